@@ -6,15 +6,16 @@ namespace assay::optimized::schedules {
 
 using device::TaskId;
 
-/// The deepest pieces of which two fit into L0A and into L0B, in whole fractals.
+/// The deepest pieces that fit into half of L0A and a part of L0B, in whole fractals.
 std::int64_t CubeUnit::depth(const Extents& of) const {
   constexpr std::int64_t fractal_bytes = 32;
   const auto& memories = code_.spec().memories;
   const std::int64_t fractal = fractal_bytes / element_.count;
-  const auto fitting = [&](const device::Quantity& buffer, std::int64_t rows) {
-    return bytes_of(buffer).count / 2 / (device::round_up(rows, 16) * element_.count);
+  const auto fitting = [&](std::int64_t part, std::int64_t rows) {
+    return part / (device::round_up(rows, 16) * element_.count);
   };
-  const std::int64_t most = std::min(fitting(memories.l0a, of.m), fitting(memories.l0b, of.n));
+  const std::int64_t most = std::min(fitting(bytes_of(memories.l0a).count / 2, of.m),
+                                     fitting(bytes_of(memories.l0b).count / l0b_parts_, of.n));
   return std::clamp(most / fractal * fractal, fractal, std::max(fractal, of.k));
 }
 
@@ -30,6 +31,20 @@ TaskId CubeUnit::multiply(Accumulator& sum, const Extents& of, TaskId left, Task
     l0a_.give(sum.summed), l0b_.give(sum.summed);
   }
   return read;
+}
+
+bool CubeUnit::can_hold(const Extents& of) const { return depth(of) >= of.k; }
+
+TaskId CubeUnit::hold(const Extents& of, TaskId right) {
+  return code_.load_l0b(of.n * of.k * element_, {held_.take(), right});
+}
+
+TaskId CubeUnit::multiply_held(Accumulator& sum, const Extents& of, TaskId left, TaskId held) {
+  const TaskId a = code_.load_l0a(of.m * of.k * element_, {l0a_.take(), left});
+  sum.summed = code_.multiply({.m = of.m, .n = of.n, .k = of.k, .element = element_},
+                              {a, held, sum.freed_by});
+  l0a_.give(sum.summed);
+  return a;
 }
 
 TaskId CubeUnit::drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain,

@@ -42,6 +42,22 @@ double pass_time(const TensorBytes& t, Passes passes, const device::Spec& device
   return before + pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
 }
 
+struct Part {
+  Tile tile;
+  std::int64_t rows;
+};
+
+device::TaskId load_rows(device::Instructions& code, const Attention& a, const Part& part,
+                         device::TaskId after) {
+  const auto rows = [&](std::int64_t channels) {
+    return code.load({.rows = part.rows, .row = channels * a.element, .contiguous = a.contiguous},
+                     {after});
+  };
+  if (part.tile == Tile::value) return rows(a.channels_v());
+  const device::TaskId loaded = rows(a.head_dim);
+  return a.head_dim_rope == 0 ? loaded : rows(a.head_dim_rope);
+}
+
 }  // namespace
 
 Deal deal(const Attention& a, std::int64_t rows, std::int64_t columns, Masked masked,
@@ -97,13 +113,12 @@ Bytes operand_tile(const Attention& a) {
 
 device::TaskId load_tile(device::Instructions& code, const Attention& a, Tile tile,
                          device::TaskId after) {
-  const auto rows = [&](std::int64_t channels) {
-    return code.load({.rows = edge, .row = channels * a.element, .contiguous = a.contiguous},
-                     {after});
-  };
-  if (tile == Tile::value) return rows(a.channels_v());
-  const device::TaskId loaded = rows(a.head_dim);
-  return a.head_dim_rope == 0 ? loaded : rows(a.head_dim_rope);
+  return load_rows(code, a, {tile, edge}, after);
+}
+
+device::TaskId load_half_tile(device::Instructions& code, const Attention& a, Tile tile,
+                              device::TaskId after) {
+  return load_rows(code, a, {tile, edge / 2}, after);
 }
 
 device::Scratchpad vector_buffers(const Attention& a, std::int64_t buffers, std::int64_t numbers,

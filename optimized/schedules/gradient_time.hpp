@@ -47,6 +47,10 @@ enum class Tile { key, value };
 device::TaskId load_tile(device::Instructions& code, const Attention& attention, Tile tile,
                          device::TaskId after);
 
+/// The same for 64 of its rows.
+device::TaskId load_half_tile(device::Instructions& code, const Attention& attention, Tile tile,
+                              device::TaskId after);
+
 /// Buffers of scores, dP, P and dS in a vector core, each with so many numbers.
 device::Scratchpad vector_buffers(const Attention& attention, std::int64_t buffers,
                                   std::int64_t numbers, const device::Spec& device);

@@ -1,7 +1,6 @@
 #include "assay/optimized/schedules/planner.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iomanip>
 #include <limits>
 #include <optional>
@@ -54,14 +53,9 @@ std::optional<Plan> plan_of(const std::string& name, const Attention& attention,
 
 class Search {
  public:
-  Search(const Attention& attention, const device::Spec& device) : a_(attention), device_(device) {
-    const std::int64_t operand = operand_tile(a_).count;
-    const std::int64_t scores = edge * edge * a_.element.count;
-    score_tiles_ = [=, l1 = bytes_of(device.memories.l1).count](std::int64_t held) {
-      return std::clamp<std::int64_t>((l1 - held * operand) / scores, 0, 6);
-    };
-  }
+  Search(const Attention& attention, const device::Spec& device) : a_(attention), device_(device) {}
 
+  /// Large rounds first: what moves more bytes than a faster one has time for is not tried.
   std::vector<Plan> all() {
     for (const std::int64_t rows : extents(a_.seq_q))
       for (const std::int64_t columns : extents(a_.seq_kv)) {
@@ -75,37 +69,64 @@ class Search {
   /// Extents of rounds in tiles, none beyond the sequence.
   static std::vector<std::int64_t> extents(std::int64_t seq) {
     std::vector<std::int64_t> all;
-    for (const std::int64_t extent : {1, 2, 3, 4, 5, 6, 7, 8})
+    for (const std::int64_t extent : {8, 7, 6, 5, 4, 3, 2, 1})
       if (extent <= ceil_divide(seq, edge)) all.push_back(extent);
     return all;
   }
 
+  /// Tiles of P and dS in L1 beside so many operands, of `parts` of a tile each.
+  std::int64_t score_buffers(std::int64_t operands, std::int64_t parts) const {
+    const std::int64_t l1 = bytes_of(device_.memories.l1).count;
+    const std::int64_t left = parts * l1 - operands * operand_tile(a_).count;
+    return std::clamp<std::int64_t>(left / (edge * edge * a_.element.count), 0, 6 * parts);
+  }
+
   void add_round(std::int64_t rows, std::int64_t columns, std::int64_t group) {
-    if (group > rows && group > 2) return;
+    if ((group > rows && group > 2) || is_too_slow(rows, columns, group)) return;
     Round round = {
         .rows = rows, .columns = columns, .group = std::min(group, rows), .keys_stay = true};
     round.row_buffers = std::max(rows, round.group);
     round.column_buffers = std::max<std::int64_t>(columns, 2);
-    round.score_buffers = score_tiles_(round.row_buffers + round.column_buffers);
-    add_vector_tiles(round);
+    round.score_buffers = score_buffers(round.row_buffers + round.column_buffers, 1);
+    add_vector_tiles(round, {{1, 8192}, {2, 4096}});
   }
 
   void add_woven(std::int64_t rows, std::int64_t columns, std::int64_t group) {
-    if (group > rows) return;
-    Woven woven = {.rows = rows, .columns = columns, .group = group};
-    woven.score_buffers = score_tiles_(2 * group + 2 + woven.stay());
-    add_vector_tiles(woven);
+    if (group > rows || is_too_slow(rows, columns, group)) return;
+    // Halves of key and value go on to L0B at once; of large groups they come rarely.
+    const std::int64_t stream = group >= 3 ? 1 : 2;
+    Woven woven = {.rows = rows, .columns = columns, .group = group, .stream = stream};
+    woven.score_buffers = score_buffers(2 * (2 * group + woven.stay()) + woven.stream, 2);
+    add_vector_tiles(woven, {{1, 8192}, {2, 6144}, {4, 2048}});
   }
+
+  /// Whether L2 alone takes longer for the bytes of such rounds than the fastest schedule so far.
+  bool is_too_slow(std::int64_t rows, std::int64_t columns, std::int64_t group) const {
+    const auto of = [](std::int64_t numbers, std::int64_t shared_by) {
+      return static_cast<double>(edge * numbers) / static_cast<double>(shared_by);
+    };
+    const std::int64_t key = a_.channels(), value = a_.channels_v(), both = key + value;
+    const double stored = 2 * of(edge, 1), read = 3 * of(edge, 1);
+    const double operands = of(both, std::min(group, rows)) + 2 * of(both, columns) + of(key, rows);
+    const double sums = device_.rates.atomic_traffic.value * (of(key, columns) + of(both, rows));
+    const double bytes = static_cast<double>(a_.element.count) * (stored + read + operands) +
+                         4 * (4 * of(edge, 1) + sums);
+    return bytes * static_cast<double>(a_.blocks()) / device_.rates.l2_bandwidth.value > fastest_;
+  }
+
+  struct VectorTile {
+    std::int64_t buffers, numbers;
+  };
 
   /// With few large tiles in the unified buffer, and with more small ones; other tiles do not bring
   /// back what is a tenth slower than the fastest so far.
   template <class Schedule>
-  void add_vector_tiles(Schedule schedule) {
+  void add_vector_tiles(Schedule schedule, std::initializer_list<VectorTile> tiles) {
     if (schedule.score_buffers < 1) return;
-    constexpr bool woven = std::is_same_v<Schedule, Woven>;
-    for (const std::int64_t buffers : {woven ? 4 : 1, 2}) {
-      schedule.vector_buffers = buffers, schedule.vector_tile = 8192 / buffers;
-      auto plan = plan_of(woven ? "woven" : "rounds", a_, schedule, device_);
+    for (const VectorTile& tile : tiles) {
+      schedule.vector_buffers = tile.buffers, schedule.vector_tile = tile.numbers;
+      const char* name = std::is_same_v<Schedule, Woven> ? "woven" : "rounds";
+      auto plan = plan_of(name, a_, schedule, device_);
       if (!plan) continue;
       const double seconds = plan->modelled.seconds;
       found_.push_back(std::move(*plan));
@@ -116,7 +137,6 @@ class Search {
 
   const Attention& a_;
   const device::Spec& device_;
-  std::function<std::int64_t(std::int64_t)> score_tiles_;
   std::vector<Plan> found_;
   double fastest_ = std::numeric_limits<double>::infinity();
 };

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -76,9 +75,9 @@ class Weaving {
         cube_(code, attention.element, 1, 2),
         vector_(code, index(woven.vector_buffers), woven.vector_tile, attention.element),
         rows_(index(2 * woven.group)),
-        columns_(2),
+        columns_(index(woven.stream)),
         stay_(index(woven.stay())),
-        scores_(index(2 * woven.score_buffers)),
+        scores_(index(woven.score_buffers)),
         room_(index(woven.steps)),
         probs_(index(exchanged(woven).probs)),
         dscores_(index(exchanged(woven).dscores)) {}
@@ -110,42 +109,55 @@ class Weaving {
     halves_ = 0;
     for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
       const std::int64_t rows = std::min(w_.group, w_.rows - first);
-      const TaskId stored = group_of(rows, /*last=*/first + rows == w_.rows);
+      const TaskId stored = group_of(rows);
       const TaskId seen = code_.hand_over(Pipe::mte3, {stored});
       staged.insert(staged.end(), index(rows), seen);
     }
   }
 
-  /// Scores and dP of each column behind each other, and what the vector cores make of them. Groups
-  /// take the columns back and forth: the last one of a group is there for the next.
-  TaskId group_of(std::int64_t rows, bool last) {
-    std::vector<Held> query = hold(rows_, Tile::key, rows), dy = hold(rows_, Tile::value, rows);
+  /// Scores and dP of each column behind each other, and what the vector cores make of them.
+  TaskId group_of(std::int64_t rows) {
+    std::vector<Held> query, dy;
     TaskId stored = device::none;
     for (std::int64_t c = 0; c < of_round_; ++c) {
-      if (!column_) column_ = {hold(columns_, Tile::key), hold(columns_, Tile::value)};
-      auto& [key, value] = *column_;
       const TaskId room = room_.take();
-      products(query, key, a_.channels(), room);
-      stored = stage(rows, products(dy, value, a_.channels_v(), room));
+      products(query, rows, Tile::key, room);
+      stored = stage(rows, products(dy, rows, Tile::value, room));
       room_.give(stored);
-      if (c == of_round_ - 1 && !last) continue;
-      columns_.give(key.read), columns_.give(value.read);
-      column_.reset();
     }
     release(query), release(dy);
     return stored;
   }
 
-  /// Products of some rows with a column; returns the last drain.
-  TaskId products(std::vector<Held>& rows, Held& column, std::int64_t channels, TaskId room) {
+  /// Products of some rows with a column, a half of it after the other; returns the last drain. A
+  /// row is loaded when it is first wanted, so that products of the round before find their tiles.
+  TaskId products(std::vector<Held>& rows, std::int64_t count, Tile of, TaskId room) {
+    const Extents extents = {edge, edge / 2, channels(of)};
+    const bool stays = cube_.can_hold(extents);
     TaskId drained = device::none;
-    for (Held& row : rows)
-      for (int part = 0; part < 2; ++part) {
-        drained = narrow_product(row, column, channels, room);
+    for (int part = 0; part < 2; ++part) {
+      Held half = {load_half_tile(code_, a_, of, columns_.take())};
+      if (stays) half.loaded = half.read = cube_.hold(extents, half.loaded);
+      Accumulator sum = {};
+      for (std::int64_t row = 0; row < count; ++row) {
+        if (index(row) == rows.size()) rows.push_back(hold(rows_, of));
+        sum = cube_.open_narrow();
+        TaskId& read = rows[index(row)].read;
+        const TaskId left = rows[index(row)].loaded;
+        if (stays)
+          read = cube_.multiply_held(sum, extents, left, half.loaded);
+        else
+          read = half.read = cube_.multiply(sum, extents, left, half.loaded);
+        drained = cube_.drain(sum, {edge * edge / 2 * fp32_bytes}, Drain::store, room);
         add_products(products_due(++halves_, w_.rows * of_round_, due_.size()));
       }
+      if (stays) cube_.release(sum);
+      columns_.give(half.read);
+    }
     return drained;
   }
+
+  std::int64_t channels(Tile of) const { return of == Tile::key ? a_.channels() : a_.channels_v(); }
 
   /// P and dS of a tile of each row.
   TaskId stage(std::int64_t rows, TaskId drained) {
@@ -154,13 +166,6 @@ class Weaving {
     for (std::int64_t row = 0; row < rows; ++row)
       stored = vector_.gradient(edge * edge / 2, scores, {probs_.take(), dscores_.take()});
     return stored;
-  }
-
-  TaskId narrow_product(Held& left, Held& right, std::int64_t channels, TaskId room) {
-    Accumulator sum = cube_.open_narrow();
-    left.read = right.read =
-        cube_.multiply(sum, {edge, edge / 2, channels}, left.loaded, right.loaded);
-    return cube_.drain(sum, {edge * edge / 2 * fp32_bytes}, Drain::store, room);
   }
 
   /// dq row by row with the keys kept, dv and dk column by column with dy and query kept.
@@ -184,7 +189,7 @@ class Weaving {
   void add(Pass pass, const Place& at, TaskId ready) {
     const auto& [sum, sums, term, terms] = at;
     const Tile of = pass == Pass::dv ? Tile::value : Tile::key;
-    const std::int64_t channels = pass == Pass::dv ? a_.channels_v() : a_.channels();
+    const std::int64_t width = channels(of);
     if (sum == 0 && term == 0) kept_.clear();
     if (sum == 0) kept_.push_back(hold(stay_, of));
     if (term == 0) open_.push_back(cube_.open());
@@ -192,7 +197,7 @@ class Weaving {
     TaskId tile = device::none;
     for (int part = 0; part < 2; ++part) {
       tile = code_.load({.rows = 1, .row = edge * edge / 2 * a_.element}, {scores_.take(), ready});
-      operand.read = cube_.multiply(open_.back(), {edge, channels, edge / 2}, tile, operand.loaded);
+      operand.read = cube_.multiply(open_.back(), {edge, width, edge / 2}, tile, operand.loaded);
       scores_.give(operand.read);
     }
     // P is read once; dS for dq first, and then for dk.
@@ -200,7 +205,7 @@ class Weaving {
     if (pass == Pass::dk) dscores_.give(tile);
     if (sum == sums - 1) stay_.give(operand.read);
     if (term < terms - 1) return;
-    cube_.drain(open_.back(), {edge * channels * fp32_bytes}, Drain::atomic_add);
+    cube_.drain(open_.back(), {edge * width * fp32_bytes}, Drain::atomic_add);
     open_.pop_back();
   }
 
@@ -224,8 +229,7 @@ class Weaving {
   CubeUnit cube_;
   VectorUnit vector_;
   device::Ring rows_, columns_, stay_, scores_, room_, probs_, dscores_;
-  std::int64_t of_round_ = 0;                    // columns
-  std::optional<std::pair<Held, Held>> column_;  // key and value
+  std::int64_t of_round_ = 0;  // columns
   std::vector<std::function<void()>> due_;
   std::size_t done_ = 0;
   std::int64_t halves_ = 0;
@@ -238,8 +242,8 @@ class Weaving {
 std::string Woven::to_text() const {
   return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) +
          " tiles, woven; L1: query and dy of " + std::to_string(group) + " rows, " +
-         std::to_string(stay()) + " tiles that stay, " + std::to_string(score_buffers) +
-         " of P and dS; L2: " + std::to_string(steps) +
+         std::to_string(stay()) + " tiles that stay, " + std::to_string(stream) +
+         " halves of key and value, " + std::to_string(score_buffers) + " of P and dS; L2: " + std::to_string(steps) +
          " steps of scores and dP; UB: " + std::to_string(vector_buffers) + " x " +
          std::to_string(vector_tile) + " numbers";
 }
@@ -249,9 +253,9 @@ std::vector<Buffer> buffers_of(const Attention& a, const Woven& w, const device:
   const Bytes operand = operand_tile(a);
   device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
   l1.allocate(2 * w.group * operand, "query and dy of a group");
-  l1.allocate(2 * operand, "key and value");
+  l1.allocate(w.stream * Bytes{operand.count / 2}, "halves of key and value");
   l1.allocate(w.stay() * operand, "operands of a gradient");
-  l1.allocate(w.score_buffers * (edge * edge * a.element), "tiles of P and dS");
+  l1.allocate(w.score_buffers * (edge * edge / 2 * a.element), "halves of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
   l0c.allocate({edge * a.channels() * fp32_bytes}, "sum of a gradient");
   for (const char* turn : {"ping", "pong"})

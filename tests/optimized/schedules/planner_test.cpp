@@ -50,20 +50,29 @@ double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
 }
 
 TEST(Woven, MovesTheBytesOfItsRound) {
-  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, for the first group
-  // 4 of columns, for the second 2; 2 keys, 4 of query and 4 of dy stay; dS twice and P once: 14 +
-  // 10
-  // + 24 tiles of 32 KiB in 8. Drains of 64 KiB: 16 of scores and dP, 4 of dq, 2 of dk and 2 of dv.
+  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, 4 of columns for each
+  // group; 2 keys, 4 of query and 4 of dy stay; dS twice and P once: 16 + 10 + 24 tiles of 32 KiB in
+  // 8. Drains of 64 KiB: 16 of scores and dP, 4 of dq, 2 of dk and 2 of dv.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
-  EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 48 * 32768.0 / 88 / 8, 0.01);
+  EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 50 * 32768.0 / 88 / 8, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe), 24 * 65536.0 * 3 / 256 / 8, 0.01);
   // Three products and twice the scores, all in halves of 256 steps, six to start each.
   EXPECT_NEAR(of_tile(woven, Pipe::cube), 10 * 262, 0.01);
 }
 
+TEST(Woven, BringsAHalfOfAColumnIntoL0BOnceForItsGroup) {
+  // Of a tile four halves of scores and dP, each with 32 KiB of query or dy, and 16 KiB of key or
+  // value for all rows of a group; three products in halves of 16 KiB on either side.
+  const auto of_group = [](double rows) { return 4 * (26 + 128) + 4 * (26 + 128) / rows; };
+  const double of_gradients = 6 * (26 + 64 + 26 + 128);
+  for (const std::int64_t group : {1, 2, 4})
+    EXPECT_NEAR(of_tile({.rows = 4, .columns = 2, .group = group}, Pipe::mte1),
+                of_group(static_cast<double>(group)) + of_gradients, 0.01);
+}
+
 TEST(Woven, FaultsWhereItDoesNotFitByOneByte) {
-  // 4 + 2 + 6 + 4 tiles are all of L1; a sum and two halves of scores all of L0C.
-  const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 4};
+  // 4 + 1 + 6 + 5 tiles are all of L1; a sum and two halves of scores all of L0C.
+  const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 10};
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(square(1024), woven, spec));
   spec.memories.l1.value -= 1;
@@ -177,8 +186,8 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
   for (const bool causal : {false, true}) {
     const auto all = plans(square(8192, causal), device::a2());
     const Modelled vendor = model(square(8192, causal), same_ab(), device::a2());
-    EXPECT_GT(vendor.seconds, (causal ? 1.24 : 1.18) * all.front().modelled.seconds);
-    EXPECT_GE(all.front().modelled.cube_utilisation, causal ? 0.635 : 0.65);
+    EXPECT_GT(vendor.seconds, (causal ? 1.25 : 1.19) * all.front().modelled.seconds);
+    EXPECT_GE(all.front().modelled.cube_utilisation, causal ? 0.64 : 0.66);
     EXPECT_LE(all[0].modelled.seconds, all[1].modelled.seconds);
   }
 }
@@ -186,7 +195,22 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
 /// What a search costs, in what does not depend on the machine; `assay_bench modelled` has seconds.
 TEST(Planner, AsksTheModelForFewSchedulesOfALongProblem) {
   for (const std::int64_t seq : {8192, 16384})
-    EXPECT_LE(plans(square(seq), device::a2()).size(), 450u) << seq;
+    EXPECT_LE(plans(square(seq), device::a2()).size(), 250u) << seq;
+}
+
+TEST(Planner, LeavesOutNoFasterSchedule) {
+  const device::Spec spec = device::a2();
+  for (const bool causal : {false, true}) {
+    const Attention attention = square(2048, causal);
+    const double fastest = plans(attention, spec).front().modelled.seconds;
+    for (const std::int64_t rows : {1, 2, 4, 5, 6, 8})
+      for (const std::int64_t columns : {1, 3, 4, 6, 7, 8})
+        for (const std::int64_t group : {1, 2}) {
+          if (group > rows) continue;
+          const Woven woven = {.rows = rows, .columns = columns, .group = group};
+          EXPECT_GE(model(attention, woven, spec).seconds, fastest * (1 - 1e-9)) << woven.to_text();
+        }
+  }
 }
 
 TEST(Planner, ChoosesAnotherScheduleWhereACapacityShrinksByOneByte) {
@@ -243,26 +267,26 @@ TEST(Planner, IsNeverSlowerThanTheVendorsFamiliesInAnyMode) {
 
 TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
   // Rounds of 4 x 2 tiles by groups of 2 rows, of whose operands MovesTheBytesOfItsRound says how
-  // many are loaded: 7 + 2 of query and key for scores and dq, 4 of query for dk; as many of dy and
+  // many are loaded: 8 + 2 of query and key for scores and dq, 4 of query for dk; as many of dy and
   // value for dP, 4 of dy for dv. Every product has a step of 16 x 16 x 16, or two of 8 deep.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   Attention narrow, rope, wide;
   narrow.head_dim_v = 64;
   rope.head_dim_rope = 64;
   wide.element = {4};
-  const double keys = 7 + 2 + 4, values = 7 + 4, exchanged = 3 * 8;
+  const double keys = 8 + 2 + 4, values = 8 + 4, exchanged = 3 * 8;
   const auto read = [&](double channels, double channels_v, double element) {
     return element * 128 * (keys * channels + values * channels_v + exchanged * 128) / 88 / 8;
   };
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2, narrow), read(128, 64, 2), 0.01);
-  // In fp32 rounds are smaller: 2 x 2 tiles by single rows load 5 + 2 + 2 of query and key, 5 + 2
+  // In fp32 rounds are smaller: 2 x 2 tiles by single rows load 6 + 2 + 2 of query and key, 6 + 2
   // of dy and value, and 12 of P and dS.
   const Woven small = {.rows = 2, .columns = 2, .group = 1};
-  EXPECT_NEAR(of_tile(small, Pipe::cube_mte2, wide), 4 * 128 * 28 * 128.0 / 88 / 4, 0.01);
+  EXPECT_NEAR(of_tile(small, Pipe::cube_mte2, wide), 4 * 128 * 30 * 128.0 / 88 / 4, 0.01);
   const double start = 10 * 6;
   EXPECT_NEAR(of_tile(woven, Pipe::cube, narrow), start + 3 * 512 + 2 * 256, 0.01);
-  // fp32 takes four times the steps; half of L0A holds 64 channels of 128 rows.
-  EXPECT_NEAR(of_tile(small, Pipe::cube, wide), (6 + 8) * 6 + 5 * 4 * 512, 0.01);
+  // fp32 takes four times the steps; half of L0A holds 64 channels of 128 rows, a quarter of L0B 32.
+  EXPECT_NEAR(of_tile(small, Pipe::cube, wide), (12 + 8) * 6 + 5 * 4 * 512, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe, narrow),
               (16 * 128 + 6 * 128 + 2 * 64) * 128 * 4 * 3 / 256.0 / 8, 0.01);
   // 16-bit P and dS are cast and stored, fp32 only stored.
@@ -274,7 +298,7 @@ TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
 }
 
 TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
-  const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 4};
+  const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 10};
   const auto all = buffers_of(square(1024), woven, device::a2());
   const auto end = [&](const std::string& memory) {
     std::int64_t last = 0;

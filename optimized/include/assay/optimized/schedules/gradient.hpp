@@ -40,11 +40,12 @@ Modelled model(const Attention& attention, const Round& round, const device::Spe
 /// Our own order: the products of scores and dP of a round stand between those of dq, dk and dv of
 /// the round before, so that drains of the one kind run beside products of the other; vector cores
 /// follow a step of a column behind. Sums keep one buffer of L0C, scores have two of half the
-/// width.
+/// width; a half of a column stays in L0B for all rows of its group.
 struct Woven {
   std::int64_t rows = 4, columns = 4;  ///< tiles of a round
   std::int64_t group = 2;              ///< rows whose query and dy stay in L1 while columns pass
-  std::int64_t score_buffers = 2;      ///< tiles of P and dS in L1
+  std::int64_t stream = 2;             ///< halves of tiles of key and value in L1
+  std::int64_t score_buffers = 6;      ///< halves of tiles of P and dS in L1
   std::int64_t steps = 4;  ///< columns of scores and of dP that global memory holds at a time
   std::int64_t vector_buffers = 1, vector_tile = 8192;
 
