@@ -94,6 +94,7 @@ VectorCosts vector_costs() {
       .cast_to_16bit = cost("cast_to_16bit", 3, 1.53, {0.93, 1.53}),
       .cast_to_fp32 = cost("cast_to_fp32", 6, 2, {0.93, 2}),
       .row_sum = cost("row_sum", 20, 7, {2, 10}),
+      .copy = cost("copy", 1, 1, {0.43, 2}),
       .barrier = guess("barrier", 16, "cycle", {15, 16}, "PTO; PYP"),
   };
 }

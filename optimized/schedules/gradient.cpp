@@ -28,7 +28,8 @@ class Writing {
         r_(round),
         code_(code),
         cube_(code, attention.element, 2),
-        vector_(code, count(round.vector_buffers), round.vector_tile, attention.element),
+        vector_(code, count(round.vector_buffers), round.vector_tile, attention.element,
+                round.exchange),
         rows_(count(round.row_buffers)),
         columns_(count(round.column_buffers)),
         scores_(count(round.score_buffers)) {}
@@ -200,7 +201,8 @@ Round same_ab() {
           .row_buffers = 4,
           .column_buffers = 4,
           .score_buffers = 8,
-          .masked = Masked::whole};
+          .masked = Masked::whole,
+          .exchange = Exchange::tiles};
 }
 
 std::string Round::to_text() const {

@@ -56,8 +56,14 @@ TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& pla
     // Numbers of fp32 are stored as they are.
     const Cycles cast =
         element_.count == fp32_bytes ? Cycles{} : cycles_of(spec, {&v.cast_to_16bit}, numbers);
-    const Cycles prob = cast + cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div}, numbers);
-    const Cycles dscore = cast + cycles_of(spec, {&v.sub, &v.mul}, numbers);
+    // Tiles of the cube become rows before the arithmetic, and what is stored becomes tiles.
+    const Cycles formats = exchange_ == Exchange::rows
+                               ? Cycles{}
+                               : vector(spec, v.copy, {numbers * fp32_bytes}) +
+                                     vector(spec, v.copy, numbers * element_);
+    const Cycles prob =
+        formats + cast + cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div}, numbers);
+    const Cycles dscore = formats + cast + cycles_of(spec, {&v.sub, &v.mul}, numbers);
     pass(left_, numbers, prob, ready, places.prob);
     stored = pass(right_, numbers, dscore, ready, places.dscore);
   }

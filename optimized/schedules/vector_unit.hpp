@@ -1,6 +1,7 @@
 #pragma once
 
 #include "assay/device/instructions.hpp"
+#include "assay/optimized/schedules/gradient.hpp"
 
 namespace assay::optimized::schedules {
 
@@ -14,8 +15,13 @@ class VectorUnit {
   /// `buffers` of each kind of tile, of `tile` numbers, which are stored as elements. A buffer is
   /// loaded again when what was made of it is stored.
   VectorUnit(device::Instructions& code, std::size_t buffers, std::int64_t tile,
-             device::Bytes element)
-      : code_(code), tile_(tile), element_(element), left_(buffers), right_(buffers) {}
+             device::Bytes element, Exchange exchange = Exchange::rows)
+      : code_(code),
+        tile_(tile),
+        element_(element),
+        exchange_(exchange),
+        left_(buffers),
+        right_(buffers) {}
 
   /// P of so many scores, or the sums of the forward's rows; returns what stores it last.
   device::TaskId forward_softmax(std::int64_t scores, device::TaskId ready);
@@ -35,6 +41,7 @@ class VectorUnit {
   device::Instructions& code_;
   std::int64_t tile_;
   device::Bytes element_;  // of what is stored
+  Exchange exchange_;
   device::Ring left_, right_;
 };
 

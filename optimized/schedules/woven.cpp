@@ -243,7 +243,8 @@ std::string Woven::to_text() const {
   return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) +
          " tiles, woven; L1: query and dy of " + std::to_string(group) + " rows, " +
          std::to_string(stay()) + " tiles that stay, " + std::to_string(stream) +
-         " halves of key and value, " + std::to_string(score_buffers) + " of P and dS; L2: " + std::to_string(steps) +
+         " halves of key and value, " + std::to_string(score_buffers) +
+         " of P and dS; L2: " + std::to_string(steps) +
          " steps of scores and dP; UB: " + std::to_string(vector_buffers) + " x " +
          std::to_string(vector_tile) + " numbers";
 }

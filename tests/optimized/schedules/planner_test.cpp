@@ -50,8 +50,9 @@ double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
 }
 
 TEST(Woven, MovesTheBytesOfItsRound) {
-  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, 4 of columns for each
-  // group; 2 keys, 4 of query and 4 of dy stay; dS twice and P once: 16 + 10 + 24 tiles of 32 KiB in
+  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, 4 of columns for
+  // each group; 2 keys, 4 of query and 4 of dy stay; dS twice and P once: 16 + 10 + 24 tiles of 32
+  // KiB in
   // 8. Drains of 64 KiB: 16 of scores and dP, 4 of dq, 2 of dk and 2 of dv.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 50 * 32768.0 / 88 / 8, 0.01);
@@ -285,7 +286,8 @@ TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
   EXPECT_NEAR(of_tile(small, Pipe::cube_mte2, wide), 4 * 128 * 30 * 128.0 / 88 / 4, 0.01);
   const double start = 10 * 6;
   EXPECT_NEAR(of_tile(woven, Pipe::cube, narrow), start + 3 * 512 + 2 * 256, 0.01);
-  // fp32 takes four times the steps; half of L0A holds 64 channels of 128 rows, a quarter of L0B 32.
+  // fp32 takes four times the steps; half of L0A holds 64 channels of 128 rows, a quarter of
+  // L0B 32.
   EXPECT_NEAR(of_tile(small, Pipe::cube, wide), (12 + 8) * 6 + 5 * 4 * 512, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe, narrow),
               (16 * 128 + 6 * 128 + 2 * 64) * 128 * 4 * 3 / 256.0 / 8, 0.01);

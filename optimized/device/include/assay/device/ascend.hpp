@@ -47,7 +47,8 @@ struct VectorCost {
 
 /// What each instruction of the vector unit costs, and a barrier between two.
 struct VectorCosts {
-  VectorCost muls, add, sub, mul, div, exp, sqrt, select, cast_to_16bit, cast_to_fp32, row_sum;
+  VectorCost muls, add, sub, mul, div, exp, sqrt, select, cast_to_16bit, cast_to_fp32, row_sum,
+      copy;
   Quantity barrier;
 };
 
@@ -96,7 +97,7 @@ void visit_quantities(AnySpec& spec, Visitor&& visit) {
        r.hbm_bandwidth, r.hbm_efficiency);
   auto& v = spec.vector;
   costs(v.muls, v.add, v.sub, v.mul, v.div, v.exp, v.sqrt, v.select, v.cast_to_16bit,
-        v.cast_to_fp32, v.row_sum);
+        v.cast_to_fp32, v.row_sum, v.copy);
   each(v.barrier, spec.overheads.handover, spec.overheads.launch, spec.overheads.launch_cube,
        spec.overheads.sync_all);
 }

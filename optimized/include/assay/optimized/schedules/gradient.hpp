@@ -13,6 +13,10 @@ namespace assay::optimized::schedules {
 /// that is kept; or rounds are cut from the stream of such tiles.
 enum class Masked { whole, tiles, stream };
 
+/// How scores, dP, P and dS lie in global memory: by rows, or in the tiles of the cube, between
+/// which and rows the vector cores copy.
+enum class Exchange { rows, tiles };
+
 /// How a gradient cuts its work. A round of rows x columns tiles of 128 x 128 scores is what a cube
 /// core and its vector cores exchange at a time: the cube core computes scores and dP of a round,
 /// then dq, dk and dv of the round before, while the vector cores make P and dS of the one between.
@@ -24,6 +28,7 @@ struct Round {
   std::int64_t row_buffers = 4, column_buffers = 4, score_buffers = 4;  ///< tiles in L1
   std::int64_t vector_buffers = 1, vector_tile = 8192;  ///< of each kind, and numbers in one
   Masked masked = Masked::tiles;
+  Exchange exchange = Exchange::rows;
 
   std::string to_text() const;
 };
