@@ -4,7 +4,9 @@
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
+#include "assay/optimized/schedules/compress.hpp"
 #include "assay/optimized/schedules/planner.hpp"
+#include "assay/optimized/schedules/selected.hpp"
 #include "benchmarks.hpp"
 #include "device_numbers.hpp"
 #include "shapes.hpp"
@@ -97,6 +99,46 @@ void record_schedules(Recorder& recorder, bool causal) {
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
+/// Ours and the vendor's of another operator, and how long the search takes.
+template <class Problem>
+void record_others(Recorder& recorder, const std::string& problem, const Problem& of) {
+  const auto found = plans(of, device::a2());
+  const auto vendors = vendor_plans(of, device::a2());
+  const auto record = [&](const std::string& name, const optimized::schedules::Modelled& m) {
+    const Subject subject{"schedules.a2", problem + name};
+    recorder.modelled(subject, {"time", "us"}, 1e6 * m.seconds);
+    recorder.modelled(subject, {"l2_share", "%"}, 100 * m.l2_share);
+    for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+      recorder.modelled(subject, {std::string(pipes[pipe]) + "_share", "%"}, 100 * m.busy[pipe]);
+  };
+  record("ours: " + found.front().to_text(), found.front().modelled);
+  for (const auto& vendor : vendors) {
+    record(vendor.name, vendor.modelled);
+    recorder.modelled({"schedules.a2", problem + "ours beside " + vendor.name}, {"gain", "times"},
+                      vendor.modelled.seconds / found.front().modelled.seconds);
+  }
+  const auto search = [&of] { plans(of, device::a2()); };
+  recorder.samples({"planner.a2", problem + std::to_string(found.size()) + " schedules"},
+                   {"search", "s"}, measure_in_turns({search}, 3).front());
+}
+
+/// Native Sparse Attention of 27B at 8,192 tokens: four key heads of 16 query heads each, lists
+/// spread evenly; its keys compressed.
+void record_sparse_attention(Recorder& recorder) {
+  using namespace optimized::schedules;
+  record_others(recorder, "bf16 selected T8192 N64/4 D192/128 16 x 64, ",
+                Selection{.heads_kv = 4,
+                          .group = 16,
+                          .queries = 8192,
+                          .keys = 8192,
+                          .count = 16,
+                          .head_dim = 192,
+                          .head_dim_v = 128,
+                          .demand = {{1024, 512}}});
+  record_others(recorder, "bf16 compress T8192 N4 D192 32 by 16, ",
+                Compression{.heads = 4, .head_dim = 192, .lengths = {8192}});
+}
+
 }  // namespace
 
 void modelled_time(Recorder& recorder) {
@@ -105,6 +147,7 @@ void modelled_time(Recorder& recorder) {
   for (const bool causal : {false, true}) record_schedules(recorder, causal);
   for (const auto& p : selected_shapes(4, 16384))
     record(recorder, name_of(p), estimate_of(p, device::a2()));
+  record_sparse_attention(recorder);
 }
 
 void sensitivity(Recorder& recorder) {

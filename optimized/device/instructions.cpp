@@ -6,8 +6,6 @@
 namespace assay::device {
 namespace {
 
-constexpr std::int64_t vector_cores = 2;  // of one cube core
-
 Bytes part(double share, Bytes size) {
   return {static_cast<std::int64_t>(std::llround(share * static_cast<double>(size.count)))};
 }
@@ -50,7 +48,7 @@ TaskId Instructions::drain_as(Bytes fp32, Bytes stored, After after) {
 }
 
 TaskId Instructions::vector_load(Bytes size, After after, double missing) {
-  const Bytes both = vector_cores * size;
+  const Bytes both = vector_cores_ * size;
   return program_.add({.pipe = Pipe::vector_mte2,
                        .cycles = gm_to_ub_transfer(*spec_, size),
                        .latency = {spec_->rates.gm_to_ub_start.value},
@@ -64,12 +62,22 @@ TaskId Instructions::compute(Cycles cycles, After after) {
 }
 
 TaskId Instructions::vector_store(Bytes size, After after, double missing) {
-  const Bytes both = vector_cores * size;
+  const Bytes both = vector_cores_ * size;
   return program_.add({.pipe = Pipe::mte3,
                        .cycles = ub_to_gm_transfer(*spec_, size),
                        .latency = {spec_->rates.ub_to_gm_start.value},
                        .l2 = both,
                        .hbm = part(missing, both)},
+                      after);
+}
+
+TaskId Instructions::vector_add(Bytes size, After after, double missing) {
+  const Bytes all = vector_cores_ * size;
+  return program_.add({.pipe = Pipe::mte3,
+                       .cycles = ub_to_gm_transfer(*spec_, size),
+                       .latency = {spec_->rates.ub_to_gm_start.value},
+                       .l2 = part(spec_->rates.atomic_traffic.value, all),
+                       .hbm = part(missing, all)},
                       after);
 }
 

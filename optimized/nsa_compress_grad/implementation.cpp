@@ -1,10 +1,9 @@
-#include "assay/device/scratchpad.hpp"
 #include "assay/optimized/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
+#include "assay/optimized/schedules/compress.hpp"
 #include "host/threads.hpp"
-#include "model/alternatives.hpp"
 #include "model/regime.hpp"
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_compress_grad/kernel.hpp"
@@ -101,18 +100,25 @@ optimized::Estimate whole(const Op::Problem& problem, const Tiling& tiling,
           .cube_utilisation = e.vector_utilisation};
 }
 
-std::vector<Alternative> alternatives(const Op::Problem& problem, const device::Spec& device) {
-  const Tiling running = compress::plan(problem, device);
-  std::vector<Alternative> all = {{extents_text(running), whole(problem, running, device)}};
-  for (const auto& [tokens, channels] : compress::tile_extents(problem)) {
-    try {
-      const Tiling tiling = compress::tiling_of(problem, device, tokens, channels);
-      all.push_back({extents_text(tiling), whole(problem, tiling, device)});
-    } catch (const device::DeviceFault&) {
-      continue;  // The unified buffer says no: smaller tiles may fit.
-    }
-  }
-  return all;
+schedules::Compression compression_of(const Op::Problem& p) {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(p.length(b));
+  return {.heads = p.heads,
+          .head_dim = p.head_dim,
+          .size = p.compress_block_size,
+          .stride = p.compress_stride,
+          .lengths = lengths,
+          .element = {spec::size_of(p.dtype)}};
+}
+
+/// Errors: NothingToCut.
+void refuse_without_tokens(const Op::Problem& problem) {
+  if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("there is no token");
+}
+
+/// Without a window there is no product that a schedule could order.
+bool has_windows(const Op::Problem& problem) {
+  return compress::Windows(problem).window_ends().back() > 0;
 }
 
 }  // namespace
@@ -124,11 +130,19 @@ std::unique_ptr<spec::Implementation<Op>> nsa_compress_grad(const device::Spec& 
 
 std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Problem& problem,
                                                const device::Spec& device) {
-  if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("there is no token");
+  refuse_without_tokens(problem);
   const compress::Tiling tiling = compress::plan(problem, device);
   constexpr std::string_view cores = "vector cores";
   return to_text(tiling) + to_text(whole(problem, tiling, device), device, cores) +
-         to_text(alternatives(problem, device), device, cores);
+         (has_windows(problem) ? schedules::report(compression_of(problem), device)
+                               : "no other schedule: no window is whole\n");
+}
+
+std::string Tiled<spec::NsaCompressGrad>::trace(const spec::NsaCompressGrad::Problem& problem,
+                                                const device::Spec& device) {
+  refuse_without_tokens(problem);
+  if (!has_windows(problem)) throw NothingToCut("no window is whole");
+  return schedules::trace(compression_of(problem), device);
 }
 
 }  // namespace assay::optimized

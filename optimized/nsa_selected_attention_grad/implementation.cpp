@@ -1,8 +1,7 @@
-#include "assay/device/scratchpad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+#include "assay/optimized/schedules/selected.hpp"
 #include "host/threads.hpp"
-#include "model/alternatives.hpp"
 #include "model/regime.hpp"
 #include "model/schedule.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
@@ -66,21 +65,17 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// Row tiles of one token, and of twice as many each, up to the largest.
-std::vector<Alternative> alternatives(const Op::Problem& problem, const device::Spec& device) {
-  std::vector<Alternative> all;
-  const selected::Demand demand = selected::even_demand(problem);
-  const std::int64_t most = selected::most_tokens(problem, device);
-  for (std::int64_t tokens = 1; tokens > 0;
-       tokens = tokens < most ? std::min(2 * tokens, most) : 0) {
-    try {
-      const selected::Tiling tiling = selected::tiling_of(problem, device, tokens);
-      all.push_back({extents_text(tiling), selected::estimate(problem, tiling, demand, device)});
-    } catch (const device::DeviceFault&) {
-      break;  // A capacity says no, and larger ones do not fit either.
-    }
-  }
-  return all;
+schedules::Selection selection_of(const Op::Problem& p) {
+  return {.heads_kv = p.heads_kv,
+          .group = p.group(),
+          .queries = topk_extents(p).rows() / p.heads_kv,
+          .keys = key_extents(p).rows() / p.heads_kv,
+          .block = p.selected_block_size,
+          .count = p.selected_block_count,
+          .head_dim = p.head_dim,
+          .head_dim_v = p.head_dim_v,
+          .element = {spec::size_of(p.dtype)},
+          .demand = selected::even_demand(p)};
 }
 
 }  // namespace
@@ -96,7 +91,12 @@ std::string Tiled<spec::NsaSelectedAttentionGrad>::plan(
   return to_text(tiling) +
          to_text(selected::estimate(problem, tiling, selected::even_demand(problem), device),
                  device) +
-         to_text(alternatives(problem, device), device, "cube");
+         schedules::report(selection_of(problem), device);
+}
+
+std::string Tiled<spec::NsaSelectedAttentionGrad>::trace(
+    const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device) {
+  return schedules::trace(selection_of(problem), device);
 }
 
 }  // namespace assay::optimized

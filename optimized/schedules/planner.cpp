@@ -1,14 +1,13 @@
 #include "assay/optimized/schedules/planner.hpp"
 
 #include <algorithm>
-#include <iomanip>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <type_traits>
 
 #include "assay/device/scratchpad.hpp"
 #include "schedules/gradient_time.hpp"
+#include "schedules/report.hpp"
 
 namespace assay::optimized::schedules {
 namespace {
@@ -16,29 +15,6 @@ namespace {
 using device::ceil_divide;
 
 constexpr std::int64_t edge = 128;
-
-constexpr const char* pipe_names[device::pipe_count] = {"cube MTE2",   "MTE1",   "cube", "FixPipe",
-                                                        "vector MTE2", "vector", "MTE3"};
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
-
-/// "3126.5 us, 62.1 % of the cube, held up most by L2 (94.4 %)".
-std::string figures(const Modelled& modelled) {
-  const Bound bound = bound_of(modelled);
-  return fixed(1e6 * modelled.seconds, 1) + " us, " + fixed(100 * modelled.cube_utilisation, 1) +
-         " % of the cube, held up most by " + bound.name + " (" + fixed(100 * bound.share, 1) +
-         " %)";
-}
-
-std::vector<Buffer> buffers_of_plan(const Attention& attention, const Plan& plan,
-                                    const device::Spec& device) {
-  return std::visit([&](const auto& of) { return buffers_of(attention, of, device); },
-                    plan.schedule);
-}
 
 /// The plan of a schedule, where it fits.
 template <class Schedule>
@@ -163,122 +139,56 @@ std::vector<Plan> plans(const Attention& attention, const device::Spec& device) 
   return all;
 }
 
-std::string report(const Attention& attention, const device::Spec& device) {
-  const std::vector<Plan> all = plans(attention, device);
-  if (all.empty()) return "no schedule fits\n";
-  const Plan& best = all.front();
-  std::ostringstream text;
-  text << "fastest schedule: " << best.name << ", " << figures(best.modelled) << '\n'
-       << "  " << best.to_text() << "\n  busy:";
-  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-    text << ' ' << pipe_names[pipe] << ' ' << fixed(100 * best.modelled.busy[pipe], 1) << " %,";
-  text << " L2 " << fixed(100 * best.modelled.l2_share, 1) << " %\n";
-  text << "  through L2: " << fixed(best.modelled.l2_bytes, 0) << " B of the busiest core\n";
-  const Roofline roofline = roofline_of(attention, best.modelled, device);
-  text << "  roofline: " << fixed(1e-12 * roofline.reached, 1) << " of "
-       << fixed(1e-12 * roofline.cube, 1) << " TFLOP/s";
-  for (const Roof& roof : {roofline.l2, roofline.hbm})
-    text << "; " << roof.name << " at " << fixed(roof.intensity, 1) << " FLOP/B allows "
-         << fixed(1e-12 * roof.roof, 1);
-  text << '\n';
-  for (const Buffer& buffer : buffers_of_plan(attention, best, device))
-    text << "  " << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
-         << buffer.offset.count << '\n';
-  if (all.size() > 1)
-    text << "next: " << all[1].name << ", " << figures(all[1].modelled) << "\n  "
-         << all[1].to_text() << '\n';
-  const Floor floor = floor_of(all);
-  text << "none of " << all.size() << " schedules moves fewer than " << fixed(floor.l2_bytes, 0)
-       << " B through L2 on a core: " << fixed(1e6 * floor.seconds, 1)
-       << " us if L2 never stood idle\n";
-  for (const Plan& vendor : vendor_plans(attention, device))
-    text << "vendor's " << vendor.name << ": " << figures(vendor.modelled) << ", "
-         << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long\n";
-  return text.str();
-}
-
 namespace {
 
-/// What a page draws beside the queues.
-std::string roofline_json(const Attention& attention, const Plan& plan,
-                          const device::Spec& device) {
-  const Roofline roofline = roofline_of(attention, plan.modelled, device);
-  const double bandwidths[] = {
-      device.rates.l2_bandwidth.value,
-      device.rates.hbm_bandwidth.value * device.rates.hbm_efficiency.value};
-  std::ostringstream json;
-  json << R"({"schedule": ")" << plan.name << ": " << plan.to_text() << R"(", "cube_flops": )"
-       << roofline.cube << R"(, "reached_flops": )" << roofline.reached << R"(, "roofs": [)";
-  const Roof* const roofs[] = {&roofline.l2, &roofline.hbm};
-  for (std::size_t k = 0; k < std::size(roofs); ++k)
-    json << (k > 0 ? ", " : "") << R"({"name": ")" << roofs[k]->name << R"(", "intensity": )"
-         << roofs[k]->intensity << R"(, "bandwidth": )" << bandwidths[k] << '}';
-  json << "]}";
-  return json.str();
+Work work_of(const Attention& a, const device::Spec& device) {
+  return {
+      .flop = 2 * multiply_adds(a),
+      .peak = 2 * peak_rate(device, a.element) * device.cores.cube.value * device.cores.clock.value,
+      .compulsory = compulsory_bytes(a),
+      .utilised = "cube"};
+}
+
+Candidate candidate(const Attention& a, const Plan& plan, const device::Spec& device) {
+  constexpr std::int64_t rounds = 4;
+  return {.name = plan.name,
+          .text = plan.to_text(),
+          .modelled = plan.modelled,
+          .buffers =
+              [&] {
+                return std::visit([&](const auto& of) { return buffers_of(a, of, device); },
+                                  plan.schedule);
+              },
+          .program =
+              [&] {
+                return std::visit([&](const auto& of) { return program_of(a, of, device, rounds); },
+                                  plan.schedule);
+              }};
+}
+
+std::vector<Candidate> candidates(const Attention& a, const std::vector<Plan>& plans,
+                                  const device::Spec& device) {
+  std::vector<Candidate> all;
+  for (const Plan& plan : plans) all.push_back(candidate(a, plan, device));
+  return all;
 }
 
 }  // namespace
 
+std::string report(const Attention& attention, const device::Spec& device) {
+  const std::vector<Plan> all = plans(attention, device), vendors = vendor_plans(attention, device);
+  return report_of(work_of(attention, device), candidates(attention, all, device),
+                   candidates(attention, vendors, device), device);
+}
+
 std::string trace(const Attention& attention, const device::Spec& device) {
   const std::vector<Plan> all = plans(attention, device);
   if (all.empty()) return {};
-  constexpr std::int64_t rounds = 4;
-  const device::Program program =
-      std::visit([&](const auto& of) { return program_of(attention, of, device, rounds); },
-                 all.front().schedule);
-  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
-  const device::Trace turns = run(program, share_of(device, cores));
-  std::ostringstream json;
-  json << "{\"displayTimeUnit\": \"ns\", \"otherData\": "
-       << roofline_json(attention, all.front(), device) << ",\n\"traceEvents\": [";
-  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-    json << (pipe > 0 ? ",\n" : "\n") << R"({"ph": "M", "name": "thread_name", "pid": 0, "tid": )"
-         << pipe << R"(, "args": {"name": ")" << pipe_names[pipe] << "\"}}";
-  for (std::size_t id = 0; id < program.size(); ++id) {
-    const device::Task& task = program.task(static_cast<device::TaskId>(id));
-    const auto& turn = turns.turns[id];
-    if (turn.end == turn.start) continue;  // a flag
-    const double micro = 1e6 / device.cores.clock.value;
-    json << ",\n"
-         << R"({"ph": "X", "pid": 0, "tid": )" << static_cast<int>(task.pipe) << R"(, "name": ")"
-         << pipe_names[static_cast<std::size_t>(task.pipe)] << R"(", "ts": )"
-         << micro * turn.start.count << R"(, "dur": )" << micro * (turn.end - turn.start).count
-         << R"(, "args": {"l2_bytes": )" << task.l2.count << "}}";
-  }
-  json << "\n]}\n";
-  return json.str();
+  return trace_of(work_of(attention, device), candidate(attention, all.front(), device), device);
 }
 
-Floor floor_of(const std::vector<Plan>& plans) {
-  Floor least = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  for (const Plan& plan : plans) {
-    const Modelled& m = plan.modelled;
-    least.l2_bytes = std::min(least.l2_bytes, m.l2_bytes);
-    least.seconds = std::min(least.seconds, m.l2_share * m.seconds + m.beside);
-  }
-  return least;
-}
-
-Roofline roofline_of(const Attention& a, const Modelled& m, const device::Spec& device) {
-  const double flop = 2 * multiply_adds(a);
-  const double cube =
-      2 * peak_rate(device, a.element) * device.cores.cube.value * device.cores.clock.value;
-  const auto roof = [&](const char* name, double bytes, double bandwidth) -> Roof {
-    return {name, flop / bytes, std::min(cube, flop / bytes * bandwidth)};
-  };
-  const double l2 = device.rates.l2_bandwidth.value;
-  const double hbm = device.rates.hbm_bandwidth.value * device.rates.hbm_efficiency.value;
-  return {.cube = cube,
-          .reached = flop / m.seconds,
-          .l2 = roof("L2", m.l2_share * m.seconds * l2, l2),
-          .hbm = roof("HBM", static_cast<double>(compulsory_bytes(a).count), hbm)};
-}
-
-Bound bound_of(const Modelled& modelled) {
-  Bound bound = {"L2", modelled.l2_share};
-  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-    if (modelled.busy[pipe] > bound.share) bound = {pipe_names[pipe], modelled.busy[pipe]};
-  return bound;
+Roofline roofline_of(const Attention& a, const Modelled& modelled, const device::Spec& device) {
+  return roofline_of(work_of(a, device), modelled, device);
 }
 
 }  // namespace assay::optimized::schedules

@@ -66,22 +66,6 @@ struct PlanOptions {
 };
 
 template <class Op>
-concept Traceable = requires(const typename Op::Problem& problem, const device::Spec& device) {
-  optimized::Tiled<Op>::trace(problem, device);
-};
-
-template <class Op>
-void write_trace(const typename Op::Problem& problem, const device::Spec& device,
-                 const std::string& path, const Context& context) {
-  if constexpr (Traceable<Op>) {
-    require_writable({{"--trace", path}});
-    sink(path, context)(optimized::Tiled<Op>::trace(problem, device));
-  } else {
-    throw UsageError(fmt::format("--trace: no schedule of {} is modelled", Op::name));
-  }
-}
-
-template <class Op>
 ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const CLI::App& app,
                     const Context& context) {
   const auto c = fields.parsed<Op>(app);
@@ -92,7 +76,10 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
   if constexpr (optimized::IsTiled<Op>) {
     try {
       const device::Spec device = chosen_device(options.device);
-      if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace, context);
+      if (!options.trace.empty()) {
+        require_writable({{"--trace", options.trace}});
+        sink(options.trace, context)(optimized::Tiled<Op>::trace(c.problem, device));
+      }
       context.out << optimized::Tiled<Op>::plan(c.problem, device);
     } catch (const optimized::NothingToCut& empty) {
       throw UsageError(fmt::format("no plan: {}, so there is nothing to cut", empty.what()));

@@ -33,6 +33,9 @@ struct Tiled<spec::NsaCompressGrad> {
   static constexpr auto make = nsa_compress_grad;
   static std::string plan(const spec::NsaCompressGrad::Problem& problem,
                           const device::Spec& device);
+  /// The first turns of the queues in the fastest schedule, in the JSON that Perfetto opens.
+  static std::string trace(const spec::NsaCompressGrad::Problem& problem,
+                           const device::Spec& device);
 };
 
 }  // namespace assay::optimized

@@ -46,6 +46,9 @@ struct Tiled<spec::NsaSelectedAttentionGrad> {
   static constexpr auto make = nsa_selected_attention_grad;
   static std::string plan(const spec::NsaSelectedAttentionGrad::Problem& problem,
                           const device::Spec& device);
+  /// The first turns of the queues in the fastest schedule, in the JSON that Perfetto opens.
+  static std::string trace(const spec::NsaSelectedAttentionGrad::Problem& problem,
+                           const device::Spec& device);
 };
 
 }  // namespace assay::optimized

@@ -11,6 +11,9 @@ namespace assay::optimized {
 ///   /// How a problem is cut, for people. Errors: NothingToCut, or device::DeviceFault where not
 ///   /// even the smallest tiles fit.
 ///   static std::string plan(const Op::Problem&, const device::Spec&);
+///   /// The first turns of the queues in its fastest schedule, in the JSON that Perfetto opens.
+///   /// Errors: NothingToCut, also where no schedule is modelled.
+///   static std::string trace(const Op::Problem&, const device::Spec&);
 template <class Op>
 struct Tiled;
 

@@ -27,6 +27,10 @@ class Instructions {
   TaskId vector_load(Bytes size, After after, double missing = 0);
   TaskId compute(Cycles cycles, After after);
   TaskId vector_store(Bytes size, After after, double missing = 0);
+  /// A store that adds to what global memory holds, by atomic additions.
+  TaskId vector_add(Bytes size, After after, double missing = 0);
+  /// So many of the two vector cores do something from here on.
+  void use_vector_cores(std::int64_t count) { vector_cores_ = count; }
   /// What one kind of core waits until the other kind sees what it wrote.
   TaskId hand_over(Pipe pipe, After after);
 
@@ -35,6 +39,7 @@ class Instructions {
 
  private:
   const Spec* spec_;
+  std::int64_t vector_cores_ = 2;
   Program program_;
 };
 

@@ -1,0 +1,334 @@
+#include "assay/optimized/schedules/compress.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "assay/device/scratchpad.hpp"
+#include "schedules/gradient_time.hpp"
+#include "schedules/report.hpp"
+
+namespace assay::optimized::schedules {
+namespace {
+
+using device::Bytes;
+using device::ceil_divide;
+using device::Cycles;
+using device::round_up;
+using device::TaskId;
+
+constexpr std::int64_t fp32_bytes = 4, granule = 16, sum_lanes = 16, most_tokens = 256;
+
+std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+std::int64_t windows_in(const Compression& c, std::int64_t length) {
+  return length < c.size ? 0 : (length - c.size) / c.stride + 1;
+}
+
+std::int64_t vector_cores(const device::Spec& device) {
+  return static_cast<std::int64_t>(device.cores.vector.value);
+}
+
+Cycles compute(const device::Spec& spec, const device::VectorCost& operation,
+               std::int64_t numbers) {
+  return vector(spec, operation, {numbers * fp32_bytes});
+}
+
+/// Windows over so many tokens that follow each other, wherever they begin.
+std::int64_t windows_over(const Compression& c, std::int64_t tokens) {
+  return std::min(c.windows(), (tokens + c.size - 2) / c.stride + 1);
+}
+
+/// Moves and arithmetic of pieces that follow each other through some buffers of each kind.
+class Passing {
+ public:
+  Passing(device::Instructions& code, std::int64_t buffers)
+      : code_(code), in_(index(buffers)), out_(index(buffers)) {}
+
+  struct Piece {
+    Bytes read, written;
+    double missing;  ///< part of what is read that L2 does not hold
+    Cycles cycles;
+    bool added;  ///< to what global memory holds
+  };
+
+  void pass(const Piece& piece) {
+    const TaskId loaded = code_.vector_load(piece.read, {in_.take()}, piece.missing);
+    const TaskId computed = code_.compute(piece.cycles, {loaded, out_.take()});
+    in_.give(computed);
+    out_.give(piece.added ? code_.vector_add(piece.written, {computed})
+                          : code_.vector_store(piece.written, {computed}, /*missing=*/1));
+  }
+
+ private:
+  device::Instructions& code_;
+  device::Ring in_, out_;
+};
+
+/// Two numbers of a window and channel are multiplied and added twice: for the input, by the
+/// weight, and for the weight.
+Cycles of_window(const device::Spec& spec, std::int64_t numbers, bool added_elsewhere) {
+  const auto& v = spec.vector;
+  Cycles cycles =
+      compute(spec, v.mul, numbers) + compute(spec, v.mul, numbers) + compute(spec, v.add, numbers);
+  if (!added_elsewhere) cycles += compute(spec, v.add, numbers);
+  return cycles;
+}
+
+std::int64_t tokens_of(const Compression& c, const ByWindow& by) {
+  return ceil_divide(c.size, by.pieces);
+}
+
+Passing::Piece piece_of(const Compression& c, const ByWindow& by, const device::Spec& spec) {
+  const std::int64_t numbers = tokens_of(c, by) * c.head_dim;
+  const auto& v = spec.vector;
+  return {.read = (numbers + c.head_dim) * c.element,
+          .written = {numbers * fp32_bytes},
+          .missing = std::min(1.0, static_cast<double>(c.stride) / static_cast<double>(c.size)),
+          .cycles = compute(spec, v.cast_to_fp32, numbers) +
+                    compute(spec, v.cast_to_fp32, c.head_dim) +
+                    of_window(spec, numbers, /*added_elsewhere=*/true),
+          .added = true};
+}
+
+Passing::Piece piece_of(const Compression& c, const ByTile& by, const device::Spec& spec) {
+  const std::int64_t numbers = by.tokens * by.channels, windows = windows_over(c, by.tokens);
+  const auto& v = spec.vector;
+  // A token lies in as many windows as there are strides in one, on average.
+  const std::int64_t pairs = ceil_divide(by.tokens * c.size, c.stride) * by.channels;
+  Cycles cycles = compute(spec, v.cast_to_fp32, numbers) +
+                  compute(spec, v.cast_to_fp32, windows * by.channels) +
+                  compute(spec, v.cast_to_16bit, numbers);
+  for (std::int64_t window = 0; window < windows; ++window)
+    cycles += of_window(spec, ceil_divide(pairs, windows), /*added_elsewhere=*/false);
+  return {.read = (numbers + windows * by.channels) * c.element,
+          .written = numbers * c.element,
+          .missing = 1,
+          .cycles = cycles,
+          .added = false};
+}
+
+std::int64_t slices(const Compression& c, const ByTile& by) {
+  return ceil_divide(c.head_dim, by.channels);
+}
+
+std::int64_t items(const Compression& c, const ByWindow& by) {
+  return c.windows() * c.heads * by.pieces;
+}
+
+std::int64_t items(const Compression& c, const ByTile& by) {
+  std::int64_t tiles = 0;
+  for (const std::int64_t length : c.lengths) tiles += ceil_divide(length, by.tokens);
+  return tiles * c.heads * slices(c, by);
+}
+
+std::int64_t buffers(const ByWindow&) { return 2; }
+std::int64_t buffers(const ByTile& by) { return by.buffers; }
+
+Bytes tensor_bytes(const Compression& c) {
+  return ((2 * c.tokens() + c.windows()) * c.heads * c.head_dim + 2 * c.size * c.heads) * c.element;
+}
+
+double flop_of(const Compression& c) {
+  return 4.0 * static_cast<double>(c.windows() * c.size) *
+         static_cast<double>(c.heads * c.head_dim);
+}
+
+double peak_of(const device::Spec& device) {
+  constexpr double lanes = 64;
+  return 2 * lanes * device.cores.vector.value * device.cores.clock.value;
+}
+
+/// Partial sums of weights are added by one pass; sums that windows overlap in are cleared before
+/// and stored as outputs behind.
+double passes(const Compression& c, bool overlapping, const device::Spec& device) {
+  const Bytes weights = {vector_cores(device) * c.heads * c.size * fp32_bytes};
+  double seconds = pass_seconds(device, weights, c.size * c.heads * c.element, {});
+  if (!overlapping) return seconds;
+  const std::int64_t numbers = c.tokens() * c.heads * c.head_dim;
+  const Bytes sums = {numbers * fp32_bytes}, outputs = numbers * c.element;
+  const Bytes missing = {
+      std::max<std::int64_t>(0, sums.count - bytes_of(device.memories.l2).count)};
+  seconds += pass_seconds(device, {}, sums, missing);
+  return seconds + pass_seconds(device, sums, outputs, missing + outputs);
+}
+
+template <class Schedule>
+Modelled model_of(const Compression& c, const Schedule& schedule, bool overlapping,
+                  const device::Spec& device) {
+  buffers_of(c, schedule, device);
+  constexpr std::int64_t cores_of_program = 2;
+  const std::int64_t cores = vector_cores(device), all = items(c, schedule);
+  const std::int64_t active =
+      std::clamp<std::int64_t>(ceil_divide(all, cores_of_program), 1, cores / cores_of_program);
+  const device::Share share = share_of(device, active);
+  const Passing::Piece piece = piece_of(c, schedule, device);
+  const Rounds rounds = run_rounds(
+      device, share, static_cast<double>(std::max<std::int64_t>(1, ceil_divide(all, cores))), 32,
+      [&](device::Instructions& code, std::int64_t count) {
+        Passing passing(code, buffers(schedule));
+        for (std::int64_t k = 0; k < count; ++k) passing.pass(piece);
+      });
+  const double more = device.overheads.launch.value + passes(c, overlapping, device);
+  return finished(rounds, more, share, 0, device);
+}
+
+template <class Schedule>
+device::Program program(const Compression& c, const Schedule& schedule, const device::Spec& device,
+                        std::int64_t count) {
+  device::Instructions code(device);
+  Passing passing(code, buffers(schedule));
+  for (std::int64_t k = 0; k < count; ++k) passing.pass(piece_of(c, schedule, device));
+  return code.program();
+}
+
+struct TileOf {
+  std::int64_t tokens, channels, windows;
+};
+
+/// What is moved, in some buffers, and what is computed beside it.
+std::vector<Buffer> rooms(const Compression& c, const TileOf& of, Bytes stored,
+                          std::int64_t buffers, const device::Spec& device) {
+  const auto& [tokens, channels, windows] = of;
+  device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
+  const std::int64_t tile = tokens * channels;
+  ub.allocate(buffers * tile * c.element, "input");
+  ub.allocate(buffers * windows * channels * c.element, "output gradients");
+  ub.allocate(buffers * stored, "input gradients");
+  ub.allocate({tile * fp32_bytes}, "wide input");
+  ub.allocate({windows * channels * fp32_bytes}, "wide output gradients");
+  ub.allocate({2 * tile * fp32_bytes}, "products and sums");
+  ub.allocate({c.size * (sum_lanes + 1) * fp32_bytes}, "weights and chains of their gradients");
+  return listed({ub});
+}
+
+template <class Schedule>
+void add_plan(std::vector<CompressPlan>& all, const char* name, const Compression& c,
+              const Schedule& schedule, const device::Spec& device) {
+  try {
+    all.push_back({name, schedule, model(c, schedule, device)});
+  } catch (const device::DeviceFault&) {
+    return;  // The unified buffer says no: the next candidate may fit.
+  }
+}
+
+}  // namespace
+
+std::int64_t Compression::tokens() const {
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+std::int64_t Compression::windows() const {
+  std::int64_t all = 0;
+  for (const std::int64_t length : lengths) all += windows_in(*this, length);
+  return all;
+}
+
+std::string ByWindow::to_text() const {
+  return "window by window" + (pieces > 1 ? " in " + std::to_string(pieces) + " pieces" : "") +
+         ", gradients of tokens added in global memory";
+}
+
+std::string ByTile::to_text() const {
+  return "tiles of " + std::to_string(tokens) + " tokens x " + std::to_string(channels) +
+         " channels, " + std::to_string(buffers) + " buffers of what is moved";
+}
+
+std::string CompressPlan::to_text() const {
+  return std::visit([](const auto& of) { return of.to_text(); }, schedule);
+}
+
+std::vector<Buffer> buffers_of(const Compression& c, const ByWindow& by,
+                               const device::Spec& device) {
+  const std::int64_t tokens = tokens_of(c, by);
+  return rooms(c, {tokens, c.head_dim, 1}, {tokens * c.head_dim * fp32_bytes}, buffers(by), device);
+}
+
+std::vector<Buffer> buffers_of(const Compression& c, const ByTile& by, const device::Spec& device) {
+  return rooms(c, {by.tokens, by.channels, windows_over(c, by.tokens)},
+               by.tokens * by.channels * c.element, by.buffers, device);
+}
+
+device::Program program_of(const Compression& c, const ByWindow& by, const device::Spec& device,
+                           std::int64_t count) {
+  return program(c, by, device, count);
+}
+
+device::Program program_of(const Compression& c, const ByTile& by, const device::Spec& device,
+                           std::int64_t count) {
+  return program(c, by, device, count);
+}
+
+Modelled model(const Compression& c, const ByWindow& by, const device::Spec& device) {
+  return model_of(c, by, /*overlapping=*/true, device);
+}
+
+Modelled model(const Compression& c, const ByTile& by, const device::Spec& device) {
+  return model_of(c, by, /*overlapping=*/false, device);
+}
+
+std::vector<CompressPlan> vendor_plans(const Compression& c, const device::Spec& device) {
+  std::vector<CompressPlan> all;
+  for (std::int64_t pieces = 1; pieces <= c.size && all.empty(); pieces *= 2)
+    add_plan(all, "by window", c, ByWindow{pieces}, device);
+  return all;
+}
+
+std::vector<CompressPlan> plans(const Compression& c, const device::Spec& device) {
+  std::vector<CompressPlan> all = vendor_plans(c, device);
+  const std::int64_t longest =
+      round_up(*std::max_element(c.lengths.begin(), c.lengths.end()), granule);
+  const std::int64_t whole = round_up(c.head_dim, granule);
+  for (std::int64_t tokens = granule; tokens <= std::min(most_tokens, longest); tokens += granule)
+    for (std::int64_t cuts = 1; cuts <= whole / granule; ++cuts) {
+      const std::int64_t channels = round_up(ceil_divide(whole, cuts), granule);
+      if (cuts > 1 && channels == round_up(ceil_divide(whole, cuts - 1), granule)) continue;
+      for (const std::int64_t buffers : {1, 2})
+        add_plan(all, "by tile", c, ByTile{tokens, channels, buffers}, device);
+    }
+  std::stable_sort(all.begin(), all.end(), [](const CompressPlan& x, const CompressPlan& y) {
+    return x.modelled.seconds < y.modelled.seconds;
+  });
+  return all;
+}
+
+namespace {
+
+Work work_of(const Compression& c, const device::Spec& device) {
+  return {.flop = flop_of(c),
+          .peak = peak_of(device),
+          .compulsory = tensor_bytes(c),
+          .utilised = "vector cores"};
+}
+
+Candidate candidate(const Compression& c, const CompressPlan& plan, const device::Spec& device) {
+  const auto buffers = [&] {
+    return std::visit([&](const auto& of) { return buffers_of(c, of, device); }, plan.schedule);
+  };
+  const auto program = [&] {
+    return std::visit([&](const auto& of) { return program_of(c, of, device, 16); }, plan.schedule);
+  };
+  return {plan.name, plan.to_text(), plan.modelled, buffers, program};
+}
+
+std::vector<Candidate> candidates(const Compression& c, const std::vector<CompressPlan>& plans,
+                                  const device::Spec& device) {
+  std::vector<Candidate> all;
+  for (const CompressPlan& plan : plans) all.push_back(candidate(c, plan, device));
+  return all;
+}
+
+}  // namespace
+
+std::string report(const Compression& c, const device::Spec& device) {
+  const std::vector<CompressPlan> all = plans(c, device), vendors = vendor_plans(c, device);
+  return report_of(work_of(c, device), candidates(c, all, device), candidates(c, vendors, device),
+                   device);
+}
+
+std::string trace(const Compression& c, const device::Spec& device) {
+  const std::vector<CompressPlan> all = plans(c, device);
+  if (all.empty()) return {};
+  return trace_of(work_of(c, device), candidate(c, all.front(), device), device);
+}
+
+}  // namespace assay::optimized::schedules

@@ -1,0 +1,134 @@
+#include "assay/optimized/schedules/compress.hpp"
+
+#include <gtest/gtest.h>
+
+#include "assay/device/scratchpad.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::optimized::schedules;
+using device::Pipe;
+
+/// The shapes of published models, as cases/nsa_compress_grad/models.txt cuts them and whole, and
+/// windows that overlap eight times.
+std::vector<Compression> published() {
+  const auto of = [](std::int64_t heads, std::int64_t head_dim, std::vector<std::int64_t> lengths) {
+    return Compression{.heads = heads, .head_dim = head_dim, .lengths = std::move(lengths)};
+  };
+  std::vector<Compression> all = {
+      of(4, 192, {1953}), of(4, 128, {2929}),  of(4, 128, {183, 1281, 1464}),  of(2, 128, {5859}),
+      of(4, 192, {8192}), of(4, 192, {32768}), of(4, 128, {1024, 7168, 8192}), of(2, 128, {32768})};
+  all.push_back(of(4, 128, {16384}));
+  all.back().size = 128;
+  return all;
+}
+
+struct Bytes {
+  double read = 0, written = 0, missing = 0;
+};
+
+Bytes moved(const device::Program& program) {
+  Bytes bytes;
+  for (std::size_t id = 0; id < program.size(); ++id) {
+    const auto& task = program.task(static_cast<device::TaskId>(id));
+    const auto l2 = static_cast<double>(task.l2.count), hbm = static_cast<double>(task.hbm.count);
+    if (task.pipe == Pipe::vector_mte2) bytes.read += l2, bytes.missing += hbm;
+    if (task.pipe == Pipe::mte3) bytes.written += l2;
+  }
+  return bytes;
+}
+
+TEST(ByWindow, ReadsAWindowAndAddsItToSums) {
+  // Each of two vector cores: 32 tokens and a window of 192 channels in 16 bits; 32 tokens in fp32,
+  // which an addition reads and writes. Every second token of a window is read for the first time.
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
+  const Bytes one = moved(program_of(c, ByWindow{}, device::a2(), 1));
+  EXPECT_EQ(one.read, 2 * 33 * 192 * 2);
+  EXPECT_EQ(one.written, 2 * 2 * 32 * 192 * 4);
+  EXPECT_EQ(one.missing, one.read / 2);
+}
+
+TEST(ByTile, ReadsATileWithItsWindowsAndStoresItOnce) {
+  // Over 48 tokens lie (48 + 30) / 16 + 1 = 5 windows at most.
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
+  const Bytes one = moved(program_of(c, {.tokens = 48, .channels = 96}, device::a2(), 1));
+  EXPECT_EQ(one.read, 2 * (48 + 5) * 96 * 2);
+  EXPECT_EQ(one.written, 2 * 48 * 96 * 2);
+  EXPECT_EQ(one.missing, one.read);
+}
+
+TEST(ByTile, ComputesBesideItsMovesIfItHasTwoBuffersOfEach) {
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {32768}};
+  const device::Spec spec = device::a2();
+  EXPECT_LT(model(c, ByTile{32, 192, 2}, spec).seconds,
+            0.8 * model(c, ByTile{32, 192, 1}, spec).seconds);
+}
+
+TEST(ByTile, MultipliesEveryPairOfTokenAndWindow) {
+  // Twice as many windows over a token take nearly twice as long where arithmetic binds.
+  Compression c = {.heads = 4, .head_dim = 128, .lengths = {32768}};
+  const auto busy = [&] {
+    const Modelled m = model(c, ByTile{64, 128, 2}, device::a2());
+    return m.share(Pipe::vector) * m.seconds;
+  };
+  const double two = busy();
+  c.size = 64;
+  EXPECT_NEAR(busy() / two, 2, 0.35);
+}
+
+TEST(ByWindow, CutsWindowsThatDoNotFit) {
+  const Compression c = {.heads = 4, .head_dim = 128, .size = 128, .lengths = {16384}};
+  EXPECT_THROW(model(c, ByWindow{}, device::a2()), device::DeviceFault);
+  const auto vendors = vendor_plans(c, device::a2());
+  ASSERT_EQ(vendors.size(), 1U);
+  EXPECT_GT(std::get<ByWindow>(vendors.front().schedule).pieces, 1);
+}
+
+std::int64_t occupied(const std::vector<assay::optimized::Buffer>& all) {
+  return (all.back().offset + all.back().size).count;
+}
+
+std::vector<assay::optimized::Buffer> buffers_of_plan(const Compression& c,
+                                                      const CompressPlan& plan,
+                                                      const device::Spec& spec) {
+  return std::visit([&](const auto& of) { return buffers_of(c, of, spec); }, plan.schedule);
+}
+
+TEST(CompressPlanner, IsNeverSlowerThanTheVendorOnPublishedShapes) {
+  const device::Spec spec = device::a2();
+  for (const Compression& c : published()) {
+    const auto all = plans(c, spec), vendors = vendor_plans(c, spec);
+    ASSERT_EQ(vendors.size(), 1U);
+    EXPECT_GT(vendors.front().modelled.seconds, 1.1 * all.front().modelled.seconds) << c.tokens();
+    EXPECT_LE(all[0].modelled.seconds, all[1].modelled.seconds);
+    EXPECT_LE(all.size(), 250U);
+  }
+}
+
+TEST(CompressPlanner, GivesWayWhereTheUnifiedBufferIsOneByteTooSmall) {
+  const device::Spec usual = device::a2();
+  for (const Compression& c : published()) {
+    const CompressPlan best = plans(c, usual).front();
+    const std::int64_t enough = occupied(buffers_of_plan(c, best, usual));
+    device::Spec tight = usual;
+    tight.memories.ub.value = static_cast<double>(enough);
+    EXPECT_NO_THROW(buffers_of_plan(c, best, tight));
+    tight.memories.ub.value -= 1;
+    EXPECT_THROW(buffers_of_plan(c, best, tight), device::DeviceFault);
+    for (const CompressPlan& plan : plans(c, tight))
+      EXPECT_LT(occupied(buffers_of_plan(c, plan, tight)), enough);
+  }
+}
+
+TEST(CompressReport, NamesTheFastestTheNextAndTheVendors) {
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
+  const std::string text = report(c, device::a2());
+  for (const char* part :
+       {"fastest schedule: by tile", "held up most by vector", "next: ", "vendor's by window",
+        " times as long", "  UB input: ", "roofline: ", " % of the vector cores", "; HBM at "})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  EXPECT_NE(trace(c, device::a2()).find("\"ph\": \"X\""), std::string::npos);
+}
+
+}  // namespace

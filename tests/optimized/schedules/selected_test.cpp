@@ -1,0 +1,188 @@
+#include "assay/optimized/schedules/selected.hpp"
+
+#include <gtest/gtest.h>
+
+#include "assay/device/scratchpad.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::optimized::schedules;
+using device::Pipe;
+
+/// Lists spread evenly over the blocks.
+Selection selection(std::int64_t heads_kv, std::int64_t group, std::int64_t queries,
+                    std::int64_t keys) {
+  Selection s = {.heads_kv = heads_kv, .group = group, .queries = queries, .keys = keys};
+  s.count = 16, s.head_dim = 192, s.head_dim_v = 128;
+  const std::int64_t blocks = keys / s.block, listed = queries * s.count;
+  if (listed % blocks > 0) s.demand[listed / blocks + 1] = heads_kv * (listed % blocks);
+  s.demand[listed / blocks] = heads_kv * (blocks - listed % blocks);
+  return s;
+}
+
+/// The shapes of published models, as cases/nsa_selected_attention_grad/models.txt cuts them, and
+/// one of them whole.
+std::vector<Selection> published() {
+  std::vector<Selection> all = {selection(1, 16, 9, 4096), selection(1, 16, 1216, 1216),
+                                selection(4, 16, 8192, 8192)};
+  const auto add = [&](Selection s, const auto& change) {
+    change(s);
+    all.push_back(s);
+  };
+  const auto narrow = [](Selection& s) { s.head_dim = 128; };
+  add(selection(1, 4, 36, 4096), narrow);
+  add(selection(1, 4, 4864, 4864), narrow);
+  add(selection(1, 5, 29, 4096), [](Selection& s) {
+    s.head_dim = 128, s.block = 128, s.count = 8;
+    s.demand = {{7, 24}, {8, 8}};
+  });
+  add(selection(1, 16, 576, 2048), [](Selection& s) {
+    s.head_dim = 128, s.count = 32;
+    s.demand = {{576, 32}};
+  });
+  return all;
+}
+
+device::Spec boundless_memories() {
+  device::Spec spec = device::a2();
+  spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
+  return spec;
+}
+
+/// Busy cycles of one queue of a core in so many of a schedule's items.
+template <class Schedule>
+double busy(const Selection& s, const Schedule& schedule, Pipe pipe, std::int64_t count) {
+  const device::Spec spec = boundless_memories();
+  return run(program_of(s, schedule, spec, count), share_of(spec, 1))
+      .busy[static_cast<std::size_t>(pipe)]
+      .count;
+}
+
+double bytes_through_l2(const device::Program& program, Pipe pipe) {
+  double bytes = 0;
+  for (std::size_t id = 0; id < program.size(); ++id)
+    if (const auto& task = program.task(static_cast<device::TaskId>(id)); task.pipe == pipe)
+      bytes += static_cast<double>(task.l2.count);
+  return bytes;
+}
+
+/// Device facts, section 4.7: of a chunk of eight blocks 1664 cycles of the cube, 320 KiB of keys
+/// and values read, 64 KiB of scores and dP, and 640 KiB of dk and dv added.
+TEST(ByToken, MovesThePublishedBytesOfAChunk) {
+  const Selection s = selection(1, 16, 64, 4096);
+  const device::Spec spec = device::a2();
+  const device::Program program = program_of(s, ByToken{}, spec, 1);
+  const double starts = 6, dq = 16 * 192 * 4, tokens = 16 * (192 + 128) * 2;
+  const double dscore = 2 * 16 * 512 * 2;
+  EXPECT_EQ(bytes_through_l2(program, Pipe::cube_mte2), 2 * (320 * 1024 + dscore) + tokens);
+  EXPECT_EQ(bytes_through_l2(program, Pipe::fixpipe), 2 * (64 + 2 * 640) * 1024 + dq);
+  double instructions = 0;
+  for (std::size_t id = 0; id < program.size(); ++id)
+    instructions += program.task(static_cast<device::TaskId>(id)).pipe == Pipe::cube;
+  EXPECT_EQ(busy(s, ByToken{}, Pipe::cube, 1), 2 * 1664 + starts * instructions);
+}
+
+TEST(ByToken, IsHeldUpByItsAtomicAdditions) {
+  const Selection s = selection(4, 16, 8192, 8192);
+  device::Spec spec = device::a2();
+  const double usual = model(s, ByToken{}, spec).seconds;
+  spec.rates.atomic_traffic.value = 1;
+  EXPECT_LT(model(s, ByToken{}, spec).seconds, 0.9 * usual);
+}
+
+TEST(ByToken, HasOneVectorCoreAsTheVendorOrTwo) {
+  const Selection s = selection(1, 16, 64, 4096);
+  const double one = busy(s, ByToken{.vector_cores = 1}, Pipe::vector_mte2, 4);
+  EXPECT_NEAR(busy(s, ByToken{.vector_cores = 2}, Pipe::vector_mte2, 4), one / 2, 1e-6);
+  const device::Spec spec = device::a2();
+  EXPECT_EQ(
+      bytes_through_l2(program_of(s, ByToken{.vector_cores = 1}, spec, 4), Pipe::vector_mte2),
+      bytes_through_l2(program_of(s, ByToken{.vector_cores = 2}, spec, 4), Pipe::vector_mte2));
+}
+
+TEST(ByBlock, AddsDqAloneToGlobalMemory) {
+  // A tile of four tokens, 64 rows: scores and dP 16 KiB each, dq of 192 channels added twice over;
+  // dk and dv leave once for a block, in 16 bits.
+  const Selection s = selection(1, 16, 64, 4096);
+  const ByBlock by = {.tokens = 4};
+  const auto drained = [&](std::int64_t tiles) {
+    return bytes_through_l2(program_of(s, by, device::a2(), tiles), Pipe::fixpipe);
+  };
+  // 16 listings of a block are four tiles.
+  const double of_tile = 2 * 16 * 1024 + 2 * 64 * 192 * 4, of_block = 64 * (192 + 128) * 2;
+  EXPECT_EQ(drained(4), 4 * of_tile + of_block);
+  EXPECT_EQ(drained(8), 8 * of_tile + 2 * of_block);
+  // Of several cores each adds what it has.
+  const ByBlock shared = {.tokens = 4, .parts = 2};
+  EXPECT_EQ(bytes_through_l2(program_of(s, shared, device::a2(), 2), Pipe::fixpipe),
+            2 * of_tile + 2 * 2 * of_block);
+}
+
+TEST(ByBlock, CutsTheKeysOfABlock) {
+  Selection s = selection(1, 4, 64, 4096);
+  s.head_dim = 128, s.block = 128, s.count = 8, s.demand = {{16, 32}};
+  // dk and dv of 128 keys are all of L0C.
+  EXPECT_THROW(model(s, ByBlock{.tokens = 4}, device::a2()), device::DeviceFault);
+  EXPECT_NO_THROW(model(s, ByBlock{.tokens = 4, .cuts = 2}, device::a2()));
+  const auto all = plans(s, device::a2());
+  ASSERT_TRUE(std::holds_alternative<ByBlock>(all.front().schedule));
+  EXPECT_EQ(std::get<ByBlock>(all.front().schedule).cuts, 2);
+}
+
+std::int64_t occupied(const std::vector<assay::optimized::Buffer>& all, const std::string& memory) {
+  std::int64_t last = 0;
+  for (const auto& buffer : all)
+    if (buffer.memory == memory) last = std::max(last, (buffer.offset + buffer.size).count);
+  return last;
+}
+
+std::vector<assay::optimized::Buffer> buffers_of_plan(const Selection& s, const SelectedPlan& plan,
+                                                      const device::Spec& spec) {
+  return std::visit([&](const auto& of) { return buffers_of(s, of, spec); }, plan.schedule);
+}
+
+TEST(SelectedPlanner, IsNeverSlowerThanTheVendorOnPublishedShapes) {
+  const device::Spec spec = device::a2();
+  for (const Selection& s : published()) {
+    const auto all = plans(s, spec), vendors = vendor_plans(s, spec);
+    ASSERT_EQ(vendors.size(), 1U);
+    EXPECT_GT(vendors.front().modelled.seconds, 1.5 * all.front().modelled.seconds) << s.queries;
+    EXPECT_LE(all[0].modelled.seconds, all[1].modelled.seconds);
+    EXPECT_LE(all.size(), 250U);
+  }
+}
+
+TEST(SelectedPlanner, GivesWayWhereACapacityIsOneByteTooSmall) {
+  const device::Spec usual = device::a2();
+  for (const Selection& s : published()) {
+    const SelectedPlan best = plans(s, usual).front();
+    for (const auto& [name, member] : {std::pair{"L1", &device::Memories::l1},
+                                       {"L0C", &device::Memories::l0c},
+                                       {"UB", &device::Memories::ub},
+                                       {"L2", &device::Memories::l2}}) {
+      const std::int64_t enough = occupied(buffers_of_plan(s, best, usual), name);
+      ASSERT_GT(enough, 0) << name;
+      device::Spec tight = usual;
+      (tight.memories.*member).value = static_cast<double>(enough);
+      EXPECT_NO_THROW(buffers_of_plan(s, best, tight)) << name;
+      (tight.memories.*member).value -= 1;
+      for (const SelectedPlan& plan : plans(s, tight))
+        EXPECT_LT(occupied(buffers_of_plan(s, plan, tight), name), enough) << name;
+    }
+  }
+}
+
+TEST(SelectedReport, NamesTheFastestTheNextAndTheVendors) {
+  const Selection s = selection(4, 16, 8192, 8192);
+  const std::string text = report(s, device::a2());
+  for (const char* part : {"fastest schedule: by block", "held up most by ",
+                           "next: ", "vendor's basic", " times as long", "  L0C dk of a block: ",
+                           "roofline: ", " % of the cube", "; L2 at ", "none of "})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  const std::string json = trace(s, device::a2());
+  EXPECT_NE(json.find("\"traceEvents\""), std::string::npos);
+  EXPECT_NE(json.find("\"ph\": \"X\""), std::string::npos);
+}
+
+}  // namespace
