@@ -73,7 +73,7 @@ class Search {
     const std::int64_t stream = group >= 3 ? 1 : 2;
     Woven woven = {.rows = rows, .columns = columns, .group = group, .stream = stream};
     woven.score_buffers = score_buffers(2 * (2 * group + woven.stay()) + woven.stream, 2);
-    add_vector_tiles(woven, {{1, 8192}, {2, 6144}, {4, 2048}});
+    add_vector_tiles(woven, {{1, 8192}, {2, 6656}, {4, 2048}});
   }
 
   /// Whether L2 alone takes longer for the bytes of such rounds than the fastest schedule so far.
