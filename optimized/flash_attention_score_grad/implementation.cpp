@@ -7,6 +7,7 @@
 #include "flash_attention_score_grad/checks/checks.hpp"
 #include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
+#include "flash_attention_score_grad/pairs/products.hpp"
 #include "flash_attention_score_grad/schedules.hpp"
 #include "host/threads.hpp"
 #include "model/regime.hpp"
@@ -28,16 +29,26 @@ bool has_empty_extent(const Op::Problem& p) {
 class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
  public:
   FlashAttentionScoreGrad(const device::Spec& device, const Options& options)
-      : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {}
-
-  std::string name() const override { return "optimized-" + device_.name; }
-
-  spec::Numerics numerics(const Op::Problem& problem) const override {
-    return numerics_of_tiles(problem.dtype);
+      : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {
+    if (options.host == HostMode::avx512_bf16) pair_kernels_ = &tile::pair_kernels(options.host);
   }
 
-  std::optional<std::string> unsupported(const spec::Call<Op>&) const override {
-    return std::nullopt;
+  std::string name() const override {
+    const std::string name = "optimized-" + device_.name;
+    if (options_.host == HostMode::any_cpu) return name;
+    return name + "-" + std::string(spec::to_string(options_.host));
+  }
+
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    spec::Numerics numerics = numerics_of_tiles(problem.dtype);
+    if (pair_kernels_ != nullptr) numerics.floor = PairProducts::probability_floor;
+    return numerics;
+  }
+
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    if (pair_kernels_ == nullptr || call.parameters.query.dtype == spec::DType::bf16)
+      return std::nullopt;
+    return "the host mode " + std::string(spec::to_string(options_.host)) + " multiplies bf16 only";
   }
 
   void check(const spec::Call<Op>& call) const override { refuse_unless_legal(call); }
@@ -55,7 +66,8 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
                      {.tiling = tiling,
                       .kernels = kernels_,
                       .workspace = workspace_,
-                      .threads = threads(problem, tiling)});
+                      .threads = threads(problem, tiling),
+                      .pair_kernels = pair_kernels_});
     metrics_ = joined(metrics_of(tiling, estimate(problem, tiling, device_)), regimes_of(tiling));
   }
 
@@ -79,6 +91,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   device::Spec device_;
   Options options_;
   const tile::Kernels& kernels_;
+  const tile::PairKernels* pair_kernels_ = nullptr;
   Workspace workspace_;
   std::vector<spec::Metric> metrics_;
 };

@@ -14,6 +14,7 @@ class JoinedRows {
   JoinedRows(Rows rows, std::optional<Rows> rope) : rows_(rows), rope_(rope) {}
 
   void read(const RowSpan& rows, const Tile& to) const;
+  void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to) const;
 
   struct Destination {
     spec::Tensor* rows;

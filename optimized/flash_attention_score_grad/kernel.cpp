@@ -1,12 +1,14 @@
 #include "flash_attention_score_grad/kernel.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "assay/parallel/loop.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
 #include "flash_attention_score_grad/head_tiles.hpp"
 #include "flash_attention_score_grad/joined_rows.hpp"
+#include "flash_attention_score_grad/pairs/products.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
 #include "host/turns.hpp"
@@ -56,6 +58,7 @@ class Gradient {
         exclusion_(problem, inputs, tiling_),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
+        pairs_(pair_products(execution)),
         row_tiles_(head_tiles(tiling_, problem.heads_q, &SequenceTiles::row_tiles)),
         key_tiles_(head_tiles(tiling_, problem.heads_kv, &SequenceTiles::key_tiles),
                    [this](const HeadTile& head, DqSums& sums) { begin_head(head, sums); }) {}
@@ -85,6 +88,12 @@ class Gradient {
     return key_tile.slot->next_key_tile[static_cast<std::size_t>(number)];
   }
 
+  std::optional<PairProducts> pair_products(const Execution& execution) const {
+    if (execution.pair_kernels == nullptr) return std::nullopt;
+    return PairProducts(*execution.pair_kernels, scores_.query(), scores_.key(), value_, dy_,
+                        scores_.channels());
+  }
+
   ThreadTiles& prepare(std::int64_t thread) const;
   void prepare_sums();
   void begin_head(const HeadTile& head, const DqSums& sums) const;
@@ -93,12 +102,17 @@ class Gradient {
   void process(const KeyTile& key_tile, ThreadTiles& tiles);
   void skip_turns(const KeyTile& key_tile) const;
   RowSpan keys_in(const KeyTile& key_tile) const;
-  void load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const;
+  static RowSpan rows_in(const Block& block) {
+    return {.b = block.b, .n = block.n, .first = block.first_row, .count = block.rows};
+  }
+  void load_keys(const KeyTile& key_tile, ThreadTiles& tiles) const;
+  void load_rows(const Block& block, ThreadTiles& tiles) const;
   void process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles& tiles, bool& any);
   void process_block(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles, Sum record);
-  void scores(const Block& block, ThreadTiles& tiles) const;
+  void scores(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles) const;
   void softmax_grad(const Block& block, ThreadTiles& tiles) const;
-  void add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles);
+  void add_to_records(const Block& block, const ThreadTiles& tiles, Sum record) const;
+  void add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles, bool in_pairs);
   void add_record(const KeyTile& key_tile, const ThreadTiles& tiles, Sum sum) const;
   void finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bool any);
 
@@ -116,6 +130,7 @@ class Gradient {
   Exclusion exclusion_;
   Dropout dropout_;
   tile::Storage stage_;
+  std::optional<PairProducts> pairs_;
 
   float* row_terms_ = nullptr;
   HeadTiles row_tiles_;
@@ -144,6 +159,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   const auto elements = static_cast<std::size_t>(tiling_.rows * tiles.scores.stride);
   if (exclusion_.present()) tiles.excluded.resize(elements);
   if (dropout_.present()) tiles.dropped.resize(elements);
+  if (pairs_) pairs_->prepare(tiling_, tiles.pairs);
   return tiles;
 }
 
@@ -216,7 +232,8 @@ void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
 
 void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
   try {
-    load_keys(key_tile, tiles);
+    tiles.holds_keys = false;
+    if (pairs_) pairs_->load_keys(keys_in(key_tile), tiles.pairs);
     bool any = false;
     for (std::int64_t g = 0; g < problem_.group(); ++g)
       process_head(key_tile, key_tile.head * problem_.group() + g, tiles, any);
@@ -242,7 +259,9 @@ RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
           .count = tiling_.sequence(key_tile.b).columns_of(key_tile.index)};
 }
 
-void Gradient::load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const {
+/// In fp32, unless the tiles hold them already.
+void Gradient::load_keys(const KeyTile& key_tile, ThreadTiles& tiles) const {
+  if (std::exchange(tiles.holds_keys, true)) return;
   const RowSpan span = keys_in(key_tile);
   scores_.key().read(span, tiles.key);
   value_.read(span, tiles.value);
@@ -276,10 +295,33 @@ void Gradient::process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles
   }
 }
 
+void Gradient::load_rows(const Block& block, ThreadTiles& tiles) const {
+  if (std::exchange(tiles.holds_rows, true)) return;
+  const RowSpan span = rows_in(block);
+  scores_.query().read(span, tiles.query);
+  dy_.read(span, tiles.dy);
+}
+
 void Gradient::process_block(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles,
                              Sum record) {
-  scores(block, tiles);
+  tiles.holds_rows = false;
+  scores(key_tile, block, tiles);
   softmax_grad(block, tiles);
+  const bool in_pairs = pairs_ && pairs_->commit(tiles.scores, tiles.dprob, tiles.pairs);
+  if (in_pairs) {
+    // The pair products would take a subnormal sum of an earlier block for zero.
+    const Sum sum = record == Sum::start ? Sum::start : Sum::add;
+    pairs_->add_dv(tiles.pairs, tiles.dv_record, sum);
+    pairs_->add_dk(tiles.pairs, tiles.dk_record, sum);
+  } else {
+    load_keys(key_tile, tiles);
+    load_rows(block, tiles);
+    add_to_records(block, tiles, record);
+  }
+  add_dq(key_tile, block, tiles, in_pairs);
+}
+
+void Gradient::add_to_records(const Block& block, const ThreadTiles& tiles, Sum record) const {
   const auto gradient = [&](const Tile& left, const Tile& right, std::int64_t columns,
                             const Tile& sums) {
     multiply_transposed(kernels_,
@@ -292,27 +334,29 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   };
   gradient(tiles.scores, tiles.dy, problem_.head_dim_v, tiles.dv_record);
   gradient(tiles.dprob, tiles.query, scores_.channels(), tiles.dk_record);
-  add_dq(key_tile, block, tiles);
 }
 
 /// Scores and dP of a block, the scores with their bias.
-void Gradient::scores(const Block& block, ThreadTiles& t) const {
-  const RowSpan span = {.b = block.b, .n = block.n, .first = block.first_row, .count = block.rows};
-  scores_.query().read(span, t.query);
-  dy_.read(span, t.dy);
-  scores_.compute(block, t.query, t.key_transposed, t.scores, t.bias);
-  multiply(kernels_,
-           {.left = t.dy,
-            .right = t.value_transposed,
-            .rows = block.rows,
-            .columns = block.columns,
-            .depth = problem_.head_dim_v},
-           t.dprob);
+void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& t) const {
+  if (pairs_) pairs_->load_rows(rows_in(block), t.pairs);
+  if (!pairs_ || !pairs_->scores(t.pairs, t.scores, t.dprob)) {
+    load_keys(key_tile, t);
+    load_rows(block, t);
+    scores_.multiply(block, t.query, t.key_transposed, t.scores);
+    multiply(kernels_,
+             {.left = t.dy,
+              .right = t.value_transposed,
+              .rows = block.rows,
+              .columns = block.columns,
+              .depth = problem_.head_dim_v},
+             t.dprob);
+  }
+  scores_.add_bias(block, t.scores, t.bias);
 }
 
 /// P and dS of a block, staged.
 void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
-  const RowSpan span = {.b = block.b, .n = block.n, .first = block.first_row, .count = block.rows};
+  const RowSpan span = rows_in(block);
   std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);
   softmax_max_.read(span, t.max);
   softmax_sum_.read(span, t.sum);
@@ -334,7 +378,8 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
 }
 
 /// Waits for the turn of this key tile; the last one scales and stores the rows.
-void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles) {
+void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles,
+                      bool in_pairs) {
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
   const std::int64_t g = block.n - key_tile.head * problem_.group();
   const std::int64_t r = block.first_row / sequence.rows;
@@ -342,16 +387,19 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadT
   await_turn(next, key_tile.index);
   const TileRange keys = sequence.keys_of(r);
   const Tile sums = dq_rows(key_tile, block);
-  multiply(kernels_,
-           {.left = tiles.dprob,
-            .right = tiles.key,
-            .rows = block.rows,
-            .columns = scores_.channels(),
-            .depth = block.columns},
-           sums, key_tile.index == keys.first ? Sum::start : Sum::add);
+  const Sum sum = key_tile.index == keys.first ? Sum::start : Sum::add;
+  if (in_pairs)
+    pairs_->add_dq(tiles.pairs, sums, sum);
+  else
+    multiply(kernels_,
+             {.left = tiles.dprob,
+              .right = tiles.key,
+              .rows = block.rows,
+              .columns = scores_.channels(),
+              .depth = block.columns},
+             sums, sum);
   if (key_tile.index == keys.last - 1)
-    dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scores_.full_scale(),
-              {&outputs_.dq, &outputs_.dq_rope});
+    dq_.write(rows_in(block), sums, scores_.full_scale(), {&outputs_.dq, &outputs_.dq_rope});
   pass_turn(next, key_tile.index);
 }
 

@@ -3,6 +3,7 @@
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "flash_attention_score_grad/workspace.hpp"
 #include "tile/kernels.hpp"
+#include "tile/pairs.hpp"
 
 namespace assay::optimized {
 
@@ -12,6 +13,7 @@ struct Execution {
   const tile::Kernels& kernels;
   Workspace& workspace;
   std::int64_t threads;
+  const tile::PairKernels* pair_kernels = nullptr;  ///< of the host mode, where it has its own
 };
 
 /// Fills the viewed elements of dq, dk and dv. The problem has no empty extent.

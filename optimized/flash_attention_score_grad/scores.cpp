@@ -27,15 +27,18 @@ Scores::Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile:
       bias_(problem, inputs, kernels),
       scale_(static_cast<float>(problem.scale_value)) {}
 
-void Scores::compute(const Block& block, const Tile& query, const Tile& key_transposed,
-                     const Tile& scores, const Tile& bias) const {
-  multiply(*kernels_,
-           {.left = query,
-            .right = key_transposed,
-            .rows = block.rows,
-            .columns = block.columns,
-            .depth = channels_},
-           scores);
+void Scores::multiply(const Block& block, const Tile& query, const Tile& key_transposed,
+                      const Tile& scores) const {
+  optimized::multiply(*kernels_,
+                      {.left = query,
+                       .right = key_transposed,
+                       .rows = block.rows,
+                       .columns = block.columns,
+                       .depth = channels_},
+                      scores);
+}
+
+void Scores::add_bias(const Block& block, const Tile& scores, const Tile& bias) const {
   if (!biased()) return;
   const BiasRows rows = bias_.read(block, bias);
   kernels_->add_bias({.scores = scores.at,

@@ -26,7 +26,14 @@ class Scores {
 
   /// Fills `scores` from the block's rows of query and the transposed keys; `bias` is room for it.
   void compute(const Block& block, const Tile& query, const Tile& key_transposed,
-               const Tile& scores, const Tile& bias) const;
+               const Tile& scores, const Tile& bias) const {
+    multiply(block, query, key_transposed, scores);
+    add_bias(block, scores, bias);
+  }
+  /// Both steps of it.
+  void multiply(const Block& block, const Tile& query, const Tile& key_transposed,
+                const Tile& scores) const;
+  void add_bias(const Block& block, const Tile& scores, const Tile& bias) const;
 
  private:
   const tile::Kernels* kernels_;

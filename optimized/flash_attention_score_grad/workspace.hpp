@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "flash_attention_score_grad/pairs/tiles.hpp"
 #include "operands/tiles.hpp"
 
 namespace assay::optimized {
@@ -15,6 +16,8 @@ struct ThreadTiles {
   Tile scores, dprob, bias;
   Tile dk, dv, dk_record, dv_record;
   float *max = nullptr, *sum = nullptr, *row_term = nullptr;
+  PairTiles pairs;
+  bool holds_keys = false, holds_rows = false;  ///< in fp32, of the block in work
 };
 
 /// Kept between runs, so that small problems do not pay for fresh memory.

@@ -40,7 +40,7 @@ std::vector<spec::Metric> metrics_of(const Tiling& tiling, const Estimate& estim
 class NsaCompressGrad final : public spec::Implementation<Op> {
  public:
   NsaCompressGrad(const device::Spec& device, const Options& options)
-      : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {}
+      : device_(device), options_(options), kernels_(tile::kernels_of_any_cpu(options)) {}
 
   std::string name() const override { return "optimized-" + device_.name; }
 

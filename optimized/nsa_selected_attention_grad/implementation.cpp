@@ -18,7 +18,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
  public:
   NsaSelectedAttentionGrad(const device::Spec& device, const Options& options)
-      : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {}
+      : device_(device), options_(options), kernels_(tile::kernels_of_any_cpu(options)) {}
 
   std::string name() const override { return "optimized-" + device_.name; }
 

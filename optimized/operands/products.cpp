@@ -1,7 +1,5 @@
 #include "operands/products.hpp"
 
-#include <algorithm>
-
 namespace assay::optimized {
 namespace {
 
@@ -25,13 +23,6 @@ void multiply(const tile::Kernels& kernels, const Factors& f, const Strides& lef
 }
 
 }  // namespace
-
-void transpose(const Tile& from, std::int64_t rows, std::int64_t columns, const Tile& to) {
-  constexpr std::int64_t edge = tile::lanes;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += edge)
-    for (std::int64_t d = 0; d < columns; ++d)
-      for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
-}
 
 void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
               tile::Sum sum) {

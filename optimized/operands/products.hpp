@@ -1,11 +1,20 @@
 #pragma once
 
+#include <algorithm>
+
 #include "operands/tiles.hpp"
 
 namespace assay::optimized {
 
 /// to(j, i) = from(i, j).
-void transpose(const Tile& from, std::int64_t rows, std::int64_t columns, const Tile& to);
+template <class Number>
+void transpose(const TileOf<Number>& from, std::int64_t rows, std::int64_t columns,
+               const TileOf<Number>& to) {
+  constexpr std::int64_t edge = tile::lanes;
+  for (std::int64_t i0 = 0; i0 < rows; i0 += edge)
+    for (std::int64_t d = 0; d < columns; ++d)
+      for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
+}
 
 /// Extents of a product, and its factors.
 struct Factors {

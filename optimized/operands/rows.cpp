@@ -1,5 +1,6 @@
 #include "operands/rows.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace assay::optimized {
@@ -59,6 +60,23 @@ void Rows::read(const RowSpan& rows, const Tile& to) const {
     }
     for (std::int64_t d = 0; d < dim(); ++d)
       kernels_->widen(from + element_ * column_ * d, storage_, 1, to.row(i) + d);
+  }
+}
+
+void Rows::read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to,
+                       std::int64_t behind) const {
+  const std::byte* const bytes = tensor_->bytes.data();
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::byte* const from = bytes + offset_of(rows, i);
+    std::byte* const row = reinterpret_cast<std::byte*>(to.row(i)) + behind * element_;
+    if (column_ == 1) {
+      if (i + rows_ahead < rows.count)
+        fetch(bytes + offset_of(rows, i + rows_ahead), dim() * element_);
+      std::copy_n(from, dim() * element_, row);
+      continue;
+    }
+    for (std::int64_t d = 0; d < dim(); ++d)
+      std::copy_n(from + element_ * column_ * d, element_, row + element_ * d);
   }
 }
 

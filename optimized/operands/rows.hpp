@@ -24,6 +24,8 @@ class Rows {
   /// The same rows, but only their channels from `first` on.
   Rows channels(std::int64_t first, std::int64_t count) const;
   void read(const RowSpan& rows, const Tile& to) const;
+  /// The stored numbers of 16 bits as they are: into the rows of a tile, behind so many numbers.
+  void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to, std::int64_t behind) const;
   /// Stores scale * value, rounded half away from zero. The tensor is one that may be written.
   void write(const RowSpan& rows, const Tile& from, float scale, spec::Tensor& tensor) const;
   /// Stores value, rounded to nearest, ties to even.

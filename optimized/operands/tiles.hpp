@@ -15,16 +15,18 @@ constexpr std::int64_t padded(std::int64_t columns) {
   return (groups | 1) * tile::lanes;
 }
 
-/// Floats on cache lines; what it held is lost when it grows, and nothing is cleared.
-class Floats {
+/// Numbers of four bytes on cache lines; what it held is lost when it grows, and nothing is
+/// cleared.
+template <class Number>
+class CacheLines {
  public:
-  float* reserve(std::int64_t count) {
+  Number* reserve(std::int64_t count) {
     const std::int64_t lines = device::ceil_divide(count, tile::lanes);
     if (lines > lines_) {
       storage_ = std::make_unique_for_overwrite<Line[]>(static_cast<std::size_t>(lines));
       lines_ = lines;
     }
-    return reinterpret_cast<float*>(storage_.get());
+    return reinterpret_cast<Number*>(storage_.get());
   }
 
   /// How many it can hold.
@@ -32,36 +34,42 @@ class Floats {
 
  private:
   struct alignas(64) Line {
-    float lanes[tile::lanes];
+    Number lanes[tile::lanes];
   };
   std::unique_ptr<Line[]> storage_;
   std::int64_t lines_ = 0;
 };
 
-/// A tile of floats in a workspace.
-struct Tile {
-  float* at = nullptr;
+/// A tile of numbers in a workspace.
+template <class Number>
+struct TileOf {
+  Number* at = nullptr;
   std::int64_t stride = 0;
 
-  float* row(std::int64_t i) const { return at + i * stride; }
+  Number* row(std::int64_t i) const { return at + i * stride; }
 };
 
-/// Hands out consecutive floats of one reservation. Without `start` it only counts them.
-class Carver {
+/// Hands out consecutive numbers of one reservation. Without `start` it only counts them.
+template <class Number>
+class CarverOf {
  public:
-  Tile tile(std::int64_t rows, std::int64_t columns) {
-    const Tile result = {.at = at(used_), .stride = padded(columns)};
+  TileOf<Number> tile(std::int64_t rows, std::int64_t columns) {
+    const TileOf<Number> result = {.at = at(used_), .stride = padded(columns)};
     used_ += rows * padded(columns);
     return result;
   }
-  float* line(std::int64_t count) { return tile(1, count).at; }
-  void start(float* base) { base_ = base, used_ = 0; }
+  Number* line(std::int64_t count) { return tile(1, count).at; }
+  void start(Number* base) { base_ = base, used_ = 0; }
   std::int64_t used() const { return used_; }
 
  private:
-  float* at(std::int64_t offset) const { return base_ == nullptr ? nullptr : base_ + offset; }
-  float* base_ = nullptr;
+  Number* at(std::int64_t offset) const { return base_ == nullptr ? nullptr : base_ + offset; }
+  Number* base_ = nullptr;
   std::int64_t used_ = 0;
 };
+
+using Floats = CacheLines<float>;
+using Tile = TileOf<float>;
+using Carver = CarverOf<float>;
 
 }  // namespace assay::optimized

@@ -20,10 +20,10 @@ Op::Outputs run(const Example& example, const Op::Inputs& inputs,
   return outputs;
 }
 
-void expect_gradients(const Example& example) {
+void expect_gradients(const Example& example, const optimized::Options& options) {
   const Op::Inputs inputs = inputs_of(example);
   const Gradients expected = oracle(example, inputs);
-  const Gradients actual = values(example.problem, run(example, inputs));
+  const Gradients actual = values(example.problem, run(example, inputs, options));
   const double limit = tolerance(example.problem.dtype);
   EXPECT_LT(error(actual.dq, expected.dq), limit);
   EXPECT_LT(error(actual.dk, expected.dk), limit);

@@ -11,7 +11,7 @@ Op::Outputs run(const Example& example, const Op::Inputs& inputs,
 
 /// Expects the gradients of the formulas, within what fp32 sums, or the rounding of P, dS and the
 /// result to 16 bits, make of them.
-void expect_gradients(const Example& example);
+void expect_gradients(const Example& example, const optimized::Options& options = {});
 
 /// Whether all bytes of all gradients are equal.
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y);

@@ -24,6 +24,24 @@ void add_tiled(Registry& registry) {
                       .in_process = true});
 }
 
+/// The same in a host mode, whose numbers are others and which not every machine has.
+template <optimized::IsTiled Op>
+void add_tiled_in(optimized::HostMode host, Registry& registry) {
+  constexpr auto make = optimized::Tiled<Op>::make;
+  const std::string mode(spec::to_string(host));
+  for (const device::Spec& device : {device::a2(), device::a3()})
+    registry.add<Op>(
+        {.name = "optimized-" + device.name + "-" + mode,
+         .summary = "the same in the host mode " + mode +
+                    (optimized::is_available(host) ? "" : ", which this machine lacks"),
+         .make = [device, host] { return make(device, {.host = host}); },
+         .make_threaded =
+             [device, host](std::int64_t threads) {
+               return make(device, {.threads = static_cast<int>(threads), .host = host});
+             },
+         .in_process = true});
+}
+
 /// Planted bugs and healthy variants of Op, which 'assay mutants --list' names.
 template <class Op>
 void add_mutants(Registry& registry) {
@@ -43,6 +61,7 @@ Registry own_registry() {
     if constexpr (optimized::IsTiled<Op>) add_tiled<Op>(registry);
     add_mutants<Op>(registry);
   });
+  add_tiled_in<spec::FlashAttentionScoreGrad>(optimized::HostMode::avx512_bf16, registry);
   registry.add(device_command()).add(mutants_command());
   return registry;
 }

@@ -26,6 +26,9 @@ namespace assay::optimized {
 /// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros. Beyond the tensors it
 /// holds, per thread, some tiles and the fp32 sums of dq of one key head, and a number per query
 /// row.
+/// In the host mode avx512_bf16 the products multiply bf16 numbers pair by pair, each block's from
+/// zero, and a P below 2^-50 counts as zero; it offers bf16 only and is named behind the device.
+///
 /// Errors: std::invalid_argument for instructions that this machine lacks. Of check:
 /// spec::Rejected. Of run:
 ///         device::DeviceFault where a plan does not fit the device.

@@ -1,0 +1,294 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "../tile_kernels.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "flash_attention_score_grad/pairs/products.hpp"
+#include "trial.hpp"
+
+/// The host mode avx512_bf16: kernels on pairs of bf16 numbers, and the gradient that uses them.
+namespace {
+
+using namespace assay;
+using namespace optimized::tile;
+using optimized::HostMode;
+using spec::DType;
+using spec::Layout;
+using spec::MaskShape;
+using test::Example;
+using test::expect_gradients;
+using test::Op;
+using test::same_bits;
+
+constexpr optimized::Options paired = {.host = HostMode::avx512_bf16};
+
+/// Tests of what only some machines have.
+class HostModes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!is_available(HostMode::avx512_bf16))
+      GTEST_SKIP() << "this machine has no AVX-512 BF16, which the host mode avx512_bf16 needs";
+  }
+};
+
+TEST(HostModesAnywhere, AreMadeOnlyWhereTheMachineHasTheirInstructions) {
+  const auto make = [] { return optimized::flash_attention_score_grad(device::a2(), paired); };
+  if (is_available(HostMode::avx512_bf16)) {
+    EXPECT_EQ(make()->name(), "optimized-a2-avx512_bf16");
+    return;
+  }
+  try {
+    make();
+    FAIL() << "made without its instructions";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("avx512_bf16"), std::string::npos) << error.what();
+  }
+}
+
+TEST(HostModesAnywhere, AreRefusedByOperatorsWithoutThem) {
+  EXPECT_THROW(optimized::nsa_compress_grad(device::a2(), paired), std::invalid_argument);
+  EXPECT_THROW(optimized::nsa_selected_attention_grad(device::a2(), paired), std::invalid_argument);
+}
+
+TEST_F(HostModes, OfferOnlyTheTypesThatTheyMultiply) {
+  const auto implementation = optimized::flash_attention_score_grad(device::a2(), paired);
+  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
+    const auto call =
+        call_of(Op::Problem{.dtype = dtype}, spec::FlashEntryPoint::g1, spec::Product::a2,
+                spec::Striding::contiguous, spec::Striding::contiguous);
+    const auto reason = implementation->unsupported(call);
+    ASSERT_EQ(reason.has_value(), dtype != DType::bf16);
+    if (reason) {
+      EXPECT_NE(reason->find("avx512_bf16"), std::string::npos) << *reason;
+    }
+  }
+}
+
+std::uint32_t code(float value) { return std::bit_cast<std::uint32_t>(value) >> 16; }
+float number(Pair half) { return std::bit_cast<float>((half & 0xFFFFU) << 16); }
+float bf16(float value) { return number(code(value)); }
+
+std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
+  const std::vector<float> values = test::numbers(2 * count, seed);
+  std::vector<Pair> all(count);
+  for (std::size_t k = 0; k < count; ++k)
+    all[k] = code(values[2 * k]) | code(values[2 * k + 1]) << 16;
+  return all;
+}
+
+TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
+  constexpr std::size_t stride = 80;
+  const PairKernels& kernels = pair_kernels(HostMode::avx512_bf16);
+  const std::vector<Pair> a = pairs(64 * stride, 1), b = pairs(64 * stride, 2);
+  const std::vector<float> before = test::numbers(64 * stride, 3);
+  for (const std::int64_t rows : {1, 3, 8, 21, 64})
+    for (const std::int64_t columns : {1, 16, 33, 64})
+      for (const std::int64_t depth : {1, 2, 37})
+        for (const bool transposed : {false, true})
+          for (const Sum sum : {Sum::start, Sum::extend, Sum::add}) {
+            std::vector<float> c = before;
+            const std::int64_t row = transposed ? 1 : stride, along = transposed ? stride : 1;
+            kernels.multiply({.a = a.data(),
+                              .a_row = row,
+                              .a_depth = along,
+                              .b = b.data(),
+                              .b_row = stride,
+                              .c = c.data(),
+                              .c_row = stride,
+                              .rows = rows,
+                              .columns = columns,
+                              .depth = depth,
+                              .sum = sum});
+            for (std::int64_t i = 0; i < rows; ++i)
+              for (std::int64_t j = 0; j < columns; ++j) {
+                const auto at = static_cast<std::size_t>(i * std::int64_t{stride} + j);
+                double exact = sum == Sum::start ? 0.0 : static_cast<double>(before[at]);
+                double magnitude = std::abs(exact);
+                for (std::int64_t k = 0; k < depth; ++k)
+                  for (const int half : {0, 16}) {
+                    const auto left = a[static_cast<std::size_t>(i * row + k * along)] >> half;
+                    const auto right = b[static_cast<std::size_t>(k * std::int64_t{stride} + j)];
+                    const double product = static_cast<double>(number(left)) *
+                                           static_cast<double>(number(right >> half));
+                    exact += product, magnitude += std::abs(product);
+                  }
+                const double bound = static_cast<double>(2 * depth + 1) * 0x1p-24 * magnitude;
+                ASSERT_NEAR(static_cast<double>(c[at]), exact, bound);
+              }
+          }
+}
+
+TEST_F(HostModes, MakeVerticalPairsOfRows) {
+  constexpr std::int64_t stride = 48;
+  const PairKernels& kernels = pair_kernels(HostMode::avx512_bf16);
+  std::vector<Pair> from = pairs(5 * stride, 4);
+  from[2 * stride + 3] = 0x00018000U;  // the least magnitude, and a zero
+  for (const std::int64_t rows : {1, 4, 5})
+    for (const std::int64_t width : {16, 48}) {
+      std::vector<Pair> to(3 * 2 * stride, 0xABABABABU);
+      const std::uint16_t least = kernels.interleave({.from = from.data(),
+                                                      .from_row = stride,
+                                                      .to = to.data(),
+                                                      .to_row = 2 * stride,
+                                                      .rows = rows,
+                                                      .pairs = width});
+      EXPECT_EQ(least == 0, rows > 2);
+      for (std::int64_t i = 0; i < rows; i += 2)
+        for (std::int64_t c = 0; c < 2 * width; ++c) {
+          const auto word = [&](std::int64_t row) {
+            if (row >= rows) return Pair{0};
+            return from[static_cast<std::size_t>(row * stride + c / 2)] >> (c % 2 * 16) & 0xFFFFU;
+          };
+          ASSERT_EQ(to[static_cast<std::size_t>(i / 2 * 2 * stride + c)], word(i) | word(i + 1)
+                                                                                        << 16);
+        }
+    }
+}
+
+TEST_F(HostModes, CommitDropsTinyProbabilitiesAndWhatLiesBehindTheColumns) {
+  constexpr std::int64_t rows = 5, columns = 19, stride = 32;
+  constexpr float floor = 0x1p-50F;
+  std::vector<float> prob = test::numbers(rows * stride, 5),
+                     dscore = test::numbers(rows * stride, 6);
+  for (auto* const values : {&prob, &dscore})
+    for (float& value : *values) value = bf16(value);
+  const auto at = [](std::int64_t i, std::int64_t j) {
+    return static_cast<std::size_t>(i * stride + j);
+  };
+  prob[at(1, 2)] = 0x1.8p-51F;  // counts as zero with its dS
+  prob[at(2, 3)] = 0x1p-50F;    // counts
+  prob[at(4, 18)] = 0;          // dropped: its dS counts
+  dscore[at(4, 18)] = 0x1p-60F;
+  std::vector<Pair> prob_pairs(3 * stride), dscore_pairs(3 * stride), dscore_rows(rows * stride);
+  const auto least = pair_kernels(HostMode::avx512_bf16)
+                         .commit({.prob = prob.data(),
+                                  .dscore = dscore.data(),
+                                  .row_stride = stride,
+                                  .rows = rows,
+                                  .columns = columns,
+                                  .floor = floor,
+                                  .prob_vertical = prob_pairs.data(),
+                                  .dscore_vertical = dscore_pairs.data(),
+                                  .vertical_row = stride,
+                                  .dscore_horizontal = dscore_rows.data(),
+                                  .horizontal_row = stride});
+  EXPECT_EQ(least.prob, code(0x1p-50F) - 1);
+  EXPECT_EQ(least.dscore, code(0x1p-60F) - 1);
+  const auto expected = [&](const std::vector<float>& values, std::int64_t i, std::int64_t j) {
+    const bool counts = i < rows && j < columns && !(i == 1 && j == 2);
+    return counts ? code(values[at(i, j)]) : 0U;
+  };
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < 20; j += 2)
+      ASSERT_EQ(dscore_rows[at(i, j / 2)], expected(dscore, i, j) | expected(dscore, i, j + 1)
+                                                                        << 16)
+          << i << ' ' << j;
+  for (std::int64_t i = 0; i < rows; i += 2)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      ASSERT_EQ(prob_pairs[at(i / 2, j)], expected(prob, i, j) | expected(prob, i + 1, j) << 16);
+      ASSERT_EQ(dscore_pairs[at(i / 2, j)], expected(dscore, i, j) | expected(dscore, i + 1, j)
+                                                                         << 16);
+    }
+}
+
+TEST_F(HostModes, AgreeWithTheFormula) {
+  for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd})
+    for (const auto striding : {spec::Striding::contiguous, spec::Striding::transposed}) {
+      Op::Problem p = {.input_layout = layout,
+                       .batch = 2,
+                       .heads_q = 4,
+                       .heads_kv = 2,
+                       .seq_q = 21,
+                       .seq_kv = 37,
+                       .head_dim = 24,
+                       .head_dim_v = 17};
+      p.atten_mask = MaskShape::ss;
+      p.sparse_mode = 1;
+      expect_gradients({.problem = p, .inputs = striding, .outputs = striding}, paired);
+    }
+}
+
+TEST_F(HostModes, TakeEveryHeadSizeAndTiling) {
+  for (const std::int64_t d : {1, 2, 15, 33, 128, 200})
+    for (const std::int64_t dv : {d, std::int64_t{1}})
+      for (const std::int64_t seq : {9, 300})
+        expect_gradients({.problem = {.heads_q = 2,
+                                      .heads_kv = 2,
+                                      .seq_q = seq,
+                                      .seq_kv = seq + 2,
+                                      .head_dim = d,
+                                      .head_dim_v = dv,
+                                      .scale_value = 1.0 / static_cast<double>(d),
+                                      .sparse_mode = 2,
+                                      .atten_mask = MaskShape::compressed}},
+                         paired);
+}
+
+TEST_F(HostModes, GiveTheSameBitsWithAnyNumberOfThreads) {
+  const Example example = {.problem = {.heads_q = 4,
+                                       .heads_kv = 2,
+                                       .seq_q = 400,
+                                       .seq_kv = 391,
+                                       .head_dim = 64,
+                                       .head_dim_v = 64}};
+  const Op::Inputs inputs = test::inputs_of(example);
+  const Op::Outputs one = run(example, inputs, {.threads = 1, .host = HostMode::avx512_bf16});
+  for (const int threads : {2, 3, 5})
+    EXPECT_TRUE(
+        same_bits(run(example, inputs, {.threads = threads, .host = HostMode::avx512_bf16}), one));
+  EXPECT_FALSE(same_bits(run(example, inputs), one)) << "another order has other bits";
+}
+
+/// Multiplies the elements of a tensor by a power of two, exactly where they stay representable.
+void scale(spec::Tensor& tensor, double factor) {
+  for (const std::int64_t element : spec::viewed_elements(tensor))
+    tensor.store(element, tensor.load(element) * factor);
+}
+
+/// Expects gradients that differ from the default mode's by no more than orders of sums and
+/// roundings to few subnormal digits explain, and that one of them is not zero.
+void expect_near_the_default(const Example& example, const Op::Inputs& inputs,
+                             std::vector<double> test::Gradients::*gradient) {
+  const auto expected = test::values(example.problem, run(example, inputs));
+  const auto found = test::values(example.problem, run(example, inputs, paired));
+  for (const auto one : {&test::Gradients::dq, &test::Gradients::dk, &test::Gradients::dv}) {
+    double largest = 0;
+    for (const double value : expected.*one) largest = std::max(largest, std::abs(value));
+    EXPECT_TRUE(largest > 0 || one != gradient);
+    for (std::size_t k = 0; k < (expected.*one).size(); ++k)
+      ASSERT_NEAR((found.*one)[k], (expected.*one)[k], largest * 0x1p-4 + 0x1p-133) << k;
+  }
+}
+
+/// The instruction would take them for zero.
+TEST_F(HostModes, KeepSubnormalNumbers) {
+  const Example example = {
+      .problem = {.seq_q = 40, .seq_kv = 50, .head_dim = 32, .head_dim_v = 32}};
+  const Op::Inputs ordinary = test::inputs_of(example);
+  {
+    SCOPED_TRACE("dy");
+    Op::Inputs inputs = ordinary;
+    scale(inputs.dy, 0x1p-128);
+    expect_near_the_default(example, inputs, &test::Gradients::dv);
+  }
+  {
+    SCOPED_TRACE("query beside large keys");
+    Op::Inputs inputs = ordinary;
+    scale(inputs.query, 0x1p-127), scale(inputs.key, 0x1p125);
+    expect_near_the_default(example, inputs, &test::Gradients::dv);
+    expect_near_the_default(example, inputs, &test::Gradients::dq);
+  }
+  {
+    SCOPED_TRACE("dS beside large keys");
+    Op::Inputs inputs = ordinary;
+    scale(inputs.dy, 0x1p-70), scale(inputs.value, 0x1p-50), scale(inputs.attention_in, 0x1p-50);
+    scale(inputs.key, 0x1p100), scale(inputs.query, 0x1p-100);
+    expect_near_the_default(example, inputs, &test::Gradients::dq);
+  }
+}
+
+}  // namespace
