@@ -1,5 +1,7 @@
 #pragma once
 
+#include <istream>
+
 #include "recorder.hpp"
 
 namespace assay::bench {
@@ -13,8 +15,13 @@ void reference_speed(Recorder& recorder, std::size_t runs);
 /// results are apart.
 void optimized_speed(Recorder& recorder, std::size_t runs);
 
-/// The same of selected attention, beside products of Eigen composed token by token over gathered
-/// keys.
+/// Runs the optimized gradient once for each line that comes in, and answers with the seconds and
+/// those of processors: so a program can let others take turns with it. A line: type, dense or
+/// causal, host mode, threads, heads, tokens, channels.
+void take_turns(std::istream& in, std::ostream& out);
+
+/// As optimized_speed of selected attention, beside products of Eigen composed token by token over
+/// gathered keys.
 void selected_speed(Recorder& recorder, std::size_t runs);
 
 /// The optimized gradient of compression on the host: multiply-adds and bytes of its tensors per

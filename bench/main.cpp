@@ -13,11 +13,12 @@ using namespace assay::bench;
 struct Choice {
   std::vector<std::string> groups = {"reference", "optimized", "selected", "judge", "modelled"};
   std::size_t runs = 7;
-  bool table = false, sensitivity = false;
+  bool table = false, sensitivity = false, turns = false;
 };
 
 void run(const Choice& choice, Recorder& recorder) {
   if (choice.sensitivity) return sensitivity(recorder);
+  if (choice.turns) return take_turns(std::cin, std::cout);
   for (const std::string& group : choice.groups) {
     if (group == "reference") reference_speed(recorder, choice.runs);
     if (group == "optimized") {
@@ -46,6 +47,8 @@ int main(int argc, char** argv) try {
   app.add_flag("--table", choice.table, "a table for people instead of JSON");
   app.add_flag("--sensitivity", choice.sensitivity,
                "move each assumed number of the device across its range instead");
+  app.add_flag("--turns", choice.turns,
+               "run the optimized gradient once for each line that comes in, as beside_torch asks");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -11,23 +11,32 @@ namespace assay::bench {
 /// Few enough heads for the host, and enough for every core of the device.
 inline constexpr std::int64_t host_heads = 2, device_heads = 32;
 
-/// S = 2048, D = 128 in BNSD, dense and causal, fp32 and bf16.
+struct LongExtents {
+  std::int64_t heads, tokens = 2048, channels = 128;
+};
+
+/// In BNSD, dense or causal, with the scale of 128 channels.
+inline spec::FlashAttentionScoreGrad::Problem long_shape(spec::DType dtype, bool causal,
+                                                         const LongExtents& extents) {
+  spec::FlashAttentionScoreGrad::Problem p;
+  p.dtype = dtype;
+  p.heads_q = p.heads_kv = extents.heads;
+  p.seq_q = p.seq_kv = extents.tokens;
+  p.head_dim = p.head_dim_v = extents.channels;
+  p.scale_value = 0.08838834764f;
+  if (causal) {
+    p.sparse_mode = 2;
+    p.atten_mask = spec::MaskShape::compressed;
+  }
+  return p;
+}
+
+/// S = 2048, D = 128, dense and causal, fp32 and bf16.
 inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes(std::int64_t heads) {
   std::vector<spec::FlashAttentionScoreGrad::Problem> shapes;
   for (const spec::DType dtype : {spec::DType::fp32, spec::DType::bf16})
-    for (const bool causal : {false, true}) {
-      spec::FlashAttentionScoreGrad::Problem p;
-      p.dtype = dtype;
-      p.heads_q = p.heads_kv = heads;
-      p.seq_q = p.seq_kv = 2048;
-      p.head_dim = p.head_dim_v = 128;
-      p.scale_value = 0.08838834764f;
-      if (causal) {
-        p.sparse_mode = 2;
-        p.atten_mask = spec::MaskShape::compressed;
-      }
-      shapes.push_back(p);
-    }
+    for (const bool causal : {false, true})
+      shapes.push_back(long_shape(dtype, causal, {.heads = heads}));
   return shapes;
 }
 

@@ -1,0 +1,79 @@
+#include <chrono>
+#include <ctime>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "benchmarks.hpp"
+#include "shapes.hpp"
+
+namespace assay::bench {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// A problem with its tensors, made once.
+struct Ready {
+  explicit Ready(const Op::Problem& wanted)
+      : problem(wanted),
+        inputs(conformance::make_inputs(conformance::Case<Op>{.problem = wanted})),
+        outputs(conformance::make_outputs(conformance::Case<Op>{.problem = wanted})) {}
+
+  Op::Problem problem;
+  Op::Inputs inputs;
+  Op::Outputs outputs;
+};
+
+template <class Enum>
+Enum word(std::istream& line) {
+  std::string text;
+  line >> text;
+  if (const auto value = spec::spellings_of<Enum>.parse(text)) return *value;
+  throw std::invalid_argument("a turn has no word '" + text + "'");
+}
+
+class Turns {
+ public:
+  /// "bf16 causal avx512_bf16 THREADS HEADS TOKENS CHANNELS": the seconds of one run, then those
+  /// of processors.
+  std::string take(const std::string& line) {
+    std::istringstream words(line);
+    const auto dtype = word<spec::DType>(words);
+    std::string mask;
+    words >> mask;
+    const auto host = word<optimized::HostMode>(words);
+    int threads = 0;
+    std::int64_t heads = 0, tokens = 0, channels = 0;
+    if (!(words >> threads >> heads >> tokens >> channels))
+      throw std::invalid_argument("a turn is no '" + line + "'");
+    auto& implementation = implementations_[{host, threads}];
+    if (implementation == nullptr)
+      implementation =
+          optimized::flash_attention_score_grad(device::a2(), {.threads = threads, .host = host});
+    const Op::Problem p = long_shape(dtype, mask == "causal", {heads, tokens, channels});
+    Ready& ready = ready_.try_emplace(name_of(p), p).first->second;
+    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t processors = std::clock();
+    implementation->run(ready.problem, ready.inputs, ready.outputs);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    const double busy = static_cast<double>(std::clock() - processors) / CLOCKS_PER_SEC;
+    return std::to_string(wall.count()) + ' ' + std::to_string(busy);
+  }
+
+ private:
+  std::map<std::pair<optimized::HostMode, int>, std::unique_ptr<spec::Implementation<Op>>>
+      implementations_;
+  std::map<std::string, Ready> ready_;
+};
+
+}  // namespace
+
+void take_turns(std::istream& in, std::ostream& out) {
+  Turns turns;
+  for (std::string line; std::getline(in, line);) out << turns.take(line) << std::endl;
+}
+
+}  // namespace assay::bench
