@@ -68,4 +68,26 @@ void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excl
            });
 }
 
+void Exclusion::find_kept(const Block& block, std::int64_t stride, const std::uint8_t* excluded,
+                          std::vector<tile::RowRange>& kept) {
+  kept.clear();
+  // Whole rows at a time, without a branch for each byte.
+  std::uint8_t any = 0;
+  for (std::int64_t i = 0; i < block.rows; ++i)
+    for (std::int64_t j = 0; j < block.columns; ++j) any |= excluded[i * stride + j];
+  if (any == 0) return;
+  for (std::int64_t first = 0; first < block.columns; first += tile::lanes) {
+    const std::int64_t last = std::min(first + tile::lanes, block.columns);
+    const auto keeps = [&](std::int64_t i) {
+      std::uint8_t least = 0xFF;
+      for (std::int64_t j = first; j < last; ++j) least = std::min(least, excluded[i * stride + j]);
+      return least == 0;
+    };
+    tile::RowRange range = {0, block.rows};
+    while (range.first < range.last && !keeps(range.first)) ++range.first;
+    while (range.first < range.last && !keeps(range.last - 1)) --range.last;
+    kept.push_back(range);
+  }
+}
+
 }  // namespace assay::optimized

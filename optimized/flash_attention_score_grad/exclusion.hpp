@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "tile/kernels.hpp"
 
 namespace assay::optimized {
 
@@ -27,6 +29,10 @@ class Exclusion {
   bool present() const { return mask_ != nullptr; }
   /// Copies the block's mask bytes, rows `stride` apart.
   void read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const;
+  /// Of each group of lanes of the columns the rows from the first to the last that keep one of its
+  /// keys, in bytes that were read; nothing if all keep all.
+  static void find_kept(const Block& block, std::int64_t stride, const std::uint8_t* excluded,
+                        std::vector<tile::RowRange>& kept);
 
  private:
   /// Address of an element in the slice of the block's sequence and head.

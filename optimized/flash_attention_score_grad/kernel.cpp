@@ -157,6 +157,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   carver.start(tiles.storage.reserve(carver.used()));
   carve(tiles, carver, tiling_, problem_);
   const auto elements = static_cast<std::size_t>(tiling_.rows * tiles.scores.stride);
+  tiles.kept.clear();
   if (exclusion_.present()) tiles.excluded.resize(elements);
   if (dropout_.present()) tiles.dropped.resize(elements);
   if (pairs_) pairs_->prepare(tiling_, tiles.pairs);
@@ -338,17 +339,23 @@ void Gradient::add_to_records(const Block& block, const ThreadTiles& tiles, Sum 
 
 /// Scores and dP of a block, the scores with their bias.
 void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& t) const {
+  if (exclusion_.present()) {
+    exclusion_.read(block, t.scores.stride, t.excluded.data());
+    Exclusion::find_kept(block, t.scores.stride, t.excluded.data(), t.kept);
+  }
+  const tile::RowRange* const asked = t.kept.empty() ? nullptr : t.kept.data();
   if (pairs_) pairs_->load_rows(rows_in(block), t.pairs);
-  if (!pairs_ || !pairs_->scores(t.pairs, t.scores, t.dprob)) {
+  if (!pairs_ || !pairs_->scores(t.pairs, asked, t.scores, t.dprob)) {
     load_keys(key_tile, t);
     load_rows(block, t);
-    scores_.multiply(block, t.query, t.key_transposed, t.scores);
+    scores_.multiply(block, t.query, t.key_transposed, t.scores, asked);
     multiply(kernels_,
              {.left = t.dy,
               .right = t.value_transposed,
               .rows = block.rows,
               .columns = block.columns,
-              .depth = problem_.head_dim_v},
+              .depth = problem_.head_dim_v,
+              .asked = asked},
              t.dprob);
   }
   scores_.add_bias(block, t.scores, t.bias);
@@ -360,7 +367,6 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
   std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);
   softmax_max_.read(span, t.max);
   softmax_sum_.read(span, t.sum);
-  if (exclusion_.present()) exclusion_.read(block, t.scores.stride, t.excluded.data());
   if (dropout_.present()) dropout_.read(block, t.scores.stride, t.dropped.data());
   kernels_.softmax_grad({.scores = t.scores.at,
                          .dprob = t.dprob.at,
@@ -370,7 +376,7 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
                          .max = t.max,
                          .sum = t.sum,
                          .row_term = t.row_term,
-                         .excluded = exclusion_.present() ? t.excluded.data() : nullptr,
+                         .excluded = t.kept.empty() ? nullptr : t.excluded.data(),
                          .dropped = dropout_.present() ? t.dropped.data() : nullptr,
                          .keep_factor = dropout_.keep_factor(),
                          .scale = scores_.scale(),

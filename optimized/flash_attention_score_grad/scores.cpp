@@ -28,13 +28,14 @@ Scores::Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile:
       scale_(static_cast<float>(problem.scale_value)) {}
 
 void Scores::multiply(const Block& block, const Tile& query, const Tile& key_transposed,
-                      const Tile& scores) const {
+                      const Tile& scores, const tile::RowRange* asked) const {
   optimized::multiply(*kernels_,
                       {.left = query,
                        .right = key_transposed,
                        .rows = block.rows,
                        .columns = block.columns,
-                       .depth = channels_},
+                       .depth = channels_,
+                       .asked = asked},
                       scores);
 }
 

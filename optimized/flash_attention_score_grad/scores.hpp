@@ -27,12 +27,12 @@ class Scores {
   /// Fills `scores` from the block's rows of query and the transposed keys; `bias` is room for it.
   void compute(const Block& block, const Tile& query, const Tile& key_transposed,
                const Tile& scores, const Tile& bias) const {
-    multiply(block, query, key_transposed, scores);
+    multiply(block, query, key_transposed, scores, nullptr);
     add_bias(block, scores, bias);
   }
-  /// Both steps of it.
+  /// Both steps of it; `asked` as in tile::Product.
   void multiply(const Block& block, const Tile& query, const Tile& key_transposed,
-                const Tile& scores) const;
+                const Tile& scores, const tile::RowRange* asked) const;
   void add_bias(const Block& block, const Tile& scores, const Tile& bias) const;
 
  private:

@@ -12,6 +12,7 @@ namespace assay::optimized {
 struct ThreadTiles {
   Floats storage;
   std::vector<std::uint8_t> excluded, dropped;
+  std::vector<tile::RowRange> kept;  ///< by groups of columns; empty: nothing is excluded
   Tile key, key_transposed, value, value_transposed, query, dy;
   Tile scores, dprob, bias;
   Tile dk, dv, dk_record, dv_record;

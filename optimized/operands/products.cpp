@@ -19,7 +19,8 @@ void multiply(const tile::Kernels& kernels, const Factors& f, const Strides& lef
                     .rows = f.rows,
                     .columns = f.columns,
                     .depth = f.depth,
-                    .sum = sum});
+                    .sum = sum,
+                    .asked = f.asked});
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ struct Factors {
   const Tile& left;
   const Tile& right;
   std::int64_t rows, columns, depth;
+  const tile::RowRange* asked = nullptr;  ///< as in tile::Product
 };
 
 /// result = left right, or adds to what is there.

@@ -1,5 +1,6 @@
 #include <immintrin.h>
 
+#include "tile/asked_rows.hpp"
 #include "tile/pairs.hpp"
 
 // Compiled for AVX-512 BF16: as in body.hpp everything is in an unnamed namespace and calls nothing
@@ -22,6 +23,10 @@ template <int rows, int vectors>
 void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
   __m512 sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
+  // Sums that go on from tile to tile have left the near caches meanwhile.
+  if (p.sum == Sum::add)
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
       sums[r][v] =
@@ -50,10 +55,11 @@ void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
 /// Columns [j, j + vectors * 16) of the product.
 template <int vectors>
 void multiply_columns(const PairProduct& p, std::int64_t j) {
-  std::int64_t i = 0;
-  for (; i + block_rows <= p.rows; i += block_rows) multiply_block<block_rows, vectors>(p, i, j);
-  for (; i + 4 <= p.rows; i += 4) multiply_block<4, vectors>(p, i, j);
-  for (; i < p.rows; ++i) multiply_block<1, vectors>(p, i, j);
+  const RowRange rows = asked_rows(p.asked, p.rows, j / lanes, vectors);
+  std::int64_t i = rows.first;
+  for (; i + block_rows <= rows.last; i += block_rows) multiply_block<block_rows, vectors>(p, i, j);
+  for (; i + 4 <= rows.last; i += 4) multiply_block<4, vectors>(p, i, j);
+  for (; i < rows.last; ++i) multiply_block<1, vectors>(p, i, j);
 }
 
 void multiply(const PairProduct& p) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tile/asked_rows.hpp"
 #include "tile/kernels.hpp"
 
 // Included by one source file per instruction set, which is compiled for that set. Everything is in
@@ -17,6 +18,10 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
   using Vector = typename Isa::Vector;
   Vector sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
+  // Sums that go on from tile to tile have left the near caches meanwhile.
+  if (p.sum == Sum::add)
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
       sums[r][v] =
@@ -44,11 +49,12 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
 /// Columns [j, j + vectors * 16) of the product.
 template <class Isa, int vectors>
 void multiply_columns(const Product& p, std::int64_t j) {
-  std::int64_t i = 0;
-  for (; i + Isa::block_rows <= p.rows; i += Isa::block_rows)
+  const RowRange rows = asked_rows(p.asked, p.rows, j / lanes, vectors);
+  std::int64_t i = rows.first;
+  for (; i + Isa::block_rows <= rows.last; i += Isa::block_rows)
     multiply_block<Isa, Isa::block_rows, vectors>(p, i, j);
-  for (; i + 4 <= p.rows; i += 4) multiply_block<Isa, 4, vectors>(p, i, j);
-  for (; i < p.rows; ++i) multiply_block<Isa, 1, vectors>(p, i, j);
+  for (; i + 4 <= rows.last; i += 4) multiply_block<Isa, 4, vectors>(p, i, j);
+  for (; i < rows.last; ++i) multiply_block<Isa, 1, vectors>(p, i, j);
 }
 
 template <class Isa>

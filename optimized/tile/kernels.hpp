@@ -16,6 +16,11 @@ enum class Sum : std::uint8_t { start, extend, add };
 /// Types in which tensors are stored and in which P and dS enter the gradient products.
 enum class Storage : std::uint8_t { fp32, fp16, bf16 };
 
+/// Rows from `first` to before `last`.
+struct RowRange {
+  std::int64_t first, last;
+};
+
 /// c(i, j) = or += the chain over k, ascending, of fma(a(i, k), b(k, j), .).
 struct Product {
   const float* a = nullptr;
@@ -26,6 +31,9 @@ struct Product {
   std::int64_t c_row = 0;
   std::int64_t rows = 0, columns = 0, depth = 0;
   Sum sum = Sum::start;
+  /// Of each group of lanes of the columns the rows that are asked for: others may hold anything
+  /// afterwards; null: all are.
+  const RowRange* asked = nullptr;
 };
 
 /// Position bias of one tile: score = scale * score + bias, each step rounded.

@@ -24,6 +24,7 @@ struct PairProduct {
   std::int64_t c_row = 0;
   std::int64_t rows = 0, columns = 0, depth = 0;
   Sum sum = Sum::start;
+  const RowRange* asked = nullptr;  ///< as in Product
 };
 
 /// Rows of bf16 numbers, made pairs of vertical neighbours; behind an odd last row comes a zero.

@@ -110,16 +110,18 @@ void PairProducts::multiply(const PairFactors& f, const Tile& result, tile::Sum 
                       .rows = f.rows,
                       .columns = f.columns,
                       .depth = f.depth,
-                      .sum = sum});
+                      .sum = sum,
+                      .asked = f.asked});
 }
 
-bool PairProducts::scores(const PairTiles& t, const Tile& scores, const Tile& dprob) const {
+bool PairProducts::scores(const PairTiles& t, const tile::RowRange* asked, const Tile& scores,
+                          const Tile& dprob) const {
   if (!stays_normal(t.least_query, t.least_key) || !stays_normal(t.least_dy, t.least_value))
     return false;
-  multiply({t.query, false, t.key_transposed, t.rows, t.columns, pairs_of(channels_)}, scores,
-           tile::Sum::start);
-  multiply({t.dy, false, t.value_transposed, t.rows, t.columns, pairs_of(value_.dim())}, dprob,
-           tile::Sum::start);
+  multiply({t.query, false, t.key_transposed, t.rows, t.columns, pairs_of(channels_), asked},
+           scores, tile::Sum::start);
+  multiply({t.dy, false, t.value_transposed, t.rows, t.columns, pairs_of(value_.dim()), asked},
+           dprob, tile::Sum::start);
   return true;
 }
 

@@ -32,8 +32,10 @@ class PairProducts {
   void load_keys(const RowSpan& keys, PairTiles& tiles) const;
   void load_rows(const RowSpan& rows, PairTiles& tiles) const;
 
-  /// query key^T and dy value^T of what is loaded; false: refused, and nothing written.
-  bool scores(const PairTiles& tiles, const Tile& scores, const Tile& dprob) const;
+  /// query key^T and dy value^T of what is loaded; false: refused, and nothing written. `asked` as
+  /// in tile::Product.
+  bool scores(const PairTiles& tiles, const tile::RowRange* asked, const Tile& scores,
+              const Tile& dprob) const;
   /// Takes P and dS of the block, which are bf16 numbers; false: their products are refused.
   bool commit(const Tile& prob, const Tile& dscore, PairTiles& tiles) const;
   /// P^T dy, dS^T query and dS key of what was committed.

@@ -27,6 +27,7 @@ struct PairFactors {
   bool left_transposed;  ///< the depth runs through its rows
   const PairTile& right;
   std::int64_t rows, columns, depth;
+  const tile::RowRange* asked = nullptr;  ///< as in tile::Product
 };
 
 }  // namespace assay::optimized

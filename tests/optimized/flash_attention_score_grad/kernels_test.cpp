@@ -262,4 +262,41 @@ TEST(Kernels, GiveTheSameBitsInEverySet) {
   for (const auto& result : results) EXPECT_TRUE(same(result, results.front()));
 }
 
+TEST(Kernels, MultiplyGivesTheRowsThatAreAskedForTheSameBits) {
+  constexpr std::int64_t rows = 45, columns = 70, depth = 9, groups = 5;
+  const auto size = static_cast<std::size_t>(rows * groups * lanes);
+  const std::vector<float> a = numbers(rows * depth, 1), b = numbers(depth * groups * lanes, 2);
+  const std::vector<RowRange> asked = {{0, rows}, {3, 20}, {17, 18}, {30, rows}, {rows, rows}};
+  for (const Kernels* set : available_kernels()) {
+    const auto product = [&](const RowRange* ranges, std::vector<float>& c) {
+      set->multiply({.a = a.data(),
+                     .a_row = depth,
+                     .a_depth = 1,
+                     .b = b.data(),
+                     .b_row = groups * lanes,
+                     .c = c.data(),
+                     .c_row = groups * lanes,
+                     .rows = rows,
+                     .columns = columns,
+                     .depth = depth,
+                     .asked = ranges});
+    };
+    std::vector<float> all(size), some(size);
+    product(nullptr, all);
+    product(asked.data(), some);
+    std::int64_t left_out = 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const RowRange& range = asked[static_cast<std::size_t>(j / lanes)];
+        const auto at = static_cast<std::size_t>(i * groups * lanes + j);
+        if (range.first <= i && i < range.last) {
+          ASSERT_EQ(some[at], all[at]) << i << ' ' << j;
+        } else if (some[at] == 0) {
+          ++left_out;
+        }
+      }
+    EXPECT_GT(left_out, rows * columns / 8) << "rows that nobody asks for cost nothing";
+  }
+}
+
 }  // namespace
