@@ -5,6 +5,7 @@
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "benchmarks.hpp"
+#include "limits.hpp"
 
 namespace assay::bench {
 namespace {
@@ -50,6 +51,7 @@ spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint32_t seed)
 
 void compress_speed(Recorder& recorder, std::size_t runs) {
   const auto implementation = optimized::nsa_compress_grad(device::a2());
+  HostLimits limits;
   for (const Op::Problem& p : shapes(16384)) {
     const auto call = call_of(p, spec::CompressEntryPoint::c1, spec::Product::a2,
                               spec::Striding::contiguous, spec::Striding::contiguous);
@@ -57,9 +59,10 @@ void compress_speed(Recorder& recorder, std::size_t runs) {
     const Op::Inputs inputs = {random_tensor(t.output_grad, 1), random_tensor(t.input, 2),
                                random_tensor(t.weight, 3)};
     Op::Outputs outputs = {random_tensor(t.input_grad, 4), random_tensor(t.weight_grad, 5)};
-    const auto seconds =
-        measure_in_turns({[&] { implementation->run(p, inputs, outputs); }}, runs)[0];
     const Subject subject{"optimized.nsa_compress_grad", name_of(p)};
+    const auto seconds = limits.measure(
+        recorder, subject, [&] { implementation->run(p, inputs, outputs); }, flop_of(p),
+        bytes_of(p), runs);
     recorder.host_rate(subject, {"rate", "GFLOP/s"}, flop_of(p) * 1e-9, seconds);
     recorder.host_rate(subject, {"tensors", "GB/s"}, bytes_of(p) * 1e-9, seconds);
   }

@@ -8,6 +8,7 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "benchmarks.hpp"
 #include "composed/composed.hpp"
+#include "limits.hpp"
 #include "shapes.hpp"
 
 namespace assay::bench {
@@ -84,24 +85,34 @@ double relative_difference(const spec::Tensor& x, const std::vector<float>& y) {
 }  // namespace
 
 void optimized_speed(Recorder& recorder, std::size_t runs) {
-  const auto implementation = optimized::flash_attention_score_grad(device::a2());
+  HostLimits limits;
   for (const Op::Problem& p : long_shapes(host_heads)) {
     const conformance::Case<Op> c{.problem = p};
     const Op::Inputs inputs = conformance::make_inputs(c);
     Op::Outputs outputs = conformance::make_outputs(c);
-    Composed composed(p, inputs);
-    const auto seconds = measure_in_turns(
-        {[&] { implementation->run(p, inputs, outputs); }, [&] { composed.run(); }}, runs);
-    const Subject subject{"optimized.flash_attention_score_grad", name_of(p)};
-    const double gflop = flop_of(p) * 1e-9;
-    recorder.host_rate(subject, {"rate", "GFLOP/s"}, gflop, seconds[0]);
-    recorder.host_rate(subject, {"composed_fp32_rate", "GFLOP/s"}, gflop, seconds[1]);
-    std::vector<double> ratios;
-    for (std::size_t run = 0; run < runs; ++run)
-      ratios.push_back(seconds[1][run] / seconds[0][run]);
-    recorder.samples(subject, {"times_faster_than_composed", "1"}, ratios);
-    recorder.modelled(subject, {"dq_difference_to_composed", "1"},
-                      relative_difference(outputs.dq, composed.dq()));
+    for (const auto host : {optimized::HostMode::any_cpu, optimized::HostMode::avx512_bf16}) {
+      const bool offered = host == optimized::HostMode::any_cpu || p.dtype == spec::DType::bf16;
+      if (!offered || !optimized::is_available(host)) continue;
+      const auto implementation =
+          optimized::flash_attention_score_grad(device::a2(), {.host = host});
+      Composed composed(p, inputs);
+      const auto seconds =
+          measure_in_turns({[&] { implementation->run(p, inputs, outputs); },
+                            [&] { composed.run(); }, [&] { limits.multiply_add(); }},
+                           runs);
+      const Subject subject{"optimized.flash_attention_score_grad",
+                            name_of(p) + ", host mode " + std::string(spec::to_string(host))};
+      const double gflop = flop_of(p) * 1e-9;
+      recorder.host_rate(subject, {"rate", "GFLOP/s"}, gflop, seconds[0]);
+      recorder.host_rate(subject, {"composed_fp32_rate", "GFLOP/s"}, gflop, seconds[1]);
+      limits.record_share(recorder, subject, flop_of(p), seconds[0], seconds[2]);
+      std::vector<double> ratios;
+      for (std::size_t run = 0; run < runs; ++run)
+        ratios.push_back(seconds[1][run] / seconds[0][run]);
+      recorder.samples(subject, {"times_faster_than_composed", "1"}, ratios);
+      recorder.modelled(subject, {"dq_difference_to_composed", "1"},
+                        relative_difference(outputs.dq, composed.dq()));
+    }
   }
 }
 

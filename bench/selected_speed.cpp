@@ -6,6 +6,7 @@
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "benchmarks.hpp"
 #include "composed/selected.hpp"
+#include "limits.hpp"
 #include "shapes.hpp"
 
 namespace assay::bench {
@@ -76,6 +77,15 @@ Op::Outputs outputs_of(const Op::Problem& p) {
   const Op::Parameters t = call_of(p).parameters;
   return {
       .dq = random_tensor(t.dq, 8), .dk = random_tensor(t.dk, 9), .dv = random_tensor(t.dv, 10)};
+}
+
+/// The large tensors, once.
+double bytes_of(const Op::Problem& p) {
+  const auto bytes = [&](const spec::Extents& extents, std::int64_t times) {
+    return static_cast<double>(times * extents.rows() * extents.dim * size_of(p.dtype));
+  };
+  return bytes(query_extents(p), 2) + bytes(attention_out_extents(p), 2) +
+         bytes(key_extents(p), 2) + bytes(value_extents(p), 2);
 }
 
 /// Every key head on a thread of its own.
@@ -172,13 +182,17 @@ double relative_difference(const Op::Problem& p, const spec::Tensor& dq,
 
 void selected_speed(Recorder& recorder, std::size_t runs) {
   const auto implementation = optimized::nsa_selected_attention_grad(device::a2());
+  HostLimits limits;
   for (const Op::Problem& p : selected_shapes(host_heads, 1024)) {
     const Op::Inputs inputs = inputs_of(p, *implementation);
     Op::Outputs outputs = outputs_of(p);
     Composed composed(p, inputs);
+    const Subject subject{"optimized.nsa_selected_attention_grad", name_of(p)};
+    limits.measure(
+        recorder, subject, [&] { implementation->run(p, inputs, outputs); }, flop_of(p),
+        bytes_of(p), runs);
     const auto seconds = measure_in_turns(
         {[&] { implementation->run(p, inputs, outputs); }, [&] { composed.run(); }}, runs);
-    const Subject subject{"optimized.nsa_selected_attention_grad", name_of(p)};
     const double gflop = flop_of(p) * 1e-9;
     recorder.host_rate(subject, {"rate", "GFLOP/s"}, gflop, seconds[0]);
     recorder.host_rate(subject, {"composed_fp32_rate", "GFLOP/s"}, gflop, seconds[1]);

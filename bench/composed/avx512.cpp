@@ -1,4 +1,5 @@
 #include "composed/body.hpp"
+#include "composed/fma_body.hpp"
 #include "composed/product_body.hpp"
 #include "composed/selected_body.hpp"
 
@@ -8,5 +9,6 @@ void composed_avx512(const ComposedHead& head) { composed_body(head); }
 void selected_avx512(const ComposedSelection& head) { selected_body(head); }
 void product_avx512(const PlainProduct<double>& product) { product_body(product); }
 void product_avx512(const PlainProduct<float>& product) { product_body(product); }
+double fma_avx512(std::int64_t rounds) { return fma_body(rounds); }
 
 }  // namespace assay::bench
