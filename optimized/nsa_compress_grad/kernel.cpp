@@ -16,6 +16,16 @@ struct Item {
   std::int64_t part, n, slice;
 };
 
+/// What a thread takes at a time: items of one part side by side, counted through heads and slices.
+struct Share {
+  std::int64_t part, first, last;
+};
+
+/// Chains of so many bytes stay in the near caches beside the tiles.
+constexpr std::int64_t chains_bytes = std::int64_t{1} << 17;
+/// Shares of a thread, so that none waits long for the last.
+constexpr std::int64_t shares_per_thread = 4;
+
 /// One run. Items are independent: each writes its own tokens and its own sums per weight, which
 /// are added once all are done.
 class Gradient {
@@ -28,7 +38,8 @@ class Gradient {
         tiling_(execution.tiling),
         kernels_(execution.kernels),
         workspace_(execution.workspace),
-        threads_(execution.threads) {
+        threads_(execution.threads),
+        width_(width()) {
     cut_channels(inputs.input, tiling_.windows.token_ends(), input_);
     cut_channels(inputs.output_grad, tiling_.windows.window_ends(), output_grad_);
     cut_channels(outputs.input_grad, tiling_.windows.token_ends(), input_grad_);
@@ -37,20 +48,32 @@ class Gradient {
   void run();
 
  private:
+  std::int64_t width() const;
   void cut_channels(const spec::Tensor& tensor, const std::vector<std::int64_t>& ends,
                     std::vector<Rows>& slices) const;
   ThreadTiles& prepare(std::int64_t thread) const;
-  void clear(std::int64_t channels, const ThreadTiles& tiles) const;
   void load_weights();
-  std::int64_t items() const { return tiling_.parts * problem_.heads * tiling_.slices; }
-  Item item(std::int64_t number) const;
-  void process(const Item& item, const ThreadTiles& tiles);
-  void process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles);
-  void add_windows(const Item& item, const TokenRange& tile, const ThreadTiles& tiles) const;
+  std::int64_t columns() const { return problem_.heads * tiling_.slices; }
+  std::int64_t shares() const { return tiling_.parts * device::ceil_divide(columns(), width_); }
+  Share share(std::int64_t number) const;
+  void process(const Share& share, const ThreadTiles& tiles);
+  void process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
+                    const Tile& chains);
+  void read(const Rows& slice, const RowSpan& rows, const Tile& to) const;
+  void add_windows(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
+                   const Tile& chains) const;
   void add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
-                 const ThreadTiles& tiles) const;
+                 const ThreadTiles& tiles, const Tile& chains) const;
   void store_weights() const;
 
+  /// The item of a column of a share, and its chains.
+  Item item(const Share& share, std::int64_t column) const {
+    return {.part = share.part, .n = column / tiling_.slices, .slice = column % tiling_.slices};
+  }
+  Tile chains(const Share& share, std::int64_t column, const ThreadTiles& tiles) const {
+    const std::int64_t row = (column - share.first) * tiling_.windows.size();
+    return {.at = tiles.chains.row(row), .stride = tiles.chains.stride};
+  }
   /// Numbers of a head's weights, one behind another.
   float* weights(std::int64_t n) const {
     return weights_ + n * padded(problem_.compress_block_size);
@@ -68,6 +91,7 @@ class Gradient {
   const tile::Kernels& kernels_;
   Workspace& workspace_;
   std::int64_t threads_;
+  std::int64_t width_;                                  ///< columns of a share
   std::vector<Rows> input_, output_grad_, input_grad_;  // one per slice
   float* weights_ = nullptr;
   float* sums_ = nullptr;
@@ -87,30 +111,39 @@ void Gradient::cut_channels(const spec::Tensor& tensor, const std::vector<std::i
         rows.channels(slice * tiling_.channels, tiling_.channels_of(slice, problem_.head_dim)));
 }
 
-void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling) {
+/// Heads lie side by side in memory: the more of them a share has, the less of what is fetched is
+/// for another.
+std::int64_t Gradient::width() const {
+  const std::int64_t chain = tiling_.windows.size() * tile::lanes * std::int64_t{sizeof(float)};
+  const std::int64_t even =
+      device::ceil_divide(tiling_.parts * columns(), shares_per_thread * threads_);
+  return std::clamp<std::int64_t>(std::min(chains_bytes / chain, even), 1, columns());
+}
+
+void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, std::int64_t columns) {
   t.input = carver.tile(tiling.tokens, tiling.channels);
   t.output_grad = carver.tile(std::max<std::int64_t>(1, tiling.most_windows), tiling.channels);
   t.input_grad = carver.tile(tiling.tokens, tiling.channels);
-  t.chains = {.at = carver.line(tiling.windows.size() * tile::lanes), .stride = tile::lanes};
+  t.chains = {.at = carver.line(columns * tiling.windows.size() * tile::lanes),
+              .stride = tile::lanes};
 }
 
 ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   ThreadTiles& tiles = workspace_.threads[static_cast<std::size_t>(thread)];
   Carver carver;
-  carve(tiles, carver, tiling_);
+  carve(tiles, carver, tiling_, width_);
   carver.start(tiles.storage.reserve(carver.used()));
-  carve(tiles, carver, tiling_);
+  carve(tiles, carver, tiling_, width_);
   return tiles;
 }
 
 /// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider
 /// slice or an earlier run left there.
-void Gradient::clear(std::int64_t channels, const ThreadTiles& tiles) const {
-  if (channels % tile::lanes != 0) {
-    std::fill_n(tiles.input.at, tiling_.tokens * tiles.input.stride, 0.0F);
-    std::fill_n(tiles.output_grad.at, tiling_.most_windows * tiles.output_grad.stride, 0.0F);
-  }
-  std::fill_n(tiles.chains.at, tiling_.windows.size() * tiles.chains.stride, 0.0F);
+void Gradient::read(const Rows& slice, const RowSpan& rows, const Tile& to) const {
+  slice.read(rows, to);
+  const std::int64_t rest = -slice.dim() & (tile::lanes - 1);
+  for (std::int64_t i = 0; i < rows.count && rest > 0; ++i)
+    std::fill_n(to.row(i) + slice.dim(), rest, 0.0F);
 }
 
 void Gradient::load_weights() {
@@ -122,12 +155,10 @@ void Gradient::load_weights() {
           weight.load(weight.offset + w * weight.strides[0] + n * weight.strides[1]));
 }
 
-/// Heads follow each other fastest: threads side by side share the pages of a part.
-Item Gradient::item(std::int64_t number) const {
-  const std::int64_t columns = problem_.heads * tiling_.slices;
-  return {.part = number / columns,
-          .n = number % columns / tiling_.slices,
-          .slice = number % tiling_.slices};
+Share Gradient::share(std::int64_t number) const {
+  const std::int64_t in_part = device::ceil_divide(columns(), width_);
+  const std::int64_t first = number % in_part * width_;
+  return {.part = number / in_part, .first = first, .last = std::min(first + width_, columns())};
 }
 
 void Gradient::run() {
@@ -137,41 +168,46 @@ void Gradient::run() {
   const auto count = static_cast<std::size_t>(threads_);
   if (workspace_.threads.size() < count) workspace_.threads.resize(count);
   const auto work = [this](std::int64_t thread) {
-    return [this, &tiles = prepare(thread)](std::int64_t k) { process(item(k), tiles); };
+    return [this, &tiles = prepare(thread)](std::int64_t k) { process(share(k), tiles); };
   };
-  parallel::work_off(parallel::numbers(items()), work, threads_);
+  parallel::work_off(parallel::numbers(shares()), work, threads_);
   store_weights();
 }
 
-void Gradient::process(const Item& item, const ThreadTiles& tiles) {
-  clear(tiling_.channels_of(item.slice, problem_.head_dim), tiles);
-  PartTiles part(tiling_, item.part);
-  while (const auto tile = part.next()) process_tile(item, *tile, tiles);
-  for (std::int64_t w = 0; w < problem_.compress_block_size; ++w)
-    sums(item)[w] = kernels_.sum_of_lanes(tiles.chains.row(w));
+void Gradient::process(const Share& share, const ThreadTiles& tiles) {
+  const std::int64_t size = problem_.compress_block_size;
+  std::fill_n(tiles.chains.at, (share.last - share.first) * size * tiles.chains.stride, 0.0F);
+  PartTiles part(tiling_, share.part);
+  while (const auto tile = part.next())
+    for (std::int64_t column = share.first; column < share.last; ++column)
+      process_tile(item(share, column), *tile, tiles, chains(share, column, tiles));
+  for (std::int64_t column = share.first; column < share.last; ++column)
+    for (std::int64_t w = 0; w < size; ++w)
+      sums(item(share, column))[w] = kernels_.sum_of_lanes(chains(share, column, tiles).row(w));
 }
 
-void Gradient::process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles) {
+void Gradient::process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
+                            const Tile& chains) {
   const auto slice = static_cast<std::size_t>(item.slice);
   const RowSpan tokens = {.b = tile.b, .n = item.n, .first = tile.first, .count = tile.count()};
   if (tiling_.windows.over(tile).empty()) {
     std::fill_n(tiles.input_grad.at, tile.count() * tiles.input_grad.stride, 0.0F);
   } else {
-    input_[slice].read(tokens, tiles.input);
-    add_windows(item, tile, tiles);
+    read(input_[slice], tokens, tiles.input);
+    add_windows(item, tile, tiles, chains);
   }
   input_grad_[slice].write_even(tokens, tiles.input_grad, outputs_.input_grad);
 }
 
-void Gradient::add_windows(const Item& item, const TokenRange& tile,
-                           const ThreadTiles& tiles) const {
+void Gradient::add_windows(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
+                           const Tile& chains) const {
   const Windows& windows = tiling_.windows;
   const WindowRange over = windows.over(tile);
-  output_grad_[static_cast<std::size_t>(item.slice)].read(
-      {.b = tile.b, .n = item.n, .first = over.first, .count = over.count()}, tiles.output_grad);
+  read(output_grad_[static_cast<std::size_t>(item.slice)],
+       {.b = tile.b, .n = item.n, .first = over.first, .count = over.count()}, tiles.output_grad);
   for (TokenRange rest = tile; rest.count() > 0;) {
     const TokenRange alike = windows.alike(rest);
-    add_alike(item, tile, alike, tiles);
+    add_alike(item, tile, alike, tiles, chains);
     rest.first = alike.last;
   }
 }
@@ -179,7 +215,7 @@ void Gradient::add_windows(const Item& item, const TokenRange& tile,
 /// Tokens under the same windows: for input_grad a product of weights and windows, for weight_grad
 /// one of tokens and windows.
 void Gradient::add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
-                         const ThreadTiles& tiles) const {
+                         const ThreadTiles& tiles, const Tile& chains) const {
   const Windows& windows = tiling_.windows;
   const WindowRange over = windows.over(alike);
   float* const gradients = tiles.input_grad.row(alike.first - tile.first);
@@ -204,9 +240,9 @@ void Gradient::add_alike(const Item& item, const TokenRange& tile, const TokenRa
                           .a_row = tiles.input.stride,
                           .b = output_grad,
                           .b_row = tiles.output_grad.stride,
-                          .sums = tiles.chains.row(weight),
-                          .sums_row = tiles.chains.stride,
-                          .sums_column = -windows.stride() * tiles.chains.stride,
+                          .sums = chains.row(weight),
+                          .sums_row = chains.stride,
+                          .sums_column = -windows.stride() * chains.stride,
                           .rows = alike.count(),
                           .columns = over.count(),
                           .depth = channels});

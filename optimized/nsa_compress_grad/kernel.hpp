@@ -9,7 +9,7 @@
 namespace assay::optimized::compress {
 
 /// What one host thread works in: tiles of input, output_grad and input_grad, and the chains of
-/// every weight.
+/// every weight of some slices.
 struct ThreadTiles {
   Floats storage;
   Tile input, output_grad, input_grad, chains;
