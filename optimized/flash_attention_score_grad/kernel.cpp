@@ -111,6 +111,7 @@ class Gradient {
   void process_block(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles, Sum record);
   void scores(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles) const;
   void softmax_grad(const Block& block, ThreadTiles& tiles) const;
+  void round_to_stage(const Block& block, const ThreadTiles& tiles) const;
   void add_to_records(const Block& block, const ThreadTiles& tiles, Sum record) const;
   void add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles, bool in_pairs);
   void add_record(const KeyTile& key_tile, const ThreadTiles& tiles, Sum sum) const;
@@ -315,11 +316,22 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
     pairs_->add_dv(tiles.pairs, tiles.dv_record, sum);
     pairs_->add_dk(tiles.pairs, tiles.dk_record, sum);
   } else {
+    if (pairs_) round_to_stage(block, tiles);
     load_keys(key_tile, tiles);
     load_rows(block, tiles);
     add_to_records(block, tiles, record);
   }
   add_dq(key_tile, block, tiles, in_pairs);
+}
+
+/// P and dS of a block that was to be multiplied in pairs, where rounding comes last.
+void Gradient::round_to_stage(const Block& block, const ThreadTiles& tiles) const {
+  std::vector<std::uint16_t> codes(static_cast<std::size_t>(block.columns));
+  for (const Tile& tile : {tiles.scores, tiles.dprob})
+    for (std::int64_t i = 0; i < block.rows; ++i) {
+      kernels_.narrow(tile.row(i), 1.0F, block.columns, stage_, codes.data());
+      kernels_.widen(codes.data(), stage_, block.columns, tile.row(i));
+    }
 }
 
 void Gradient::add_to_records(const Block& block, const ThreadTiles& tiles, Sum record) const {
@@ -361,7 +373,7 @@ void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& 
   scores_.add_bias(block, t.scores, t.bias);
 }
 
-/// P and dS of a block, staged.
+/// P and dS of a block, staged unless what multiplies pairs does that.
 void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
   const RowSpan span = rows_in(block);
   std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);
@@ -380,7 +392,7 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
                          .dropped = dropout_.present() ? t.dropped.data() : nullptr,
                          .keep_factor = dropout_.keep_factor(),
                          .scale = scores_.scale(),
-                         .stage = stage_});
+                         .stage = pairs_ ? tile::Storage::fp32 : stage_});
 }
 
 /// Waits for the turn of this key tile; the last one scales and stores the rows.

@@ -106,14 +106,23 @@ std::uint16_t interleave(const Interleaving& p) {
   return least_of(least);
 }
 
-/// P and dS of up to 16 elements of a row, as fp32 bits.
+/// Half away from zero to bf16, in the upper half: adding half a unit to the magnitude.
+__m512i rounded(__m512i bits) {
+  const __m512 x = _mm512_castsi512_ps(bits);
+  const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+  const __m512i moved = _mm512_mask_or_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x8000)), nan,
+                                             bits, _mm512_set1_epi32(0x00400000));
+  return _mm512_and_si512(moved, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U)));
+}
+
+/// P and dS of up to 16 elements of a row, in the upper halves.
 struct Committed {
   __m512i prob, dscore;
 };
 
 Committed committed(const Commitment& p, std::int64_t i, std::int64_t j, __mmask16 kept) {
   if (i >= p.rows) return {_mm512_setzero_si512(), _mm512_setzero_si512()};
-  const __m512i prob = _mm512_maskz_loadu_epi32(kept, p.prob + i * p.row_stride + j);
+  const __m512i prob = rounded(_mm512_maskz_loadu_epi32(kept, p.prob + i * p.row_stride + j));
   const __m512i magnitude = _mm512_and_si512(prob, _mm512_set1_epi32(0x7FFFFFFF));
   const __m512i one = _mm512_set1_epi32(1);
   const __m512i floor = _mm512_castps_si512(_mm512_set1_ps(p.floor));
@@ -121,13 +130,12 @@ Committed committed(const Commitment& p, std::int64_t i, std::int64_t j, __mmask
   const __mmask16 counts = _mm512_mask_cmpge_epu32_mask(kept, _mm512_sub_epi32(magnitude, one),
                                                         _mm512_sub_epi32(floor, one));
   return {_mm512_maskz_mov_epi32(counts, prob),
-          _mm512_maskz_loadu_epi32(counts, p.dscore + i * p.row_stride + j)};
+          rounded(_mm512_maskz_loadu_epi32(counts, p.dscore + i * p.row_stride + j))};
 }
 
-/// The upper halves of both.
+/// The upper halves of both, whose lower ones are zero.
 __m512i vertical_pairs(__m512i upper, __m512i lower) {
-  return _mm512_or_si512(_mm512_srli_epi32(upper, 16),
-                         _mm512_and_si512(lower, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))));
+  return _mm512_or_si512(_mm512_srli_epi32(upper, 16), lower);
 }
 
 LeastCommitted commit(const Commitment& p) {

@@ -36,8 +36,8 @@ struct Interleaving {
   std::int64_t rows = 0, pairs = 0;
 };
 
-/// P and dS of a tile, which are bf16 numbers in fp32, made pairs. A P below `floor` counts as
-/// zero, and so does its dS.
+/// P and dS of a tile, rounded half away from zero to bf16 and made pairs. A P below `floor` counts
+/// as zero, and so does its dS.
 struct Commitment {
   const float* prob = nullptr;
   const float* dscore = nullptr;

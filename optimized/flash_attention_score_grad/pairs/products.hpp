@@ -36,7 +36,7 @@ class PairProducts {
   /// in tile::Product.
   bool scores(const PairTiles& tiles, const tile::RowRange* asked, const Tile& scores,
               const Tile& dprob) const;
-  /// Takes P and dS of the block, which are bf16 numbers; false: their products are refused.
+  /// Takes P and dS of the block, rounded to bf16; false: their products are refused.
   bool commit(const Tile& prob, const Tile& dscore, PairTiles& tiles) const;
   /// P^T dy, dS^T query and dS key of what was committed.
   void add_dv(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;

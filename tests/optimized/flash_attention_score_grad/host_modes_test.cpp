@@ -70,7 +70,8 @@ TEST_F(HostModes, OfferOnlyTheTypesThatTheyMultiply) {
 
 std::uint32_t code(float value) { return std::bit_cast<std::uint32_t>(value) >> 16; }
 float number(Pair half) { return std::bit_cast<float>((half & 0xFFFFU) << 16); }
-float bf16(float value) { return number(code(value)); }
+/// Rounded half away from zero.
+std::uint32_t away(float value) { return (std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16; }
 
 std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
   const std::vector<float> values = test::numbers(2 * count, seed);
@@ -154,15 +155,15 @@ TEST_F(HostModes, CommitDropsTinyProbabilitiesAndWhatLiesBehindTheColumns) {
   constexpr float floor = 0x1p-50F;
   std::vector<float> prob = test::numbers(rows * stride, 5),
                      dscore = test::numbers(rows * stride, 6);
-  for (auto* const values : {&prob, &dscore})
-    for (float& value : *values) value = bf16(value);
   const auto at = [](std::int64_t i, std::int64_t j) {
     return static_cast<std::size_t>(i * stride + j);
   };
-  prob[at(1, 2)] = 0x1.8p-51F;  // counts as zero with its dS
-  prob[at(2, 3)] = 0x1p-50F;    // counts
-  prob[at(4, 18)] = 0;          // dropped: its dS counts
+  prob[at(1, 2)] = 0x1.8p-51F;   // counts as zero with its dS
+  prob[at(2, 3)] = 0x1.FFp-51F;  // counts: it is rounded up to the floor
+  prob[at(4, 18)] = 0;           // dropped: its dS counts
   dscore[at(4, 18)] = 0x1p-60F;
+  dscore[at(0, 5)] = std::bit_cast<float>(0x3F808000U);  // a tie
+  dscore[at(0, 6)] = std::bit_cast<float>(0xFFFFFFFFU);  // the last NaN stays one
   std::vector<Pair> prob_pairs(3 * stride), dscore_pairs(3 * stride), dscore_rows(rows * stride);
   const auto least = pair_kernels(HostMode::avx512_bf16)
                          .commit({.prob = prob.data(),
@@ -179,8 +180,9 @@ TEST_F(HostModes, CommitDropsTinyProbabilitiesAndWhatLiesBehindTheColumns) {
   EXPECT_EQ(least.prob, code(0x1p-50F) - 1);
   EXPECT_EQ(least.dscore, code(0x1p-60F) - 1);
   const auto expected = [&](const std::vector<float>& values, std::int64_t i, std::int64_t j) {
+    if (i < rows && std::isnan(values[at(i, j)])) return 0xFFFFU;
     const bool counts = i < rows && j < columns && !(i == 1 && j == 2);
-    return counts ? code(values[at(i, j)]) : 0U;
+    return counts ? away(values[at(i, j)]) : 0U;
   };
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < 20; j += 2)
