@@ -29,4 +29,27 @@ struct PairSource {
 /// Left out beyond 2^20 pairs: each is computed on its own, in high precision.
 Intermediates intermediates_of(const PairSource& source);
 
+/// Of a definition in high precision, where `keeps` tells which query keeps which key.
+template <class Problem, class Definition, class Keeps>
+Intermediates intermediates_of(const Problem& problem, const Definition& definition,
+                               bool has_dropout, Keeps&& keeps) {
+  const auto pair_of = [&](auto... place) {
+    const auto number = [](const auto& x) { return static_cast<double>(x); };
+    const auto pair = definition.pair(place...);
+    double dropped = number(pair.prob);
+    if constexpr (requires { pair.dropped; }) dropped = number(pair.dropped);
+    return PairNumbers{number(pair.score), number(pair.prob), dropped, number(pair.dprob),
+                       number(pair.dscore)};
+  };
+  const auto row_term = [&](auto... row) {
+    return static_cast<double>(definition.row_term(row...));
+  };
+  return intermediates_of({.queries = query_extents(problem),
+                           .keys = key_extents(problem),
+                           .has_dropout = has_dropout,
+                           .keeps = keeps,
+                           .pair = pair_of,
+                           .row_term = row_term});
+}
+
 }  // namespace assay::conformance

@@ -134,8 +134,8 @@ class TileJudge {
     const double radius = sums_.radius[k] + 0x1p-46 * w.magnitude;
     if (!w.countable || !std::isfinite(radius)) return result;
     const bool averages = arithmetic_.mean_free && sums_.lambda > 0;
-    const double casts =
-        core_error(w.casts, probable_error(0.0, sums_.lambda, w.casts_squared, 0.0), averages);
+    const double casts = engine::core_error(
+        w.casts, engine::probable_error(0.0, sums_.lambda, w.casts_squared, 0.0), averages);
     const double shared = radius + sums_.written_share * w.magnitude;
     result.tolerance = sums_.tolerance[k] + casts + shared;
     const double error = std::abs(w.sum - sums_.value[k]);

@@ -198,15 +198,22 @@ class PlantedReading : public ToleranceReading<double, symbols> {
 };
 
 template <class Sums>
-std::vector<Bound> finish(const std::vector<Sums>& sums, Output output, double factor) {
-  output.factor = factor;
-  output.lambda = mean_free_factor(static_cast<std::int64_t>(sums.size()), 1e-9);
+std::vector<Bound> finish(const std::vector<Sums>& sums, const Output& output, double factor) {
   std::vector<Bound> bounds;
-  for (const auto& sum : sums) bounds.push_back(bound_of(sum, output));
+  for (const auto& sum : sums) bounds.push_back(written(sum, output, factor, sums.size()));
   return bounds;
 }
 
 }  // namespace
+
+Bound written(const Element& element, Output output, double factor, std::size_t elements) {
+  output.factor = factor;
+  output.roundings = factor == 1 ? 0 : 2;
+  output.operands = output.units.operands;
+  output.lambda = mean_free_factor(static_cast<std::int64_t>(elements), 1e-9);
+  output.chain = chain_of(element.terms, output);
+  return bound_of(element, output);
+}
 
 template <class T>
 Gradients<T> plain_gradients(const Head& head) {

@@ -4,13 +4,18 @@
 #include <functional>
 #include <vector>
 
+#include "assay/engine/algebra/bound.hpp"
 #include "assay/engine/algebra/injection.hpp"
 #include "assay/engine/algebra/plain.hpp"
-#include "assay/engine/algebra/sum.hpp"
 #include "formulas/head.hpp"
 
 /// One head of attention, and what its formula gives when it is read pair by pair.
 namespace assay::engine::attention {
+
+using Bound = engine::Bound<double>;
+
+/// The bound of one of so many elements of a gradient with that factor; `output` says the rest.
+Bound written(const Element& element, Output output, double factor, std::size_t elements);
 
 /// What a random head is drawn from.
 struct Draw {

@@ -71,10 +71,7 @@ void PairsOfHead::counts(std::int64_t row, std::int64_t first, std::span<double>
 Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Output& output,
                               const Sweep& shape) {
   const auto finish = [&](std::size_t sum, std::size_t elements, const Element& element) {
-    Output of = output;
-    of.factor = sum < 2 ? head.call.scale : 1;
-    of.lambda = mean_free_factor(static_cast<std::int64_t>(elements), 1e-9);
-    return bound_of(element, of);
+    return written(element, output, sum < 2 ? head.call.scale : 1, elements);
   };
   return sweep_blocks<Bound, ToleranceStreams<symbols>>(head, pairs, shape, finish);
 }

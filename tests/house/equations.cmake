@@ -30,6 +30,8 @@ function(comments_of result folder)
 endfunction()
 
 comments_of(code conformance)
+comments_of(of_engine engine)
+string(APPEND code "${of_engine}")
 comments_of(tests tests)
 file(STRINGS ${ROOT}/docs/formula_sheet.md sheet REGEX "^\\| E[0-9]+ \\|")
 set(numbers "")

@@ -100,5 +100,19 @@ TEST(ToyOperator, TheGuideStatesItsFilesAndLines) {
   EXPECT_LT(lines, 300);
 }
 
+/// What an operator owes beside the engine: it states its sums, and how they are written.
+TEST(ToyOperator, ItsBoundTakesAFewLines) {
+  const std::filesystem::path root = ASSAY_SOURCE_DIR;
+  const std::string text = text_of(root / "tests/toy_operator/toy_suite.hpp");
+  const std::size_t begin = text.find("  struct Basis"), end = text.find("\n  };", begin);
+  ASSERT_LT(begin, end);
+  const auto lines = std::ranges::count(text.substr(begin, end - begin), '\n') + 2;
+  EXPECT_LE(lines, 40);
+  EXPECT_NE(text_of(root / "conformance/operators/README.md")
+                .find("its bound is " + std::to_string(lines) + " of them"),
+            std::string::npos)
+      << lines << " lines";
+}
+
 }  // namespace
 }  // namespace assay::conformance

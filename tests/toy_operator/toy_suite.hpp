@@ -1,13 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "assay/conformance/inputs/random.hpp"
 #include "inputs/input_profiles.hpp"
 #include "judge/plain_basis.hpp"
+#include "judge/tolerance.hpp"
 #include "plan/breaking_calls.hpp"
 #include "plan/draws.hpp"
 #include "suite.hpp"
@@ -19,34 +19,27 @@ template <>
 struct Suite<toy::Op> : SuiteDefaults<toy::Op> {
   using Op = toy::Op;
 
-  /// Reference and tolerances of every element: one rounding a sum, one of the product, and the
-  /// cast.
+  /// Reference and tolerances of every element: exact numbers, added in any order, one rounding of
+  /// the product with `scale`, and the cast.
   struct Basis : PlainBasis<toy::Op, spec::Layout::bnsd> {
     using PlainBasis::PlainBasis;
 
     std::vector<Expectation> expectations() const {
       const Op::Problem& p = case_.problem;
-      Expectation e{.name = "input_grad", .extents = extents(p)};
-      for (std::int64_t row = 0; row < e.extents.rows(); ++row) e.rows.push_back(row);
-      e.resize(e.row_count());
-      std::ranges::fill(e.share, 1 / static_cast<double>(e.dim()));
-      spec::Tensor magnitudes = inputs_.output_grad;
-      for (const std::int64_t element : viewed_elements(magnitudes))
-        magnitudes.store(element, std::abs(magnitudes.load(element)));
-      const spec::HeadView gradient(inputs_.output_grad, spec::Layout::bnsd, e.extents),
-          absolute(magnitudes, spec::Layout::bnsd, e.extents);
-      for (std::size_t k = 0; k < e.value.size(); ++k) {
-        const auto row = e.extents.position(static_cast<std::int64_t>(k) / e.dim());
-        const std::int64_t d = static_cast<std::int64_t>(k) % e.dim();
-        const double sum = std::abs(toy::input_grad<double>(absolute, p, row, d));
-        const double error = static_cast<double>(p.window) * arithmetic_.u_a * sum;
-        e.value[k] = toy::input_grad<double>(gradient, p, row, d);
-        e.radius[k] = static_cast<double>(p.window + 1) * 0x1p-53 * sum;
-        const double cast = arithmetic_.out_error(std::abs(e.value[k]) + error);
-        e.tau[k] = e.tau_det[k] = error + cast;
-        e.accumulation[k] = static_cast<float>(error);
-        e.sigma[k] = std::sqrt((cast * cast + error * error) / 3);
-      }
+      const spec::HeadView gradient(inputs_.output_grad, spec::Layout::bnsd, extents(p));
+      Expectation e = unmade("input_grad", extents(p), judged_of(extents(p), 0, 0));
+      engine::Output output = output_of(arithmetic_, e.elements());
+      output.factor = p.scale, output.roundings = 1;
+      const engine::ToleranceReading<double, 0> on(output.units, {});
+      for (const std::int64_t row : e.rows)
+        for (std::int64_t d = 0; d < e.dim(); ++d) {
+          const auto [b, n, s] = e.extents.position(row);
+          engine::SumOverRows<0> sum;
+          for (std::int64_t i = s; i < std::min(s + p.window, p.seq); ++i)
+            sum.add({on.exact(gradient(b, n, i, d))}, {}, 1);
+          output.chain = engine::chain_of(sum.element().terms, output);
+          put(entries_of(e, row), d, engine::bound_of(sum.element(), output));
+        }
       return {e};
     }
   };

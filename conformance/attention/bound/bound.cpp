@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/engine/blocks/sweep.hpp"
 #include "assay/parallel/loop.hpp"
 #include "attention/bound/cancellation.hpp"
@@ -162,23 +161,19 @@ bool is_biasable(const Dense& dense, const Arithmetic& arithmetic) {
   return scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
 }
 
-/// dq and its parts.
-Tensors query_tensors(const Dense& dense, const JudgedRows& judged, bool biasable) {
-  Tensors tensors;
-  for (const Part& part : parts_of(dense.problem, "dq"))
-    tensors.emplace_back(dense, part, dense.queries, judged.query, biasable);
-  return tensors;
-}
-
-/// The parts of dk, then dv.
-Tensors key_tensors(const Dense& dense, const JudgedRows& judged, bool biasable) {
-  Tensors tensors;
-  for (const Part& part : parts_of(dense.problem, "dk"))
-    tensors.emplace_back(dense, part, dense.keys, judged.key, biasable);
-  tensors.emplace_back(dense, Part{"dv", 0, dense.problem.head_dim_v}, dense.keys, judged.key,
-                       biasable);
-  return tensors;
-}
+/// dq and its parts; the parts of dk, then dv.
+struct AllTensors {
+  AllTensors(const Dense& dense, const Arithmetic& arithmetic, const JudgedRows& judged) {
+    const bool biasable = is_biasable(dense, arithmetic);
+    for (const Part& part : parts_of(dense.problem, "dq"))
+      of_queries.emplace_back(dense, arithmetic, part, dense.queries, judged.query, biasable);
+    std::vector<Part> parts = parts_of(dense.problem, "dk");
+    parts.push_back({"dv", 0, dense.problem.head_dim_v});
+    for (const Part& part : parts)
+      of_keys.emplace_back(dense, arithmetic, part, dense.keys, judged.key, biasable);
+  }
+  Tensors of_queries, of_keys;
+};
 
 void fill_channels(const Dense& dense, Tensors& of_queries, Tensors& of_keys) {
   for (Tensor& tensor : of_queries)
@@ -209,9 +204,7 @@ std::vector<Part> parts_of(const Op::Problem& p, const std::string& name) {
 
 std::vector<Expectation> frames(const Dense& dense, const Arithmetic& arithmetic,
                                 const JudgedRows& judged) {
-  const bool biasable = is_biasable(dense, arithmetic);
-  Tensors of_queries = query_tensors(dense, judged, biasable),
-          of_keys = key_tensors(dense, judged, biasable);
+  auto [of_queries, of_keys] = AllTensors(dense, arithmetic, judged);
   std::vector<Expectation> all;
   const auto add = [&](Tensor& tensor) {
     tensor.frame.rows = tensor.judged;
@@ -229,9 +222,7 @@ void each_part(const Dense& dense, const Arithmetic& arithmetic, const AllRowTer
   // Where all P are alike, so is the rounding of a stored one: nothing is left to count for R.
   const bool counts_shares = scores_vary(dense) || arithmetic.numerics.store_p == spec::DType::fp32;
   const Pass pass{dense, arithmetic, rows, floor, cancelling, counts_shares, take};
-  const bool biasable = is_biasable(dense, arithmetic);
-  Tensors of_queries = query_tensors(dense, judged, biasable),
-          of_keys = key_tensors(dense, judged, biasable);
+  auto [of_queries, of_keys] = AllTensors(dense, arithmetic, judged);
   fill_channels(dense, of_queries, of_keys);
   HeadSweeps(pass, judged, of_queries, of_keys).run();
 }

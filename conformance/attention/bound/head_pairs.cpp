@@ -5,32 +5,10 @@
 #include <utility>
 
 #include "attention/bound/sums.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance::flash {
 namespace {
-
-engine::Direction direction_of(spec::Rounding rounding) {
-  switch (rounding) {
-    case spec::Rounding::rne:
-      return engine::Direction::nearest_even;
-    case spec::Rounding::rna:
-      return engine::Direction::nearest_away;
-    case spec::Rounding::unknown:
-      return engine::Direction::nearest;
-    case spec::Rounding::stochastic:
-      return engine::Direction::stochastic;
-    default:
-      return engine::Direction::truncated;
-  }
-}
-
-/// The type that a kernel rounds to, if it does.
-engine::Store store_of(spec::DType type, spec::Rounding rounding) {
-  const engine::Direction direction = direction_of(rounding);
-  if (type == spec::DType::bf16) return {8, -126, direction};
-  if (type == spec::DType::fp16) return {11, -14, direction, overflow_threshold(type)};
-  return {};
-}
 
 /// The chosen rows of `all`, copied to `own` where they are not all of them.
 engine::Rows chosen_rows(const double* all, std::int64_t count, std::int64_t dim,
@@ -72,11 +50,7 @@ attention::Call call_of(const Dense& dense, const Arithmetic& n) {
           .lse_form = n.numerics.lse_form,
           .biased = dense.position_bias.present(),
           .watches_constants = n.numerics.fused && n.io == spec::DType::fp32,
-          .units = {.u = n.u,
-                    .u_sum = n.u_a,
-                    .operands = n.u_k + 2 * n.u_x,
-                    .operand_deviation = 2 * n.u_x,
-                    .truncating = n.truncating_sums},
+          .units = units_of(n),
           .score = store_of(n.numerics.store_s, Rounding::rne),
           .prob = store_of(n.numerics.store_p, Rounding::rne),
           .dprob = store_of(n.numerics.store_dp, Rounding::rne),
@@ -110,11 +84,7 @@ void HeadPairs::give_rows(const AllRowTerms& terms) {
   for (const std::int64_t query : queries_) {
     const RowTerms& row = terms.rows[at(first + query)];
     live_.push_back(row.live ? 1 : 0);
-    head_.rows.push_back({.max = row.softmax_max,
-                          .sum = row.softmax_sum,
-                          .delta = row.delta,
-                          .max_error = {row.zeta_rig, row.zeta_ind, row.zeta_com},
-                          .delta_error = {row.omega_rig, row.omega_ind, row.omega_com}});
+    head_.rows.push_back(row);
   }
 }
 

@@ -13,9 +13,6 @@
 /// Heads of a case as the engine reads them.
 namespace assay::conformance::flash {
 
-/// What the numerics say of all pairs of a case.
-attention::Call call_of(const Dense& dense, const Arithmetic& arithmetic);
-
 /// Queries of the group of a key head, by n - kv * group and then by position, and keys; refers to
 /// `dense`.
 class HeadPairs : public engine::IndexSet, public attention::PairSides {

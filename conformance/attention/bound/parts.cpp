@@ -53,20 +53,13 @@ class Growing {
   Expectation e_;
 };
 
-/// The entries of judged row k.
-RowEntries entries_of(Expectation& e, std::int64_t k) {
-  const std::int64_t first = k * e.dim();
-  return {.value = e.value.data() + first,
-          .radius = e.radius.data() + first,
-          .tau = e.tau.data() + first,
-          .tau_det = e.tau_det.data() + first,
-          .sigma = e.sigma.data() + first,
-          .floor = e.floor.data() + first,
-          .drift = e.drift.data() + first,
-          .core = e.core.data() + first,
-          .accumulation = e.accumulation.data() + first,
-          .extra = e.extra.data() + first};
-}
+/// How an element of a row is written, what masked pairs may leave of it, and whether dP equals the
+/// row term in all its pairs.
+struct Due {
+  engine::Output output;
+  std::vector<double> floor;
+  bool cancels;
+};
 
 /// Takes rows of one key head, of dq: those of its queries, else of its keys.
 class RowsOfHead : public engine::RowSink {
@@ -74,23 +67,37 @@ class RowsOfHead : public engine::RowSink {
   RowsOfHead(const Pass& pass, std::int64_t head, std::int64_t first, std::vector<Growing> parts)
       : pass_(pass), head_(head), first_(first), parts_(std::move(parts)) {}
 
-  void close() override {
+  void take(std::int64_t row, const engine::ElementRow& elements,
+            const engine::RowSums& beside) final {
+    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
+  }
+  void close() final {
     for (Growing& part : parts_) part.close();
   }
 
  protected:
-  void finish(Growing& part, std::int64_t r, const SummedRow& row) {
-    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
-      finish_row(compiled, pass_.arithmetic, part.tensor().lambda, row, entries_of(part.part(), r));
-    });
-  }
+  /// Of row `number` of a tensor, whose sums are written as `output` says but for the row's own.
+  virtual Due due(std::int64_t number, const Part& part, engine::Output output,
+                  const engine::RowSums& beside) const = 0;
 
-  void end_row(Growing& part, std::int64_t r, const engine::RowSums& beside, std::size_t kind,
-               bool cancels) {
-    Expectation& e = part.part();
+  const Pass& pass_;
+  std::int64_t head_;  ///< b * heads_kv + kv
+
+ private:
+  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& beside,
+            std::size_t kind) {
+    Tensor& tensor = parts_[kind].tensor();
+    const std::int64_t number = tensor.judged[at(first_ + row)];
+    const std::int64_t r = parts_[kind].begin_row(first_ + row);
+    const auto [output, floor, cancels] = due(number, tensor.part, tensor.output, beside);
+    Expectation& e = parts_[kind].part();
+    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
+      finish_row(compiled, {&elements, tensor.part.first, e.dim(), output, floor.data()},
+                 entries_of(e, r));
+    });
     e.exempt[at(r)] = beside.overflow > 0 ? 1 : 0;
     set_share(e, r, pass_.counts_shares ? concentration(beside, kind) : 0,
-              part.tensor().channels[at(head_)]);
+              tensor.channels[at(head_)]);
     if (!cancels) return;
     for (Entries<double>* field : {&e.value, &e.radius})
       std::fill_n(field->begin() + r * e.dim(), e.dim(), 0.0);
@@ -99,7 +106,7 @@ class RowsOfHead : public engine::RowSink {
   /// E16. sum q^2 / (sum q)^2: 1 / number of pairs that matter.
   static double concentration(const engine::RowSums& beside, std::size_t kind) {
     const double sum = beside.spread[kind];
-    return sum > 0 ? beside.spread_squares[kind] / square(sum) : 0;
+    return sum > 0 ? beside.spread_squares[kind] / engine::square(sum) : 0;
   }
 
   /// E16. Of a row whose pairs are so concentrated, and of the channels that it sums.
@@ -107,8 +114,6 @@ class RowsOfHead : public engine::RowSink {
     e.share[at(r)] = concentration > 0 ? 1 / channels + concentration : 0;
   }
 
-  const Pass& pass_;
-  std::int64_t head_;   ///< b * heads_kv + kv
   std::int64_t first_;  ///< the judged row that is the head's row 0
   std::vector<Growing> parts_;
 };
@@ -117,33 +122,19 @@ class QueryRows final : public RowsOfHead {
  public:
   using RowsOfHead::RowsOfHead;
 
-  void take(std::int64_t row, const engine::ElementRow& elements,
-            const engine::RowSums& beside) override {
-    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
-  }
-
  private:
-  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& beside,
-            std::size_t kind) {
+  Due due(std::int64_t number, const Part& part, engine::Output output,
+          const engine::RowSums& beside) const override {
     const Arithmetic& n = pass_.arithmetic;
-    Growing& growing = parts_[kind];
-    const std::int64_t number = growing.tensor().judged[at(first_ + row)];
-    const std::int64_t r = growing.begin_row(first_ + row);
-    const auto [name, first, dim] = growing.tensor().part;
     const spec::RowPosition place = pass_.dense.queries.position(number);
-    std::vector<double> floor(at(dim));
-    for (std::int64_t d = 0; d < dim; ++d)
-      floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
-    finish(growing, r,
-           {.elements = &elements,
-            .first = first,
-            .count = dim,
-            .factor = pass_.dense.scale,
-            .terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)),
-            .operand = n.u_k,
-            .lost = n.eta_k * beside.size,
-            .floor = floor.data()});
-    end_row(growing, r, beside, kind, pass_.cancelling.query[at(number)] != 0);
+    output.chain = engine::chain_of(
+        static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)), output);
+    output.scaled = 2 * n.u_k;
+    output.lost = 2 * n.eta_k * beside.size;
+    std::vector<double> floor(at(part.dim));
+    for (std::int64_t d = 0; d < part.dim; ++d)
+      floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, part.first + d);
+    return {output, std::move(floor), pass_.cancelling.query[at(number)] != 0};
   }
 };
 
@@ -153,35 +144,19 @@ class KeyRows final : public RowsOfHead {
           bool is_dv)
       : RowsOfHead(pass, head, first, std::move(parts)), is_dv_(is_dv) {}
 
-  void take(std::int64_t row, const engine::ElementRow& elements,
-            const engine::RowSums& beside) override {
-    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
-  }
-
  private:
-  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& beside,
-            std::size_t kind) {
+  Due due(std::int64_t number, const Part& part, engine::Output output,
+          const engine::RowSums&) const override {
     const Dense& dense = pass_.dense;
-    Growing& growing = parts_[kind];
-    const std::int64_t number = growing.tensor().judged[at(first_ + row)];
-    const std::int64_t r = growing.begin_row(first_ + row);
-    const auto [name, first, dim] = growing.tensor().part;
-    const double* floor = is_dv_ ? pass_.floor.dv.data() + head_ * dim
-                                 : pass_.floor.dk.data() + head_ * dense.width() + first;
+    const double* floor = is_dv_ ? pass_.floor.dv.data() + head_ * part.dim
+                                 : pass_.floor.dk.data() + head_ * dense.width() + part.first;
     const std::int64_t entries = dense.key_pattern->entries_of_key(dense.keys.position(number));
+    output.chain = engine::chain_of(static_cast<double>(entries), output);
+    output.parts.count = static_cast<double>(dense.problem.group());
     // A key that no query can attend to has no residues.
-    const double residue = entries == 0 ? 0 : pass_.arithmetic.phi;
-    std::vector<double> residues(floor, floor + dim);
-    for (double& one : residues) one *= residue;
-    finish(growing, r,
-           {.elements = &elements,
-            .first = first,
-            .count = dim,
-            .factor = is_dv_ ? 1 : dense.scale,
-            .terms = static_cast<double>(entries),
-            .heads = static_cast<double>(dense.problem.group()),
-            .floor = residues.data()});
-    end_row(growing, r, beside, kind, !is_dv_ && pass_.cancelling.key[at(number)] != 0);
+    std::vector<double> residues(floor, floor + part.dim);
+    for (double& one : residues) one *= entries == 0 ? 0 : pass_.arithmetic.phi;
+    return {output, std::move(residues), !is_dv_ && pass_.cancelling.key[at(number)] != 0};
   }
 
   bool is_dv_;
@@ -196,12 +171,17 @@ std::vector<Growing> growing(Tensors& tensors, std::size_t first, std::size_t la
 
 }  // namespace
 
-Tensor::Tensor(const Dense& dense, Part tensor_part, const spec::Extents& extents,
-               const std::vector<std::int64_t>& judged_rows, bool is_biasable)
+Tensor::Tensor(const Dense& dense, const Arithmetic& n, Part tensor_part,
+               const spec::Extents& extents, const std::vector<std::int64_t>& judged_rows,
+               bool is_biasable)
     : part(std::move(tensor_part)),
       judged(judged_rows),
-      lambda(azuma_factor(extents.rows() * part.dim)),
+      output(output_of(n, extents.rows() * part.dim)),
       channels(at(dense.problem.batch * dense.problem.heads_kv)) {
+  output.factor = part.name == "dv" ? 1 : dense.scale;
+  output.roundings = 2;
+  output.operands = 2 * n.u_x;
+  if (n.numerics.partials != spec::DType::fp32) output.parts = {.u = n.u_out, .lost = n.eta_out};
   frame.name = part.name;
   frame.extents = extents;
   frame.extents.dim = part.dim;

@@ -9,6 +9,7 @@
 #include "assay/engine/blocks/sweep.hpp"
 #include "attention/bound/bound.hpp"
 #include "attention/bound/cancellation.hpp"
+#include "judge/tolerance.hpp"
 
 /// Rows as the engine hands them out become parts of expectations.
 namespace assay::conformance::flash {
@@ -17,7 +18,7 @@ namespace assay::conformance::flash {
 class Tensor {
  public:
   /// Refers to the judged rows.
-  Tensor(const Dense& dense, Part part, const spec::Extents& extents,
+  Tensor(const Dense& dense, const Arithmetic& arithmetic, Part part, const spec::Extents& extents,
          const std::vector<std::int64_t>& judged, bool is_biasable);
 
   /// An expectation without rows, to be given back: extents of many sequences are long.
@@ -27,7 +28,7 @@ class Tensor {
   Part part;
   Expectation frame;
   const std::vector<std::int64_t>& judged;
-  double lambda;                 ///< all elements share the probability of a false alarm
+  engine::Output output;         ///< how all its elements are written
   std::vector<double> channels;  ///< (b, kv): effective channels of the rows that are summed
 
  private:

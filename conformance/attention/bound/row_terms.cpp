@@ -10,78 +10,102 @@
 namespace assay::conformance::flash {
 namespace {
 
-/// E9. Row term and its error from attention_in as given.
-void given_delta(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_t i, double u,
-                 RowTerms& row) {
-  const double* dy = dense.dy(b, n, i);
-  const double* o = dense.attention_in(b, n, i);
-  double magnitude = 0;
-  row.delta = 0;
+/// E9. Row term and its error from attention_in as given: fp32, whatever accumulates products.
+void given_delta(const Dense& dense, const attention::Call& call, const double* dy,
+                 const double* output, RowTerms& row) {
+  engine::Products<double> of;
   for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
-    row.delta += dy[d] * o[d];
-    magnitude += std::abs(dy[d] * o[d]);
+    of.sum += dy[d] * output[d];
+    of.magnitudes += std::abs(dy[d] * output[d]);
   }
-  const double dim = static_cast<double>(dense.problem.head_dim_v);
-  row.omega_rig = dot_error(magnitude, dim, u);
-  row.omega_ind = free_dot_error(magnitude, dim, u);
-  row.omega_com = 2 * u * std::abs(row.delta);
+  const engine::Units units = {.u = call.units.u, .u_sum = call.units.u};
+  const engine::ToleranceReading<double, 0> on(units, {});
+  const auto delta = attention::row_term(on, call, of);
+  row.delta = delta.value;
+  row.delta_error = engine::symbol_of(delta);
+  // A4 has room for the two roundings of the sum, which count by themselves as what is shared.
+  row.delta_error.rigorous = of.magnitudes * engine::worst_dot(units, call.dim_v);
 }
 
-/// E10. Error of statistics that the kernel computes itself over `entries` keys; returns the sum of
-/// the probabilities.
-double own_statistics(const Dense& dense, const Arithmetic& n, const Products& products,
-                      double entries, RowTerms& row) {
-  double sum = 0, grown = 0, independent = 0, common = 0;
-  for (std::size_t c = 0; c < products.times.size(); ++c) {
-    if (products.times[c] == 0) continue;
-    const ExponentError x = exponent_error(dense, n, row, sums_of(products, c));
-    const double p = products.times[c] * probability(row, x.score);
-    sum += p;
-    grown += p * std::exp(x.total);
-    independent += p * p * (x.v2 + square(x.h_s));
-    common += p * x.coherent;
-  }
-  if (n.numerics.stats == spec::Origin::own) {
-    const double fixed = std::abs(std::log(sum)) + (entries + 4) * n.u + n.eps_x;
-    row.zeta_rig = std::abs(std::log(grown / sum)) + fixed;
-    row.zeta_ind = std::sqrt(independent);
-    row.zeta_com = common + fixed;
-  }
-  return sum;
-}
+attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, row.delta}; }
 
-/// E11. Row term sum_j P dP of the kernel's own over `keys` keys, and its error.
-void own_delta(const Dense& dense, const Arithmetic& n, const Products& products, double keys,
-               RowTerms& row) {
-  const double dim = static_cast<double>(dense.problem.head_dim_v);
-  row.delta = 0;
-  for (std::size_t c = 0; c < products.times.size(); ++c)
-    if (products.times[c] != 0)
-      row.delta += products.times[c] *
-                   probability(row, dense.scale * products.score[c] + products.bias[c]) *
-                   products.dprob[c];
-  double rigorous = 0, independent = 0, common = 0;
-  for (std::size_t c = 0; c < products.times.size(); ++c) {
-    if (products.times[c] == 0) continue;
-    const PairSums sums = sums_of(products, c);
-    const auto [x, dp, p, rho, h_p, e_p, coherent] = staged_probability(dense, n, row, sums);
-    const double magnitude = std::abs(sums.dprob), times = products.times[c];
-    // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
-    // normalises P itself.
-    const double t =
-        n.numerics.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
-    rigorous += times * (e_p * magnitude + (p + e_p) * dp.total +
-                         (keys + 4) * n.u * (p + e_p) * (magnitude + dp.total));
-    independent += times * times *
-                   (square(p * t) * (x.v2 + square(x.h_s)) + square(sums.dprob * h_p) +
-                    p * p * (square(dp.h_dp) + square(sums.dprob_abs * std::sqrt(dim) * n.u_a)));
-    common += times * (p * t * coherent + e_p * dp.total +
-                       p * sums.dprob_abs * (n.u_k + 2 * n.u_x) + (keys + 6) * n.u * p * magnitude);
+/// What a kernel computes itself of one row, with `keys` entries.
+class OwnRow {
+ public:
+  OwnRow(const attention::Call& call, const Arithmetic& n, const Products& products, double keys)
+      : call_(call),
+        products_(products),
+        keys_(keys),
+        u_(n.u),
+        has_own_statistics_(n.numerics.stats == spec::Origin::own) {}
+
+  /// E10. Adds the error of statistics of the kernel's own to that of the maximum; returns the sum
+  /// of the probabilities.
+  double statistics(RowTerms& row) const {
+    PairReading on(call_.units, {});
+    double sum = 0, grown = 0, squares = 0, shared = 0;
+    visit([&](std::size_t c, double times) {
+      const PairNumber s = attention::stored_score(on, call_, row_of(row), pair_of(products_, c));
+      const double p = times * exact_probability(row_of(row), s.value);
+      sum += p;
+      grown += p * std::exp(s.rigorous);
+      squares += p * p * s.squares;
+      shared += p * s.shared;
+    });
+    if (!has_own_statistics_) return sum;
+    const double fixed = std::abs(std::log(sum)) + (keys_ + 4) * u_ + call_.exp_error;
+    row.max_error = {std::abs(std::log(grown / sum)) + fixed, std::sqrt(squares), shared + fixed};
+    return sum;
   }
-  row.omega_rig = rigorous;
-  row.omega_ind = std::sqrt(independent);
-  row.omega_com = common;
-}
+
+  /// E11. The row term sum_j P dP of the kernel's own, and its error.
+  void row_term(RowTerms& row) const {
+    PairReading on(call_.units, {engine::Symbol{}, row.max_error});
+    engine::Tolerance<double, 0> delta;
+    visit([&](std::size_t c, double times) {
+      delta.value += times * terms(on, row, c).product.value;
+    });
+    visit([&](std::size_t c, double times) {
+      const Terms pair = terms(on, row, c);
+      const auto& [s, p, dp, product] = pair;
+      const double size = std::abs(dp.value), added = (keys_ + 4) * u_;
+      // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
+      // normalises P itself.
+      const double t = has_own_statistics_ ? std::abs(dp.value - delta.value) : size;
+      delta.rigorous += times * (product.rigorous + added * on.magnitude(p) * on.magnitude(dp));
+      delta.squares += times * times *
+                       (product.squares + engine::square(p.value) * s.squares *
+                                              (engine::square(t) - engine::square(size)));
+      delta.shared += times * (product.shared + (t - size) * (p.shared - call_.floor) +
+                               (added + 2 * u_) * p.value * size);
+    });
+    delta.squares = std::max(delta.squares, 0.0);
+    row.delta = delta.value;
+    row.delta_error = engine::symbol_of(delta);
+  }
+
+ private:
+  struct Terms {
+    PairNumber score, prob, dprob, product;
+  };
+  Terms terms(const PairReading& on, const RowTerms& row, std::size_t c) const {
+    const attention::Pair<double> pair = pair_of(products_, c);
+    const PairNumber s = attention::stored_score(on, call_, row_of(row), pair);
+    const PairNumber p = attention::probability(on, call_, row_of(row), s);
+    const PairNumber dp = on.stored(attention::dprob(on, call_, pair), call_.dprob);
+    return {s, p, dp, p * dp};
+  }
+  template <class Visit>
+  void visit(const Visit& visit_key) const {
+    for (std::size_t c = 0; c < products_.times.size(); ++c)
+      if (products_.times[c] != 0) visit_key(c, static_cast<double>(products_.times[c]));
+  }
+
+  const attention::Call& call_;
+  const Products& products_;
+  double keys_, u_;
+  bool has_own_statistics_;
+};
 
 /// Whether attention_in is the rounded output of the forward that the statistics belong to.
 bool output_belongs(const Dense& dense, const spec::RowPosition& query, const Columns& columns,
@@ -91,10 +115,11 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query, const Co
   std::vector<double> output(static_cast<std::size_t>(dense.problem.head_dim_v), 0.0);
   for (std::size_t c = 0; c < products.times.size(); ++c)
     if (products.times[c] != 0)
-      add_scaled(products.times[c] * products.kappa[c] *
-                     probability(row, dense.scale * products.score[c] + products.bias[c]),
-                 dense.value(b, kv, columns.key(static_cast<std::int64_t>(c))),
-                 dense.problem.head_dim_v, output.data());
+      add_scaled(
+          products.times[c] * products.kappa[c] *
+              exact_probability(row_of(row), dense.scale * products.score[c] + products.bias[c]),
+          dense.value(b, kv, columns.key(static_cast<std::int64_t>(c))), dense.problem.head_dim_v,
+          output.data());
   const spec::FloatFormat format = spec::format_of(dense.problem.dtype);
   const double* given = dense.attention_in(b, n, i);
   for (std::size_t d = 0; d < output.size(); ++d) {
@@ -109,6 +134,7 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query, const Co
 /// and attention_in belong to the data.
 bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int64_t head,
                AllRowTerms& all) {
+  const attention::Call call = call_of(dense, n);
   const std::int64_t first = dense.queries.row(b, head, 0);
   const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
   const auto entries = static_cast<double>(dense.key_pattern->entries_of_query(b));
@@ -123,10 +149,11 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       if (!row.live) continue;
       columns.multiply(head, query.s, products);
       if (!products.attends) continue;
-      const double sum = own_statistics(dense, n, products, entries, row);
+      const OwnRow own(call, n, products, entries);
+      const double sum = own.statistics(row);
       consistent &=
           std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, columns, products, row);
-      if (n.numerics.delta == spec::Origin::own) own_delta(dense, n, products, entries, row);
+      if (n.numerics.delta == spec::Origin::own) own.row_term(row);
     }
   }
   return consistent;
@@ -134,8 +161,21 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
 
 }  // namespace
 
+attention::Pair<double> pair_of(const Products& products, std::size_t c) {
+  // Those of dP were multiplied with kappa.
+  return {{products.score[c], products.score_abs[c], products.score_sq[c]},
+          {products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]},
+          1,
+          products.bias[c]};
+}
+
+double exact_probability(const attention::Row<double>& row, double score) {
+  return engine::exponential(score - row.max) / row.sum;
+}
+
 AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   const Op::Problem& p = dense.problem;
+  const attention::Call call = call_of(dense, n);
   AllRowTerms all;
   all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
   std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
@@ -145,11 +185,11 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       const std::int64_t number = dense.queries.row(b, head, i);
       RowTerms& row = all.rows[static_cast<std::size_t>(number)];
-      row.softmax_max = dense.softmax_max(number);
-      row.softmax_sum = dense.softmax_sum(number);
-      row.live = row.softmax_max != -static_cast<double>(std::numeric_limits<float>::max()) &&
-                 p.length_kv(b) > 0;
-      given_delta(dense, b, head, i, n.u, row);
+      row.max = dense.softmax_max(number);
+      row.sum = dense.softmax_sum(number);
+      row.live =
+          row.max != -static_cast<double>(std::numeric_limits<float>::max()) && p.length_kv(b) > 0;
+      given_delta(dense, call, dense.dy(b, head, i), dense.attention_in(b, head, i), row);
     }
     if (own && !own_terms(dense, n, b, head, all)) inconsistent[static_cast<std::size_t>(task)] = 1;
   };

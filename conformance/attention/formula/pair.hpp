@@ -81,7 +81,31 @@ template <class On, class V, class Given>
                     2.0 * s * s + b * b + m * m + (log_sum * log_sum + 4.0));
 }
 
-/// E13. dP = kappa dy.v.
+/// E4. The score as it is stored, of which the exponent is left when the maximum is subtracted.
+template <class On, class V, class Given>
+[[gnu::always_inline]] inline auto stored_score(On& on, const Call& call, const Row<Given>& row,
+                                                const Pair<V>& pair) {
+  return on.stored(score(on, call, row, pair), call.score);
+}
+
+/// E5, E6. e^x / sum, with the error of the exponential, of the division, and of what is left of
+/// the exponential's own argument.
+template <class On, class Number, class V>
+[[gnu::always_inline]] inline auto exponential(On& on, const Call& call, const Number& x,
+                                               const V& sum) {
+  return on.exponential(x, sum, call.exp_error + 4 * call.units.u);
+}
+
+/// E7. P of a score, before dropout.
+template <class On, class Number, class Given>
+[[gnu::always_inline]] inline auto probability(On& on, const Call& call, const Row<Given>& row,
+                                               const Number& score) {
+  using V = typename On::Real;
+  const auto exact = exponential(on, call, score - on.symbol(1, V{} + row.max), V{} + row.sum);
+  return on.stored(on.residue(exact, call.floor), call.prob);
+}
+
+/// E8, E13. dP = kappa dy.v, whose errors are those of its dot product, kappa and its store.
 template <class On, class V>
 [[gnu::always_inline]] inline auto dprob(On& on, const Call& call, const Pair<V>& pair) {
   auto dp = on.dot(pair.dprob, call.dim_v) * pair.kappa;
@@ -103,12 +127,8 @@ template <class Given>
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto pair_terms(On& on, const Call& call, const Row<Given>& row,
                                               const Pair<V>& pair) {
-  const auto s = on.stored(score(on, call, row, pair), call.score);
-  const auto x = s - on.symbol(1, V{} + row.max);
-  // The division, and what is left of the exponential's own argument.
-  const double error = call.exp_error + 4 * call.units.u;
-  const auto exact_p = on.exponential(x, V{} + row.sum, error);
-  const auto p = on.stored(on.residue(exact_p, call.floor), call.prob);
+  const auto s = stored_score(on, call, row, pair);
+  const auto p = probability(on, call, row, s);
   const auto unstored = dprob(on, call, pair);
   const auto dp = on.stored(unstored, call.dprob);
   const auto delta = on.symbol(0, V{} + row.delta);

@@ -13,9 +13,9 @@
 namespace assay::conformance::tiles {
 namespace {
 
+using engine::square;
 using flash::at;
 using flash::Dense;
-using flash::square;
 
 /// Keys and values of a tile, transposed.
 struct Panel {
@@ -31,6 +31,7 @@ class Chunk {
         std::vector<KeyTile>& keys)
       : dense_(dense),
         n_(arithmetic),
+        call_(flash::call_of(dense, arithmetic)),
         rows_(rows),
         signs_(signs),
         key_signs_(key_signs),
@@ -139,12 +140,13 @@ class Chunk {
     fill_pairs({.exponent = score_[k],
                 .dprob = dprob_[k],
                 .kappa = kappa_,
-                .softmax_max = row.softmax_max,
-                .softmax_sum = row.softmax_sum,
+                .softmax_max = row.max,
+                .softmax_sum = row.sum,
                 .delta = row.delta},
                pairs_);
     const RowNorms& norms = queries.norms[at(r)];
-    const PairErrors errors = pair_errors(dense_, n_, row, norms.query, norms.dy, panel_.norms);
+    const PairErrors errors =
+        pair_errors(dense_, n_, call_, row, norms.query, norms.dy, panel_.norms);
     const RowSums sums = row_sums(pairs_, signs_of_keys_);
     add_columns(pairs_, signs_(number), {errors.rigorous, errors.squares, errors.linear}, columns_);
     SharedByRow& shared = queries.rows[at(r)];
@@ -163,21 +165,22 @@ class Chunk {
     };
     const double scale = std::abs(dense_.scale);
     // What the query's row shares is one error for all keys of the tile.
-    const double shared = square(row.zeta_ind * s.dscore) + square(row.omega_ind * s.prob);
+    const double shared =
+        square(row.max_error.deviation * s.dscore) + square(row.delta_error.deviation * s.prob);
     keys.key.add(
         {.value = dense_.scale * s.signed_dscore,
          .magnitude = scale * s.dscore,
          .rigorous = scale * linear(e.rigorous, s.prob, s.dscore, s.times),
          .squares = square(scale) *
                     (linear(e.squares, s.prob_squared, s.dscore_squared, s.times_squared) + shared),
-         .linear = scale * (linear(e.linear, s.prob, s.dscore, s.times) + row.zeta_com * s.dscore +
-                            row.omega_com * s.prob)},
+         .linear = scale * (linear(e.linear, s.prob, s.dscore, s.times) +
+                            row.max_error.shared * s.dscore + row.delta_error.shared * s.prob)},
         q);
     keys.value.add({.value = s.signed_value,
                     .magnitude = s.value,
                     .rigorous = linear(e.value_rigorous, s.value, 0, s.times),
                     .squares = linear(e.value_squares, s.value_squared, 0, s.times_squared) +
-                               square(row.zeta_ind * s.value),
+                               square(row.max_error.deviation * s.value),
                     .linear = linear(e.value_linear, s.value, 0, s.times)},
                    dy);
   }
@@ -200,6 +203,7 @@ class Chunk {
 
   const Dense& dense_;
   const Arithmetic& n_;
+  attention::Call call_;
   const flash::AllRowTerms& rows_;
   RowSigns signs_, key_signs_;
   std::vector<QueryTile>& queries_;

@@ -2,10 +2,12 @@
 
 #include <cmath>
 
+#include "attention/bound/row_terms.hpp"
+
 namespace assay::conformance::tiles {
 namespace {
 
-using flash::square;
+using engine::square;
 
 /// (a + b)^2 <= larger a^2 + smaller b^2 where b is expected to be small beside a.
 constexpr double larger = 17.0 / 16, smaller = 17;
@@ -21,38 +23,33 @@ Rounding rounding_to(spec::DType type, HalfUlp&& error) {
   return {.share = error(1.0), .step = error(std::ldexp(1.0, spec::format_of(type).min_exponent))};
 }
 
-/// Bounds for all pairs of the query with the tile.
+/// The formula of a pair whose sums are as large as those of any pair of the query with the tile:
+/// score, dP, and P relative to itself, since that is what differs most.
 struct Worst {
-  flash::ExponentError exponent;
-  double dprob, dprob_error, h_dp;  ///< |dP|, e_dP and the rounding of a stored dP
-  double rho, coherent;             ///< relative error of P; what of it a row shares
-  double distance, sub;             ///< |dP - delta|, sub
+  flash::PairNumber score, dprob, relative;
+  double distance, sub;  ///< |dP - delta|, sub
   Rounding stage, store_p;
 };
 
-Worst worst_of(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
-               double query, double dy, const KeyNorms& keys) {
-  const double score = query * keys.key, dprob = dense.largest_kappa * dy * keys.value;
-  const flash::PairSums sums{.score = score,
-                             .score_abs = score,
-                             .score_sq = 0,
-                             .dprob = dprob,
-                             .dprob_abs = dprob,
-                             .dprob_sq = 0,
-                             .bias = std::copysign(keys.bias, dense.scale),
-                             .kappa = dense.largest_kappa};
-  const flash::ExponentError x = flash::exponent_error(dense, n, row, sums);
-  const flash::GradientError dp = flash::gradient_error(dense, n, sums);
-  const double rho = flash::relative_error(n, x, row.zeta_rig);
-  const double distance = dprob + std::abs(row.delta);
-  return {.exponent = x,
-          .dprob = dprob,
-          .dprob_error = dp.total,
-          .h_dp = dp.h_dp,
-          .rho = rho,
-          .coherent = flash::shared_error(n, x, rho),
+Worst worst_of(const flash::Dense& dense, const Arithmetic& n, const attention::Call& call,
+               const flash::RowTerms& row, double query, double dy, const KeyNorms& keys) {
+  const double score = query * keys.key, dprob = dy * keys.value;
+  const attention::Pair<double> pair = {{score, score, 0},
+                                        {dprob, dprob, 0},
+                                        dense.largest_kappa,
+                                        std::copysign(keys.bias, dense.scale)};
+  const flash::PairReading on(call.units, {row.delta_error, row.max_error});
+  const attention::Row<double> of_row = {row.max, row.sum, row.delta};
+  const auto s = attention::stored_score(on, call, of_row, pair);
+  auto exponent = s - on.symbol(1, row.max);
+  exponent.value = 0;
+  const auto dp = on.stored(attention::dprob(on, call, pair), call.dprob);
+  const double distance = dp.value + std::abs(row.delta);
+  return {.score = s,
+          .dprob = dp,
+          .relative = attention::exponential(on, call, exponent, 1.0),
           .distance = distance,
-          .sub = n.u * (distance + dp.total + row.omega_rig),
+          .sub = n.u * (distance + dp.rigorous + row.delta_error.rigorous),
           .stage = rounding_to(n.numerics.stage, [&](double y) { return n.stage_error(y); }),
           .store_p = rounding_to(n.numerics.store_p, [&](double y) { return n.store_p_error(y); })};
 }
@@ -65,12 +62,11 @@ Linear staged(const Linear& e, const Rounding& stage, const Linear& of_value) {
           .one = more * e.one + stage.step};
 }
 
-void dscore_errors(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
-                   const Worst& w, PairErrors& errors) {
-  const double dim_v = static_cast<double>(dense.problem.head_dim_v), u = n.u;
-  const double free_dp = n.truncating_sums ? 0 : flash::free_dot_error(w.dprob, dim_v, n.u_a);
-  const double mean_dp = n.truncating_sums ? flash::dot_error(w.dprob, dim_v, n.u_a) : 0;
-  const double around = w.dprob_error + 2 * w.sub + row.omega_rig;
+void dscore_errors(const Arithmetic& n, const flash::RowTerms& row, const Worst& w,
+                   PairErrors& errors) {
+  const double u = n.u, rho = w.relative.rigorous;
+  const double inexact = w.dprob.rigorous + row.delta_error.rigorous;
+  const double around = inexact + 2 * w.sub;
   const Linear& p = errors.prob;
   errors.dscore = {.prob = (1 + p.prob) * around,
                    .dscore = p.prob + 2 * u,
@@ -78,16 +74,14 @@ void dscore_errors(const flash::Dense& dense, const Arithmetic& n, const flash::
   const Linear& e = errors.dscore;
   errors.rigorous = staged(e, w.stage, {.dscore = 1});
   const double h_dscore = w.stage.share * (1 + e.dscore);
-  errors.squares = {.prob = square(w.h_dp) + square(free_dp) + 4 * square(w.sub) +
-                            2 * smaller * square(w.stage.share * e.prob),
-                    .dscore = w.exponent.v2 + square(w.exponent.h_s) + 4 * u * u +
-                              2 * square(w.store_p.share * (1 + w.rho)) + larger * square(h_dscore),
-                    .one = 2 * square(w.distance * (w.store_p.share * n.phi + w.store_p.step)) +
-                           2 * smaller * square(w.stage.share * e.one + w.stage.step)};
-  const double inexact = w.dprob_error + row.omega_rig;
-  errors.linear = {.prob = w.dprob * (n.u_k + 2 * n.u_x) + mean_dp +
-                           (dense.problem.has_dropout() ? u * w.dprob : 0) + p.prob * inexact,
-                   .dscore = w.coherent,
+  errors.squares = {
+      .prob = w.dprob.squares + 4 * square(w.sub) + 2 * smaller * square(w.stage.share * e.prob),
+      .dscore = w.score.squares + 4 * u * u + 2 * square(w.store_p.share * (1 + rho)) +
+                larger * square(h_dscore),
+      .one = 2 * square(w.distance * (w.store_p.share * n.phi + w.store_p.step)) +
+             2 * smaller * square(w.stage.share * e.one + w.stage.step)};
+  errors.linear = {.prob = w.dprob.shared + p.prob * inexact,
+                   .dscore = w.relative.shared,
                    .one = n.phi * w.distance + p.one * inexact};
 }
 
@@ -99,25 +93,27 @@ void value_errors(const flash::Dense& dense, const Arithmetic& n, const flash::R
   const Rounding stage = stored ? Rounding{} : w.stage;
   const Linear e{.prob = errors.prob.prob + 3 * n.u, .one = kappa * errors.prob.one};
   errors.value_rigorous = staged(e, stage, {.prob = 1});
-  errors.value_squares = {.prob = w.exponent.v2 + square(w.exponent.h_s) +
-                                  2 * square(w.store_p.share * (1 + w.rho)) +
+  errors.value_squares = {.prob = w.score.squares +
+                                  2 * square(w.store_p.share * (1 + w.relative.rigorous)) +
                                   larger * square(stage.share * (1 + e.prob)),
                           .one = 2 * square(kappa * (w.store_p.share * n.phi + w.store_p.step)) +
                                  smaller * square(stage.share * e.one + stage.step)};
-  errors.value_linear = {.prob = w.coherent + row.zeta_com + n.u, .one = n.phi * kappa};
+  errors.value_linear = {.prob = w.relative.shared + row.max_error.shared + n.u,
+                         .one = n.phi * kappa};
 }
 
 }  // namespace
 
 /// E35.
-PairErrors pair_errors(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
-                       double query, double dy, const KeyNorms& keys) {
-  const Worst w = worst_of(dense, n, row, query, dy, keys);
+PairErrors pair_errors(const flash::Dense& dense, const Arithmetic& n, const attention::Call& call,
+                       const flash::RowTerms& row, double query, double dy, const KeyNorms& keys) {
+  const Worst w = worst_of(dense, n, call, row, query, dy, keys);
   PairErrors errors;
-  errors.dprob = w.dprob + w.dprob_error;
-  errors.prob = {.prob = w.rho + w.store_p.share * (1 + w.rho),
+  const double rho = w.relative.rigorous;
+  errors.dprob = w.dprob.value + w.dprob.rigorous;
+  errors.prob = {.prob = rho + w.store_p.share * (1 + rho),
                  .one = n.phi * (1 + w.store_p.share) + w.store_p.step};
-  dscore_errors(dense, n, row, w, errors);
+  dscore_errors(n, row, w, errors);
   value_errors(dense, n, row, w, errors);
   return errors;
 }

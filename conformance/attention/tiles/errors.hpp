@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/bound/pairs.hpp"
+#include "attention/bound/row_terms.hpp"
 #include "attention/tiles/block_loops.hpp"
 
 /// The error terms of `pair_terms` for all pairs of a query with the keys of a tile at once: what
@@ -24,6 +24,7 @@ struct PairErrors {
 
 /// Units: `query` and `dy` are the Euclidean norms of the query's rows.
 PairErrors pair_errors(const flash::Dense& dense, const Arithmetic& arithmetic,
-                       const flash::RowTerms& row, double query, double dy, const KeyNorms& keys);
+                       const attention::Call& call, const flash::RowTerms& row, double query,
+                       double dy, const KeyNorms& keys);
 
 }  // namespace assay::conformance::tiles

@@ -13,10 +13,10 @@
 namespace assay::conformance::tiles {
 namespace {
 
+using engine::square;
 using flash::at;
 using flash::Dense;
 using flash::Op;
-using flash::square;
 
 constexpr std::int64_t chunks_in_all = 8;
 
@@ -42,11 +42,12 @@ class Finisher {
     const bool averages = averages_ && n_.mean_free;
     const double lambda = sums.lambda, total = s.magnitude + s.rigorous;
     const double probable =
-        probable_error(0.0, lambda, s.squares + beside.independent, s.linear) + beside.shared;
-    const double core = core_error(s.rigorous, probable, averages);
-    const double worst_length = worst_chain(beside.terms);
+        engine::probable_error(0.0, lambda, s.squares + beside.independent, s.linear) +
+        beside.shared;
+    const double core = engine::core_error(s.rigorous, probable, averages);
+    const double worst_length = engine::worst_chain(beside.terms);
     const double length = averages && !n_.truncating_sums
-                              ? probable_chain(worst_length, beside.terms, lambda)
+                              ? engine::probable_chain(worst_length, beside.terms, lambda)
                               : worst_length;
     const double acc_det = worst_length * n_.u_a * total, acc = length * n_.u_a * total;
     const double u_o = unit_roundoff(n_.io);
@@ -62,7 +63,7 @@ class Finisher {
     sums.value[k] = s.value;
     sums.tolerance[k] = core + acc + extra(core + acc);
     sums.tolerance_det[k] = s.rigorous + acc_det + extra(s.rigorous + acc_det);
-    sums.radius[k] = reference_radius(s.rigorous, acc_det) + 0x1p-46 * s.magnitude;
+    sums.radius[k] = engine::reference_radius(s.rigorous, acc_det) + 0x1p-46 * s.magnitude;
     for (auto* limit : {&sums.tolerance[k], &sums.tolerance_det[k], &sums.radius[k]})
       if (std::isnan(*limit)) *limit = HUGE_VAL;
   }
@@ -218,9 +219,10 @@ class TileEngine {
       const SharedByRow& sums = rows[at(r)];
       beside.operands += 2 * n_.eta_k * sums.size;
       beside.heads += sums.prob > 0 ? 2 : 0;
-      beside.independent +=
-          square(scale * row.omega_ind * sums.prob) + square(scale * row.zeta_ind * sums.dscore);
-      beside.shared += scale * (row.omega_com * sums.prob + row.zeta_com * sums.dscore);
+      beside.independent += square(scale * row.delta_error.deviation * sums.prob) +
+                            square(scale * row.max_error.deviation * sums.dscore);
+      beside.shared +=
+          scale * (row.delta_error.shared * sums.prob + row.max_error.shared * sums.dscore);
     }
     return beside;
   }

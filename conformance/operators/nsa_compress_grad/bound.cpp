@@ -1,207 +1,107 @@
 #include "operators/nsa_compress_grad/bound.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
 
-#include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
 #include "judge/tolerance.hpp"
+#include "operators/nsa_compress_grad/rows.hpp"
 
 namespace assay::conformance::compress {
 namespace {
 
 using Rows = std::span<const std::int64_t>;
 
-bool is_narrow(spec::DType type) { return type == spec::DType::fp16 || type == spec::DType::bf16; }
-
-/// Sums over the products of which one element is made. h: largest error of a declared rounding.
-struct Sums {
-  double count = 0;  ///< of the products
-  double value = 0, absolute = 0, squares = 0;
-  double rounded = 0,
-         rounded_squares = 0;  ///< sums of h and h^2, of products and of windows' contributions
-  double random_squares = 0;   ///< the part of rounded_squares whose errors are not known
-  double drift = 0;            ///< what rounding the products is known to add
-};
-
-/// What rounding products and contributions of windows makes of the sums.
-class Staging {
- public:
-  explicit Staging(const Arithmetic& arithmetic)
-      : arithmetic_(arithmetic),
-        of_partial_(arithmetic.numerics.partials, arithmetic.numerics.round_stage) {}
-
-  bool rounds_products() const { return is_narrow(arithmetic_.numerics.stage); }
-  bool rounds_contributions() const { return is_narrow(arithmetic_.numerics.partials); }
-
-  /// Relative error of a sum of so many products.
-  double accumulated(std::int64_t products) const {
-    return static_cast<double>(products) * arithmetic_.u_a;
-  }
-  /// E31. Returns h.
-  double product(Sums& sums, double product) const {
-    const double h = arithmetic_.stage_error(std::abs(product));
-    sums.drift += arithmetic_.stage_drift(product, 0);
-    sums.rounded += h;
-    sums.rounded_squares += h * h;
-    return h;
-  }
-  /// `absolute`: up to what the contribution of a window may have grown.
-  void contribution(Sums& sums, double value, double absolute) const {
-    sums.rounded += of_partial_(absolute);
-    const double h = of_partial_(std::abs(value));
-    sums.rounded_squares += h * h;
-    sums.random_squares += h * h;
-  }
-
- private:
-  const Arithmetic& arithmetic_;
-  RoundingError of_partial_;
-};
-
-/// How a tensor's elements become sums of products.
-struct Summation {
-  double additions;  ///< roundings of a chain, at most
-  bool is_long;      ///< more than a few: their errors average out
-};
-
-/// Writes reference and tolerances of elements of a tensor, `judged` of which share the false
-/// alarms.
-class Writer {
- public:
-  Writer(const Arithmetic& arithmetic, Expectation& expectation, std::int64_t judged)
-      : a_(arithmetic), e_(expectation), lambda_(azuma_factor(judged)) {}
-
-  /// E33.
-  void write(std::int64_t row, std::int64_t channel, const Sums& s, const Summation& summation) {
-    const auto k = static_cast<std::size_t>(row * e_.dim() + channel);
-    const double core_det = s.rounded;
-    const double core_prob = probable_error(s.drift, lambda_, s.rounded_squares, 0.0);
-    const double core = core_error(core_det, core_prob, a_.mean_free);
-    const double magnitude = a_.u_a * (s.absolute + core_det);
-    const double acc_det = summation.additions * (magnitude + accumulator_step());
-    const double averaged = probable_chain(summation.additions, s.count, lambda_);
-    const double acc = summation.is_long && !a_.truncating_sums
-                           ? averaged * magnitude + summation.additions * accumulator_step()
-                           : acc_det;
-    const double residue = s.count * a_.phi, ref = std::abs(s.value);
-    e_.value[k] = s.value;
-    e_.radius[k] = (s.count + 4) * 0x1p-53 * s.absolute;
-    e_.tau[k] = tolerance_of(a_, ref, core, acc, residue);
-    e_.tau_det[k] = tolerance_of(a_, ref, core_det, acc_det, residue);
-    e_.floor[k] = residue;
-    e_.drift[k] = s.drift;
-    e_.core[k] = static_cast<float>(core);
-    e_.accumulation[k] = static_cast<float>(acc);
-    e_.extra[k] = static_cast<float>(residue);
-    e_.sigma[k] = std::sqrt(deviation_squared(s, summation, acc_det));
-    if (is_narrow_inside() && s.absolute + core_det + acc_det >= largest_finite(spec::DType::fp16))
-      e_.exempt[static_cast<std::size_t>(row)] = 1;
-  }
-
- private:
-  /// Half the distance of the smallest numbers of the accumulator: additions of fp32 are exact down
-  /// there.
-  double accumulator_step() const {
-    return a_.numerics.accumulator == spec::Accumulator::fp16 ? 0x1p-25 : 0;
-  }
-  bool is_narrow_inside() const {
-    return a_.numerics.stage == spec::DType::fp16 || a_.numerics.partials == spec::DType::fp16 ||
-           a_.numerics.accumulator == spec::Accumulator::fp16;
-  }
-  /// E34.
-  double deviation_squared(const Sums& s, const Summation& summation, double acc_det) const {
-    const double out = a_.out_error(std::abs(s.value));
-    const double chain = a_.u_a * a_.u_a * s.count * (s.squares / 6 + s.value * s.value / 9);
-    const double sums = summation.is_long ? chain : acc_det * acc_det / 3;
-    return (out * out + s.random_squares) / 3 + sums;
-  }
-
-  const Arithmetic& a_;
-  Expectation& e_;
-  double lambda_;
-};
-
-/// All elements round on their own: a row has as many degrees of freedom as elements.
-Expectation blank(const char* name, const spec::Extents& extents, Rows rows) {
-  Expectation e{.name = name, .extents = extents, .rows = {rows.begin(), rows.end()}};
-  e.make_room(static_cast<std::int64_t>(rows.size()));
-  std::ranges::fill(e.share, 1 / static_cast<double>(e.dim()));
-  return e;
+Call call_of(const Arithmetic& n) {
+  return {.units = units_of(n),
+          .stage = store_of(n.numerics.stage, n.numerics.round_stage),
+          .part = store_of(n.numerics.partials, n.numerics.round_stage)};
 }
 
-/// E32. The first product meets an empty accumulator: in fp32 that is exact, in fp16 the product is
+/// E32, E34. How an element is added up from so many products, and written. In input_grad they are
+/// few, and the first meets an empty accumulator: in fp32 that is exact, in fp16 the product is
 /// rounded.
-double additions_of(std::int64_t products, const Arithmetic& arithmetic) {
-  const bool is_exact = arithmetic.numerics.accumulator != spec::Accumulator::fp16;
-  return static_cast<double>(products > 0 && is_exact ? products - 1 : products);
+engine::Output output_of(const Arithmetic& n, std::int64_t elements, double products, bool is_few) {
+  engine::Output output = conformance::output_of(n, elements);
+  const bool is_half = n.numerics.accumulator == spec::Accumulator::fp16;
+  const double few = is_half ? products : products - 1;
+  const double worst = products == 0 ? 0 : is_few ? few : engine::worst_chain(products);
+  const bool averages = !is_few && !n.truncating_sums;
+  output.chain = {
+      .worst = worst,
+      .likely = averages ? engine::probable_chain(worst, products, output.lambda) : worst,
+      .lost = is_half ? worst * 0x1p-25 : 0,
+      .of_squares = is_few ? 0 : products / 6,
+      .of_value = is_few ? 0 : products / 9,
+      .of_worst = is_few ? 1.0 / 3 : 0};
+  return output;
 }
 
-/// `rows` of the `judged` ones.
-Expectation expected_input_grad(const Dense& dense, const Arithmetic& arithmetic, Rows rows,
+/// Whether a number of that size may be infinite in a kernel before it is written.
+bool overflows_inside(const Arithmetic& n, double size) {
+  const bool is_narrow = n.numerics.stage == spec::DType::fp16 ||
+                         n.numerics.partials == spec::DType::fp16 ||
+                         n.numerics.accumulator == spec::Accumulator::fp16;
+  return is_narrow && size >= largest_finite(spec::DType::fp16);
+}
+
+/// E33. `rows` of the `judged` ones.
+Expectation expected_input_grad(const Dense& dense, const Arithmetic& n, Rows rows,
                                 std::size_t judged) {
-  Expectation e = blank("input_grad", dense.inputs, rows);
+  Expectation e = unmade("input_grad", dense.inputs, rows);
   const Op::Problem& p = dense.problem;
-  const Staging staging(arithmetic);
-  Writer writer(arithmetic, e, static_cast<std::int64_t>(judged) * e.dim());
+  const Call call = call_of(n);
   parallel::for_each(e.row_count(), [&](std::int64_t r) {
-    const auto [b, n, token] = e.extents.position(rows[static_cast<std::size_t>(r)]);
-    const WindowRange windows = covering_windows(p, b, token);
-    std::vector<Sums> sums(static_cast<std::size_t>(e.dim()));
-    for (std::int64_t i = windows.first; i < windows.last; ++i) {
-      const double weight = dense.weight(token - i * p.compress_stride, n);
-      const double* gradient = dense.output_grad(b, n, i);
-      for (std::size_t c = 0; c < sums.size(); ++c) {
-        const double product = weight * gradient[c];
-        Sums& s = sums[c];
-        ++s.count;
-        s.value += product;
-        s.absolute += std::abs(product);
-        s.squares += product * product;
-        const double h = staging.rounds_products() ? staging.product(s, product) : 0;
-        if (staging.rounds_contributions()) staging.contribution(s, product, std::abs(product) + h);
-      }
+    const auto [b, head, token] = e.extents.position(rows[static_cast<std::size_t>(r)]);
+    const WindowRange covering = covering_windows(p, b, token);
+    std::vector<double> weights;
+    std::vector<const double*> gradients;
+    for (std::int64_t i = covering.first; i < covering.last; ++i) {
+      weights.push_back(dense.weight(token - i * p.compress_stride, head));
+      gradients.push_back(dense.output_grad(b, head, i));
     }
-    const Summation summation{.additions = additions_of(windows.count(), arithmetic),
-                              .is_long = false};
-    for (std::size_t c = 0; c < sums.size(); ++c)
-      writer.write(r, static_cast<std::int64_t>(c), sums[c], summation);
+    const Windows windows = {.gradients = gradients.data(),
+                             .weights = weights.data(),
+                             .count = covering.count(),
+                             .channels = e.dim()};
+    const auto products = static_cast<double>(windows.count);
+    const auto output = output_of(n, static_cast<std::int64_t>(judged) * e.dim(), products, true);
+    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
+      const double largest =
+          read_input_row(compiled, call, windows, output, products * n.phi, entries_of(e, r));
+      e.exempt[static_cast<std::size_t>(r)] = overflows_inside(n, largest) ? 1 : 0;
+    });
   });
   return e;
 }
 
-/// Adds what one window contributes to an element of weight_grad.
-void add_window(Sums& s, const double* gradient, const double* input, std::int64_t dim,
-                const Staging& staging) {
-  const DotSums dot = dot_sums(gradient, input, dim);
-  const double before = s.rounded;
-  s.value += dot.value;
-  s.absolute += dot.absolute;
-  s.squares += dot.squares;
-  if (staging.rounds_products())
-    for (std::int64_t c = 0; c < dim; ++c) staging.product(s, gradient[c] * input[c]);
-  if (staging.rounds_contributions())
-    staging.contribution(
-        s, dot.value,
-        std::abs(dot.value) + s.rounded - before + staging.accumulated(dim) * dot.absolute);
-}
-
-Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmetic, Rows rows) {
-  Expectation e = blank("weight_grad", dense.weights, rows);
+/// E33.
+Expectation expected_weight_grad(const Dense& dense, const Arithmetic& n, Rows rows) {
+  Expectation e = unmade("weight_grad", dense.weights, rows);
   const Op::Problem& p = dense.problem;
-  const Staging staging(arithmetic);
-  Writer writer(arithmetic, e, e.elements());
+  const Call call = call_of(n);
+  const auto products = static_cast<double>(all_windows(p) * p.head_dim);
+  const auto output = output_of(n, e.elements(), products, false);
   parallel::for_each(e.row_count(), [&](std::int64_t r) {
     const spec::RowPosition row = e.extents.position(rows[static_cast<std::size_t>(r)]);
-    Sums s;
+    std::vector<const double*> gradients, inputs;
     for (std::int64_t b = 0; b < p.batch; ++b)
-      for (std::int64_t i = 0; i < dense.outputs.length(b); ++i)
-        add_window(s, dense.output_grad(b, row.n, i),
-                   dense.input(b, row.n, i * p.compress_stride + row.s), p.head_dim, staging);
-    s.count = static_cast<double>(all_windows(p) * p.head_dim);
-    writer.write(r, 0, s, {.additions = s.count > 0 ? worst_chain(s.count) : 0, .is_long = true});
+      for (std::int64_t i = 0; i < dense.outputs.length(b); ++i) {
+        gradients.push_back(dense.output_grad(b, row.n, i));
+        inputs.push_back(dense.input(b, row.n, i * p.compress_stride + row.s));
+      }
+    const Windows windows = {.gradients = gradients.data(),
+                             .inputs = inputs.data(),
+                             .count = std::ssize(inputs),
+                             .channels = p.head_dim};
+    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
+      const engine::Element element = read_weight(compiled, call, windows);
+      auto bound = engine::bound_of(element, output, products * n.phi);
+      bound.radius = engine::sum_radius(element);
+      put(entries_of(e, r), 0, bound);
+      e.exempt[static_cast<std::size_t>(r)] = overflows_inside(n, bound.largest) ? 1 : 0;
+    });
   });
   return e;
 }

@@ -9,7 +9,6 @@
 
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/expectation.hpp"
-#include "attention/bound/sums.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -30,34 +29,12 @@ struct Row {
   std::vector<std::vector<float>> floats;
 };
 
-/// What the equations say of one element.
-Row by_hand(const Arithmetic& n, double lambda, const SummedRow& row) {
+/// What the equations say of one element at a time.
+Row one_by_one(const SummedRow& row) {
   Row all(static_cast<std::size_t>(row.count));
-  const double size = std::abs(row.factor), squared = row.factor * row.factor;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(row.count); ++k) {
-    const engine::Element x = (*row.elements)[static_cast<std::size_t>(row.first) + k];
-    const ElementSums sums{
-        .ref = row.factor * x.value,
-        .magnitude = size * x.magnitude,
-        .rig = size * x.rigorous,
-        .azuma = squared * x.squares,
-        .linear = size * x.shared,
-        .squares = squared * x.value_squares,
-        .core = squared * x.moment,
-        .drift = row.factor * x.drift,
-        .terms = row.terms,
-        .constants = size * (std::abs(x.by_constant[0]) + std::abs(x.by_constant[1])),
-        .scaled_operand = 2 * (row.operand * (size * x.magnitude) + row.lost),
-        .partials = size * x.partials,
-        .heads = row.heads,
-        .floor = row.floor[k]};
-    const Finished<double> one = finished(n, lambda, sums);
-    const double doubles[] = {one.value, one.radius, one.tau,  one.tau_det,
-                              one.sigma, one.floor,  one.drift};
-    const double floats[] = {one.core, one.accumulation, one.extra};
-    for (std::size_t field = 0; field < 7; ++field) all.doubles[field][k] = doubles[field];
-    for (std::size_t field = 0; field < 3; ++field)
-      all.floats[field][k] = static_cast<float>(floats[field]);
+  for (std::int64_t k = 0; k < row.count; ++k) {
+    const engine::Element x = (*row.elements)[static_cast<std::size_t>(row.first + k)];
+    put(all.entries(), k, engine::bound_of(x, row.output, row.floor[k]));
   }
   return all;
 }
@@ -111,20 +88,18 @@ TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
         constexpr std::int64_t first = 3;
         const auto sums = elements(static_cast<std::size_t>(first + count));
         const Numbers floor(static_cast<std::size_t>(count), 0x1p-20);
-        const SummedRow row{.elements = &sums,
-                            .first = first,
-                            .count = count,
-                            .factor = -0.1875,
-                            .terms = 77,
-                            .heads = 3,
-                            .operand = 0x1p-9,
-                            .lost = 0x1p-30,
-                            .floor = floor.data()};
-        const Row expected = by_hand(n, 7.5, row);
+        SummedRow row{&sums, first, count, output_of(n, 7), floor.data()};
+        row.output.factor = -0.1875;
+        row.output.roundings = 2;
+        row.output.chain = engine::chain_of(77, row.output);
+        if (numerics.partials == spec::DType::bf16) row.output.parts = {n.u_out, n.eta_out, 3};
+        row.output.scaled = 0x1p-8;
+        row.output.lost = 0x1p-29;
+        const Row expected = one_by_one(row);
         for (const engine::Instructions one : engine::available_instructions()) {
           Row actual(static_cast<std::size_t>(count) + 1);
-          engine::read_with(
-              one, [&](auto compiled) { finish_row(compiled, n, 7.5, row, actual.entries()); });
+          engine::read_with(one,
+                            [&](auto compiled) { finish_row(compiled, row, actual.entries()); });
           for (std::size_t field = 0; field < 7; ++field) {
             EXPECT_EQ(actual.doubles[field].back(), -1);
             actual.doubles[field].pop_back();

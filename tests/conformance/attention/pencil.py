@@ -122,6 +122,7 @@ class Problem:
 
         self.q, self.k = rows(2, 40, 2, 1), rows(1, 90, 2, 2)
         self.v, self.dy, self.o = rows(1, 90, 1, 3), rows(2, 40, 1, 4), rows(2, 40, 1, 5)
+        self.largest = max(np.abs(self.q).sum(axis=1).max(), np.abs(self.k).sum(axis=1).max())
         self.score = self.scale * self.q @ self.k.T
         self.m = self.score.max(axis=1)
         self.z = np.rint(64 * np.exp(self.score - self.m[:, None]).sum(axis=1)) / 64
@@ -129,23 +130,29 @@ class Problem:
         self.m, self.z = (np.float32(x).astype(float) for x in (self.m, self.z))
 
 
-def exponent(p, n):
-    """E4: total, coherent, squares of the mean-free part, h_S."""
-    a = abs(p.scale) * np.abs(p.q) @ np.abs(p.k).T
-    m = np.abs(p.m)[:, None]
-    worst = a * (p.dim + 4) * n.u_a
-    largest = max(np.abs(p.q).sum(axis=1).max(), np.abs(p.k).sum(axis=1).max())
-    coherent = a * (n.u_k + 2 * n.u_x) + n.eta_k * largest
+def scored(n, scale, score, m, z, bias=0.0, underflow=0.0):
+    """E4, E12: the score of pairs as it is stored. `score`: (sum, magnitudes, squares, terms)."""
+    one = np.ones(np.broadcast(score[0], m).shape)
+    x = dot(*score, n).times(scale * one)
+    x = x.residue(underflow) if underflow else x
+    if np.any(bias):
+        x = x.stored(n.store_s, np.abs(scale) * score[1] + np.abs(bias)) + Number(bias * one)
+    s, b = x.most(), np.abs(bias)
     if n.fused:
-        coherent = coherent + 2 * U * (np.abs(p.score) + m)
+        x = x.rounded(s + np.abs(m), 2, False)
     if n.lse:
-        coherent = coherent + U * (m + np.abs(np.log(p.z))[:, None])
-    if n.truncating:
-        coherent = coherent + worst
-    element = 3 * U * (np.abs(p.score) + m) + 4 * U
-    free = 0.0 if n.truncating else a * (math.sqrt(p.dim) + 2) * n.u_a
-    h_s = h(np.abs(p.score) + coherent + element + worst, n.store_s)
-    return coherent + element + (0.0 if n.truncating else worst) + h_s, coherent, free**2 + element**2, h_s
+        x = x.rounded(np.abs(m) + np.abs(np.log(z)), 1, False)
+    return x.rounded(s + b + np.abs(m) + 4 / 3, 3, True, 2 * s**2 + b**2 + m**2 + 4).stored(n.store_s)
+
+
+def probability(n, x, z):
+    """E5 to E7 of an exponent."""
+    error = n.exp_error + 4 * U
+    prob = np.exp(x.value) / z
+    rho = growth(x.rigorous + error)
+    return Number(prob, prob * rho, prob * np.maximum(rho - (x.rigorous - x.beside), x.beside), prob**2 * x.squares,
+                  prob**2 * x.moment, prob * (x.shared + error + rho**2),
+                  [prob * by for by in x.by]).residue(n.phi).stored(n.store_p)
 
 
 def row_terms(p, n):
@@ -155,33 +162,30 @@ def row_terms(p, n):
     delta = products.sum(axis=1)
     omega = ((p.dim_v + 4) * U * size, (math.sqrt(p.dim_v) + 2) * U * size, 2 * U * np.abs(delta))
     zeta = (np.zeros(80),) * 3
-    total, coherent, v2, h_s = exponent(p, n)
-    prob = np.exp(p.score - p.m[:, None]) / p.z[:, None]
+    m, z = p.m[:, None], p.z[:, None]
+    x = scored(n, p.scale, sums(p.q, p.k, p.dim), m, z, underflow=n.eta_k * p.largest)
+    prob = np.exp(x.value - m) / z
     entries = p.keys
     if n.own_stats:
-        z = prob.sum(axis=1)
-        fixed = np.abs(np.log(z)) + (entries + 4) * U + n.exp_error
-        zeta = (np.abs(np.log((prob * np.exp(total)).sum(axis=1) / z)) + fixed,
-                np.sqrt((prob**2 * (v2 + h_s**2)).sum(axis=1)), (prob * coherent).sum(axis=1) + fixed)
+        total = prob.sum(axis=1)
+        fixed = np.abs(np.log(total)) + (entries + 4) * U + n.exp_error
+        zeta = (np.abs(np.log((prob * np.exp(x.rigorous)).sum(axis=1) / total)) + fixed,
+                np.sqrt((prob**2 * x.squares).sum(axis=1)), (prob * x.shared).sum(axis=1) + fixed)
     if n.own_delta:
-        dp = p.dy @ p.v.T
-        dpa = np.abs(p.dy) @ np.abs(p.v).T
-        delta = (prob * dp).sum(axis=1)
-        rho = growth(total + n.exp_error + 4 * U + zeta[0][:, None])
-        h_p = h(prob + prob * rho + n.phi, n.store_p)
-        e_p = prob * rho + n.phi + h_p
-        before = dpa * ((p.dim_v + 4) * n.u_a + 2 * n.u_x + n.u_k) + 2 * U * np.abs(dp)
-        h_dp = h(np.abs(dp) + before, n.store_dp)
-        e_dp = before + h_dp
-        common = coherent + n.exp_error + 4 * U + rho**2
-        t = np.abs(dp - delta[:, None]) if n.own_stats else np.abs(dp)
-        omega = ((e_p * np.abs(dp) + (prob + e_p) * e_dp
-                  + (entries + 4) * U * (prob + e_p) * (np.abs(dp) + e_dp)).sum(axis=1),
-                 np.sqrt(((prob * t) ** 2 * (v2 + h_s**2) + (dp * h_p) ** 2
-                          + prob**2 * (h_dp**2 + (dpa * math.sqrt(p.dim_v) * n.u_a) ** 2)).sum(axis=1)),
-                 (prob * t * common + e_p * e_dp + prob * dpa * (n.u_k + 2 * n.u_x)
-                  + (entries + 6) * U * prob * np.abs(dp)).sum(axis=1))
+        dp = dot(*sums(p.dy, p.v, p.dim_v), n).stored(n.store_dp)
+        delta = (prob * dp.value).sum(axis=1)
+        pr = probability(n, x + Number(-m, rigorous=zeta[0][:, None]), z)
+        both, size = pr * dp, np.abs(dp.value)
+        # statistics of the kernel's own make sum P = 1, so that an error of S moves delta by P (dP - delta)
+        t = np.abs(dp.value - delta[:, None]) if n.own_stats else size
+        omega = ((both.rigorous + (entries + 4) * U * pr.most() * dp.most()).sum(axis=1),
+                 np.sqrt((both.squares + prob**2 * x.squares * (t**2 - size**2)).sum(axis=1)),
+                 (both.shared + (t - size) * (pr.shared - n.phi) + (entries + 6) * U * prob * size).sum(axis=1))
     return delta, omega, zeta
+
+
+def sums(a, b, terms):
+    return a @ b.T, np.abs(a) @ np.abs(b).T, a**2 @ (b**2).T, terms
 
 
 def terms_of(n, scale, score, dprob, rows, bias=0.0, kappa=1.0, kappa_of_call=1.0, underflow=0.0):
@@ -189,24 +193,8 @@ def terms_of(n, scale, score, dprob, rows, bias=0.0, kappa=1.0, kappa_of_call=1.
     terms); `rows`: m, z, delta, omega, zeta, each of which fits the pairs."""
     m, z, delta, omega, zeta = rows
     one = np.ones(np.broadcast(score[0], m).shape)
-    x = dot(*score, n).times(scale * one)
-    x = x.residue(underflow) if underflow else x
-    if np.any(bias):
-        x = x.stored(n.store_s, np.abs(scale) * score[1] + np.abs(bias)) + Number(bias * one)
-    s = x.most()
-    if n.fused:
-        x = x.rounded(s + np.abs(m), 2, False)
-    if n.lse:
-        x = x.rounded(np.abs(m) + np.abs(np.log(z)), 1, False)
-    b = np.abs(bias)
-    x = x.rounded(s + b + np.abs(m) + 4 / 3, 3, True, 2 * s**2 + b**2 + m**2 + 4).stored(n.store_s)
-    x = x + Number(-m * one, rigorous=zeta[0] * one, by=[0.0, -one])
-    error = n.exp_error + 4 * U
-    prob = np.exp(x.value) / z
-    rho = growth(x.rigorous + error)
-    pr = Number(prob, prob * rho, prob * np.maximum(rho - (x.rigorous - x.beside), x.beside), prob**2 * x.squares,
-                prob**2 * x.moment, prob * (x.shared + error + rho**2), [prob * by for by in x.by])
-    pr = pr.residue(n.phi).stored(n.store_p)
+    x = scored(n, scale, score, m, z, bias, underflow)
+    pr = probability(n, x + Number(-m * one, rigorous=zeta[0] * one, by=[0.0, -one]), z)
     dp = dot(*dprob, n).times(kappa * one)
     if kappa_of_call != 1:
         dp = dp.rounded(dp.most(), 1, False)
@@ -232,10 +220,8 @@ def terms_of(n, scale, score, dprob, rows, bias=0.0, kappa=1.0, kappa_of_call=1.
 
 def pair_terms(p, n, delta, omega, zeta):
     column = lambda x: tuple(y[:, None] for y in x) if isinstance(x, tuple) else x[:, None]
-    sums = lambda a, b, terms: (a @ b.T, np.abs(a) @ np.abs(b).T, a**2 @ (b**2).T, terms)
-    largest = max(np.abs(p.q).sum(axis=1).max(), np.abs(p.k).sum(axis=1).max())
     rows = tuple(column(x) for x in (p.m, p.z, delta, omega, zeta))
-    return terms_of(n, p.scale, sums(p.q, p.k, p.dim), sums(p.dy, p.v, p.dim_v), rows, underflow=n.eta_k * largest)
+    return terms_of(n, p.scale, sums(p.q, p.k, p.dim), sums(p.dy, p.v, p.dim_v), rows, underflow=n.eta_k * p.largest)
 
 
 def channels(rows):

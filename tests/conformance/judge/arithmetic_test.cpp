@@ -13,6 +13,7 @@
 #include "attention/bound/bound.hpp"
 #include "attention/bound/head_pairs.hpp"
 #include "attention/bound/sums.hpp"
+#include "judge/tolerance.hpp"
 
 /// What a declared numerics becomes in numbers, and when R, b and a judgement apply at all.
 namespace assay::conformance {
@@ -290,18 +291,12 @@ TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
 }
 
 TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
-  const Arithmetic n({.fused = false}, fp32);
-  const flash::ElementSums sums{.ref = 1,
-                                .magnitude = 1,
-                                .rig = std::nan(""),
-                                .azuma = 0,
-                                .linear = 0,
-                                .squares = 1,
-                                .core = 0,
-                                .drift = 0,
-                                .terms = 1};
-  const auto x = flash::finished(n, azuma_factor(1), sums);
-  for (const double limit : {x.tau, x.tau_det, x.radius})
+  engine::Output output = output_of(Arithmetic({.fused = false}, fp32), 1);
+  output.chain = engine::chain_of(1, output);
+  const engine::Element overflowed = {
+      .value = 1, .magnitude = 1, .rigorous = std::nan(""), .value_squares = 1};
+  const auto x = engine::bound_of(overflowed, output);
+  for (const double limit : {x.probable, x.proven, x.radius})
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 

@@ -1,5 +1,3 @@
-#include "formulas/compress.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,17 +5,23 @@
 #include <random>
 #include <vector>
 
+#include "assay/engine/algebra/bound.hpp"
 #include "assay/engine/algebra/injection.hpp"
 #include "assay/engine/algebra/plain.hpp"
-#include "assay/engine/algebra/sum.hpp"
 #include "assay/reference/nsa_compress_grad.hpp"
+#include "operators/nsa_compress_grad/formula.hpp"
 
 /// The formula of the compression in all readings, beside the operator's definition.
 namespace assay::engine::compress {
 namespace {
 
+using conformance::compress::Call;
+using conformance::compress::contribution;
+using conformance::compress::product;
+
 const Store bfloat16(8, -126, Direction::nearest_even);
 const Units units;
+const Call staged_call = {.stage = bfloat16}, in_parts = {.part = bfloat16};
 
 /// One element of a gradient: the pairs of numbers whose products it sums.
 using Factors = std::vector<std::pair<double, double>>;
@@ -67,7 +71,7 @@ struct Compression {
 Element element_of(const Factors& factors) {
   const ToleranceReading<double, 0> on(units, {});
   SumOverRows<0> sum;
-  for (const auto& [a, b] : factors) sum.add(product(on, bfloat16, a, b), {}, 1.0);
+  for (const auto& [a, b] : factors) sum.add(product(on, staged_call, a, b), {}, 1.0);
   return sum.element();
 }
 
@@ -75,7 +79,7 @@ double injected(const Factors& factors, const Shares& shares) {
   double sum = 0;
   for (std::size_t k = 0; k < factors.size(); ++k) {
     InjectionReading on(units, shares, {.row = static_cast<std::int64_t>(k)});
-    sum += product(on, bfloat16, factors[k].first, factors[k].second).number;
+    sum += product(on, staged_call, factors[k].first, factors[k].second).number;
   }
   return sum;
 }
@@ -83,7 +87,7 @@ double injected(const Factors& factors, const Shares& shares) {
 Naive naive(const Factors& factors) {
   const NaiveReading on;
   Naive sum = 0;
-  for (const auto& [a, b] : factors) sum += product(on, bfloat16, Naive(a), Naive(b)).number;
+  for (const auto& [a, b] : factors) sum += product(on, staged_call, Naive(a), Naive(b)).number;
   return sum;
 }
 
@@ -91,8 +95,7 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   const Element element = element_of(factors);
   EXPECT_EQ(naive(factors), defined);
   EXPECT_NEAR(element.value, defined.convert_to<double>(), 1e-14);
-  const Output output = {.lambda = mean_free_factor(1, 1e-9)};
-  const Bound bound = bound_of(element, output);
+  const auto bound = bound_of(element, {.lambda = mean_free_factor(1, 1e-9)});
   // All signs alike are the worst there is, and the bound is nothing more.
   const double worst = injected(factors, [](const Source&) { return 1.0; }) - element.value;
   EXPECT_LE(worst, bound.rigorous);
@@ -111,6 +114,25 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   }
 }
 
+/// A sum of products, rounded as what a window contributes, errs by its additions before; nothing
+/// in the kernel passes what the reading says, and the worst reaches it.
+void expect_contribution(const Factors& factors) {
+  double value = 0, magnitude = 0;
+  for (const auto& [a, b] : factors) value += a * b, magnitude += std::abs(a * b);
+  const auto additions = static_cast<double>(factors.size());
+  const ToleranceReading<double, 0> on(units, {});
+  const auto part = contribution(on, in_parts, on.exact(value), magnitude, additions);
+  const double grown = std::abs(value) + additions * units.u_sum * magnitude;
+  EXPECT_EQ(part.value, value);
+  EXPECT_EQ(part.rigorous, bfloat16.error(grown));
+  EXPECT_EQ(part.squares, part.rigorous * part.rigorous);
+  const Shares all = [](const Source&) { return 1.0; };
+  InjectionReading worst(units, all, {});
+  EXPECT_EQ(contribution(worst, in_parts, value, magnitude, additions), value + part.rigorous);
+  const NaiveReading exact;
+  EXPECT_EQ(contribution(exact, in_parts, Naive(value), Naive(magnitude), additions), value);
+}
+
 class CompressFormula : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, CompressFormula, testing::Range<std::uint64_t>(1, 5));
 
@@ -126,22 +148,24 @@ TEST_P(CompressFormula, IsTheDefinitionAndItsBoundIsReached) {
     for (std::int64_t d = 0; d < c.problem.head_dim; ++d)
       expect_readings(c.input_grad(token, d), row[static_cast<std::size_t>(d)]);
   }
-  for (std::int64_t w = 0; w < c.problem.compress_block_size; ++w)
+  for (std::int64_t w = 0; w < c.problem.compress_block_size; ++w) {
     expect_readings(c.weight_grad(w), definition.weight_grad(w, 0));
+    expect_contribution(c.weight_grad(w));
+  }
 }
 
 TEST(CompressFormula, AStoreThatIsNotDeclaredIsCaught) {
   const Compression c(9);
   const ToleranceReading<double, 0> on(units, {});
   SumOverRows<0> planted;
-  for (const auto& [a, b] : c.weight_grad(0)) planted.add(product(on, Store(), a, b), {}, 1.0);
+  for (const auto& [a, b] : c.weight_grad(0)) planted.add(product(on, Call{}, a, b), {}, 1.0);
   const double worst =
       injected(c.weight_grad(0), [](const Source&) { return 1.0; }) - planted.element().value;
   EXPECT_GT(worst, bound_of(planted.element(), {.lambda = 6}).rigorous);
 }
 
 TEST(CompressFormula, ATokenThatNoWindowCoversHasNoError) {
-  const Bound bound = bound_of(element_of({}), {.lambda = 6});
+  const auto bound = bound_of(element_of({}), {.lambda = 6});
   EXPECT_EQ(bound.value, 0);
   EXPECT_EQ(bound.proven, 0);
 }

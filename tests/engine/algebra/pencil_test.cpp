@@ -3,10 +3,10 @@
 #include <array>
 #include <cmath>
 
+#include "assay/engine/algebra/bound.hpp"
 #include "assay/engine/algebra/injection.hpp"
 #include "assay/engine/algebra/plain.hpp"
-#include "assay/engine/algebra/sum.hpp"
-#include "formulas/compress.hpp"
+#include "operators/nsa_compress_grad/formula.hpp"
 
 /// The equations of engine/README.md with numbers that can be checked by hand.
 namespace assay::engine {
@@ -223,7 +223,8 @@ TEST(Bound, OfFourSummandsByHand) {
                            .drift = -0x1p-5,
                            .terms = 4};
   Output output = {.units = {.u_sum = 0x1p-10}, .lambda = 2};
-  const Bound bound = bound_of(element, output);
+  output.chain = chain_of(element.terms, output);
+  const auto bound = bound_of(element, output);
   EXPECT_EQ(bound.value, 4);
   EXPECT_NEAR(bound.core, 0x1p-5 + 2 * 0x1p-4 + 0x1p-5, 1e-11);
   EXPECT_NEAR(bound.proven, 1 + 8 * 0x1p-10 * 9, 1e-10);
@@ -232,10 +233,12 @@ TEST(Bound, OfFourSummandsByHand) {
   EXPECT_NEAR(bound_of(element, output).proven, 1 + 8 * 0x1p-10 * 9 + 0x1p-6, 1e-10);
   output.averages = false;
   EXPECT_EQ(bound_of(element, output).core, bound.rigorous);
-  output = {.units = output.units, .factor = -0.5, .lambda = 2, .floor = 3};
-  EXPECT_EQ(bound_of(element, output).value, -2);
-  EXPECT_NEAR(bound_of(element, output).proven, 0.5 + 8 * 0x1p-10 * 4.5 + 3 + 4 * 0x1p-24, 1e-10);
-  EXPECT_EQ(bound_of({.rigorous = std::nan("")}, output).proven, HUGE_VAL);
+  output = {
+      .units = output.units, .factor = -0.5, .roundings = 2, .lambda = 2, .chain = output.chain};
+  EXPECT_EQ(bound_of(element, output, 3.0).value, -2);
+  EXPECT_NEAR(bound_of(element, output, 3.0).proven, 0.5 + 8 * 0x1p-10 * 4.5 + 3 + 4 * 0x1p-24,
+              1e-10);
+  EXPECT_EQ(bound_of(Element{.rigorous = std::nan("")}, output).proven, HUGE_VAL);
 }
 
 // A10.
@@ -244,14 +247,19 @@ TEST(Bound, LambdaOfOneSumAndOneInABillion) {
   EXPECT_EQ(mean_free_factor(0, 1e-9), mean_free_factor(1, 1e-9));
 }
 
-// A2, A3 of the compression: one product, whose rounding is known.
+// A2, A3, A7 of the compression, E31: one product, whose rounding is known and no matter of chance.
 TEST(Compress, AStagedProductErrsByHalfAStepAndItsDriftIsThatError) {
   const Units units;
   const ToleranceReading<double, 0> on(units, {});
-  const auto x = compress::product(on, bfloat16, 1.0078125, 1.0078125);  // 129 / 128, squared
+  const conformance::compress::Call nearest = {.stage = bfloat16},
+                                    cut = {.stage = Store(8, -126, Direction::truncated)};
+  const auto x =
+      conformance::compress::product(on, nearest, 1.0078125, 1.0078125);  // 129 / 128, squared
   EXPECT_EQ(x.number.value, 16641 / 16384.0);
   EXPECT_EQ(x.number.rigorous, 0x1p-8);
   EXPECT_EQ(x.drift, 130 / 128.0 - 16641 / 16384.0);
+  EXPECT_EQ(x.number.moment, 0);
+  EXPECT_EQ(conformance::compress::product(on, cut, 1.0078125, 1.0078125).number.moment, 0x1p-14);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "assay/parallel/loop.hpp"
-#include "attention/bound/pairs.hpp"
+#include "attention/bound/row_terms.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -17,34 +17,47 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// One live row: its exact statistics, and the errors that all its results share.
 struct LiveRow {
-  RowTerms exact;
+  attention::Row<double> exact;
   double keys = 0;       ///< kept ones
   double max_error = 0;  ///< of softmax_max
   double rescaling = 0;  ///< relative error that growing maxima bring
   double sum_error = 0;  ///< relative, of softmax_sum
 };
 
-/// Calls visit(sums) for every kept key.
-template <class Visitor>
-void visit_kept(const Products& products, Visitor&& visit) {
-  for (std::size_t c = 0; c < products.times.size(); ++c)
-    if (products.times[c] != 0) visit(sums_of(products, c), c);
-}
+/// How the formula's scores are read.
+struct Scores {
+  Scores(const Dense& of, const Arithmetic& arithmetic)
+      : dense(of), n(arithmetic), call(call_of(of, arithmetic)), on(call.units, {}) {}
+
+  const Dense& dense;
+  const Arithmetic& n;
+  attention::Call call;
+  PairReading on;
+
+  /// Calls visit(score, c) for every kept key of a row with these statistics.
+  template <class Visitor>
+  void visit_kept(const attention::Row<double>& row, const Products& products,
+                  Visitor&& visit) const {
+    for (std::size_t c = 0; c < products.times.size(); ++c)
+      if (products.times[c] != 0)
+        visit(attention::stored_score(on, call, row, pair_of(products, c)), c);
+  }
+};
 
 /// E40. The maximum lies between those of score - error and score + error. What the exponent needs
 /// beside the score is left out.
-void fill_max(const Dense& dense, const Arithmetic& n, const Products& products, LiveRow& row) {
+void fill_max(const Scores& scores, const Products& products, LiveRow& row) {
+  const Arithmetic& n = scores.n;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double low = -infinity, exact = -infinity, high = -infinity, least = infinity;
-  visit_kept(products, [&](const PairSums& sums, std::size_t) {
-    const ExponentError x = exponent_error(dense, n, RowTerms{}, sums);
-    low = std::max(low, x.score - x.total);
-    exact = std::max(exact, x.score);
-    high = std::max(high, x.score + x.total);
-    least = std::min(least, x.score);
+  scores.visit_kept({}, products, [&](const PairNumber& score, std::size_t) {
+    low = std::max(low, score.value - score.rigorous);
+    exact = std::max(exact, score.value);
+    high = std::max(high, score.value + score.rigorous);
+    least = std::min(least, score.value);
     ++row.keys;
   });
-  row.exact.softmax_max = exact;
+  row.exact.max = exact;
   row.max_error = slack * (std::max(exact - low, high - exact) + n.u * std::abs(exact));
   const double largest = std::max(std::abs(exact), std::abs(least));
   row.rescaling =
@@ -53,21 +66,21 @@ void fill_max(const Dense& dense, const Arithmetic& n, const Products& products,
 }
 
 /// Error of the exponent and of its exponential, in the exponent.
-double weight_error(const Dense& dense, const Arithmetic& n, const LiveRow& row,
-                    const PairSums& sums) {
-  return exponent_error(dense, n, row.exact, sums).total + n.eps_x + row.rescaling;
+double weight_error(const Arithmetic& n, const LiveRow& row, const PairNumber& score) {
+  return score.rigorous + n.eps_x + row.rescaling;
 }
 
 /// E41.
-void fill_sum(const Dense& dense, const Arithmetic& n, const Products& products, LiveRow& row) {
-  row.exact.softmax_sum = 1;
+void fill_sum(const Scores& scores, const Products& products, LiveRow& row) {
+  const Arithmetic& n = scores.n;
+  row.exact.sum = 1;
   double sum = 0, error = 0;
-  visit_kept(products, [&](const PairSums& sums, std::size_t) {
-    const double weight = probability(row.exact, dense.scale * sums.score + sums.bias);
+  scores.visit_kept(row.exact, products, [&](const PairNumber& score, std::size_t) {
+    const double weight = exact_probability(row.exact, score.value);
     sum += weight;
-    error += weight * growth(weight_error(dense, n, row, sums)) + n.store_p_error(2 * weight);
+    error += weight * engine::growth(weight_error(n, row, score)) + n.store_p_error(2 * weight);
   });
-  row.exact.softmax_sum = sum;
+  row.exact.sum = sum;
   const double all = static_cast<double>(products.times.size());
   row.sum_error = slack * (error / sum + all * n.phi + (row.keys + 4) * std::max(n.u, n.u_a));
   if (std::isnan(row.sum_error)) row.sum_error = std::numeric_limits<double>::infinity();
@@ -78,8 +91,10 @@ struct OutputSums {
   std::vector<double> error, magnitude, signed_sum, plain;
 };
 
-OutputSums output_sums(const Dense& dense, const Arithmetic& n, const Products& products,
-                       const LiveRow& row, const spec::RowPosition& place) {
+OutputSums output_sums(const Scores& scores, const Products& products, const LiveRow& row,
+                       const spec::RowPosition& place) {
+  const Arithmetic& n = scores.n;
+  const Dense& dense = scores.dense;
   const std::int64_t dim = dense.problem.head_dim_v, kv = place.n / dense.problem.group();
   const std::vector<double> zeros(at(dim), 0.0);
   OutputSums result{zeros, zeros, zeros, zeros};
@@ -89,11 +104,11 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const Products& 
     const double* value = dense.value(place.b, kv, static_cast<std::int64_t>(c));
     for (std::int64_t d = 0; d < dim; ++d) result.plain[at(d)] += std::abs(value[d]);
   }
-  visit_kept(products, [&](const PairSums& sums, std::size_t c) {
-    const double p = probability(row.exact, dense.scale * sums.score + sums.bias);
-    const double rho = growth(weight_error(dense, n, row, sums) + divided + 4 * n.u);
-    const double dropped = sums.kappa * p;
-    const double e = sums.kappa * (p * rho + n.store_p_error(2 * p)) + 3 * n.u * dropped;
+  scores.visit_kept(row.exact, products, [&](const PairNumber& score, std::size_t c) {
+    const double p = exact_probability(row.exact, score.value), kappa = products.kappa[c];
+    const double rho = engine::growth(weight_error(n, row, score) + divided + 4 * n.u);
+    const double dropped = kappa * p;
+    const double e = kappa * (p * rho + n.store_p_error(2 * p)) + 3 * n.u * dropped;
     const double staged = e + n.stage_error(2 * (dropped + e));
     const double* value = dense.value(place.b, kv, static_cast<std::int64_t>(c));
     for (std::int64_t d = 0; d < dim; ++d) {
@@ -135,6 +150,7 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
                            .softmax_sum = std::vector<double>(rows, 0.0),
                            .attention_in = std::vector<double>(elements, 0.0),
                            .before_cast = std::vector<double>(elements, 0.0)};
+  const Scores scores(dense, n);
   parallel::for_each(p.batch * p.heads_q, [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     const Columns columns(dense, b, head / p.group(), ascending(0, p.length_kv(b)));
@@ -143,12 +159,12 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
       columns.multiply(head, i, products);
       if (!products.attends) continue;
       LiveRow row;
-      fill_max(dense, n, products, row);
-      fill_sum(dense, n, products, row);
+      fill_max(scores, products, row);
+      fill_sum(scores, products, row);
       const std::int64_t number = dense.queries.row(b, head, i);
       result.softmax_max[at(number)] = row.max_error;
       result.softmax_sum[at(number)] = row.sum_error;
-      const OutputSums sums = output_sums(dense, n, products, row, {b, head, i});
+      const OutputSums sums = output_sums(scores, products, row, {b, head, i});
       fill_output(dense, n, sums, row, number * p.head_dim_v, result);
     }
   });

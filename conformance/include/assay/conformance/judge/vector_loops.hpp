@@ -16,14 +16,5 @@ void add_products(double factor, const double* x, std::int64_t count, const Prod
 void add_scaled(double factor, const double* x, std::int64_t count, double* y);
 /// y += factor |x|.
 void add_scaled_abs(double factor, const double* x, std::int64_t count, double* y);
-/// y += factor x^2.
-void add_scaled_squares(double factor, const double* x, std::int64_t count, double* y);
-
-/// Sums over k of x[k] * y[k], of its magnitude and of its square, each in eight interleaved
-/// chains.
-struct DotSums {
-  double value = 0, absolute = 0, squares = 0;
-};
-DotSums dot_sums(const double* x, const double* y, std::int64_t count);
 
 }  // namespace assay::conformance

@@ -40,23 +40,29 @@ class ElementRow {
             .by_constant = {number(9), number(10)}};
   }
 
-  // Members of the elements from d on.
-  const double* value(std::size_t d) const { return of(0, d); }
-  const double* magnitude(std::size_t d) const { return of(1, d); }
-  const double* rigorous(std::size_t d) const { return of(2, d); }
-  const double* squares(std::size_t d) const { return of(3, d); }
-  const double* shared(std::size_t d) const { return of(4, d); }
-  const double* moment(std::size_t d) const { return of(5, d); }
-  const double* drift(std::size_t d) const { return of(6, d); }
-  const double* value_squares(std::size_t d) const { return of(7, d); }
-  const double* partials(std::size_t d) const { return of(8, d); }
-  const double* by_constant(std::size_t which, std::size_t d) const { return of(9 + which, d); }
+  /// Those from d on, eight side by side.
+  [[gnu::always_inline]] ElementOf<Lanes> eight(std::size_t d) const {
+    const double* first = numbers_.data() + d;
+    const auto number = [ this, first ](std::size_t member) __attribute__((always_inline)) {
+      Lanes x;
+      __builtin_memcpy(&x, first + member * pitch_, sizeof x);
+      return x;
+    };
+    return {number(0),
+            number(1),
+            number(2),
+            number(3),
+            number(4),
+            number(5),
+            number(6),
+            terms_,
+            number(7),
+            number(8),
+            {number(9), number(10)}};
+  }
 
  private:
   static constexpr std::size_t members = 11;
-  const double* of(std::size_t member, std::size_t d) const {
-    return numbers_.data() + member * pitch_ + d;
-  }
 
   std::size_t count_, pitch_;
   std::vector<double> numbers_;

@@ -42,9 +42,9 @@ struct Units {
   bool truncating = false;  ///< the accumulator does not round to nearest: its errors have a mean
 };
 
-/// A4. Roundings of a dot product: (terms + 4) u_sum of the magnitudes at worst, in any order;
-/// (sqrt(terms) + 2) u_sum as a sum without mean.
+/// A4, E3. Roundings of a dot product: (terms + 4) u_sum of the magnitudes at worst, in any order.
 inline double worst_dot(const Units& units, double terms) { return (terms + 4) * units.u_sum; }
+/// A4, E3. (sqrt(terms) + 2) u_sum as a sum without mean.
 inline double mean_free_dot(const Units& units, double terms) {
   return (std::sqrt(terms) + 2) * units.u_sum;
 }

@@ -8,22 +8,25 @@
 
 namespace assay::engine {
 
-/// What one element of an output sums: a coefficient of every pair times an operand.
-struct Element {
-  double value = 0, magnitude = 0;      ///< sum of c x and of |c x|
-  double rigorous = 0;                  ///< bound of the error of the summands
-  double squares = 0, shared = 0;       ///< the same as a sum without mean, and the part with one
-  double moment = 0;                    ///< mean squares times 3 of what differs from pair to pair
-  double drift = 0;                     ///< what stores are known to add
-  double terms = 0;                     ///< summands, counted as often as they are added
-  double value_squares = 0;             ///< sum of (c x)^2
-  double partials = 0;                  ///< sum over the parts of the rows of |sum of c x|
-  std::array<double, 2> by_constant{};  ///< A13: sum of c x by_constant
+/// What one element of an output sums, or eight side by side: a coefficient of every pair times an
+/// operand.
+template <class V>
+struct ElementOf {
+  V value{}, magnitude{};          ///< sum of c x and of |c x|
+  V rigorous{};                    ///< bound of the error of the summands
+  V squares{}, shared{};           ///< the same as a sum without mean, and the part with one
+  V moment{};                      ///< mean squares times 3 of what differs from pair to pair
+  V drift{};                       ///< what stores are known to add
+  double terms = 0;                ///< summands, counted as often as they are added
+  V value_squares{};               ///< sum of (c x)^2
+  V partials{};                    ///< sum over the parts of the rows of |sum of c x|
+  std::array<V, 2> by_constant{};  ///< A13: sum of c x by_constant
 };
+using Element = ElementOf<double>;
 
-/// The coefficients of an element's pairs, in double.
-template <std::size_t symbols>
-using PairCoefficient = Coefficient<Tolerance<double, symbols>, double>;
+/// The coefficients of an element's pairs.
+template <std::size_t symbols, class V = double>
+using PairCoefficient = Coefficient<Tolerance<V, symbols>, V>;
 
 /// A13. Returns the mean squares times 3 of an error without mean and of one that may have a mean:
 /// that is taken for three standard deviations.
@@ -80,15 +83,16 @@ class SumWithinRow {
 
 /// A9. An element that sums over rows: the symbols of different rows are different errors, so every
 /// summand carries those of its own.
-template <std::size_t symbols>
+template <std::size_t symbols, class V = double>
 class SumOverRows {
  public:
   /// Adds a pair of a row with these symbols, which counts `times` times, with operand x.
-  void add(const PairCoefficient<symbols>& c, const std::array<Symbol, symbols>& of_row, double x,
-           double times = 1) {
-    const double size = times * magnitude_of(x), squared = square(size);
+  [[gnu::always_inline]] void add(const PairCoefficient<symbols, V>& c,
+                                  const std::array<Symbol, symbols>& of_row, const V& x,
+                                  double times = 1) {
+    const V size = times * magnitude_of(x), squared = square(size);
     const auto& n = c.number;
-    double free = 0, shared = n.shared;
+    V free{}, shared = n.shared;
     for (std::size_t k = 0; k < symbols; ++k) {
       free += square(n.by[k] * of_row[k].deviation);
       shared += magnitude_of(n.by[k]) * of_row[k].shared;
@@ -97,39 +101,16 @@ class SumOverRows {
     sum_.magnitude += magnitude_of(n.value) * size;
     sum_.rigorous += n.rigorous * size;
     sum_.squares += (n.squares + free) * squared;
-    sum_.moment += moment_with(n.moment + free, shared) * squared;
+    sum_.moment += moment_with(V(n.moment + free), shared) * squared;
     sum_.shared += shared * size;
     sum_.drift += c.drift * (times * x);
+    sum_.value_squares += square(n.value) * squared;
     sum_.terms += times;
   }
-  const Element& element() const { return sum_; }
+  [[gnu::always_inline]] const ElementOf<V>& element() const { return sum_; }
 
  private:
-  Element sum_;
+  ElementOf<V> sum_;
 };
-
-/// How a kernel sums and writes an output.
-struct Output {
-  Units units;
-  double factor = 1;     ///< the sum is multiplied by it; what is not 1 rounds twice in fp32
-  double lambda = 0;     ///< A10
-  bool averages = true;  ///< all stores round without mean
-  Store store;           ///< type of the output
-  double floor = 0;      ///< of this element: what masked pairs may leave behind
-};
-
-/// What a kernel may differ by from `value`: `proven` at worst, `probable` with a probability that
-/// lambda says; both with `rigorous` and `core` inside, the share of the pairs.
-struct Bound {
-  double value = 0, probable = 0, proven = 0;
-  double core = 0, rigorous = 0;
-};
-
-/// A10. Returns lambda: so many sums without mean all stay below lambda roots of their squares but
-/// with probability `alpha` (Azuma).
-double mean_free_factor(std::int64_t sums, double alpha);
-
-/// A10 to A12. Returns the bound of an element.
-Bound bound_of(const Element& element, const Output& output);
 
 }  // namespace assay::engine

@@ -180,10 +180,12 @@ class ToleranceReading {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
-  /// A7. The moment is that of the value alone, since R is judged about the reference.
+  /// A7. The moment is that of the value alone, since R is judged about the reference; of a number
+  /// without error the rounding is its drift, no matter of chance.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
-    const Number rounded = with_store(x, store.error(magnitude(x)), store.error(size(x)));
+    const V typical = x.rigorous == 0.0 && store.drifts() ? V{} : store.error(size(x));
+    const Number rounded = with_store(x, store.error(magnitude(x)), typical);
     return {rounded, store.drift(x.value, noise(x)), overflows(x, store)};
   }
 
