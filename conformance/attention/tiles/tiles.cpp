@@ -37,35 +37,33 @@ class Finisher {
  public:
   Finisher(const Arithmetic& n, const TileRequest& request) : n_(n), averages_(request.averages) {}
 
-  /// E36.
+  /// E36. As of an element, but for the store and what rounds the sum: both are counted where the
+  /// written rows are known.
   void finish(const RowFactors& s, const Beside& beside, TileSums& sums, std::size_t k) const {
-    const bool averages = averages_ && n_.mean_free;
-    const double lambda = sums.lambda, total = s.magnitude + s.rigorous;
-    const double probable =
-        engine::probable_error(0.0, lambda, s.squares + beside.independent, s.linear) +
-        beside.shared;
-    const double core = engine::core_error(s.rigorous, probable, averages);
-    const double worst_length = engine::worst_chain(beside.terms);
-    const double length = averages && !n_.truncating_sums
-                              ? engine::probable_chain(worst_length, beside.terms, lambda)
-                              : worst_length;
-    const double acc_det = worst_length * n_.u_a * total, acc = length * n_.u_a * total;
-    const double u_o = unit_roundoff(n_.io);
-    const bool narrow = n_.numerics.partials != spec::DType::fp32;
-    const auto extra = [&](double inner) {
-      const double part = narrow && s.magnitude > 0
-                              ? u_o * ((beside.partials ? s.magnitude : 0) + 4 * inner) +
-                                    beside.heads * underflow_of(n_.io)
-                              : 0;
-      const double scaled = beside.scaled ? 2 * n_.u_k * s.magnitude : 0;
-      return 2 * n_.u_x * total + scaled + beside.operands + part + beside.floor;
+    engine::Output output = {.units = units_of(n_),
+                             .lambda = sums.lambda,
+                             .averages = averages_ && n_.mean_free,
+                             .operands = 2 * n_.u_x,
+                             .scaled = beside.scaled ? 2 * n_.u_k : 0,
+                             .lost = beside.operands};
+    output.chain = engine::chain_of(beside.terms, output);
+    const engine::Element sum = {.value = s.value,
+                                 .magnitude = s.magnitude,
+                                 .rigorous = s.rigorous,
+                                 .squares = s.squares + beside.independent,
+                                 .shared = s.linear + beside.shared};
+    const auto bound = engine::bound_of(sum, output, beside.floor);
+    const bool narrow = n_.numerics.partials != spec::DType::fp32 && s.magnitude > 0;
+    const auto part = [&](double inner) {
+      const double partials = beside.partials ? s.magnitude : 0;
+      return narrow ? unit_roundoff(n_.io) * (partials + 4 * inner) +
+                          beside.heads * underflow_of(n_.io)
+                    : 0;
     };
     sums.value[k] = s.value;
-    sums.tolerance[k] = core + acc + extra(core + acc);
-    sums.tolerance_det[k] = s.rigorous + acc_det + extra(s.rigorous + acc_det);
-    sums.radius[k] = engine::reference_radius(s.rigorous, acc_det) + 0x1p-46 * s.magnitude;
-    for (auto* limit : {&sums.tolerance[k], &sums.tolerance_det[k], &sums.radius[k]})
-      if (std::isnan(*limit)) *limit = HUGE_VAL;
+    sums.tolerance[k] = engine::known(bound.probable + part(bound.core + bound.accumulation));
+    sums.tolerance_det[k] = engine::known(bound.proven + part(bound.largest - s.magnitude));
+    sums.radius[k] = bound.radius + 0x1p-46 * s.magnitude;
   }
 
   /// Of |what was written|: 2u of scaling and bias, and a narrow partial sum.
