@@ -90,15 +90,6 @@ double whole(double steps, Rounding rounding) {
 }  // namespace
 
 /// E2.
-double Arithmetic::stage_drift(double value, double noise) const {
-  if (!narrow(numerics.stage) || !nearest(numerics.round_stage)) return 0;
-  const double step = spacing(value, numerics.stage), steps = value / step;
-  const double rounded = whole(steps, numerics.round_stage);
-  const double to_tie = (0.5 - std::abs(rounded - steps)) * step;
-  return noise <= to_tie || noise <= 0x1p-4 * step ? rounded * step - value : 0;
-}
-
-/// E2.
 double Arithmetic::cast_error(double value) const {
   if (!narrow(io)) return 0;
   const double step = spacing(value, io);

@@ -66,22 +66,20 @@ TEST(ArithmeticOfNumerics, ErrorsOfARounding) {
 
 /// E2.
 TEST(ArithmeticOfNumerics, WhatARoundingIsKnownToAdd) {
-  const Arithmetic even = of({.stage = bf16}, bf16);
-  const Arithmetic away = of({.stage = bf16, .round_stage = Rounding::rna}, bf16);
+  const engine::Store even = store_of(bf16, Rounding::rne), away = store_of(bf16, Rounding::rna);
   constexpr double step = 0x1p-7;  // of bf16 from 1 to 2
-  EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0), -0.25 * step);
-  EXPECT_EQ(even.stage_drift(-1 - 0.75 * step, 0), -0.25 * step);
-  EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0.25 * step), -0.25 * step);
-  EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0.26 * step), 0);  // the noise reaches the tie
-  EXPECT_EQ(even.stage_drift(1 + 0.46875 * step, 0.0625 * step),
+  EXPECT_EQ(even.drift(1 + 0.25 * step, 0.0), -0.25 * step);
+  EXPECT_EQ(even.drift(-1 - 0.75 * step, 0.0), -0.25 * step);
+  EXPECT_EQ(even.drift(1 + 0.25 * step, 0.25 * step), -0.25 * step);
+  EXPECT_EQ(even.drift(1 + 0.25 * step, 0.26 * step), 0.0);  // the noise reaches the tie
+  EXPECT_EQ(even.drift(1 + 0.46875 * step, 0.0625 * step),
             -0.46875 * step);  // or is far below a unit
-  EXPECT_EQ(even.stage_drift(1 + 0.5 * step, 0), -0.5 * step);
-  EXPECT_EQ(away.stage_drift(1 + 0.5 * step, 0), 0.5 * step);
-  EXPECT_EQ(of({.stage = bf16, .round_stage = Rounding::rtz}, bf16).stage_drift(1 + 0.25 * step, 0),
-            0);
-  EXPECT_EQ(of({}, bf16).stage_drift(1 + 0.25 * step, 0), 0);
-  EXPECT_EQ(even.cast_error(1 + 0.25 * step), -0.25 * step);
-  EXPECT_EQ(even.cast_error(1 + 0.5 * step), -0.5 * step);
+  EXPECT_EQ(even.drift(1 + 0.5 * step, 0.0), -0.5 * step);
+  EXPECT_EQ(away.drift(1 + 0.5 * step, 0.0), 0.5 * step);
+  EXPECT_EQ(store_of(bf16, Rounding::rtz).drift(1 + 0.25 * step, 0.0), 0);
+  EXPECT_EQ(store_of(fp32, Rounding::rne).drift(1 + 0.25 * step, 0.0), 0);
+  EXPECT_EQ(of({}, bf16).cast_error(1 + 0.25 * step), -0.25 * step);
+  EXPECT_EQ(of({}, bf16).cast_error(1 + 0.5 * step), -0.5 * step);
   EXPECT_EQ(of({.round_out = Rounding::rna}, bf16).cast_error(1 + 0.5 * step), 0.5 * step);
   EXPECT_EQ(of({}, fp16).cast_error(0x1p-26), -0x1p-26);
   EXPECT_EQ(of({}, fp32).cast_error(1 + 0x1p-40), 0);

@@ -54,9 +54,6 @@ struct Arithmetic {
 
   /// Largest error of rounding a value of magnitude up to x when it is staged.
   double stage_error(double x) const { return of_stage(x); }
-  /// What rounding `value` when it is staged adds to it, where a kernel's value within `noise` of
-  /// it is rounded alike; else, and for roundings that are not to nearest, 0.
-  double stage_drift(double value, double noise) const;
   /// Whether the final cast of about `value` has errors of known sign: a tie that goes away from
   /// zero, a subnormal.
   bool cast_is_biased(double value) const;

@@ -41,8 +41,8 @@ class Store {
   /// Whether what it adds is known of some values.
   bool drifts() const { return known_; }
 
-  /// A3. Returns what storing this value is known to add: 0 where noise of that size may carry it
-  /// to another number, or where the store does not round to nearest.
+  /// A3, E2. Returns what storing this value is known to add: 0 where noise of that size may carry
+  /// it to another number, or where the store does not round to nearest.
   template <class V>
   [[gnu::always_inline]] V drift(const V& value, const V& noise) const {
     if (!known_) return V{};
