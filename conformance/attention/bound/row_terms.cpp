@@ -62,12 +62,13 @@ class OwnRow {
   void row_term(RowTerms& row) const {
     PairReading on(call_.units, {engine::Symbol{}, row.max_error});
     engine::Tolerance<double, 0> delta;
+    std::vector<Terms> all;
+    all.reserve(products_.times.size());
     visit([&](std::size_t c, double times) {
-      delta.value += times * terms(on, row, c).product.value;
+      all.push_back(terms(on, row, c, times));
+      delta.value += times * all.back().product.value;
     });
-    visit([&](std::size_t c, double times) {
-      const Terms pair = terms(on, row, c);
-      const auto& [s, p, dp, product] = pair;
+    for (const auto& [times, s, p, dp, product] : all) {
       const double size = std::abs(dp.value), added = (keys_ + 4) * u_;
       // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
       // normalises P itself.
@@ -78,7 +79,7 @@ class OwnRow {
                                               (engine::square(t) - engine::square(size)));
       delta.shared += times * (product.shared + (t - size) * (p.shared - call_.floor) +
                                (added + 2 * u_) * p.value * size);
-    });
+    }
     delta.squares = std::max(delta.squares, 0.0);
     row.delta = delta.value;
     row.delta_error = engine::symbol_of(delta);
@@ -86,14 +87,15 @@ class OwnRow {
 
  private:
   struct Terms {
+    double times;
     PairNumber score, prob, dprob, product;
   };
-  Terms terms(const PairReading& on, const RowTerms& row, std::size_t c) const {
+  Terms terms(const PairReading& on, const RowTerms& row, std::size_t c, double times) const {
     const attention::Pair<double> pair = pair_of(products_, c);
     const PairNumber s = attention::stored_score(on, call_, row_of(row), pair);
     const PairNumber p = attention::probability(on, call_, row_of(row), s);
     const PairNumber dp = on.stored(attention::dprob(on, call_, pair), call_.dprob);
-    return {s, p, dp, p * dp};
+    return {times, s, p, dp, p * dp};
   }
   template <class Visit>
   void visit(const Visit& visit_key) const {
