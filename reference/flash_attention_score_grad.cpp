@@ -26,8 +26,7 @@ FlashAttentionScoreGrad<Real>::FlashAttentionScoreGrad(const Problem& problem, S
       scale_(static_cast<float>(problem.scale_value)) {}
 
 template <class Real>
-FlashAttentionScoreGrad<Real>::FlashAttentionScoreGrad(const Problem& problem,
-                                                       Operands<Real> operands,
+FlashAttentionScoreGrad<Real>::FlashAttentionScoreGrad(const Problem& problem, OwnOperands operands,
                                                        const SideInputs& side)
     : FlashAttentionScoreGrad(problem, Stored(std::move(operands)), side) {}
 
@@ -38,7 +37,7 @@ FlashAttentionScoreGrad<Real> FlashAttentionScoreGrad<Real>::from(const Problem&
       spec::element_count(inputs.query.shape) + spec::element_count(inputs.key.shape);
   const SideInputs side = side_inputs(inputs);
   if (elements <= elements_kept_converted)
-    return {problem, Stored(operands_of<Real>(problem, inputs)), side};
+    return {problem, Stored(operands_of<typename RowElement<Real>::Type>(problem, inputs)), side};
   return {problem, Stored(operands_of<float>(problem, inputs)), side};
 }
 
@@ -135,6 +134,7 @@ KeyRow<Real> FlashAttentionScoreGrad<Real>::dkv_row(std::int64_t b, std::int64_t
 }
 
 template class FlashAttentionScoreGrad<double>;
+template class FlashAttentionScoreGrad<DoubleDouble>;
 template class FlashAttentionScoreGrad<Quad>;
 template class FlashAttentionScoreGrad<Fifty>;
 template class FlashAttentionScoreGrad<SeventyFive>;

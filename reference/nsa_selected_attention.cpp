@@ -59,6 +59,7 @@ SelectedForward<Real> forward(const Problem& p, const SelectedOperands<Real>& op
 }
 
 template struct SelectedGiven<double>;
+template struct SelectedGiven<DoubleDouble, float>;
 template struct SelectedGiven<Quad>;
 template struct SelectedGiven<Fifty>;
 template struct SelectedGiven<SeventyFive, float>;

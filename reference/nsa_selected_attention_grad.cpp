@@ -129,6 +129,7 @@ template SelectedOperands<float> operands_of(const Problem&, const Inputs&);
 template SelectedOperands<Quad> operands_of(const Problem&, const Inputs&);
 template SelectedOperands<Fifty> operands_of(const Problem&, const Inputs&);
 template class NsaSelectedAttentionGrad<double>;
+template class NsaSelectedAttentionGrad<DoubleDouble, float>;
 template class NsaSelectedAttentionGrad<Quad>;
 template class NsaSelectedAttentionGrad<Fifty>;
 template class NsaSelectedAttentionGrad<SeventyFive, float>;

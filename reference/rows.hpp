@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "assay/reference/real.hpp"
+
 namespace assay::reference {
 
 template <class Real>
@@ -27,9 +29,9 @@ void add_scaled(std::vector<Real>& sum, const Real& factor, const Row& row) {
 
 /// Row `index` of a dense operand with rows of `dim` elements.
 template <class Real, class Element>
-std::vector<Real> row(const std::vector<Element>& elements, std::int64_t index, std::int64_t dim) {
+RowOf<Real> row(const std::vector<Element>& elements, std::int64_t index, std::int64_t dim) {
   const auto first = elements.begin() + index * dim;
-  return std::vector<Real>(first, first + dim);
+  return RowOf<Real>(first, first + dim);
 }
 
 /// The same where it lies, of an operand in the type of the arithmetic.
@@ -43,10 +45,10 @@ std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t ind
 /// Rows `index` of an operand and of its rope part, one behind the other: the scores are the
 /// products of such rows.
 template <class Real, class Element>
-std::vector<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
-                             const std::vector<Element>& rope, std::int64_t dim_rope,
-                             std::int64_t index) {
-  std::vector<Real> joined = row<Real>(elements, index, dim);
+RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
+                       const std::vector<Element>& rope, std::int64_t dim_rope,
+                       std::int64_t index) {
+  RowOf<Real> joined = row<Real>(elements, index, dim);
   const auto first = rope.begin() + index * dim_rope;
   joined.insert(joined.end(), first, first + dim_rope);
   return joined;

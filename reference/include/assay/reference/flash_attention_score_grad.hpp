@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct KeyRow {
 };
 
 /// Gradient of softmax attention, computed from the definition in arithmetic of type Real (double,
-/// Quad, Fifty).
+/// DoubleDouble, Quad, Fifty, SeventyFive).
 ///
 /// With L = query key^T + query_rope key_rope^T, the score S = scale_value * (L + bias) for
 /// pse_type 1 and scale_value * L + bias for the others, P = exp(S - softmax_max) / softmax_sum
@@ -63,10 +64,11 @@ class FlashAttentionScoreGrad {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
   using Inputs = spec::FlashAttentionScoreGrad::Inputs;
+  using OwnOperands = Operands<typename RowElement<Real>::Type>;
 
   /// Refers to the tensors of `side`.
   /// Errors: std::invalid_argument where Mask, PositionBias or Dropout say so.
-  FlashAttentionScoreGrad(const Problem& problem, Operands<Real> operands, const SideInputs& side);
+  FlashAttentionScoreGrad(const Problem& problem, OwnOperands operands, const SideInputs& side);
   /// The operator's own tensors, exact; refers to the mask, pse_shift and drop_mask inside
   /// `inputs`. Large operands are kept as float and converted where they are used.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
@@ -90,14 +92,16 @@ class FlashAttentionScoreGrad {
   /// All that the formulas take from query (b, n, i), its rope part behind it; row_term is the dot
   /// product of dy and attention_in.
   struct QuerySide {
-    std::vector<Real> query, dy;
+    RowOf<Real> query, dy;
     Real softmax_max, softmax_sum, row_term;
   };
   /// All that they take from key (b, kv, j).
   struct KeySide {
-    std::vector<Real> key, value;
+    RowOf<Real> key, value;
   };
-  using Stored = std::variant<Operands<Real>, Operands<float>>;
+  using Stored =
+      std::conditional_t<std::is_same_v<OwnOperands, Operands<float>>,
+                         std::variant<Operands<float>>, std::variant<OwnOperands, Operands<float>>>;
 
   FlashAttentionScoreGrad(const Problem& problem, Stored operands, const SideInputs& side);
   QuerySide query_side(std::int64_t b, std::int64_t n, std::int64_t i) const;

@@ -121,8 +121,8 @@ struct SelectedKeyRow {
 };
 
 /// Gradient of block-selected attention, computed from the definition in arithmetic of type Real
-/// (double, Quad, Fifty). Operands are kept as Stored: the operator's own tensors are exact as
-/// float, and converted where they are used.
+/// (double, DoubleDouble, Quad, Fifty, SeventyFive). Operands are kept as Stored: the operator's
+/// own tensors are exact as float, and converted where they are used.
 ///
 /// With k running over the entries of a query's list, K and V the keys and values that they name,
 /// and S = scale_value * query K^T, P = exp(S - softmax_max) / softmax_sum where the query sees the
@@ -170,12 +170,12 @@ class NsaSelectedAttentionGrad {
   /// All that the formulas take from query (b, n, i); row_term is the dot product of
   /// attention_out_grad and attention_out.
   struct QuerySide {
-    std::vector<Real> query, attention_out_grad;
+    RowOf<Real> query, attention_out_grad;
     Real softmax_max, softmax_sum, row_term;
   };
   /// All that they take from key (b, kv, j).
   struct KeySide {
-    std::vector<Real> key, value;
+    RowOf<Real> key, value;
   };
 
   QuerySide query_side(std::int64_t b, std::int64_t n, std::int64_t i) const;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
+#include <vector>
 
+#include "assay/reference/double_double.hpp"
 #include "assay/reference/exp.hpp"
 
 namespace assay::reference {
@@ -17,5 +19,18 @@ using SeventyFive = boost::multiprecision::number<boost::multiprecision::cpp_bin
 /// 2^256, without error.
 using Wide = boost::multiprecision::number<
     boost::multiprecision::cpp_bin_float<600, boost::multiprecision::digit_base_2>>;
+
+/// What rows of operands hold in arithmetic of type Real. DoubleDouble multiplies with floats,
+/// which are exact for every type of the operators' tensors.
+template <class Real>
+struct RowElement {
+  using Type = Real;
+};
+template <>
+struct RowElement<DoubleDouble> {
+  using Type = float;
+};
+template <class Real>
+using RowOf = std::vector<typename RowElement<Real>::Type>;
 
 }  // namespace assay::reference

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+/// Unevaluated sums of two doubles: about 106 bits from IEEE 754 operations alone, the same bits on
+/// every machine as long as the compiler contracts nothing (-ffp-contract=off). What bounds their
+/// errors: docs/bound.md, D1 to D5.
+namespace assay::reference {
+
+/// value + rest, where |rest| <= 2^-53 |value|. What is not finite, or would need numbers beyond
+/// 2^996, has a value or a rest that is NaN or infinite, and so has all that is made of it.
+struct DoubleDouble {
+  double value = 0, rest = 0;
+
+  constexpr DoubleDouble() = default;
+  constexpr explicit DoubleDouble(double exact) : value(exact) {}
+  constexpr DoubleDouble(double of_value, double of_rest) : value(of_value), rest(of_rest) {}
+  explicit operator double() const { return value; }
+};
+
+/// Largest relative error of a sum, a difference, a product, a quotient and a root, and of `exp`,
+/// where nothing underflows (D2, D4); of a sum of n products (n + 4) times that of their magnitudes
+/// (D3).
+inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 0x1p-97;
+
+/// D1. a + b without error; `fast_sum` where |a| >= |b|, or a is 0.
+[[gnu::always_inline]] inline DoubleDouble exact_sum(double a, double b) {
+  const double sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+[[gnu::always_inline]] inline DoubleDouble fast_sum(double a, double b) {
+  const double sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+/// D1. x without error as two numbers of 26 bits.
+[[gnu::always_inline]] inline DoubleDouble halves(double x) {
+  const double large = x * 0x1.0000002p27, upper = large - (large - x);
+  return {upper, x - upper};
+}
+[[gnu::always_inline]] inline DoubleDouble exact_product(double a, double b) {
+  const auto [a1, a2] = halves(a);
+  const auto [b1, b2] = halves(b);
+  const double product = a * b;
+  return {product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2};
+}
+
+[[gnu::always_inline]] inline DoubleDouble operator-(const DoubleDouble& x) {
+  return {-x.value, -x.rest};
+}
+[[gnu::always_inline]] inline DoubleDouble operator+(const DoubleDouble& x, const DoubleDouble& y) {
+  const DoubleDouble upper = exact_sum(x.value, y.value), lower = exact_sum(x.rest, y.rest);
+  const DoubleDouble joined = fast_sum(upper.value, upper.rest + lower.value);
+  return fast_sum(joined.value, lower.rest + joined.rest);
+}
+[[gnu::always_inline]] inline DoubleDouble operator-(const DoubleDouble& x, const DoubleDouble& y) {
+  return x + -y;
+}
+[[gnu::always_inline]] inline DoubleDouble operator*(const DoubleDouble& x, const DoubleDouble& y) {
+  const DoubleDouble upper = exact_product(x.value, y.value);
+  return fast_sum(upper.value, upper.rest + (x.value * y.rest + x.rest * y.value));
+}
+DoubleDouble operator/(const DoubleDouble& x, const DoubleDouble& y);
+inline DoubleDouble& operator+=(DoubleDouble& x, const DoubleDouble& y) { return x = x + y; }
+
+DoubleDouble sqrt(const DoubleDouble& x);
+/// Results below 2^-995 are 0, those of arguments above 300 NaN.
+DoubleDouble exp(const DoubleDouble& x);
+
+/// Sum of a[d] b[d]: products of floats are exact in double.
+DoubleDouble dot(const std::vector<float>& a, const std::vector<float>& b);
+/// sum[d] += factor row[d].
+void add_scaled(std::vector<DoubleDouble>& sum, const DoubleDouble& factor,
+                const std::vector<float>& row);
+
+}  // namespace assay::reference
