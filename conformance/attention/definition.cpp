@@ -20,6 +20,11 @@ DefinedRows AttentionDefinition::row(const std::string& tensor, std::int64_t num
   return is_of_query(tensor) ? query(queries_.position(number)) : key(keys_.position(number));
 }
 
+DefinedRows AttentionDefinition::quick_row(const std::string& tensor, std::int64_t number) {
+  return is_of_query(tensor) ? quick_query(queries_.position(number))
+                             : quick_key(keys_.position(number));
+}
+
 std::int64_t AttentionDefinition::products(const std::string& tensor) const {
   return is_of_query(tensor) ? query_products_ : key_products_;
 }

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "assay/spec/layout.hpp"
 #include "judge/definition.hpp"
@@ -13,6 +16,7 @@ namespace assay::conformance {
 class AttentionDefinition : public Definition {
  public:
   DefinedRows row(const std::string& tensor, std::int64_t number) final;
+  DefinedRows quick_row(const std::string& tensor, std::int64_t number) final;
   std::int64_t products(const std::string& tensor) const final;
 
  protected:
@@ -23,9 +27,18 @@ class AttentionDefinition : public Definition {
  private:
   virtual DefinedRows query(const spec::RowPosition& at) = 0;
   virtual DefinedRows key(const spec::RowPosition& at) = 0;
+  virtual DefinedRows quick_query(const spec::RowPosition& at) = 0;
+  virtual DefinedRows quick_key(const spec::RowPosition& at) = 0;
 
   spec::Extents queries_, keys_;
   std::int64_t query_products_, key_products_;
 };
+
+/// Adds a row, if it can be defined.
+template <class Real>
+void add_row(DefinedRows& rows, const char* tensor, const std::vector<Real>& row) {
+  if (std::optional<DefinedRow> defined = defined_row(row))
+    rows.emplace_back(tensor, std::move(*defined));
+}
 
 }  // namespace assay::conformance

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <stdexcept>
@@ -16,6 +17,13 @@ constexpr double wanted_share = 0x1p-20;  // radius of the reference wanted besi
 /// Radius of the definition in 75 digits in that of double: its units are 2^-198 of double's, and
 /// what computes its exponentials is good to 2^-240, which is 2^-191 of double's.
 constexpr double defined_share = 0x1p-190;
+/// Radius of the definition in double-double: its units are 2^-47 of those by which double has its
+/// radius, and what underflows in it changes no element by more than the second (docs/bound.md,
+/// D5).
+constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
+
+/// Multiplications in double-double that take as long as one in 75 digits, at least.
+constexpr std::int64_t quick_products = 32;
 
 /// Multiplications that an element of a row counts for at least, since rows are kept: what 100
 /// millions of them buy is 64 MiB.
@@ -30,6 +38,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 double power_below(double size) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) & (std::uint64_t{0x7ff} << 52));
 }
+
+bool is_quick(const DefinedRow& row) { return row.beside > 0; }
 
 bool is_narrow(const Expectation& e, std::size_t k) {
   return std::isfinite(e.radius[k]) &&
@@ -55,21 +65,34 @@ std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::s
   return rows;
 }
 
+double radius_of(const DefinedRow& row, double radius) { return row.share * radius + row.beside; }
+
+/// Whether the row in double-double is close enough to element d, of which double knows as much as
+/// k says, and tells what it is cast to.
+bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
+                   const Expectation& e, std::size_t k) {
+  if (!std::isfinite(e.radius[k])) return false;
+  const double radius = radius_of(row, e.radius[k]);
+  const double offset = steps.offset(row.value[d]) + row.rest[d];
+  return (radius <= wanted_share * e.tau[k] || e.tau[k] <= e.floor[k]) &&
+         std::abs(offset) > radius * (1 + 0x1p-40);
+}
+
 /// Puts what the definition says of an element in the place of what double says; returns how well
 /// that is known.
 std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
                       std::size_t k) {
   Certainty& counts = e.certainty;
   double value = row.value[d];
-  const double rest = row.rest[d], radius = row.share * e.radius[k];
+  const double rest = row.rest[d], radius = radius_of(row, e.radius[k]);
   const double offset = steps.offset(value);
   const bool decided = radius == 0 || !std::isfinite(radius) || std::abs(offset + rest) > radius;
   // What double has as a tie and is none is put on its side of it.
   if (decided && offset == 0 && rest != 0)
     value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), rest));
   e.value[k] = value;
-  e.radius[k] = 0x1p-52 * std::abs(value);
-  return decided                          ? counts.by_definition
+  e.radius[k] = 0x1p-52 * std::abs(value) + (is_quick(row) ? radius : 0);
+  return decided ? (is_quick(row) ? counts.by_double_double : counts.by_definition)
          : 4 * radius < steps.step(value) ? counts.ties
                                           : counts.enclosed;
 }
@@ -108,6 +131,15 @@ Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& a
   return doubts;
 }
 
+std::optional<DefinedRow> defined_row(const std::vector<reference::DoubleDouble>& row) {
+  DefinedRow defined{.value = {}, .rest = {}, .share = quick_share, .beside = quick_underflow};
+  for (const auto& [value, rest] : row) {
+    if (!std::isfinite(value) || !std::isfinite(rest)) return std::nullopt;
+    defined.value.push_back(value);
+    defined.rest.push_back(rest);
+  }
+  return defined;
+}
 DefinedRow defined_row(const std::vector<reference::SeventyFive>& row) {
   return defined_row(row, defined_share);
 }
@@ -151,37 +183,70 @@ bool CastSteps::decides(double value, double radius) const {
 
 Certifier::Certifier(std::unique_ptr<Definition> definition) : definition_(std::move(definition)) {}
 
-const DefinedRow* Certifier::find(const std::string& tensor, std::int64_t row) const {
-  const auto found = rows_.find({tensor, row});
-  return found == rows_.end() ? nullptr : &found->second;
+const DefinedRow* Certifier::find(Digits digits, const std::string& tensor,
+                                  std::int64_t row) const {
+  const Rows& rows = digits == Digits::double_double ? quick_rows_ : rows_;
+  const auto found = rows.find({tensor, row});
+  return found == rows.end() ? nullptr : &found->second;
+}
+
+const DefinedRow* Certifier::find_settling(const Expectation& part, const CastSteps& steps,
+                                           std::size_t k) const {
+  const DefinedRow* row = find(Digits::double_double, part.name, row_of(part, k));
+  const bool settles = row != nullptr && is_settled_by(steps, *row, k % at(part.dim()), part, k);
+  return settles ? row : nullptr;
+}
+
+const DefinedRow* Certifier::known(const Expectation& part, const CastSteps& steps,
+                                   std::size_t k) const {
+  if (const DefinedRow* row = find_settling(part, steps, k)) return row;
+  return find(Digits::seventy_five, part.name, row_of(part, k));
 }
 
 bool Certifier::affords_row(const std::string& tensor) const {
   return left_ >= std::max<std::int64_t>(1, definition_->products(tensor));
 }
 
-void Certifier::ask(const Expectation& part, const Doubts& doubts) {
-  make(part, doubts.wide, 0);
-  make(part, doubts.vague, kept_for_wide);
+void Certifier::ask(const Expectation& part, const Arithmetic& arithmetic, const Doubts& doubts) {
+  const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
+  ask_of(part, steps, doubts.wide, 0);
+  ask_of(part, steps, doubts.vague, kept_for_wide);
 }
 
-void Certifier::make(const Expectation& part, const std::vector<std::size_t>& elements,
-                     std::int64_t kept) {
+void Certifier::ask_of(const Expectation& part, const CastSteps& steps,
+                       const std::vector<std::size_t>& elements, std::int64_t kept) {
+  make(Digits::double_double, part, elements, kept);
+  std::vector<std::size_t> left;
+  std::ranges::copy_if(elements, std::back_inserter(left),
+                       [&](std::size_t k) { return find_settling(part, steps, k) == nullptr; });
+  make(Digits::seventy_five, part, left, kept);
+}
+
+DefinedRows Certifier::made(Digits digits, const std::string& tensor, std::int64_t row) {
+  return digits == Digits::double_double ? definition_->quick_row(tensor, row)
+                                         : definition_->row(tensor, row);
+}
+
+void Certifier::make(Digits digits, const Expectation& part,
+                     const std::vector<std::size_t>& elements, std::int64_t kept) {
   const std::string& tensor = part.name;
+  const bool is_quick = digits == Digits::double_double;
   const std::int64_t price =
-      std::max({std::int64_t{1}, definition_->products(tensor), price_of_memory * part.dim()});
+      std::max({std::int64_t{1}, definition_->products(tensor) / (is_quick ? quick_products : 1),
+                price_of_memory * part.dim()});
   std::vector<std::int64_t> missing;
   for (const std::int64_t row : rows_of(part, elements)) {
-    if (find(tensor, row) != nullptr || left_ - kept < price) continue;
-    missing.push_back(row);
-    left_ -= price;
+    const std::int64_t left = left_ - std::ssize(missing) * price;
+    if (find(digits, tensor, row) == nullptr && left - kept >= price) missing.push_back(row);
   }
-  std::vector<DefinedRows> made(missing.size());
-  parallel::for_each(std::ssize(missing), [&](std::int64_t k) {
-    made[at(k)] = definition_->row(tensor, missing[at(k)]);
-  });
-  for (std::size_t k = 0; k < made.size(); ++k)
-    for (auto& [name, row] : made[k]) rows_.insert_or_assign(Key(name, missing[k]), std::move(row));
+  std::vector<DefinedRows> rows(missing.size());
+  parallel::for_each(std::ssize(missing),
+                     [&](std::int64_t k) { rows[at(k)] = made(digits, tensor, missing[at(k)]); });
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (!rows[k].empty()) left_ -= price;
+    for (auto& [name, row] : rows[k])
+      (is_quick ? quick_rows_ : rows_).insert_or_assign(Key(name, missing[k]), std::move(row));
+  }
 }
 
 /// E30.
@@ -189,7 +254,7 @@ void Certifier::certify(const std::shared_ptr<Certifier>& certifier, const Arith
                         Expectation& e) {
   const auto certify_part = [certifier, &arithmetic](Expectation& part) {
     const Doubts doubts = doubts_of(part, arithmetic);
-    if (certifier) certifier->ask(part, doubts);
+    if (certifier) certifier->ask(part, arithmetic, doubts);
     settle(certifier.get(), arithmetic, doubts, part);
   };
   if (!e.part) return certify_part(e);
@@ -202,8 +267,8 @@ void Certifier::certify(const std::shared_ptr<Certifier>& certifier, const Arith
 
 void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
   const Doubts doubts = doubts_of(part, arithmetic);
-  ask(part, doubts);
-  make(part, doubts.ties, kept_for_wide);
+  ask(part, arithmetic, doubts);
+  ask_of(part, CastSteps(arithmetic.io, arithmetic.numerics.round_out), doubts.ties, kept_for_wide);
   settle(this, arithmetic, doubts, part);
 }
 
@@ -215,8 +280,7 @@ void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
   counts = {.by_radius = doubts.none};
   const auto settle_all = [&](const std::vector<std::size_t>& elements, std::int64_t& left) {
     for (const std::size_t k : elements) {
-      const DefinedRow* row =
-          certifier == nullptr ? nullptr : certifier->find(e.name, row_of(e, k));
+      const DefinedRow* row = certifier == nullptr ? nullptr : certifier->known(e, steps, k);
       if (row == nullptr)
         ++left;
       else
@@ -232,15 +296,23 @@ void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
   });
 }
 
+const DefinedRow& Certifier::agreeing_row(const std::string& tensor, std::int64_t row) {
+  for (const Digits digits : {Digits::double_double, Digits::seventy_five}) {
+    if (const DefinedRow* found = find(digits, tensor, row)) return *found;
+    Rows& rows = digits == Digits::double_double ? quick_rows_ : rows_;
+    for (auto& [name, made_row] : made(digits, tensor, row))
+      rows.insert_or_assign(Key(name, row), std::move(made_row));
+    if (const DefinedRow* found = find(digits, tensor, row)) return *found;
+  }
+  throw std::logic_error("the definition has no row of " + tensor);
+}
+
 void Certifier::require_agreement(const std::vector<Expectation>& expectations,
                                   std::int64_t most_products) {
   for (const Expectation& e : expectations) {
     if (e.rows.empty() || definition_->products(e.name) > most_products) continue;
     const std::int64_t middle = e.rows[e.rows.size() / 2];
-    if (find(e.name, middle) == nullptr)
-      for (auto& [name, row] : definition_->row(e.name, middle))
-        rows_.insert_or_assign(Key(name, middle), std::move(row));
-    const DefinedRow& row = *find(e.name, middle);
+    const DefinedRow& row = agreeing_row(e.name, middle);
     if (e.part)
       conformance::require_agreement(e.part({&middle, 1}), middle, row);
     else
@@ -254,7 +326,8 @@ void require_agreement(const Expectation& e, std::int64_t number, const DefinedR
   for (std::int64_t d = 0; d < e.dim(); ++d) {
     const std::size_t k = at(position * e.dim() + d);
     const double exact = row.value[at(d)];
-    if (std::abs(exact - e.value[k]) <= e.radius[k] + 0x1p-52 * std::abs(exact)) continue;
+    const double radius = e.radius[k] + radius_of(row, e.radius[k]);
+    if (std::abs(exact - e.value[k]) <= radius + 0x1p-52 * std::abs(exact)) continue;
     const Finding place = locate(e, static_cast<std::int64_t>(k));
     std::ostringstream text;
     text.precision(17);

@@ -32,7 +32,8 @@ class CastSteps {
 
 /// E30. Makes the references of a case certain: double is believed where its proven radius is below
 /// 2^-20 tau and holds one number of the output's type or a tie, rows with other elements are asked
-/// of the definition. For any number of numerics, which share the rows.
+/// of the definition: in double-double, and where that does not tell either, in 75 digits. For any
+/// number of numerics, which share the rows.
 class Certifier {
  public:
   explicit Certifier(std::unique_ptr<Definition> definition);
@@ -60,19 +61,33 @@ class Certifier {
 
  private:
   using Key = std::pair<std::string, std::int64_t>;
+  using Rows = std::map<Key, DefinedRow>;
   struct Doubts;
+  /// How well the definition computes a row.
+  enum class Digits : std::uint8_t { double_double, seventy_five };
 
   static Doubts doubts_of(const Expectation& expectation, const Arithmetic& arithmetic);
   static void settle(const Certifier* certifier, const Arithmetic& arithmetic, const Doubts& doubts,
                      Expectation& expectation);
-  void ask(const Expectation& part, const Doubts& doubts);
+  void ask(const Expectation& part, const Arithmetic& arithmetic, const Doubts& doubts);
+  /// Rows of elements, first in double-double, then, where that does not settle them, in 75 digits.
+  void ask_of(const Expectation& part, const CastSteps& steps,
+              const std::vector<std::size_t>& elements, std::int64_t kept);
   /// The rows of the elements, those that can be afforded, so that as much as `kept` is left.
-  void make(const Expectation& part, const std::vector<std::size_t>& elements, std::int64_t kept);
-  const DefinedRow* find(const std::string& tensor, std::int64_t row) const;
+  void make(Digits digits, const Expectation& part, const std::vector<std::size_t>& elements,
+            std::int64_t kept);
+  DefinedRows made(Digits digits, const std::string& tensor, std::int64_t row);
+  const DefinedRow* find(Digits digits, const std::string& tensor, std::int64_t row) const;
+  /// The row in double-double, if it settles the element.
+  const DefinedRow* find_settling(const Expectation& part, const CastSteps& steps,
+                                  std::size_t k) const;
+  /// What is known best of the row of the element; null where nobody was asked.
+  const DefinedRow* known(const Expectation& part, const CastSteps& steps, std::size_t k) const;
+  const DefinedRow& agreeing_row(const std::string& tensor, std::int64_t row);
 
   std::unique_ptr<Definition> definition_;
   std::int64_t left_ = 0;
-  std::map<Key, DefinedRow> rows_;
+  Rows quick_rows_, rows_;
 };
 
 /// Errors: std::logic_error naming the first element of row `number` of the expectation that is

@@ -39,6 +39,7 @@ template <MaybeConst<Certainty> T, class Visitor>
 void visit_members(T& c, Visitor&& visit) {
   visit("exact", c.exact);
   visit("radius", c.by_radius);
+  visit("double_double", c.by_double_double);
   visit("definition", c.by_definition);
   visit("ties", c.ties);
   visit("enclosed", c.enclosed);

@@ -47,6 +47,7 @@ void take_ways(RequirementCoverage& coverage, const CaseReport& report) {
 Certainty& Certainty::operator+=(const Certainty& other) {
   exact += other.exact;
   by_radius += other.by_radius;
+  by_double_double += other.by_double_double;
   by_definition += other.by_definition;
   ties += other.ties;
   enclosed += other.enclosed;

@@ -12,9 +12,9 @@ namespace assay::conformance::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
+using reference::DoubleDouble;
 using reference::SeventyFive;
 
-/// Made when a row is first asked for.
 class InManyDigits : public AttentionDefinition {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
@@ -25,7 +25,8 @@ class InManyDigits : public AttentionDefinition {
         inputs_(inputs) {}
 
  private:
-  using Oracle = reference::FlashAttentionScoreGrad<SeventyFive>;
+  template <class Real>
+  using Oracle = reference::FlashAttentionScoreGrad<Real>;
 
   static std::int64_t width(const Op::Problem& p) { return p.head_dim + p.head_dim_rope; }
   static std::int64_t longest(const spec::Extents& extents) {
@@ -33,25 +34,41 @@ class InManyDigits : public AttentionDefinition {
     for (std::int64_t b = 0; b < extents.batch; ++b) length = std::max(length, extents.length(b));
     return length;
   }
-  const Oracle& oracle() {
-    std::call_once(made_, [this] { oracle_.emplace(Oracle::from(problem_, inputs_)); });
-    return *oracle_;
+  /// Made when it is first asked.
+  template <class Real>
+  struct Made {
+    std::once_flag flag;
+    std::optional<Oracle<Real>> oracle;
+  };
+  template <class Real>
+  const Oracle<Real>& oracle(Made<Real>& made) {
+    std::call_once(made.flag, [&] { made.oracle.emplace(Oracle<Real>::from(problem_, inputs_)); });
+    return *made.oracle;
   }
-  DefinedRows query(const spec::RowPosition& at) override {
-    const auto row = oracle().dq_row(at.b, at.n, at.s);
-    return {{"dq", defined_row(row.dq)}, {"dq_rope", defined_row(row.dq_rope)}};
+  template <class Real>
+  DefinedRows query_of(Made<Real>& made, const spec::RowPosition& at) {
+    const auto row = oracle(made).dq_row(at.b, at.n, at.s);
+    DefinedRows rows;
+    add_row(rows, "dq", row.dq), add_row(rows, "dq_rope", row.dq_rope);
+    return rows;
   }
-  DefinedRows key(const spec::RowPosition& at) override {
-    const auto row = oracle().dkv_row(at.b, at.n, at.s);
-    return {{"dk", defined_row(row.dk)},
-            {"dv", defined_row(row.dv)},
-            {"dk_rope", defined_row(row.dk_rope)}};
+  template <class Real>
+  DefinedRows key_of(Made<Real>& made, const spec::RowPosition& at) {
+    const auto row = oracle(made).dkv_row(at.b, at.n, at.s);
+    DefinedRows rows;
+    add_row(rows, "dk", row.dk), add_row(rows, "dv", row.dv);
+    add_row(rows, "dk_rope", row.dk_rope);
+    return rows;
   }
+  DefinedRows query(const spec::RowPosition& at) override { return query_of(many_, at); }
+  DefinedRows key(const spec::RowPosition& at) override { return key_of(many_, at); }
+  DefinedRows quick_query(const spec::RowPosition& at) override { return query_of(twice_, at); }
+  DefinedRows quick_key(const spec::RowPosition& at) override { return key_of(twice_, at); }
 
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
-  std::once_flag made_;
-  std::optional<Oracle> oracle_;
+  Made<DoubleDouble> twice_;
+  Made<SeventyFive> many_;
 };
 
 }  // namespace

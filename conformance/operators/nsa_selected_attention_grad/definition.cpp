@@ -14,6 +14,7 @@ namespace assay::conformance::selected {
 namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
+using reference::DoubleDouble;
 using reference::SeventyFive;
 
 /// Made for the heads that are asked for: most of a large case is not.
@@ -25,39 +26,56 @@ class InManyDigits : public AttentionDefinition {
                             entries_of_key(p) * 2 * (p.head_dim + p.head_dim_v)),
         problem_(p),
         inputs_(inputs),
-        made_(static_cast<std::size_t>(p.batch * p.heads_kv)),
-        oracles_(made_.size()) {}
+        twice_(static_cast<std::size_t>(p.batch * p.heads_kv)),
+        many_(twice_.size()) {}
 
  private:
-  using Oracle = reference::NsaSelectedAttentionGrad<SeventyFive, float>;
+  template <class Real>
+  struct Made {
+    std::once_flag flag;
+    std::optional<reference::NsaSelectedAttentionGrad<Real, float>> oracle;
+  };
+  template <class Real>
+  using OfHeads = std::vector<Made<Real>>;
 
   /// Queries that list a key, on an average.
   static std::int64_t entries_of_key(const Op::Problem& p) {
     return static_cast<std::int64_t>(entries(p)) / std::max<std::int64_t>(1, key_extents(p).rows());
   }
   /// Of a key head of a sequence and all its query heads.
-  const Oracle& of(std::int64_t b, std::int64_t kv) {
-    const auto k = static_cast<std::size_t>(b * problem_.heads_kv + kv);
-    std::call_once(made_[k], [&] {
+  template <class Real>
+  const auto& of(OfHeads<Real>& all, std::int64_t b, std::int64_t kv) {
+    Made<Real>& made = all[static_cast<std::size_t>(b * problem_.heads_kv + kv)];
+    std::call_once(made.flag, [&] {
       const Heads heads{b, kv * problem_.group(), problem_.group()};
-      oracles_[k].emplace(problem_of(problem_, heads),
+      made.oracle.emplace(problem_of(problem_, heads),
                           operands_of<float>(problem_, inputs_, heads));
     });
-    return *oracles_[k];
+    return *made.oracle;
   }
-  DefinedRows query(const spec::RowPosition& at) override {
-    const Oracle& oracle = of(at.b, at.n / problem_.group());
-    return {{"dq", defined_row(oracle.dq_row(0, at.n % problem_.group(), at.s))}};
+  template <class Real>
+  DefinedRows query_of(OfHeads<Real>& all, const spec::RowPosition& at) {
+    const auto& oracle = of(all, at.b, at.n / problem_.group());
+    DefinedRows rows;
+    add_row(rows, "dq", oracle.dq_row(0, at.n % problem_.group(), at.s));
+    return rows;
   }
-  DefinedRows key(const spec::RowPosition& at) override {
-    const auto row = of(at.b, at.n).dkv_row(0, 0, at.s);
-    return {{"dk", defined_row(row.dk)}, {"dv", defined_row(row.dv)}};
+  template <class Real>
+  DefinedRows key_of(OfHeads<Real>& all, const spec::RowPosition& at) {
+    const auto row = of(all, at.b, at.n).dkv_row(0, 0, at.s);
+    DefinedRows rows;
+    add_row(rows, "dk", row.dk), add_row(rows, "dv", row.dv);
+    return rows;
   }
+  DefinedRows query(const spec::RowPosition& at) override { return query_of(many_, at); }
+  DefinedRows key(const spec::RowPosition& at) override { return key_of(many_, at); }
+  DefinedRows quick_query(const spec::RowPosition& at) override { return query_of(twice_, at); }
+  DefinedRows quick_key(const spec::RowPosition& at) override { return key_of(twice_, at); }
 
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
-  std::vector<std::once_flag> made_;
-  std::vector<std::optional<Oracle>> oracles_;
+  OfHeads<DoubleDouble> twice_;
+  OfHeads<SeventyFive> many_;
 };
 
 }  // namespace

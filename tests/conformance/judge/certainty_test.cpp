@@ -206,6 +206,84 @@ TEST(Certainty, ExemptElementsAreNotCounted) {
   EXPECT_EQ(rows.e.certainty.elements(), 4);
 }
 
+/// Says of every element what it is told, in double-double and in 75 digits.
+class TwoAnswers : public Definition {
+ public:
+  TwoAnswers(reference::DoubleDouble quick, reference::SeventyFive slow, std::int64_t* asked)
+      : quick_(quick), slow_(slow), asked_(asked) {}
+  DefinedRows row(const std::string& tensor, std::int64_t) override {
+    ++*asked_;
+    return {{tensor, defined_row(std::vector<reference::SeventyFive>(2, slow_))}};
+  }
+  DefinedRows quick_row(const std::string& tensor, std::int64_t) override {
+    const auto row = defined_row(std::vector<reference::DoubleDouble>(2, quick_));
+    return row ? DefinedRows{{tensor, *row}} : DefinedRows{};
+  }
+  std::int64_t products(const std::string&) const override { return 100; }
+
+ private:
+  reference::DoubleDouble quick_;
+  reference::SeventyFive slow_;
+  std::int64_t* asked_;
+};
+
+/// 8 + 2^-5 is half way between neighbours of bf16, 2^-4 apart; the radius in double-double is
+/// 2^-47 of 2^-4, and a bit.
+TEST(Certainty, DoubleDoubleSettlesWhatItsRadiusTells) {
+  const double tie = 8 + 0x1p-5;
+  const auto certified = [&](reference::DoubleDouble quick, double radius, std::int64_t& asked) {
+    Rows rows;
+    rows.e.tau.assign(6, 0x1p30);
+    rows.e.value[2] = tie, rows.e.radius[2] = radius;
+    auto certifier = std::make_shared<Certifier>(std::make_unique<TwoAnswers>(
+        quick, reference::SeventyFive(tie) + reference::SeventyFive(0x1p-120), &asked));
+    certifier->allow(1'000'000);
+    Certifier::certify(certifier, rows.arithmetic, rows.e);
+    return rows.e;
+  };
+  std::int64_t asked = 0;
+  const Expectation settled = certified({tie, 0x1.1p-51}, 0x1p-4, asked);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(settled.certainty.by_double_double, 1);
+  EXPECT_EQ(settled.certainty.by_definition, 0);
+  EXPECT_EQ(settled.certainty.share(), 1);
+  EXPECT_EQ(settled.value[2], std::nextafter(tie, 9));
+  EXPECT_GE(settled.radius[2], 0x1p-51);
+  // As close to the tie as its radius: 75 digits tell.
+  const Expectation asked_again = certified({tie, 0x1p-51}, 0x1p-4, asked);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(asked_again.certainty.by_double_double, 0);
+  EXPECT_EQ(asked_again.certainty.by_definition, 1);
+  // What double-double does not reach, or what double knows nothing of, is asked in 75 digits.
+  certified({HUGE_VAL, 0}, 0x1p-4, asked);
+  EXPECT_EQ(asked, 2);
+  certified({1, 0}, HUGE_VAL, asked);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(Certainty, DoubleDoubleThatIsNotCloseEnoughIsAskedInMoreDigits) {
+  Rows rows;
+  rows.e.radius[2] = 0x1p30;  // tau is 1/4: of it 2^-47 is 2^-17, beyond 2^-20 tau
+  auto certifier = std::make_shared<Certifier>(
+      std::make_unique<TwoAnswers>(reference::DoubleDouble(8), 8, &rows.asked));
+  certifier->allow(1'000'000);
+  Certifier::certify(certifier, rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.asked, 1);
+  EXPECT_EQ(rows.e.certainty.by_definition, 1);
+}
+
+TEST(Certainty, AgreementIsAskedInDoubleDouble) {
+  Rows rows;
+  const auto agree = [&](reference::DoubleDouble quick) {
+    Certifier(std::make_unique<TwoAnswers>(quick, 8, &rows.asked)).require_agreement({rows.e}, 100);
+  };
+  agree(reference::DoubleDouble(8 + 0x1p-30));
+  EXPECT_THROW(agree(reference::DoubleDouble(8 + 0x1p-29)), std::logic_error);
+  EXPECT_EQ(rows.asked, 0);
+  agree(reference::DoubleDouble(HUGE_VAL));
+  EXPECT_EQ(rows.asked, 1);
+}
+
 /// 8 + 2^-5 is half way between neighbours of bf16, which differ by 2^-4.
 TEST(Certainty, WhatLiesOnATieInDoubleIsPutOnItsSideOfItWhereTheCastIsWanted) {
   for (const double side : {-1.0, 0.0, 1.0}) {

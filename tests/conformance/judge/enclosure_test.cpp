@@ -28,6 +28,8 @@ struct Found {
   std::int64_t cases = 0, elements = 0, without_radius = 0;
   std::int64_t misses = 0, misses_of_planted = 0;  ///< of radii 2^-12 times as wide
   double largest_share = 0;                        ///< of a radius that an error takes
+  /// Of rows in double-double; planted are radii 2^-20 times as wide.
+  std::int64_t quick_elements = 0, quick_misses = 0, quick_misses_of_planted = 0;
   std::string first_miss;
 };
 
@@ -52,6 +54,25 @@ void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, F
   }
 }
 
+/// Judges a row in double-double by that in 75 digits, strictly.
+void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& quick,
+                   const DefinedRow& row, Found& found) {
+  const auto first = (std::ranges::lower_bound(e.rows, number) - e.rows.begin()) * e.dim();
+  for (std::int64_t d = 0; d < e.dim(); ++d) {
+    const auto k = static_cast<std::size_t>(first + d), c = static_cast<std::size_t>(d);
+    const double error = std::abs((quick.value[c] - row.value[c]) + (quick.rest[c] - row.rest[c]));
+    const double radius = quick.share * e.radius[k] + quick.beside;
+    if (!std::isfinite(radius)) continue;
+    ++found.quick_elements;
+    if (error > 0x1p-20 * radius) ++found.quick_misses_of_planted;
+    if (error <= radius) continue;
+    if (found.quick_misses++ == 0)
+      found.first_miss = e.name + " row " + std::to_string(number) + " channel " +
+                         std::to_string(d) + " in double-double: error " +
+                         std::to_string(error / radius) + " times the radius";
+  }
+}
+
 /// At most so many of `rows`, evenly spaced.
 std::vector<std::int64_t> some_of(const std::vector<std::int64_t>& rows) {
   constexpr std::int64_t most = 12;
@@ -73,23 +94,27 @@ void look_at(const Case<Op>& c, const std::string& preset, Found& found) {
   for (const Expectation& e : basis.expectations()) whole.push_back(e.part ? e.part(e.rows) : e);
   std::set<std::string> seen;
   std::mutex mutex;
-  const std::int64_t missed = found.misses;
+  const std::int64_t missed = found.misses + found.quick_misses;
   for (const Expectation& lead : whole) {
     if (seen.contains(lead.name)) continue;
     const std::vector<std::int64_t> chosen = some_of(lead.rows);
     parallel::for_each(std::ssize(chosen), [&](std::int64_t k) {
       const std::int64_t number = chosen[static_cast<std::size_t>(k)];
-      const DefinedRows rows = definition->row(lead.name, number);
+      const DefinedRows rows = definition->row(lead.name, number),
+                        quick_rows = definition->quick_row(lead.name, number);
       const std::scoped_lock lock(mutex);
       for (const auto& [name, row] : rows) {
         const auto e = std::ranges::find(whole, name, &Expectation::name);
         if (e == whole.end()) continue;
         seen.insert(name);
         compare(*e, number, row, found);
+        for (const auto& [quick_name, quick] : quick_rows)
+          if (quick_name == name) compare_quick(*e, number, quick, row, found);
       }
     });
   }
-  if (missed == 0 && found.misses > 0) found.first_miss += " of " + command_line(c) + ", " + preset;
+  if (missed == 0 && found.misses + found.quick_misses > 0)
+    found.first_miss += " of " + command_line(c) + ", " + preset;
   ++found.cases;
 }
 
@@ -113,7 +138,10 @@ Found look(std::int64_t elements, std::int64_t largest) {
   }
   std::cout << Op::name << ": " << found.cases << " cases, " << found.elements << " elements, "
             << found.without_radius << " without a radius, " << found.misses
-            << " outside theirs, the largest error " << found.largest_share << " of its radius\n";
+            << " outside theirs, the largest error " << found.largest_share << " of its radius; "
+            << found.quick_elements << " in double-double, " << found.quick_misses
+            << " outside their radius, " << found.quick_misses_of_planted
+            << " outside one that is planted\n";
   return found;
 }
 
@@ -122,11 +150,14 @@ void no_reference_misses(std::int64_t elements, std::int64_t largest) {
   const Found found = look<Op>(elements, largest);
   EXPECT_GE(found.elements, elements);
   EXPECT_EQ(found.misses, 0) << found.first_miss;
+  EXPECT_EQ(found.quick_misses, 0) << found.first_miss;
   EXPECT_LT(found.without_radius, found.elements / 100);
   // The check can fail: of radii that are much too narrow it finds some, but where sums of products
   // of 16-bit numbers have room in double.
   if (!std::same_as<Op, spec::NsaCompressGrad>) {
     EXPECT_GT(found.misses_of_planted, 0);
+    EXPECT_GT(found.quick_elements, found.elements / 2);
+    EXPECT_GT(found.quick_misses_of_planted, 0);
   }
 }
 

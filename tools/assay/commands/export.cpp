@@ -187,11 +187,12 @@ ExitCode conclude(const Options& options, const Golden& golden, std::ostream& ou
   const conformance::Certainty& c = golden.certainty;
   out << fmt::format(
       "{} elements, {} of them certified: {} exact, {} within their radius in double, {} by the "
-      "definition in 75 digits, {} on ties, of which both neighbours are golden; {} enclosed, {} "
+      "definition in double-double, {} in 75 digits, {} on ties, of which both neighbours are "
+      "golden; {} enclosed, {} "
       "open\n"
       "largest radius: {:.2g} tau\n",
-      c.elements(), c.certified(), c.exact, c.by_radius, c.by_definition, c.ties, c.enclosed,
-      c.open, c.largest_radius);
+      c.elements(), c.certified(), c.exact, c.by_radius, c.by_double_double, c.by_definition,
+      c.ties, c.enclosed, c.open, c.largest_radius);
   return c.certified() == c.elements() ? ExitCode::conformant : ExitCode::not_conclusive;
 }
 

@@ -25,9 +25,10 @@ struct Finding {
 /// tolerance; all but those and the `enclosed` ones are certified: it is known what they are cast
 /// to.
 struct Certainty {
-  std::int64_t exact = 0;          ///< all bits, by integer arithmetic
-  std::int64_t by_radius = 0;      ///< in double: all of the proven radius is cast alike
-  std::int64_t by_definition = 0;  ///< in 75 digits, or without error
+  std::int64_t exact = 0;             ///< all bits, by integer arithmetic
+  std::int64_t by_radius = 0;         ///< in double: all of the proven radius is cast alike
+  std::int64_t by_double_double = 0;  ///< by the definition in double-double, within its radius
+  std::int64_t by_definition = 0;     ///< in 75 digits, or without error
   /// So close to where the cast changes that double, or the definition if it was asked, does not
   /// tell the side: both are golden.
   std::int64_t ties = 0;
@@ -36,7 +37,7 @@ struct Certainty {
   double largest_radius = 0;  ///< largest radius / tau, of the gradient beyond its floor
 
   std::int64_t elements() const {
-    return exact + by_radius + by_definition + ties + enclosed + open;
+    return exact + by_radius + by_double_double + by_definition + ties + enclosed + open;
   }
   std::int64_t certified() const { return elements() - enclosed - open; }
   double share() const;  ///< of the elements those that are certified
