@@ -12,8 +12,9 @@ spec::Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
   const double* value = values.data();
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t n = 0; n < e.heads; ++n)
-      for (std::int64_t s = 0; s < e.length(b); ++s)
-        for (std::int64_t d = 0; d < e.dim; ++d) tensor.store(at(b, n, s, d), *value++);
+      for (std::int64_t s = 0; s < e.length(b); ++s, value += e.dim)
+        spec::store_row(tensor, at(b, n, s, 0), at.step(),
+                        {value, static_cast<std::size_t>(e.dim)});
   return tensor;
 }
 

@@ -48,13 +48,12 @@ bool is_narrow(const Expectation& e, std::size_t k) {
 
 std::int64_t row_of(const Expectation& e, std::size_t k) { return e.rows[k / at(e.dim())]; }
 
-/// Calls visit(k) with every element that is not exempt.
+/// Calls visit(row, its first element) with every row that is not exempt.
 template <class Visit>
-void each_judged(const Expectation& e, const Visit& visit) {
+void each_judged_row(const Expectation& e, const Visit& visit) {
   const std::size_t dim = at(e.dim());
   for (std::size_t r = 0; r < e.rows.size(); ++r)
-    if (e.exempt[r] == 0)
-      for (std::size_t k = r * dim; k < (r + 1) * dim; ++k) visit(k);
+    if (e.exempt[r] == 0) visit(RowNumbers(e, r * dim, dim, nullptr), r * dim);
 }
 
 /// The rows of some elements, each once.
@@ -118,8 +117,9 @@ struct Certifier::Doubts {
 
 Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& arithmetic) {
   const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
+  const auto nearest = steps.nearest();
   Doubts doubts;
-  each_judged(e, [&](std::size_t k) {
+  const auto look_at = [&](std::size_t k) {
     const bool is_decided = steps.decides(e.value[k], e.radius[k]);
     if (!is_narrow(e, k))
       doubts.wide.push_back(k);
@@ -127,6 +127,12 @@ Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& a
       ++doubts.none;
     else
       (4 * e.radius[k] < steps.step(e.value[k]) ? doubts.ties : doubts.vague).push_back(k);
+  };
+  each_judged_row(e, [&](const RowNumbers& row, std::size_t first) {
+    if (nearest && all_certain(row, wanted_share, *nearest))
+      doubts.none += row.count;
+    else
+      for (std::size_t k = first; k < first + at(row.count); ++k) look_at(k);
   });
   return doubts;
 }
@@ -152,6 +158,11 @@ CastSteps::CastSteps(spec::DType type, spec::Rounding rounding)
       is_nearest_(rounding != spec::Rounding::rtz),
       is_function_(rounding != spec::Rounding::stochastic &&
                    rounding != spec::Rounding::unknown_any) {}
+
+std::optional<NearestSteps> CastSteps::nearest() const {
+  if (!is_nearest_ || !is_function_) return std::nullopt;
+  return NearestSteps{relative_step_, least_normal_, least_step_};
+}
 
 double CastSteps::step(double value) const {
   const double size = std::abs(value);
@@ -290,9 +301,8 @@ void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
   settle_all(doubts.wide, counts.open);
   settle_all(doubts.ties, counts.ties);
   settle_all(doubts.vague, counts.enclosed);
-  each_judged(e, [&](std::size_t k) {
-    if (e.tau[k] > e.floor[k] && std::isfinite(e.tau[k]))
-      counts.largest_radius = std::max(counts.largest_radius, e.radius[k] / e.tau[k]);
+  each_judged_row(e, [&](const RowNumbers& row, std::size_t) {
+    counts.largest_radius = std::max(counts.largest_radius, largest_radius(row));
   });
 }
 

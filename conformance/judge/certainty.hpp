@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 #include "judge/definition.hpp"
+#include "judge/elements/row_loops.hpp"
 
 namespace assay::conformance {
 
@@ -24,6 +26,8 @@ class CastSteps {
   double offset(double value) const;
   /// Whether all numbers within `radius` of `value` are cast alike.
   bool decides(double value, double radius) const;
+  /// Of a cast to nearest; nothing of others.
+  std::optional<NearestSteps> nearest() const;
 
  private:
   double relative_step_, least_normal_, least_step_;

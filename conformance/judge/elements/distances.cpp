@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // kept of one tensor
 
-/// What the error of one element can be compared with.
-double relative_to_tau(const Expectation& e, std::size_t k, double x,
-                       const Arithmetic& arithmetic) {
-  const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
-  if (error == 0) return 0;
-  if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
-    return grade(e, k, x, arithmetic) == Grade::within ? 0 : HUGE_VAL;
-  return limit > 0 ? error / limit : HUGE_VAL;
-}
-
 /// By default, of torch.testing.assert_close; its absolute one is 1e-5.
 double torch_relative_tolerance(spec::DType io) {
   switch (io) {
@@ -39,10 +29,19 @@ bool is_drawn(std::int64_t row, std::int64_t of) {
 
 }  // namespace
 
+double relative_to_tau(const Expectation& e, std::size_t k, double x,
+                       const Arithmetic& arithmetic) {
+  const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
+  if (error == 0) return 0;
+  if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
+    return grade(e, k, x, arithmetic) == Grade::within ? 0 : HUGE_VAL;
+  return limit > 0 ? error / limit : HUGE_VAL;
+}
+
 Distances::Distances(const Expectation& whole)
     : rows_of_ratio_(1 + whole.row_count() * whole.dim() / most_ratios), grid_(whole.extents) {}
 
-void Distances::add(const JudgedRow& row, const Arithmetic& arithmetic) {
+void Distances::add(const JudgedRow& row, const std::vector<double>& ratios) {
   const Expectation& e = row.e;
   if (row.is_exempt()) {
     exempt_ += e.dim();
@@ -54,7 +53,7 @@ void Distances::add(const JudgedRow& row, const Arithmetic& arithmetic) {
   std::optional<std::size_t> worst;
   for (std::size_t k = row.first(); k < row.last(); ++k) {
     ++elements_;
-    const double ratio = relative_to_tau(e, k, row.value(k), arithmetic);
+    const double ratio = ratios[k - row.first()];
     if (ratio > worst_ || elements_ == 1) worst_ = ratio, worst = k;
     cells.add(static_cast<std::int64_t>(k - row.first()), ratio);
     ++bins_[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];

@@ -12,12 +12,16 @@
 
 namespace assay::conformance {
 
+/// |error| of one element as a part of what it is compared with.
+double relative_to_tau(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic);
+
 /// How far off the elements are, and which is the worst.
 class Distances {
  public:
   /// Of the rows of this tensor.
   explicit Distances(const Expectation& whole);
-  void add(const JudgedRow& row, const Arithmetic& arithmetic);
+  /// `ratios`: `relative_to_tau` of its elements.
+  void add(const JudgedRow& row, const std::vector<double>& ratios);
   /// Those of rows behind these.
   void append(const Distances& later);
   void finish(TensorReport& report);

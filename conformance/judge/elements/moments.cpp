@@ -1,8 +1,10 @@
 #include "judge/elements/moments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "judge/elements/row_loops.hpp"
 #include "judge/tolerance.hpp"
 
 namespace assay::conformance {
@@ -29,6 +31,31 @@ bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithm
          !arithmetic.cast_is_coarse(e.value[k]);
 }
 
+/// What `Moments` adds of so many elements of a row.
+constexpr std::size_t few = 64;
+struct Errors {
+  std::array<double, few> error, of_cast;
+  std::array<std::int64_t, few> is_telling, is_biased;
+};
+
+/// Of the elements first ... first + count - 1.
+void fill(const JudgedRow& row, std::size_t first, std::size_t count, const Arithmetic& arithmetic,
+          Errors& errors) {
+  const Expectation& e = row.e;
+  if (arithmetic.numerics.round_out != spec::Rounding::rna)
+    return fill_moments({e, first, count, row.values.data() + (first - row.first())}, arithmetic,
+                        {errors.error.data(), errors.of_cast.data(), errors.is_telling.data(),
+                         errors.is_biased.data()});
+  for (std::size_t d = 0; d < count; ++d) {
+    const std::size_t k = first + d;
+    const double actual = row.value(k), healthy = e.value[k] + e.drift[k];
+    errors.error[d] = (actual - e.value[k] - e.drift[k]) / e.sigma[k];
+    errors.of_cast[d] = arithmetic.cast_error(healthy) / e.sigma[k];
+    errors.is_telling[d] = is_telling(e, k, actual, arithmetic) ? 1 : 0;
+    errors.is_biased[d] = arithmetic.cast_is_biased(healthy) ? 1 : 0;
+  }
+}
+
 }  // namespace
 
 void Moments::add(const JudgedRow& row, const Arithmetic& arithmetic) {
@@ -39,19 +66,22 @@ void Moments::add(const JudgedRow& row, const Arithmetic& arithmetic) {
   if (row.is_exempt() || !(share > 0)) return;
   double signed_sum = 0;
   std::int64_t in_row = 0;
-  for (std::size_t k = row.first(); k < row.last(); ++k) {
-    const double actual = row.value(k);
-    if (!is_telling(e, k, actual, arithmetic)) continue;
-    const double error = (actual - e.value[k] - e.drift[k]) / e.sigma[k];
-    const double of_cast = arithmetic.cast_error(e.value[k] + e.drift[k]) / e.sigma[k];
-    squares_ += error * error, of_casts_ += of_cast * of_cast;
-    shares_ += share;
-    ++elements_;
-    if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
-    // The cast that is known leans where rows are alike: it is one, however many they are.
-    const double beyond_cast = error - of_cast;
-    signed_sum += e.value[k] < 0 ? -beyond_cast : beyond_cast;
-    ++in_row;
+  Errors errors;
+  for (std::size_t first = row.first(); first < row.last(); first += few) {
+    const std::size_t count = std::min(few, row.last() - first);
+    fill(row, first, count, arithmetic, errors);
+    for (std::size_t d = 0; d < count; ++d) {
+      if (errors.is_telling[d] == 0) continue;
+      const double error = errors.error[d], of_cast = errors.of_cast[d];
+      squares_ += error * error, of_casts_ += of_cast * of_cast;
+      shares_ += share;
+      ++elements_;
+      if (errors.is_biased[d] != 0) continue;
+      // The cast that is known leans where rows are alike: it is one, however many they are.
+      const double beyond_cast = error - of_cast;
+      signed_sum += e.value[first + d] < 0 ? -beyond_cast : beyond_cast;
+      ++in_row;
+    }
   }
   if (in_row == 0) return;
   const double mean = signed_sum / static_cast<double>(in_row);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "judge/elements/row_loops.hpp"
 #include "judge/judging.hpp"
 
 namespace assay::conformance {
@@ -103,11 +104,20 @@ void Tally::add_row(const JudgedRow& row) {
   }
 }
 
+void Tally::look_at(const JudgedRow& row) {
+  const RowNumbers numbers(row.e, row.first(), row.values.size(), row.values.data());
+  if (all_within(numbers, certified_share, ratios_.data())) return;
+  for (std::size_t k = row.first(); k < row.last(); ++k)
+    ratios_[k - row.first()] = relative_to_tau(row.e, k, row.value(k), arithmetic_);
+  add_row(row);
+}
+
 void Tally::add(const Expectation& part, const RowReader& actual) {
   certainty_ += part.certainty;
+  ratios_.resize(at(part.dim()));
   each_row(part, actual, [&](const JudgedRow& row) {
-    if (!row.is_exempt()) add_row(row);
-    distances_.add(row, arithmetic_);
+    if (!row.is_exempt()) look_at(row);
+    distances_.add(row, ratios_);
     yardsticks_.add(row, arithmetic_.io);
     moments_.add(row, arithmetic_);
   });

@@ -25,6 +25,8 @@ class Tally {
   Decision finish(TensorReport& report, std::vector<Finding>& findings);
 
  private:
+  /// Fills in the distances of a row's elements, and adds what is wrong with them.
+  void look_at(const JudgedRow& row);
   void add_row(const JudgedRow& row);
 
   const Expectation& whole_;
@@ -38,6 +40,7 @@ class Tally {
   Distances distances_;
   Yardsticks yardsticks_;
   Moments moments_;
+  std::vector<double> ratios_;  ///< of the elements of a row
 };
 
 }  // namespace assay::conformance

@@ -42,11 +42,15 @@ struct Subject {
     return actual.at(static_cast<std::size_t>(row * e.dim() + d));
   }
   void add(Distances& distances, std::int64_t first, std::int64_t end) const {
-    for (std::int64_t r = first; r < end; ++r)
-      distances.add(JudgedRow{e, r,
-                              std::span(actual).subspan(static_cast<std::size_t>(r * e.dim()),
-                                                        static_cast<std::size_t>(e.dim()))},
-                    arithmetic);
+    for (std::int64_t r = first; r < end; ++r) {
+      const JudgedRow row{e, r,
+                          std::span(actual).subspan(static_cast<std::size_t>(r * e.dim()),
+                                                    static_cast<std::size_t>(e.dim()))};
+      std::vector<double> ratios;
+      for (std::size_t k = row.first(); k < row.last(); ++k)
+        ratios.push_back(relative_to_tau(e, k, row.value(k), arithmetic));
+      distances.add(row, ratios);
+    }
   }
   /// Measured in parts that end at these rows.
   ErrorMap map(const std::vector<std::int64_t>& ends = {}) const {

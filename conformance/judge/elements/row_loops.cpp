@@ -1,0 +1,130 @@
+#include "judge/elements/row_loops.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "assay/engine/lanes.hpp"
+
+// Each loop is compiled for several instruction sets and chosen when the program is loaded; without
+// contraction all of them give the same bits.
+namespace assay::conformance {
+namespace {
+
+using engine::LaneBits;
+using engine::Lanes;
+using engine::magnitude_of;
+
+constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
+constexpr double largest = std::numeric_limits<double>::max();
+
+/// Eight numbers from the k-th on; those behind the end are `fill`.
+[[gnu::always_inline]] inline Lanes eight(const double* numbers, std::int64_t k, std::int64_t count,
+                                          double fill) {
+  Lanes x = engine::filled<Lanes>(fill);
+  __builtin_memcpy(&x, numbers + k,
+                   static_cast<std::size_t>(std::min(lanes, count - k)) * sizeof(double));
+  return x;
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void put(T* numbers, std::int64_t k, std::int64_t count, const V& x) {
+  __builtin_memcpy(numbers + k, &x,
+                   static_cast<std::size_t>(std::min(lanes, count - k)) * sizeof(T));
+}
+
+[[gnu::always_inline]] inline bool is_set(const LaneBits& bits) {
+  std::int64_t any = 0;
+  for (int k = 0; k < lanes; ++k) any |= bits[k];
+  return any != 0;
+}
+
+/// `CastSteps::offset` without its sign, where the cast is to nearest.
+[[gnu::always_inline]] inline Lanes offset_of(const Lanes& size, const NearestSteps& steps) {
+  const LaneBits is_normal = size >= steps.least_normal;
+  const Lanes power = is_normal ? engine::leading_power(size) : Lanes{};
+  const Lanes step =
+      is_normal ? power * steps.relative_step : engine::filled<Lanes>(steps.least_step);
+  const Lanes beyond = size - power, count = beyond / step;
+  const Lanes nearest = engine::whole_of(count);
+  const Lanes whole = nearest > count ? nearest - 1.0 : nearest;
+  const Lanes offset = magnitude_of(beyond - step * whole - step / 2.0);
+  const Lanes of_power = beyond + step / 4.0;  // below a power of two steps are half as wide
+  return (is_normal & (of_power < offset)) ? of_power : offset;
+}
+
+}  // namespace
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] bool all_within(const RowNumbers& row,
+                                                                     double share, double* ratios) {
+  LaneBits wrong{};
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return eight(numbers, k, row.count, 0);
+    };
+    const Lanes value = at(row.value), radius = at(row.radius), tau = at(row.tau);
+    const Lanes actual = at(row.actual), error = magnitude_of(actual - value);
+    const Lanes limit = tau + radius, ratio = error / limit;
+    put(ratios, k, row.count, error == 0.0 ? Lanes{} : ratio);
+    wrong |= ~((radius <= largest) & (magnitude_of(actual) <= largest) &
+               (magnitude_of(value) + at(row.tau_det) < 0x1p15) & (error <= limit));
+    wrong |= (tau > at(row.floor)) & (radius > share * tau);
+  }
+  return !is_set(wrong);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void fill_moments(const RowNumbers& row,
+                                                                       const Arithmetic& arithmetic,
+                                                                       const MomentRow& to) {
+  const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
+  // As of Arithmetic::cast_is_coarse and cast_is_biased.
+  const double coarse = 16 * least, subnormal = arithmetic.eta_out / arithmetic.u_out;
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return eight(numbers, k, row.count, 1);
+    };
+    const Lanes value = at(row.value), sigma = at(row.sigma), drift = at(row.drift);
+    const Lanes actual = at(row.actual), size = magnitude_of(value), healthy = value + drift;
+    put(to.is_telling, k, row.count,
+        (size > at(row.tau)) & (sigma > 0.0) & (magnitude_of(actual) <= largest) &
+            ~(size < coarse));
+    put(to.error, k, row.count, (actual - value - drift) / sigma);
+    const Lanes relative = unit * engine::leading_power(magnitude_of(healthy));
+    const Lanes step = relative < least ? engine::filled<Lanes>(least) : relative;
+    const Lanes rounded = engine::whole_of(healthy / step) * step - healthy;
+    put(to.of_cast, k, row.count, (unit > 0 ? rounded : Lanes{}) / sigma);
+    put(to.is_biased, k, row.count, magnitude_of(healthy) < subnormal);
+  }
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] bool all_certain(const RowNumbers& row,
+                                                                      double share,
+                                                                      const NearestSteps& steps) {
+  LaneBits wrong{};
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return eight(numbers, k, row.count, 0);
+    };
+    const Lanes size = magnitude_of(at(row.value)), radius = at(row.radius), tau = at(row.tau);
+    const LaneBits is_narrow =
+        (radius <= largest) & ((radius <= share * tau) | (tau <= at(row.floor)));
+    const LaneBits is_decided = (radius == 0.0) | (radius < offset_of(size, steps));
+    wrong |= ~(is_narrow & is_decided & (size <= largest));
+  }
+  return !is_set(wrong);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] double largest_radius(const RowNumbers& row) {
+  Lanes most{};
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return eight(numbers, k, row.count, 0);
+    };
+    const Lanes tau = at(row.tau), ratio = at(row.radius) / tau;
+    const LaneBits counts = (tau > at(row.floor)) & (tau <= largest) & (ratio > most);
+    most = counts ? ratio : most;
+  }
+  double largest_of_all = 0;
+  for (int k = 0; k < lanes; ++k) largest_of_all = std::max(largest_of_all, most[k]);
+  return largest_of_all;
+}
+
+}  // namespace assay::conformance
