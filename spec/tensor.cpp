@@ -124,6 +124,23 @@ double half_value(std::uint16_t bits) {
   return std::bit_cast<double>(sign | (magnitude < 0x7c00 ? finite : special));
 }
 
+/// round_to_bits, whose usual case, a normal number of the format, takes few instructions here.
+std::uint32_t bits_of(double x, const FloatFormat& format) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  const auto least = static_cast<std::uint64_t>(1023 + format.min_exponent) << 52;
+  if (magnitude - least >= (std::uint64_t{0x7ff} << 52) - least) return round_to_bits(x, format);
+  const int fraction_bits = format.significand_bits - 1, shift = 52 - fraction_bits;
+  // To even: the half less one carries where the last bit that stays is set, or more is beyond it.
+  const std::uint64_t half = (std::uint64_t{1} << (shift - 1)) - 1;
+  const std::uint64_t rounded = (magnitude + half + (magnitude >> shift & 1)) >> shift;
+  const auto offset = static_cast<std::uint64_t>(1022 + format.min_exponent) << fraction_bits;
+  const auto infinity = static_cast<std::uint64_t>(format.max_exponent - format.min_exponent + 2)
+                        << fraction_bits;
+  const auto sign = static_cast<std::uint32_t>(bits >> 63) << (format.storage_bits() - 1);
+  return sign | static_cast<std::uint32_t>(std::min(rounded - offset, infinity));
+}
+
 /// Fills the row with numbers of a type; value(bits) is the number.
 template <class Bits, class Value>
 void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row,
@@ -169,13 +186,13 @@ void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<
   switch (tensor.dtype) {
     case DType::fp32:
       return store_each<std::uint32_t>(tensor, first, step, row,
-                                       [](double x) { return round_to_bits(x, fp32_format); });
+                                       [](double x) { return bits_of(x, fp32_format); });
     case DType::bf16:
       return store_each<std::uint16_t>(tensor, first, step, row,
-                                       [](double x) { return round_to_bits(x, bf16_format); });
+                                       [](double x) { return bits_of(x, bf16_format); });
     case DType::fp16:
       return store_each<std::uint16_t>(tensor, first, step, row,
-                                       [](double x) { return round_to_bits(x, fp16_format); });
+                                       [](double x) { return bits_of(x, fp16_format); });
     default:
       for (std::size_t d = 0; d < row.size(); ++d)
         tensor.store(first + static_cast<std::int64_t>(d) * step, row[d]);

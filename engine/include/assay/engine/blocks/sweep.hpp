@@ -329,6 +329,17 @@ class BlockSweep {
     const double slack = 1 + (chain + 8) * 0x1p-24;
     const double terms = sum.terms[static_cast<std::size_t>(r)];
     const double lost = terms == 0 ? 0 : static_cast<double>(of.within ? keys_ : rows_) * 0x1p-148;
+    // Scales are powers of two: where their inverse is a number, too, it gives the same bits.
+    std::array<double, Streams::floats_of_sum> by_scale{};
+    std::array<double, Streams::floats_of_sum> inverse{};
+    bool is_invertible = true;
+    for (std::size_t k = 0; k < by_scale.size(); ++k) {
+      const std::size_t stream = of.within ? Streams::floats_within[k] : Streams::floats_over[k];
+      by_scale[k] = Streams::squared[stream] ? scales.squared * operand.square
+                                             : scales.linear * operand.magnitude;
+      inverse[k] = 1 / by_scale[k];
+      is_invertible = is_invertible && std::isnormal(by_scale[k]) && std::isnormal(inverse[k]);
+    }
     for (std::size_t d = 0; d < elements.size(); ++d) {
       const std::size_t at = static_cast<std::size_t>(r * sum.columns) + d;
       std::array<double, Streams::doubles> in_double{};
@@ -336,10 +347,8 @@ class BlockSweep {
       for (std::size_t k = 0; k < in_double.size(); ++k)
         if (!sum.in_double[k].empty()) in_double[k] = sum.in_double[k][at];
       for (std::size_t k = 0; k < in_float.size(); ++k) {
-        const std::size_t stream = of.within ? Streams::floats_within[k] : Streams::floats_over[k];
-        const double scale = Streams::squared[stream] ? scales.squared * operand.square
-                                                      : scales.linear * operand.magnitude;
-        in_float[k] = (slack * static_cast<double>(sum.in_float[k][at]) + lost) / scale;
+        const double scaled = slack * static_cast<double>(sum.in_float[k][at]) + lost;
+        in_float[k] = is_invertible ? scaled * inverse[k] : scaled / by_scale[k];
       }
       Element element =
           of.within ? Streams::element_within(in_double.data(), in_float.data(), terms, of_row)
