@@ -7,7 +7,7 @@
 #include "assay/device/scratchpad.hpp"
 #include "schedules/cube_unit.hpp"
 #include "schedules/gradient_time.hpp"
-#include "schedules/report.hpp"
+#include "schedules/selected_work.hpp"
 #include "schedules/vector_unit.hpp"
 
 namespace assay::optimized::schedules {
@@ -295,11 +295,6 @@ Tensors tensors_of(const Selection& s) {
           .dkv = dkv};
 }
 
-double flop_of(const Selection& s) {
-  return 2.0 * static_cast<double>(s.listings() * s.group * s.block) *
-         static_cast<double>(3 * s.head_dim + 2 * s.head_dim_v);
-}
-
 /// Time with launch and passes: sums are cleared and rows of dy * attention added up, lists are
 /// inverted where blocks come one by one, and at last sums become outputs.
 Modelled with_passes(const Selection& s, const Rounds& rounds, std::int64_t sums, bool inverted,
@@ -351,16 +346,6 @@ Selection cut(Selection s, std::int64_t cuts) {
   return s;
 }
 
-template <class Schedule>
-void add_plan(std::vector<SelectedPlan>& all, const char* name, const Selection& s,
-              const Schedule& schedule, const device::Spec& device) {
-  try {
-    all.push_back({name, schedule, model(s, schedule, device)});
-  } catch (const device::DeviceFault&) {
-    return;  // A capacity says no: the next candidate may fit.
-  }
-}
-
 }  // namespace
 
 std::int64_t Selection::listings() const {
@@ -379,10 +364,6 @@ std::string ByBlock::to_text() const {
          std::to_string(parts) + " parts" +
          (cuts > 1 ? " and its keys in " + std::to_string(cuts) : "") + ", scores " +
          std::to_string(ahead) + " tiles ahead; dk and dv stay in L0C, dq is added";
-}
-
-std::string SelectedPlan::to_text() const {
-  return std::visit([](const auto& of) { return of.to_text(); }, schedule);
 }
 
 std::vector<Buffer> buffers_of(const Selection& s, const ByToken& by, const device::Spec& device) {
@@ -466,72 +447,14 @@ Modelled model(const Selection& whole, const ByBlock& by, const device::Spec& de
                      device);
 }
 
-std::vector<SelectedPlan> vendor_plans(const Selection& s, const device::Spec& device) {
-  std::vector<SelectedPlan> all;
-  for (std::int64_t chunk = std::min<std::int64_t>(8, s.count); chunk > 0 && all.empty();
-       chunk /= 2)
-    add_plan(all, "basic", s, ByToken{.chunk = chunk}, device);
-  return all;
+double flop_of(const Selection& s) {
+  return 2.0 * static_cast<double>(s.listings() * s.group * s.block) *
+         static_cast<double>(3 * s.head_dim + 2 * s.head_dim_v);
 }
 
-std::vector<SelectedPlan> plans(const Selection& s, const device::Spec& device) {
-  std::vector<SelectedPlan> all = vendor_plans(s, device);
-  for (const std::int64_t chunk : {1, 2, 4, 8, 16})
-    if (chunk <= s.count) add_plan(all, "by token", s, ByToken{chunk, 2}, device);
-  constexpr std::int64_t most_rows = 128;
-  for (std::int64_t tokens = 1; tokens <= s.queries && tokens * s.group <= 2 * most_rows;
-       tokens *= 2)
-    for (const std::int64_t parts : {1, 2, 3, 4, 6, 8})
-      for (const std::int64_t ahead : {1, 2, 3})
-        for (const std::int64_t cuts : {1, 2})
-          if (s.block / cuts >= slice || cuts == 1)
-            add_plan(all, "by block", s, ByBlock{tokens, parts, ahead, cuts}, device);
-  std::stable_sort(all.begin(), all.end(), [](const SelectedPlan& x, const SelectedPlan& y) {
-    return x.modelled.seconds < y.modelled.seconds;
-  });
-  return all;
-}
-
-namespace {
-
-Work work_of(const Selection& s, const device::Spec& device) {
+Bytes compulsory_bytes(const Selection& s) {
   const Tensors t = tensors_of(s);
-  return {
-      .flop = flop_of(s),
-      .peak = 2 * peak_rate(device, s.element) * device.cores.cube.value * device.cores.clock.value,
-      .compulsory = t.inputs + t.outputs + t.lists,
-      .utilised = "cube"};
-}
-
-Candidate candidate(const Selection& s, const SelectedPlan& plan, const device::Spec& device) {
-  const auto buffers = [&] {
-    return std::visit([&](const auto& of) { return buffers_of(s, of, device); }, plan.schedule);
-  };
-  const auto program = [&] {
-    return std::visit([&](const auto& of) { return program_of(s, of, device, 8); }, plan.schedule);
-  };
-  return {plan.name, plan.to_text(), plan.modelled, buffers, program};
-}
-
-std::vector<Candidate> candidates(const Selection& s, const std::vector<SelectedPlan>& plans,
-                                  const device::Spec& device) {
-  std::vector<Candidate> all;
-  for (const SelectedPlan& plan : plans) all.push_back(candidate(s, plan, device));
-  return all;
-}
-
-}  // namespace
-
-std::string report(const Selection& s, const device::Spec& device) {
-  const std::vector<SelectedPlan> all = plans(s, device), vendors = vendor_plans(s, device);
-  return report_of(work_of(s, device), candidates(s, all, device), candidates(s, vendors, device),
-                   device);
-}
-
-std::string trace(const Selection& s, const device::Spec& device) {
-  const std::vector<SelectedPlan> all = plans(s, device);
-  if (all.empty()) return {};
-  return trace_of(work_of(s, device), candidate(s, all.front(), device), device);
+  return t.inputs + t.outputs + t.lists;
 }
 
 }  // namespace assay::optimized::schedules
