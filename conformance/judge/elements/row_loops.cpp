@@ -21,14 +21,18 @@ constexpr double largest = std::numeric_limits<double>::max();
 [[gnu::always_inline]] inline Lanes eight(const double* numbers, std::int64_t k, std::int64_t count,
                                           double fill) {
   Lanes x = engine::filled<Lanes>(fill);
-  __builtin_memcpy(&x, numbers + k,
-                   static_cast<std::size_t>(std::min(lanes, count - k)) * sizeof(double));
+  if (count - k >= lanes)  // a length that is known takes no call
+    __builtin_memcpy(&x, numbers + k, sizeof x);
+  else
+    __builtin_memcpy(&x, numbers + k, static_cast<std::size_t>(count - k) * sizeof(double));
   return x;
 }
 template <class V, class T>
 [[gnu::always_inline]] inline void put(T* numbers, std::int64_t k, std::int64_t count, const V& x) {
-  __builtin_memcpy(numbers + k, &x,
-                   static_cast<std::size_t>(std::min(lanes, count - k)) * sizeof(T));
+  if (count - k >= lanes)
+    __builtin_memcpy(numbers + k, &x, sizeof x);
+  else
+    __builtin_memcpy(numbers + k, &x, static_cast<std::size_t>(count - k) * sizeof(T));
 }
 
 [[gnu::always_inline]] inline bool is_set(const LaneBits& bits) {
