@@ -162,12 +162,13 @@ function(assay_precompile group target)
 endfunction()
 
 # assay_add_library(<layer> SOURCES ... [HEADERS ...] [INTERNAL_HEADERS ...] [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL]
-#                   [PIC] [QUICK])
+#                   [PIC] [QUICK] [TOGETHER])
 # HEADERS lie under include/ of the calling folder; INTERNAL_HEADERS, too: they are for other layers, not for users, and not
 # installed. LINKS are what the headers and sources may include; INTERNAL libraries are not installed; PIC ones end up in a
-# shared library; QUICK ones are built as assay_build_quickly() says.
+# shared library; QUICK ones are built as assay_build_quickly() says; sources of TOGETHER ones share no names, and a few are
+# compiled at a time.
 function(assay_add_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK;TOGETHER" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
   add_library(assay_${layer} STATIC ${arg_SOURCES})
   add_library(assay::${layer} ALIAS assay_${layer})
   target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
@@ -192,6 +193,9 @@ function(assay_add_library layer)
     assay_precompile(quick assay_${layer})
   else()
     assay_precompile(plain assay_${layer})
+  endif()
+  if(ASSAY_PRECOMPILE AND arg_TOGETHER)
+    set_target_properties(assay_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
   endif()
   if(NOT arg_INTERNAL)
     install(TARGETS assay_${layer} EXPORT assay-targets FILE_SET HEADERS)
