@@ -22,12 +22,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Rows of so many elements, of which a few are far from usual in ways that differ.
 struct Drawn {
-  explicit Drawn(std::int64_t dim, std::uint64_t seed) {
+  explicit Drawn(std::int64_t width, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> unit(-1, 1);
     std::uniform_int_distribution<int> exponent(-30, 6), kind(0, 400);
     e.name = "dk";
-    e.extents = {.batch = 1, .heads = 1, .seq = 1, .dim = dim};
+    e.extents = {.batch = 1, .heads = 1, .seq = 1, .dim = width};
     e.rows = {0};
     e.resize(1);
     for (std::size_t k = 0; k < e.value.size(); ++k) {
@@ -57,8 +57,8 @@ struct Drawn {
 template <class Look>
 void each_drawn(const Look& look) {
   std::uint64_t seed = 0;
-  for (const std::int64_t dim : {1, 3, 8, 17, 64, 130})
-    for (int time = 0; time < 300; ++time) look(Drawn(dim, ++seed));
+  for (const std::int64_t width : {1, 3, 8, 17, 64, 130})
+    for (int time = 0; time < 300; ++time) look(Drawn(width, ++seed));
 }
 
 constexpr double share = 0x1p-20;
