@@ -7,6 +7,7 @@
 
 #include "../implementation_checks.hpp"
 #include "assay/device/scratchpad.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -202,6 +203,14 @@ TEST(CompressTiling, RefusesAWindowWhoseChainsDoNotFit) {
   EXPECT_THROW(plan(problem_of({9000}, 2048, 16), device::a2()), device::DeviceFault);
   const test::compress::Example example = {.problem = problem_of({9000}, 4096, 16)};
   EXPECT_THROW(test::compress::run(example, test::compress::zeros(example)), device::DeviceFault);
+}
+
+TEST(CompressTiling, WithoutAWindowHasNothingToSchedule) {
+  const Problem p = problem_of({31, 9}, 32, 16);
+  const std::string plan = optimized::Tiled<spec::NsaCompressGrad>::plan(p, device::a2());
+  EXPECT_TRUE(plan.ends_with("no other schedule: no window is whole\n")) << plan;
+  EXPECT_THROW(optimized::Tiled<spec::NsaCompressGrad>::trace(p, device::a2()),
+               optimized::NothingToCut);
 }
 
 TEST(CompressTiling, PrintsOneLinePerBuffer) {

@@ -26,6 +26,7 @@ template <class Real>
 struct RowElement {
   using Type = Real;
 };
+/// Of DoubleDouble: floats.
 template <>
 struct RowElement<DoubleDouble> {
   using Type = float;
