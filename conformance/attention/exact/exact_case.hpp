@@ -17,10 +17,11 @@ AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numer
 
 /// The exact gradients by their names, with their rows and channels.
 std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, const Op::Problem& p);
-/// Compares every element of the judged rows with the exact gradients, as `judge_exact` does.
+/// Compares every element of the judged rows with the exact gradients, as `judge_exact` does. No
+/// query reads a key more than `most_times`.
 /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
 void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
-                   const flash::GradientTensors& outputs, const spec::Numerics& numerics,
-                   CaseReport& report);
+                   const flash::GradientTensors& outputs, std::int64_t most_times,
+                   const spec::Numerics& numerics, CaseReport& report);
 
 }  // namespace assay::conformance::exact

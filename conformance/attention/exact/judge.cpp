@@ -33,11 +33,12 @@ std::vector<Place> places_of(const Op::Problem& p, const flash::GradientTensors&
 }
 
 /// Largest residue that counts as 0 where the exact gradient is 0 (E23): what probabilities of size
-/// numerics.floor leave behind on pairs that the mask excludes.
+/// numerics.floor leave behind on pairs that the mask excludes, each as often as keys are read.
 class Residues {
  public:
-  Residues(const Op::Problem& p, const Op::Inputs& inputs, const spec::Numerics& numerics)
-      : phi_(numerics.floor * cast_slack) {
+  Residues(const Op::Problem& p, const Op::Inputs& inputs, const spec::Numerics& numerics,
+           std::int64_t most_times)
+      : phi_(numerics.floor * cast_slack * static_cast<double>(most_times)) {
     if (phi_ == 0) return;
     dense_.emplace(p, inputs);
     floor_ = flash::floor_of(*dense_);
@@ -91,9 +92,9 @@ std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, con
 }
 
 void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
-                   const flash::GradientTensors& outputs, const spec::Numerics& numerics,
-                   CaseReport& report) {
-  const Residues residues(problem, exact_case.inputs, numerics);
+                   const flash::GradientTensors& outputs, std::int64_t most_times,
+                   const spec::Numerics& numerics, CaseReport& report) {
+  const Residues residues(problem, exact_case.inputs, numerics, most_times);
   const std::vector<ExactTensor> tensors = exact_tensors(exact_case, problem);
   const std::vector<Place> places = places_of(problem, outputs);
   std::vector<ExactOutput> exact;

@@ -37,7 +37,7 @@ std::vector<ExactTensor> Suite<Op>::exact_tensors(const AttentionExactCase& exac
 void Suite<Op>::compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  exact::compare_exact(exact_case, problem, flash::gradient_tensors(outputs), numerics, report);
+  exact::compare_exact(exact_case, problem, flash::gradient_tensors(outputs), 1, numerics, report);
 }
 
 }  // namespace assay::conformance

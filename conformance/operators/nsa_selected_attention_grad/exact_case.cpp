@@ -35,8 +35,9 @@ SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& nume
 void Suite<Op>::compare_exact(const SelectedExactCase& exact_case, const Op::Problem& p,
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  exact::compare_exact(exact_case.dense, selected::dense_problem(p),
-                       selected::gradient_tensors(outputs), numerics, report);
+  exact::compare_exact(
+      exact_case.dense, selected::dense_problem(p), selected::gradient_tensors(outputs),
+      selected::ListPattern(p, exact_case.inputs.topk_indices).most_times(), numerics, report);
 }
 
 }  // namespace assay::conformance
