@@ -16,8 +16,8 @@ function(build page readme)
     file(WRITE ${FOLDER}/tree/docs/${ARGN} "${too_long}")
   endif()
   file(COPY ${ROOT}/tools/docs/handbook_hooks.py DESTINATION ${FOLDER}/tree/tools/docs)
-  file(WRITE ${FOLDER}/tree/mkdocs.yml
-    "site_name: small\nuse_directory_urls: false\nhooks:\n  - tools/docs/handbook_hooks.py\nnav:\n  - index.md\n  - other.md\n")
+  file(WRITE ${FOLDER}/tree/tools/docs/mkdocs.yml
+    "site_name: small\ndocs_dir: ../../docs\nuse_directory_urls: false\nhooks:\n  - handbook_hooks.py\nnav:\n  - index.md\n  - other.md\n")
   execute_process(COMMAND ${ROOT}/tools/docs/handbook ${FOLDER}/site ${FOLDER}/tree
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   set(status ${status} PARENT_SCOPE)
@@ -59,4 +59,4 @@ refused("tools/docs/long.md has 10010 bytes; at most 10000")
 build("${right}" "${too_long_for_a_readme}")
 refused("README.md has 12010 bytes; at most 12000")
 build("${right}" "# Readme\n" beside.md)
-refused("docs/beside.md is not in the contents, mkdocs.yml")
+refused("docs/beside.md is not in the contents, tools/docs/mkdocs.yml")

@@ -44,7 +44,7 @@ def source_of(page: File, config) -> str:
 
 
 def root_of(config) -> Path:
-    return Path(config["config_file_path"]).parent
+    return Path(config["docs_dir"]).resolve().parent
 
 
 def site_path(path: str) -> str:
