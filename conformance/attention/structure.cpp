@@ -5,12 +5,13 @@
 #include <string>
 
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/at.hpp"
 #include "judge/structure.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// One output tensor with everything that its checks need.
 struct Checked {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/at.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -32,7 +33,7 @@ constexpr std::int64_t price_of_memory = 24;
 /// Multiplications that are left for wide radii of later parts when casts are asked for.
 constexpr std::int64_t kept_for_wide = 300'000;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// 2^floor(log2 size) of a normal number.
 double power_below(double size) {

@@ -3,13 +3,14 @@
 #include <cstring>
 
 #include "assay/conformance/inputs/inputs.hpp"
+#include "assay/spec/at.hpp"
 
 namespace assay::conformance {
 namespace {
 
 constexpr std::int64_t findings_per_rule = 3;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 }  // namespace
 

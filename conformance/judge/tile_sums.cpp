@@ -5,15 +5,16 @@
 #include <numeric>
 #include <sstream>
 
+#include "assay/spec/at.hpp"
 #include "assay/spec/dtype.hpp"
 #include "judge/tolerance.hpp"
 
 namespace assay::conformance {
 namespace {
 
-constexpr std::size_t most_findings = 4;
+constexpr std::size_t most_told = 4;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// What the rows of a tile hold, channel by channel.
 struct Written {
@@ -181,14 +182,14 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
     proven |= worst.proven;
     failing.push_back(worst);
   }
-  if (failing.size() > most_findings)
+  if (failing.size() > most_told)
     findings.push_back({.rule = "tile_sum",
                         .tensor = sums.name,
                         .text = std::to_string(failing.size()) + " of " +
                                 std::to_string(sums.tiles.size()) + " tiles of " +
                                 std::to_string(tile_rows) + " rows of " + sums.name +
                                 " have another sum"});
-  for (std::size_t k = 0; k < std::min(failing.size(), most_findings); ++k)
+  for (std::size_t k = 0; k < std::min(failing.size(), most_told); ++k)
     findings.push_back(finding_of(sums, failing[k]));
   if (failing.empty()) return no_objection("the sums of " + sums.name);
   const auto gravest = std::ranges::find(failing, proven, &Deviation::proven);

@@ -15,7 +15,7 @@ using P = Op::Parameters;
 using Member = Parameter P::*;
 using Members = std::initializer_list<Member>;
 
-constexpr Members inputs = {
+constexpr Members input_members = {
     &P::query,       &P::key,         &P::value,       &P::attention_out, &P::attention_out_grad,
     &P::softmax_max, &P::softmax_sum, &P::topk_indices};
 constexpr Members operands = {&P::query, &P::key, &P::value, &P::attention_out,
@@ -57,19 +57,19 @@ bool is_plain(const Parameter& tensor) {
 }  // namespace
 
 bool has_three_axes(const Call& c) {
-  return std::ranges::all_of(inputs, [&](Member m) {
+  return std::ranges::all_of(input_members, [&](Member m) {
     const Parameter& tensor = c.parameters.*m;
     return !tensor.present || tensor.shape.size() == 3;
   });
 }
 
-bool is_framed(const Call& c) { return present(c, inputs) && has_three_axes(c); }
+bool is_framed(const Call& c) { return present(c, input_members) && has_three_axes(c); }
 
 std::vector<Check> presence_checks() {
   constexpr Status null = Status::param_nullptr;
   return {
       {"NSAS-C02", null, "the required tensors are given",
-       [](const Call& c) { return present(c, inputs) && present(c, gradients); }},
+       [](const Call& c) { return present(c, input_members) && present(c, gradients); }},
       {"NSAS-C03", null, "inputLayout, workspaceSize and executor are given",
        [](const Call& c) {
          return c.attributes.input_layout && c.parameters.workspace_size && c.parameters.executor;

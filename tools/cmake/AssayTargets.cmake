@@ -162,13 +162,12 @@ function(assay_precompile group target)
 endfunction()
 
 # assay_add_library(<layer> SOURCES ... [HEADERS ...] [INTERNAL_HEADERS ...] [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL]
-#                   [PIC] [QUICK] [TOGETHER])
+#                   [PIC] [QUICK])
 # HEADERS lie under include/ of the calling folder; INTERNAL_HEADERS, too: they are for other layers, not for users, and not
 # installed. LINKS are what the headers and sources may include; INTERNAL libraries are not installed; PIC ones end up in a
-# shared library; QUICK ones are built as assay_build_quickly() says; sources of TOGETHER ones share no names, and a few are
-# compiled at a time.
+# shared library; QUICK ones are built as assay_build_quickly() says.
 function(assay_add_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK;TOGETHER" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
   add_library(assay_${layer} STATIC ${arg_SOURCES})
   add_library(assay::${layer} ALIAS assay_${layer})
   target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
@@ -194,12 +193,31 @@ function(assay_add_library layer)
   else()
     assay_precompile(plain assay_${layer})
   endif()
-  if(ASSAY_PRECOMPILE AND arg_TOGETHER)
-    set_target_properties(assay_${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
-  endif()
   if(NOT arg_INTERNAL)
     install(TARGETS assay_${layer} EXPORT assay-targets FILE_SET HEADERS)
   endif()
+endfunction()
+
+# assay_compile_together(<target> <room>...): with precompiled headers, compiles the sources that the target has so far in
+# each of these folders, "." for its own, as one: most of their compilation is of headers that they share. They share no
+# names but those that mean the same.
+function(assay_compile_together target)
+  if(NOT ASSAY_PRECOMPILE OR NOT ARGN)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # Types without linkage as members: of a source, GCC takes those for types of a header.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
+    cmake_path(GET source PARENT_PATH room)
+    cmake_path(RELATIVE_PATH room BASE_DIRECTORY ${folder})
+    if(room IN_LIST ARGN)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${room})
+    endif()
+  endforeach()
 endfunction()
 
 # assay_add_pairs(<target> <source>...): adds sources of the target that work on the engine's lanes, compiled once for

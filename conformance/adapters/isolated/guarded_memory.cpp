@@ -10,13 +10,15 @@
 #include <cstring>
 #include <system_error>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::adapters {
 namespace {
 
 /// Of a file that is kept from run to run: nearly all cases of an ordinary plan need less.
 constexpr std::int64_t most_kept_bytes = std::int64_t{64} << 20;
 
-constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 std::int64_t page_bytes() {
   static const std::int64_t bytes = sysconf(_SC_PAGESIZE);

@@ -4,11 +4,12 @@
 #include <cmath>
 
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/at.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 bool query_cancels(const Dense& dense, const spec::RowPosition& query) {
   const auto [b, n, i] = query;

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <span>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance::flash {
 
-inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// E16. Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
 /// evenly spaced rows.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/spec/at.hpp"
 #include "attention/exact/exact_store.hpp"
 
 namespace assay::conformance::exact {
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::int64_t lowered = 128;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 bool is_compressed(spec::PseShape shape) {
   return shape == spec::PseShape::bnhs || shape == spec::PseShape::one_nhs;

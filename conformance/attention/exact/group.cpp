@@ -5,11 +5,12 @@
 #include <cmath>
 
 #include "assay/conformance/attention/exact_case.hpp"
+#include "assay/spec/at.hpp"
 
 namespace assay::conformance::exact {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 std::int64_t halved(std::int64_t magnitude, int times) {
   return std::max<std::int64_t>(1, magnitude >> std::min(times, 62));

@@ -195,7 +195,6 @@ std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
 }
 
 void lay_out_channels(Plan& plan) {
-  constexpr std::int64_t digit_bits = 4;
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   if (plan.bias != BiasForm::none) plan.raises = raises_of(plan);

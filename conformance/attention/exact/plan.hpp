@@ -23,6 +23,8 @@ struct Scale {
 };
 
 inline constexpr double largest_fp16 = 65504;
+/// Bits of a key's position that one channel holds.
+inline constexpr std::int64_t digit_bits = 4;
 
 /// One key head of one sequence.
 struct KeyHead {

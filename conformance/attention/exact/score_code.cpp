@@ -6,14 +6,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance::exact {
 namespace {
 
 constexpr std::int64_t key_bit = 4, key_constant = 16, key_raise = 8;
 /// Bits of a part of a raise, and of a digit of a position.
-constexpr std::int64_t raise_bits = 6, digit_bits = 4;
+constexpr std::int64_t raise_bits = 6;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// Keys in a random order, but the first two and two neighbours elsewhere, often the last ones,
 /// come first: rows of any causal mask then find one, two or four of these four.

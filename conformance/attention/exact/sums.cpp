@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance::exact {
 
 /// A sum of integers with what decides whether it is exact in every order.
@@ -33,7 +35,7 @@ namespace {
 /// Summands of dk and dv are in units that suit rows with any number of keys up to 2^3.
 constexpr int most_log2_count = 3;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 Excess excess_of(Sum sum, const std::string& where, int length, int limit) {
   return {sum, where + " needs " + std::to_string(length) + " bits, the limit is " +

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// Whether all elements pass the element rule.
 bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {

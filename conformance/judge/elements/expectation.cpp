@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// Calls visit(a.field, b.field) with every list of entries of two expectations.
 template <class Visit>

@@ -12,10 +12,12 @@
 #include <span>
 #include <vector>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// So many failing rows are looked at, evenly drawn.
 constexpr std::int64_t most_rows = 64;

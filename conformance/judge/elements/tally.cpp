@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "assay/spec/at.hpp"
 #include "judge/elements/row_loops.hpp"
 #include "judge/judging.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t findings_per_tensor = 8;
 constexpr double certified_share = 0x1p-10;  // radius of the reference allowed beside tau
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 std::string sentence(const Finding& f, const std::string& why) {
   std::ostringstream text;

@@ -21,12 +21,12 @@ struct Bit {
   }
 };
 
-struct Pattern {
+struct NamedDrop {
   std::string_view name, sentence;
   bool (*keeps)(const Bit& bit);
 };
 
-constexpr Pattern patterns[] = {
+constexpr NamedDrop drops[] = {
     {"random",
      "each score is kept with probability keep_prob, or 1/2 where keep_prob 1 leaves the bits "
      "unused",
@@ -37,8 +37,8 @@ constexpr Pattern patterns[] = {
      [](const Bit& bit) { return bit.j != bit.seq_kv - 1; }},
 };
 
-const Pattern& pattern_of(const std::string& name) {
-  for (const Pattern& pattern : patterns)
+const NamedDrop& drop_named(const std::string& name) {
+  for (const NamedDrop& pattern : drops)
     if (pattern.name == name) return pattern;
   throw std::invalid_argument("no drop pattern '" + name + "'");
 }
@@ -54,7 +54,7 @@ void set_bit(spec::Tensor& mask, std::int64_t element, bool kept) {
 std::span<const InputProfile> drop_patterns() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
-    for (const Pattern& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
+    for (const NamedDrop& pattern : drops) entries.push_back({pattern.name, pattern.sentence});
     return entries;
   }();
   return named;
@@ -65,7 +65,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   if (p.drop_mask == spec::DropMask::absent) return std::nullopt;
   const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
-  const Pattern& pattern = pattern_of(c.patterns.drop);
+  const NamedDrop& pattern = drop_named(c.patterns.drop);
   const Places places(c.seed, Stream::drop);
   Bit bit{.j = 0,
           .seq_kv = 0,

@@ -26,7 +26,7 @@ struct Cell {
   }
 };
 
-struct Pattern {
+struct NamedMask {
   std::string_view name, sentence;
   bool (*excludes)(const Cell& cell);
 };
@@ -43,7 +43,7 @@ bool outside_document(const Cell& c) {
   return c.i / length != c.j / length;
 }
 
-constexpr Pattern patterns[] = {
+constexpr NamedMask masks[] = {
     {"random", "each key is excluded with probability 1/4", random_cells},
     {"open", "nothing is excluded", [](const Cell&) { return false; }},
     {"causal", "keys after the diagonal that starts left-up are excluded",
@@ -70,8 +70,8 @@ constexpr Pattern patterns[] = {
      [](const Cell& c) { return c.j >= c.slice.integer(0, (c.seq_kv + 1) / 2, c.seq_kv); }},
 };
 
-const Pattern& pattern_of(const std::string& name) {
-  for (const Pattern& pattern : patterns)
+const NamedMask& mask_named(const std::string& name) {
+  for (const NamedMask& pattern : masks)
     if (pattern.name == name) return pattern;
   throw std::invalid_argument("no mask pattern '" + name + "'");
 }
@@ -117,7 +117,7 @@ class Cells {
 /// The pattern of the case; closed outside the window in mode 0.
 void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const Pattern& pattern = pattern_of(c.patterns.mask);
+  const NamedMask& pattern = mask_named(c.patterns.mask);
   const Places places(c.seed, Stream::mask);
   Cell cell{.i = -1,
             .j = 0,
@@ -155,7 +155,7 @@ void fill_compressed(Cells& cells, std::int64_t b, std::int64_t n) {
 std::span<const InputProfile> mask_patterns() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
-    for (const Pattern& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
+    for (const NamedMask& pattern : masks) entries.push_back({pattern.name, pattern.sentence});
     return entries;
   }();
   return named;

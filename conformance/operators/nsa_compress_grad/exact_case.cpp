@@ -7,6 +7,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/at.hpp"
 #include "inputs/input_profiles.hpp"
 #include "judge/judging.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
@@ -21,7 +22,7 @@ using Integers = std::vector<std::int32_t>;  // rows in the order of Extents::ro
 constexpr int most_attempts = 64;
 
 bool is_narrow(spec::DType type) { return type == spec::DType::fp16 || type == spec::DType::bf16; }
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// What the numbers of a case are drawn from: integers up to an amplitude, times a power of two.
 struct Plan {

@@ -5,12 +5,13 @@
 #include <functional>
 #include <string>
 
+#include "assay/spec/at.hpp"
 #include "judge/structure.hpp"
 
 namespace assay::conformance::compress {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// Magnitudes of the operands of each head.
 struct Magnitudes {

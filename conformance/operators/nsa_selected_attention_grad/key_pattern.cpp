@@ -4,10 +4,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance::selected {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 }  // namespace
 

@@ -8,13 +8,15 @@
 #include <thread>
 #include <vector>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance {
 namespace {
 
 constexpr std::int64_t rows_of_head = 37, heads = 3, dim = 3, row_count = heads * rows_of_head;
 constexpr std::int64_t vague_row = 50, wrong_row = 71;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// Says of every row what the expectation says, and of `vague_row` that it is one more.
 class Truth : public Definition {

@@ -26,7 +26,7 @@ namespace {
 using conformance::CaseReport;
 using conformance::Verdict;
 
-struct Options {
+struct CheckOptions {
   std::string file, implementation, numerics = "ascend_a2", report, html, junit;
 };
 
@@ -42,7 +42,7 @@ struct Judged {
 template <class Op>
 class FileJudge {
  public:
-  FileJudge(const Options& options, fixtures::CaseRecord record)
+  FileJudge(const CheckOptions& options, fixtures::CaseRecord record)
       : options_(options),
         record_(std::move(record)),
         case_(conformance::parse_case<Op>(conformance::case_words(record_.command, Op::name))),
@@ -142,7 +142,7 @@ class FileJudge {
       report.verdict = {Verdict::nondeterministic, conformance::Rule::determinism, text};
   }
 
-  const Options& options_;
+  const CheckOptions& options_;
   fixtures::CaseRecord record_;
   conformance::Case<Op> case_;
   conformance::Examination<Op> examination_;
@@ -173,7 +173,7 @@ void refuse(CaseReport report, const std::string& name, const std::string& why,
 }
 
 template <class Op>
-void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& verdicts) {
+void judge_case(const CheckOptions& options, fixtures::CaseRecord record, Verdicts& verdicts) {
   FileJudge<Op> judge(options, std::move(record));
   for (const auto& [name, actual] : judge.record().actual) {
     if (!options.implementation.empty() && options.implementation != name) continue;
@@ -198,7 +198,7 @@ void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& v
 
 /// What a case must hold, by its replay line. Errors: those of a line that is none, and StoreError
 /// for a damaged case.
-fixtures::Expectation expectation(const Options& options, const fixtures::CaseRecord& head) {
+fixtures::Expectation expectation(const CheckOptions& options, const fixtures::CaseRecord& head) {
   const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
   if (head.operator_name.empty()) throw UsageError(where + " names no operator");
   fixtures::Expectation expected;
@@ -211,7 +211,7 @@ fixtures::Expectation expectation(const Options& options, const fixtures::CaseRe
   return expected;
 }
 
-Verdicts judge_file(const Options& options, const Context& context) {
+Verdicts judge_file(const CheckOptions& options, const Context& context) {
   Verdicts verdicts;
   const fixtures::Reader reader =
       reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
@@ -236,11 +236,11 @@ Verdicts judge_file(const Options& options, const Context& context) {
   return verdicts;
 }
 
-std::vector<Destination> texts(const Options& options) {
+std::vector<Destination> texts(const CheckOptions& options) {
   return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
 }
 
-void write_reports(const Options& options, const conformance::Results& results,
+void write_reports(const CheckOptions& options, const conformance::Results& results,
                    const Context& context) {
   if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
   if (const auto write = sink(options.html, context)) write(dashboard_page(results));
@@ -251,7 +251,7 @@ void write_reports(const Options& options, const conformance::Results& results,
   junit.on_end(results.summary);
 }
 
-ExitCode check(const Options& options, const Context& context) {
+ExitCode check(const CheckOptions& options, const Context& context) {
   require_writable(texts(options), {{"file", options.file}});
   const Context told = beside(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
@@ -304,7 +304,7 @@ Command check_command() {
   return {.name = "check",
           .summary = "judge outputs that someone added to an exported file",
           .declare = [](CLI::App& app, const Registry&) -> Action {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<CheckOptions>();
             app.add_option("file", options->file,
                            "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
                 ->required();

@@ -17,7 +17,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string id, store;
 };
 
@@ -106,7 +106,7 @@ bool explain_relation(const std::string& name, const Context& context) {
   return found;
 }
 
-ExitCode explain_stored(const Options& options, const Context& context) {
+ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
   const fixtures::Reader reader =
       reading([&] { return fixtures::Reader(options.store, fixtures::Origin::foreign); });
   const std::vector<std::string> ids = reading([&] { return reader.ids(); });
@@ -131,7 +131,7 @@ ExitCode explain_stored(const Options& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-ExitCode explain(const Options& options, const Context& context) {
+ExitCode explain(const ExplainOptions& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
   if (explain_row(options.id, context) || explain_relation(options.id, context))
     return ExitCode::conformant;
@@ -149,7 +149,7 @@ Command explain_command() {
       .summary =
           "print one documented requirement and where it was read, a relation, or a stored case",
       .declare = [](CLI::App& app, const Registry&) -> Action {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ExplainOptions>();
         app.add_option(
                "id", options->id,
                "id of a requirement such as FAG-C20, name of a relation, or id of a stored case")

@@ -25,7 +25,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string file, lines, numerics = "ascend_a2", largest, implementation;
   bool recipe_only = false;
   bool is_golden = false;  ///< says how the references are known, and fails where one is not
@@ -37,7 +37,7 @@ struct Options {
 };
 
 template <class Op>
-spec::Numerics numerics_of(const Options& options, spec::DType io) {
+spec::Numerics numerics_of(const ExportOptions& options, spec::DType io) {
   try {
     return spec::numerics_from_text(options.numerics, io, Op::name);
   } catch (const std::invalid_argument& error) {
@@ -63,7 +63,7 @@ struct Written {
 };
 
 template <class Op>
-Chosen<Op> chosen_cases(const Options& options) {
+Chosen<Op> chosen_cases(const ExportOptions& options) {
   constexpr std::int64_t unlimited = std::int64_t{1} << 40;
   const std::int64_t largest = options.limit().empty()
                                    ? unlimited
@@ -88,7 +88,7 @@ enum class Inexact { left_out, recipe, refused };
 /// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is
 /// refused.
 template <class Op>
-std::optional<fixtures::CaseRecord> record_of(const Options& options,
+std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
                                               const conformance::Case<Op>& c,
                                               const Recorder<Op>* implementation, Inexact inexact,
                                               conformance::Certainty& certainty) {
@@ -146,7 +146,7 @@ void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
 
 /// Writes the cases, with what the named implementation makes of them, and adds them to `golden`.
 template <class Op>
-void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
+void write_cases(const ExportOptions& options, const std::vector<conformance::Case<Op>>& cases,
                  fixtures::Writer& writer, Inexact inexact, const Context& context,
                  Golden& golden) {
   std::unique_ptr<spec::Implementation<Op>> own;
@@ -176,13 +176,13 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
   golden.cases += written;
 }
 
-void print_written(const Options& options, std::int64_t cases, std::ostream& out) {
+void print_written(const ExportOptions& options, std::int64_t cases, std::ostream& out) {
   out << fmt::format("{}: {} cases, {}\n", options.file, cases,
                      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 
 /// Of a golden file how its references are known.
-ExitCode conclude(const Options& options, const Golden& golden, std::ostream& out) {
+ExitCode conclude(const ExportOptions& options, const Golden& golden, std::ostream& out) {
   if (!options.is_golden) return ExitCode::conformant;
   const conformance::Certainty& c = golden.certainty;
   out << fmt::format(
@@ -196,7 +196,7 @@ ExitCode conclude(const Options& options, const Golden& golden, std::ostream& ou
   return c.certified() == c.elements() ? ExitCode::conformant : ExitCode::not_conclusive;
 }
 
-ExitCode export_plan(const Options& options, const Context& context) {
+ExitCode export_plan(const ExportOptions& options, const Context& context) {
   Written sum;
   ExportSize size(options.contents(), !options.implementation.empty());
   Golden golden;
@@ -241,7 +241,7 @@ ExitCode export_plan(const Options& options, const Context& context) {
 }
 
 template <class Op>
-ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
+ExitCode export_one(const ExportOptions& options, const conformance::Case<Op>& c,
                     const Context& context) {
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   fixtures::Writer writer(options.file);
@@ -265,7 +265,7 @@ conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
 }
 
 /// A case that several lines name is stored once.
-ExitCode export_lines(const Options& options, const Context& context) {
+ExitCode export_lines(const ExportOptions& options, const Context& context) {
   const auto texts = case_texts("--lines", options.lines);
   fixtures::Writer writer(options.file);
   std::set<std::string> stored;
@@ -294,7 +294,7 @@ void require_no_plan(const CLI::App& app) {
 }
 
 Action declare(CLI::App& app, bool is_golden) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   options->is_golden = is_golden;
   app.add_option("file", options->file, "HDF5 file that is written")->required();
   app.add_option(

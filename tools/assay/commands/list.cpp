@@ -148,7 +148,7 @@ void print(const Listing& listing, std::ostream& out) {
   table.print(out);
 }
 
-struct Options {
+struct ListOptions {
   std::string kind, report;
   bool json = false, coverage = false;
   PlanFlags plan;
@@ -178,7 +178,7 @@ Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
   return coverage;
 }
 
-ExitCode list_coverage(const Options& options, const Context& context) {
+ExitCode list_coverage(const ListOptions& options, const Context& context) {
   Json all = Json::object();
   const auto show = [&](const std::string& of, const Coverage& coverage) {
     all[of] = coverage_json(coverage);
@@ -204,7 +204,7 @@ ExitCode list_coverage(const Options& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-ExitCode list(const Options& options, const Context& context) {
+ExitCode list(const ListOptions& options, const Context& context) {
   const spec::Upstream upstream = upstream_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
@@ -233,7 +233,7 @@ Command list_command() {
       .name = "list",
       .summary = "print what exists: operators, requirements, input profiles, implementations, ...",
       .declare = [](CLI::App& app, const Registry&) -> Action {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ListOptions>();
         app.add_option("kind", options->kind,
                        "operators, entry_points, requirements, profiles, patterns, relations, "
                        "implementations or presets");

@@ -29,7 +29,7 @@ using conformance::Results;
 using conformance::SweepShard;
 using conformance::Unfinished;
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> parts;
   ResultFiles files;
   ExitFlags exit;
@@ -132,7 +132,7 @@ void write_store(const std::string& path, const Results& results, const std::vec
   writer.close();
 }
 
-void write_texts(const Options& options, const Results& results, const Baseline& baseline,
+void write_texts(const MergeOptions& options, const Results& results, const Baseline& baseline,
                  const Context& context) {
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(results));
   if (const auto write = sink(options.files.html, context)) write(dashboard_page(results));
@@ -146,7 +146,7 @@ void write_texts(const Options& options, const Results& results, const Baseline&
   }
 }
 
-ExitCode merge(const Options& options, const Context& context) {
+ExitCode merge(const MergeOptions& options, const Context& context) {
   std::vector<Destination> inputs;
   for (const std::string& path : options.parts) inputs.push_back({"a part", path});
   options.files.require_writable(inputs);
@@ -189,7 +189,7 @@ Command merge_command() {
   return {.name = "merge",
           .summary = "join the parts of a sweep that ran with --shard",
           .declare = [](CLI::App& app, const Registry&) -> Action {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<MergeOptions>();
             app.add_option("part", options->parts,
                            "all parts in any order: what --store wrote of each, or --report")
                 ->required();

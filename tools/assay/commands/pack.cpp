@@ -20,6 +20,7 @@
 #include "packs/recipe.hpp"
 #include "packs/sets.hpp"
 #include "signals.hpp"
+#include "stored/json_members.hpp"
 #include "stored/reading.hpp"
 
 namespace assay::cli {
@@ -36,7 +37,7 @@ constexpr std::size_t longest_recipe = 2048, longest_excerpt = 100;
 /// What is read of a pack from elsewhere; a set of all cases needs a fifth of that.
 constexpr std::int64_t most_manifest = 1 << 24, most_recipes = 1 << 26;
 
-struct Options {
+struct PackOptions {
   std::string set, to, verified, numerics = "ascend_a2", format = "hdf5";
   bool list = false, whole = false;
 };
@@ -73,7 +74,7 @@ spec::Numerics numerics_of(const std::string& text, spec::DType io) {
 }
 
 template <class Op>
-void add_case(const Options& options, const conformance::Case<Op>& c, Pack& pack) {
+void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& pack) {
   const spec::Numerics numerics = numerics_of<Op>(options.numerics, c.problem.dtype);
   conformance::Examination<Op> examination(c);
   fixtures::CaseRecord record = conformance::recipe(c);
@@ -104,7 +105,7 @@ void add_case(const Options& options, const conformance::Case<Op>& c, Pack& pack
 }
 
 template <class Op>
-void add_cases(const Options& options, Pack& pack, const Context& context) {
+void add_cases(const PackOptions& options, Pack& pack, const Context& context) {
   for (const auto& c : cases_of_set<Op>(options.set)) {
     if (context.stop) throw std::runtime_error(options.to + ": stopped; there is no whole pack");
     try {
@@ -115,17 +116,14 @@ void add_cases(const Options& options, Pack& pack, const Context& context) {
   }
 }
 
-/// Errors: UsageError; a text of brackets alone would take fifty times its size.
+/// Errors: UsageError.
 Json parsed(const std::string& text, const std::string& where) {
-  constexpr int deepest = 16;
-  const auto is_shallow = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth <= deepest) return true;
-    throw UsageError(fmt::format("{} nests deeper than {} levels", where, deepest));
-  };
   try {
-    return Json::parse(text, is_shallow);
+    return parse_shallow(text, where);
   } catch (const Json::exception& error) {
     throw UsageError(where + ": " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
   }
 }
 
@@ -143,7 +141,7 @@ fixtures::PackFolder folder_for_pack(const std::string& folder) {
   }
 }
 
-ExitCode write_pack(const Options& options, const Context& context) {
+ExitCode write_pack(const PackOptions& options, const Context& context) {
   const auto sets = pack_sets();
   if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
     throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
@@ -261,14 +259,14 @@ std::int64_t verify_recipe(const std::string& text, const std::string& place, co
   return faults;
 }
 
-ExitCode verify_pack(const Options& options, const Context& context) {
+ExitCode verify_pack(const PackOptions& options, const Context& context) {
   const fs::path folder(options.verified);
   const std::string where = (folder / manifest_name).string();
   const Json manifest = read_manifest(folder, where);
   std::int64_t faults = 0, cases = 0, inputs = 0;
   const Json files = member<Json>(manifest, "files", where);
   const auto word = manifest.contains("format") ? member<std::string>(manifest, "format", where)
-                                                : Options().format;  // older packs had one
+                                                : PackOptions().format;  // older packs had one
   const auto format = format_of(word);
   if (!format)
     throw UsageError(where + ": the format is '" + conformance::excerpt(word, longest_excerpt) +
@@ -292,7 +290,7 @@ ExitCode verify_pack(const Options& options, const Context& context) {
   return faults == 0 ? ExitCode::conformant : ExitCode::usage;
 }
 
-ExitCode run_pack(const Options& options, const Context& context) {
+ExitCode run_pack(const PackOptions& options, const Context& context) {
   const bool writes = !options.set.empty() || !options.to.empty();
   if (int{options.list} + int{!options.verified.empty()} + int{writes} != 1)
     throw UsageError("pack takes one of: --list, SET --to FOLDER, --verify FOLDER");
@@ -308,7 +306,7 @@ ExitCode run_pack(const Options& options, const Context& context) {
 }
 
 Action declare(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PackOptions>();
   app.add_option("set", options->set, "named set of cases");
   app.add_option("--to", options->to, "folder that is written: made, empty, or an older pack");
   app.add_flag("--list", options->list, "the named sets");

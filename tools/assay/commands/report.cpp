@@ -18,7 +18,7 @@ namespace {
 
 using conformance::Results;
 
-struct Options {
+struct ReportOptions {
   std::string report, html, json;
   /// The first report of them is compared; all are on the page, a kill table and a trace.
   std::vector<std::string> before;
@@ -46,7 +46,7 @@ void print_changes(const Changes& changes, const Results& before, const std::str
 
 /// Shows what changed since the first earlier report; the exit code says whether something became
 /// worse.
-ExitCode compare(const Options& options, const Results& results, const Results& before,
+ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, const Context& context) {
   const Changes changes = changes_between(results, before);
   print_changes(changes, before, replay_program(results, context), out);
@@ -54,7 +54,7 @@ ExitCode compare(const Options& options, const Results& results, const Results& 
   return changes.count(Change::regression) > 0 ? ExitCode::nonconformant : ExitCode::conformant;
 }
 
-ExitCode report(const Options& options, const Context& context) {
+ExitCode report(const ReportOptions& options, const Context& context) {
   const std::vector<Destination> written = {{"--html", options.html}, {"--json", options.json}};
   require_writable(written, {{"report", options.report}});
   for (const std::string& before : options.before) require_writable(written, {{"before", before}});
@@ -84,7 +84,7 @@ Command report_command() {
       .name = "report",
       .summary = "show a report, or compare it with an earlier one: exit code 1 on a regression",
       .declare = [](CLI::App& app, const Registry&) -> Action {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ReportOptions>();
         app.add_option("report", options->report,
                        "report.json of a sweep, a table of 'assay mutants', or a trace of 'assay "
                        "device plan'")

@@ -32,7 +32,7 @@ namespace {
 using conformance::CaseReport;
 using conformance::Summary;
 
-struct Options {
+struct SweepOptions {
   std::string operator_name, budget, shard, shrink = "3";
   ImplementationFlags implementation;
   PlanFlags plan;
@@ -46,7 +46,7 @@ struct Options {
 /// Time for shrinking all the failures of a sweep that are shrunk.
 constexpr double shrink_seconds = 20;
 
-conformance::Environment environment(const Options& options, const Parts& parts,
+conformance::Environment environment(const SweepOptions& options, const Parts& parts,
                                      const Context& context) {
   conformance::Environment result{
       .tool_version = build_facts().version,
@@ -94,7 +94,7 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
 }
 
 /// Exit code and last words of a sweep that ended, was stopped or ran out of its budget.
-ExitCode conclude(const conformance::Results& results, const Options& options,
+ExitCode conclude(const conformance::Results& results, const SweepOptions& options,
                   const Baseline& baseline, const Context& context) {
   const Summary& summary = results.summary;
   if (summary.interrupted) {
@@ -122,7 +122,7 @@ struct Sinks {
 
 /// Prints the results and writes what is made of all of them at once. A report on standard output
 /// cannot be replaced: it is written here alone.
-void publish(const conformance::Results& results, const Options& options, const Sinks& sinks,
+void publish(const conformance::Results& results, const SweepOptions& options, const Sinks& sinks,
              const Context& context) {
   const Context told = beside(options.files.texts(), context);
   print_results(results, context.typed, told.out);
@@ -144,7 +144,7 @@ std::string description(conformance::Results results, const fixtures::Store& sto
 
 /// The store of the sweep, with what an earlier start of it left. Errors: UsageError where
 /// `--resume` finds nothing of it.
-fixtures::Store opened_store(const Options& options, const std::filesystem::path& path,
+fixtures::Store opened_store(const SweepOptions& options, const std::filesystem::path& path,
                              const std::string& plan, const Context& context) {
   using Leftover = fixtures::Store::Leftover;
   const Leftover leftover = fixtures::Store::leftover(path, plan);
@@ -175,7 +175,7 @@ fixtures::Store opened_store(const Options& options, const std::filesystem::path
 }
 
 /// The same. Errors: UsageError also for a place that is not the store's to take.
-fixtures::Store own_store(const Options& options, const std::filesystem::path& path,
+fixtures::Store own_store(const SweepOptions& options, const std::filesystem::path& path,
                           const std::string& plan, const Context& context) {
   try {
     return opened_store(options, path, plan, context);
@@ -185,7 +185,7 @@ fixtures::Store own_store(const Options& options, const std::filesystem::path& p
 }
 
 /// What the store makes of its parts at the end; false where it lacks cases.
-bool is_stored(fixtures::Store& store, const Summary& summary, const Options& options,
+bool is_stored(fixtures::Store& store, const Summary& summary, const SweepOptions& options,
                const Context& context) {
   const std::vector<std::string> left_out =
       summary.cases < summary.planned ? store.snapshot() : store.merge();
@@ -198,7 +198,7 @@ bool is_stored(fixtures::Store& store, const Summary& summary, const Options& op
 }
 
 /// Errors: UsageError for flags that do not go together, or whose values are none.
-void require_usable(const Options& options) {
+void require_usable(const SweepOptions& options) {
   if (options.resume && options.files.store.empty())
     throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
   if (!options.shard.empty() && options.exit.least_judged() > 0)
@@ -215,7 +215,7 @@ struct Plan {
 };
 
 /// Errors: UsageError.
-Plan plan_of(const Parts& parts, const Options& options) {
+Plan plan_of(const Parts& parts, const SweepOptions& options) {
   Plan plan{.order = order_of(parts), .text = {}, .shard = {}};
   if (options.shard.empty() && options.files.store.empty()) return plan;
   plan.text = plan_text(parts, options.implementation);
@@ -239,7 +239,7 @@ conformance::CaseText failed_lines(const std::string& path) {
 }
 
 /// Flags for cases that are named instead of planned.
-void declare_lines(CLI::App& app, Options& options) {
+void declare_lines(CLI::App& app, SweepOptions& options) {
   app.add_option("--lines", options.lines,
                  "instead of a plan, the cases of these replay lines: a file, or a folder of .txt");
   app.add_option("--last-failed", options.last_failed,
@@ -258,7 +258,7 @@ void require_one_choice(const CLI::App& app) {
 }
 
 /// Settles which cases are meant; false where there are none to run again.
-bool choose_lines(const CLI::App& app, Options& options, std::ostream& out) {
+bool choose_lines(const CLI::App& app, SweepOptions& options, std::ostream& out) {
   require_one_choice(app);
   options.plan.lines = case_texts("--lines", options.lines);
   if (options.last_failed.empty()) return true;
@@ -268,7 +268,7 @@ bool choose_lines(const CLI::App& app, Options& options, std::ostream& out) {
   return false;
 }
 
-ExitCode sweep(const Options& options, const Context& context) {
+ExitCode sweep(const SweepOptions& options, const Context& context) {
   require_usable(options);
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
   const Baseline baseline = options.exit.baseline();
@@ -382,7 +382,7 @@ Command sweep_command() {
   return {.name = "sweep",
           .summary = "judge an implementation on many cases: the main job",
           .declare = [](CLI::App& app, const Registry&) -> Action {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<SweepOptions>();
             app.add_option("operator", options->operator_name,
                            "one operator, see 'list operators'; by default all");
             options->implementation.declare(app);

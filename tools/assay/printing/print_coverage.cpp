@@ -35,7 +35,7 @@ std::string side(bool has, std::int64_t cases) {
   return cases == 0 ? "never" : std::to_string(cases);
 }
 
-void print_requirements(const RequirementCoverage& requirements, std::ostream& out) {
+void print_requirement_coverage(const RequirementCoverage& requirements, std::ostream& out) {
   Table table({"requirement", "accepted", "rejected"}),
       others({"requirement without a side to exercise", "why"});
   for (const auto& requirement : requirements.requirements)
@@ -90,7 +90,7 @@ double percent(std::int64_t part, std::int64_t whole) {
 }  // namespace
 
 void print_coverage(const Coverage& coverage, std::ostream& out) {
-  print_requirements(coverage.requirements, out);
+  print_requirement_coverage(coverage.requirements, out);
   const PairCoverage& pairs = coverage.pairs;
   const std::int64_t forbidden = pairs.forbidden(), left_out = pairs.unreachable() - forbidden;
   out << fmt::format(

@@ -5,31 +5,21 @@
 
 #include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/printable.hpp"
+#include "stored/json_members.hpp"
 
 namespace assay::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A file may be anybody's: a text of brackets alone would take 50 times its size.
-bool is_shallow(int depth, Json::parse_event_t, Json&) {
-  constexpr int deepest = 16;
-  if (depth > deepest) throw std::invalid_argument("kill table nests deeper than 16 levels");
-  return true;
-}
-
 template <class T>
 T member(const Json& object, const char* name) {
   return object.at(name).get<T>();
 }
 
-std::string text(const Json& object, const char* name) {
-  return conformance::printable(member<std::string>(object, name));
-}
-
 Kills::Row row_from(const Json& json) {
-  Kills::Row row = {.name = text(json, "name"),
-                    .bug = text(json, "bug"),
+  Kills::Row row = {.name = printable_member(json, "name"),
+                    .bug = printable_member(json, "bug"),
                     .healthy = member<bool>(json, "healthy"),
                     .as_expected = member<bool>(json, "as_expected"),
                     .cases = member<std::int64_t>(json, "cases"),
@@ -37,7 +27,7 @@ Kills::Row row_from(const Json& json) {
                     .cases_to_kill = member<std::int64_t>(json, "cases_to_kill"),
                     .seconds_to_kill = member<double>(json, "seconds_to_kill"),
                     .tracks = {},
-                    .replay = conformance::pasteable_words(text(json, "replay"))};
+                    .replay = conformance::pasteable_words(printable_member(json, "replay"))};
   for (const auto& [track, count] : json.at("tracks").items())
     row.tracks[conformance::printable(track)] = {member<std::int64_t>(count, "cases"),
                                                  member<std::int64_t>(count, "failed")};
@@ -45,7 +35,7 @@ Kills::Row row_from(const Json& json) {
 }
 
 Kills::Yardstick yardstick_from(const Json& json) {
-  return {.rule = text(json, "rule"),
+  return {.rule = printable_member(json, "rule"),
           .planted_accused = member<std::int64_t>(json, "planted_accused"),
           .planted_asked = member<std::int64_t>(json, "planted_asked"),
           .healthy_accused = member<std::int64_t>(json, "healthy_accused"),
@@ -87,7 +77,7 @@ bool holds_kills(const std::string& text) {
 
 Kills kills_from_json(const std::string& text) {
   try {
-    const Json json = Json::parse(text, is_shallow);
+    const Json json = parse_shallow(text, "kill table");
     Kills kills = {.cases = member<std::int64_t>(json, "cases"),
                    .threads = member<std::int64_t>(json, "threads"),
                    .seconds = member<double>(json, "seconds"),

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "assay/conformance/report/printable.hpp"
+#include "stored/json_members.hpp"
 
 namespace assay::cli {
 namespace {
@@ -15,18 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int turns_of_a_picture = 2000;
 
-/// A file may be anybody's: a text of brackets alone would take 50 times its size.
-bool is_shallow(int depth, Json::parse_event_t, Json&) {
-  constexpr int deepest = 16;
-  if (depth > deepest) throw std::invalid_argument("trace nests deeper than 16 levels");
-  return true;
-}
-
 double number(const Json& object, const char* name) { return object.at(name).get<double>(); }
-
-std::string text(const Json& object, const char* name) {
-  return conformance::printable(object.at(name).get<std::string>());
-}
 
 /// Turns in the order of their start; those nearer to each other than `gap` become one.
 void merge(Timeline::Queue& queue, double gap) {
@@ -42,12 +31,12 @@ void merge(Timeline::Queue& queue, double gap) {
 }
 
 void read_roofline(const Json& json, Timeline& timeline) {
-  timeline.schedule = text(json, "schedule");
+  timeline.schedule = printable_member(json, "schedule");
   timeline.cube_flops = number(json, "cube_flops");
   timeline.reached_flops = number(json, "reached_flops");
   for (const Json& roof : json.at("roofs"))
     timeline.roofs.push_back(
-        {text(roof, "name"), number(roof, "intensity"), number(roof, "bandwidth")});
+        {printable_member(roof, "name"), number(roof, "intensity"), number(roof, "bandwidth")});
 }
 
 Timeline read(const Json& json) {
@@ -56,7 +45,7 @@ Timeline read(const Json& json) {
   for (const Json& event : json.at("traceEvents")) {
     const auto phase = event.at("ph").get<std::string>();
     Timeline::Queue& queue = queues[event.at("tid").get<std::int64_t>()];
-    if (phase == "M") queue.name = text(event.at("args"), "name");
+    if (phase == "M") queue.name = printable_member(event.at("args"), "name");
     if (phase != "X") continue;
     const double start = number(event, "ts"), length = number(event, "dur");
     queue.busy_microseconds += length;
@@ -80,7 +69,7 @@ bool holds_timeline(const std::string& text) {
 
 Timeline timeline_from_json(const std::string& text) {
   try {
-    return read(Json::parse(text, is_shallow));
+    return read(parse_shallow(text, "trace"));
   } catch (const Json::exception& error) {
     throw std::invalid_argument(std::string("trace: ") + error.what());
   }

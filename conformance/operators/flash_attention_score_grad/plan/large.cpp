@@ -22,7 +22,7 @@ using spec::Layout;
 using spec::MaskShape;
 
 constexpr std::array padded_layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd};
-constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
+constexpr std::array all_dtypes = {DType::fp16, DType::bf16, DType::fp32};
 
 void set_compressed(Op::Problem& p, std::int64_t sparse_mode) {
   p.sparse_mode = sparse_mode;
@@ -40,7 +40,7 @@ class Drawn {
     const std::size_t turn = cases_.size();
     Draws draws(lots_ + turn);
     FlashCase c{.track = track, .note = note};
-    c.problem = {.dtype = dtypes[turn % dtypes.size()], .head_dim = 16, .head_dim_v = 16};
+    c.problem = {.dtype = all_dtypes[turn % all_dtypes.size()], .head_dim = 16, .head_dim_v = 16};
     if (turn % 5 == 4) {
       c.problem.input_layout = Layout::tnd;
       c.entry_point = draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u2, FlashEntryPoint::u4});
@@ -175,7 +175,7 @@ std::vector<FlashCase> large_cases(std::uint64_t seed) {
     set_dropout(c.problem, draws);
     if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = MaskShape::bnss;
   });
-  for (std::size_t turn = 0; turn < dtypes.size(); ++turn)
+  for (std::size_t turn = 0; turn < all_dtypes.size(); ++turn)
     cases.add("a long dense head, every row judged", Track::bound, [](FlashCase& c, Draws& draws) {
       Op::Problem& p = c.problem;
       p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);

@@ -10,6 +10,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "assay/spec/at.hpp"
 #include "judge/judging.hpp"
 #include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
 
@@ -19,9 +20,9 @@ namespace {
 using Kernel = spec::Implementation<Op>;
 using Exact = reference::Forward<double>;
 
-constexpr double largest = std::numeric_limits<float>::max();
+constexpr double largest_float = std::numeric_limits<float>::max();
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// The tensors that a forward fills.
 struct Result {
@@ -121,7 +122,7 @@ void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Ex
                 Expectation& sum) {
   for (std::size_t row = 0; row < max.value.size(); ++row) {
     const double exact = max.value[row], given = own.softmax_max[row];
-    if (exact != -largest) {
+    if (exact != -largest_float) {
       sum.value[row] *= std::exp(exact - given);
       sum.tau[row] = sum.tau_det[row] = sum.tau[row] * sum.value[row];
       continue;
@@ -182,7 +183,7 @@ Op::Inputs judged_inputs(const FlashCase& c, const spec::Numerics& numerics,
                           exact.softmax_sum[at(row)] / operands.softmax_sum[at(row)];
     for (std::int64_t d = 0; d < e.dim; ++d)
       inputs.attention_in.store(index(place.b, place.n, place.s, d),
-                                exact.softmax_max[at(row)] == -largest
+                                exact.softmax_max[at(row)] == -largest_float
                                     ? 0
                                     : factor * exact.attention_out[at(row * e.dim + d)]);
   }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/at.hpp"
 #include "attention/bound/row_terms.hpp"
 
 namespace assay::conformance::flash {
@@ -13,7 +14,7 @@ namespace {
 /// Products of two errors, and the judge's own arithmetic.
 constexpr double slack = 1 + 0x1p-10;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// One live row: its exact statistics, and the errors that all its results share.
 struct LiveRow {

@@ -4,6 +4,7 @@
 #include "assay/reference/mask.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/score_order.hpp"
+#include "assay/spec/at.hpp"
 #include "attention/statistics.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 using spec::PseShape;
 using spec::Tensor;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 const Tensor* pointer(const std::optional<Tensor>& tensor) { return tensor ? &*tensor : nullptr; }
 

@@ -12,7 +12,7 @@ namespace {
 
 using spec::DType;
 using spec::RowPosition;
-using Numbers = std::vector<std::int64_t>;
+using Indices = std::vector<std::int64_t>;
 
 std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
   return spec::window_count(p.length(b), p.compress_block_size, p.compress_stride);
@@ -25,16 +25,16 @@ bool has_short_sequences(const Op::Problem& p) {
   return false;
 }
 
-Numbers ascending(std::int64_t count) {
-  Numbers numbers(static_cast<std::size_t>(count));
+Indices ascending(std::int64_t count) {
+  Indices numbers(static_cast<std::size_t>(count));
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
 
 /// The sequences of `p` with these numbers, in this order; -1: one without tokens.
-Piece sequences(const Op::Problem& p, Numbers order) {
+Piece sequences(const Op::Problem& p, Indices order) {
   Piece piece{.problem = p, .origins = {}};
-  Numbers lengths;
+  Indices lengths;
   for (const std::int64_t b : order) lengths.push_back(b < 0 ? 0 : p.length(b));
   set_lengths(piece.problem, std::move(lengths));
   const Origin origin = [order = std::move(order)](const RowPosition& row) {
@@ -45,8 +45,8 @@ Piece sequences(const Op::Problem& p, Numbers order) {
 }
 
 /// Those that have windows: the others have no gradient.
-Numbers sequences_with_windows(const Op::Problem& p) {
-  Numbers order = ascending(p.batch);
+Indices sequences_with_windows(const Op::Problem& p) {
+  Indices order = ascending(p.batch);
   std::erase_if(order, [&](std::int64_t b) { return windows_of(p, b) == 0; });
   return order;
 }
@@ -59,7 +59,7 @@ Experiment sequences_alone(const Trial& base) {
 }
 
 Experiment permute_sequences(const Trial& base) {
-  Numbers order = ascending(base.problem.batch);
+  Indices order = ascending(base.problem.batch);
   std::ranges::reverse(order);
   return rearranging(base, {sequences(base.problem, std::move(order))});
 }
@@ -69,20 +69,20 @@ Experiment drop_short(const Trial& base) {
 }
 
 Experiment insert_empty(const Trial& base) {
-  Numbers leading = ascending(base.problem.batch);
+  Indices leading = ascending(base.problem.batch);
   leading.insert(leading.begin(), -1);
   return rearranging(base, {sequences(base.problem, std::move(leading))});
 }
 
 Experiment repeat_sums(const Trial& base) {
-  Numbers repeated;
+  Indices repeated;
   for (std::int64_t b = 0; b < base.problem.batch; ++b)
     repeated.insert(repeated.end(), {b, -1, -1});
   return rearranging(base, {sequences(base.problem, std::move(repeated))});
 }
 
 /// The heads of `p` with these numbers, in this order.
-Piece heads(const Op::Problem& p, Numbers order) {
+Piece heads(const Op::Problem& p, Indices order) {
   Piece piece{.problem = p, .origins = {}};
   piece.problem.heads = std::ssize(order);
   const Origin origin = [order = std::move(order)](const RowPosition& row) {
@@ -93,7 +93,7 @@ Piece heads(const Op::Problem& p, Numbers order) {
 }
 
 Experiment permute_heads(const Trial& base) {
-  Numbers order = ascending(base.problem.heads);
+  Indices order = ascending(base.problem.heads);
   std::ranges::rotate(order, order.begin() + 1);
   return rearranging(base, {heads(base.problem, std::move(order))});
 }
@@ -121,7 +121,7 @@ bool has_spare_tail(const Op::Problem& p) {
 Experiment append_tail(const Trial& base) {
   const Op::Problem& p = base.problem;
   Piece piece{.problem = p, .origins = {.input = same_row, .window = same_row, .weight = same_row}};
-  Numbers lengths;
+  Indices lengths;
   for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(p.length(b) + spare_tail(p, b));
   set_lengths(piece.problem, std::move(lengths));
   Piece filled = piece;
@@ -141,7 +141,7 @@ Experiment append_tail(const Trial& base) {
 Experiment shift_by_stride(const Trial& base) {
   const Op::Problem& p = base.problem;
   Piece piece{.problem = p, .origins = {}};
-  Numbers lengths;
+  Indices lengths;
   for (std::int64_t b = 0; b < p.batch; ++b)
     lengths.push_back(p.length(b) + (windows_of(p, b) > 0 ? p.compress_stride : 0));
   set_lengths(piece.problem, std::move(lengths));

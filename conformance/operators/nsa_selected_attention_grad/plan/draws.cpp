@@ -67,7 +67,7 @@ void draw_heads(Op::Problem& p, const Categories& k, Draws& draws) {
   // Of few heads mostly the fewest: they leave a budget more queries.
   const std::int64_t most = k.group == Group::few && draws.integer(0, 3) != 0 ? 4 : range.last;
   const std::int64_t per_key = draws.integer(range.first, most);
-  p.heads_kv = k.heads == Heads::one ? 1 : draws.one_of({2, 2, 3});
+  p.heads_kv = k.heads == KeyHeads::one ? 1 : draws.one_of({2, 2, 3});
   p.heads_q = p.heads_kv * per_key;
 }
 
@@ -190,7 +190,7 @@ double entries(const Op::Problem& p) {
 
 double fewest_entries(const Categories& k) {
   const std::int64_t listed = k.block_size * range_of(k.block_count).first;
-  std::int64_t rows = range_of(k.group).first * (k.heads == Heads::one ? 1 : 2) *
+  std::int64_t rows = range_of(k.group).first * (k.heads == KeyHeads::one ? 1 : 2) *
                       (k.batch == Batch::single ? 1
                        : k.batch == Batch::many ? many_sequences
                                                 : 2);
@@ -201,17 +201,17 @@ double fewest_entries(const Categories& k) {
 
 double fewest_keys(const Categories& k) {
   const std::int64_t heads =
-      (k.heads == Heads::one ? 1 : 2) * (k.batch == Batch::single ? 1
-                                         : k.batch == Batch::many ? many_sequences
-                                                                  : 2);
+      (k.heads == KeyHeads::one ? 1 : 2) * (k.batch == Batch::single ? 1
+                                            : k.batch == Batch::many ? many_sequences
+                                                                     : 2);
   return static_cast<double>(heads * k.block_size * range_of(k.block_count).first);
 }
 
-double most_keys(const Categories& k) { return k.heads == Heads::one ? 8200 : 4200; }
+double most_keys(const Categories& k) { return k.heads == KeyHeads::one ? 8200 : 4200; }
 
 double most_entries(const Categories& k) {
   constexpr double of_one_head = 2.7e5, of_many = 5e4;
-  const bool single = k.group == Group::one && k.heads == Heads::one && k.batch == Batch::single;
+  const bool single = k.group == Group::one && k.heads == KeyHeads::one && k.batch == Batch::single;
   return single ? of_one_head : of_many;
 }
 

@@ -68,9 +68,9 @@ const Factors<Op, Categories>& factors() {
               [](const SelectedCase& c) { return head_dims_of(c.problem); }),
       F::axis("group", &K::group, in_order<Group>({"one", "few", "sixteen", "most"}),
               [](const SelectedCase& c) { return group_of(c.problem); }),
-      F::axis("heads_kv", &K::heads, in_order<Heads>({"one", "several"}),
+      F::axis("heads_kv", &K::heads, in_order<KeyHeads>({"one", "several"}),
               [](const SelectedCase& c) {
-                return c.problem.heads_kv == 1 ? Heads::one : Heads::several;
+                return c.problem.heads_kv == 1 ? KeyHeads::one : KeyHeads::several;
               }),
       F::axis("block_size", &K::block_size,
               {{16, "16"},

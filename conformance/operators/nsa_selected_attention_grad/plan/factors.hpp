@@ -15,7 +15,7 @@ enum class HeadDims : std::uint8_t { wide, mixed, narrow, wide_value };
 /// Query heads of a key head: 1; 2 to 14; 15, 16, 17; up to 32.
 enum class Group : std::uint8_t { one, few, sixteen, most };
 /// Key heads: one, more.
-enum class Heads : std::uint8_t { one, several };
+enum class KeyHeads : std::uint8_t { one, several };
 /// Blocks of a list: 1, 2, 3 to 8, 9 to 15, 16, 17 to 31, 32.
 enum class BlockCount : std::uint8_t { one, two, few, some, sixteen, many, most };
 /// Queries of the first sequence: one; beside a block's edge; less than its keys; as many; more.
@@ -35,7 +35,7 @@ struct Categories {
   spec::SelectedMask mask;
   HeadDims head_dims;
   Group group;
-  Heads heads;
+  KeyHeads heads;
   std::int64_t block_size;
   BlockCount block_count;
   std::string_view lists;

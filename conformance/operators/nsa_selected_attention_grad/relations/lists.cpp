@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "assay/spec/at.hpp"
 #include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
 namespace assay::conformance::selected {
@@ -8,7 +9,7 @@ namespace {
 
 using List = std::span<std::int64_t>;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// Calls change(list, position) for the list of every query and key head.
 template <class Change>

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "assay/spec/at.hpp"
 #include "scores.hpp"
 
 namespace assay::conformance::exact_case_test {
@@ -15,7 +16,7 @@ using spec::Origin;
 using spec::Rounding;
 using Values = std::vector<float>;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 /// The operands of one case, row by row as `spec::Extents::row` counts them, and the sums of its
 /// outputs. Query and key have their rope part behind them.

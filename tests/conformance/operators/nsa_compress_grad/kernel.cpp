@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/spec/at.hpp"
+
 namespace assay::conformance::testing {
 namespace {
 
 using Problem = CompressOp::Problem;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using spec::at;
 
 std::vector<float> rows_of(const spec::Tensor& tensor, const spec::Extents& e) {
   std::vector<float> values;
