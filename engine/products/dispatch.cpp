@@ -18,6 +18,8 @@ bool executes(Instructions instructions) {
   return instructions == Instructions::portable;
 }
 
+}  // namespace
+
 const ProductKernels& kernels(Instructions instructions) {
   if (instructions == Instructions::fastest) return kernels(fastest_instructions());
   if (!executes(instructions))
@@ -29,8 +31,6 @@ const ProductKernels& kernels(Instructions instructions) {
 #endif
   return portable_products;
 }
-
-}  // namespace
 
 std::vector<Instructions> available_instructions() {
   std::vector<Instructions> all = {Instructions::avx512, Instructions::avx2,

@@ -14,4 +14,8 @@ extern const ProductKernels portable_products;
 extern const ProductKernels avx2_products;
 extern const ProductKernels avx512_products;
 
+/// Returns the products of that kind. Errors: std::invalid_argument where this machine does not
+/// execute its instructions.
+const ProductKernels& kernels(Instructions instructions);
+
 }  // namespace assay::engine

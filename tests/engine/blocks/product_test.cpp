@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "assay/engine/blocks/operand.hpp"
+#include "products/kernels.hpp"
 
 namespace assay::engine {
 namespace {
@@ -120,6 +122,15 @@ TEST(Operand, PanelsHoldRowsOrTheirTranspose) {
       EXPECT_EQ(panel_number(transposed.square, 37, d, k), square_in_float(x, scales));
     }
   EXPECT_EQ(panel_number(plain.value, 3, 0, 40), 0);
+}
+
+// Their bits are the same, so that only this tells whether a kind is what runs.
+TEST(Product, EveryKindOfInstructionsHasItsOwn) {
+  std::set<const ProductKernels*> found;
+  for (const Instructions kind : available_instructions()) found.insert(&kernels(kind));
+  EXPECT_EQ(found.size(), available_instructions().size());
+  EXPECT_EQ(&kernels(Instructions::portable), &portable_products);
+  EXPECT_EQ(&kernels(Instructions::fastest), &kernels(available_instructions().front()));
 }
 
 }  // namespace
