@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "flash_entries.hpp"
@@ -256,6 +259,65 @@ TEST_F(Misuse, AHandleOfAnotherKindOrOfNothingIsNoTensor) {
   EXPECT_EQ(aclDestroyIntArray(array), ACLNN_ERR_PARAM_INVALID);
   std::uint64_t count = 0;
   EXPECT_EQ(aclGetIntArraySize(array, &count), ACLNN_ERR_PARAM_INVALID);
+}
+
+/// A call with every tensor and every array, legal or not.
+spec::Call<Op> whole_call(FlashEntryPoint entry_point) {
+  spec::Call<Op> call = legal_call();
+  call.entry_point = entry_point;
+  call.attributes.keep_prob = 0.5;
+  Op::Parameters& p = call.parameters;
+  for (spec::Parameter* parameter :
+       {&p.query_rope, &p.key_rope, &p.pse_shift, &p.drop_mask, &p.padding_mask, &p.atten_mask,
+        &p.softmax_in, &p.dq_rope, &p.dk_rope, &p.dpse})
+    *parameter = p.query;
+  for (auto* array :
+       {&p.prefix, &p.actual_seq_qlen, &p.actual_seq_kvlen, &p.q_start_idx, &p.kv_start_idx})
+    *array = {1};
+  return call;
+}
+
+// The names are those of the documents.
+TEST_F(Misuse, EveryHandleThatIsNotAliveIsNamed) {
+  const std::vector<std::string> names = {"query",
+                                          "queryRope",
+                                          "keyIn",
+                                          "keyInRope",
+                                          "value",
+                                          "dy",
+                                          "pseShiftOptional",
+                                          "dropMaskOptional",
+                                          "paddingMaskOptional",
+                                          "attenMaskOptional",
+                                          "softmaxMaxOptional",
+                                          "softmaxSumOptional",
+                                          "softmaxInOptional",
+                                          "attentionInOptional",
+                                          "dqOut",
+                                          "dqRopeOut",
+                                          "dkOut",
+                                          "dkRopeOut",
+                                          "dvOut",
+                                          "dpseOut",
+                                          "prefixOptional",
+                                          "actualSeqQLenOptional",
+                                          "actualSeqKvLenOptional",
+                                          "qStartIdxOptional",
+                                          "kvStartIdxOptional"};
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    std::set<std::string> said;
+    for (const auto entry_point : {FlashEntryPoint::g2, FlashEntryPoint::u1, FlashEntryPoint::u3}) {
+      Handles own(filling.uploaded.addresses());
+      own.kill(static_cast<int>(k));
+      phase_1(whole_call(entry_point), own);
+      const std::string message = recent_message();
+      const std::size_t end = message.find(" is no live acl");
+      if (end == std::string::npos) continue;  // the entry point does not take it
+      const std::size_t before = message.rfind(' ', end - 1);
+      said.insert(message.substr(before + 1, end - before - 1));
+    }
+    EXPECT_EQ(said, std::set<std::string>{names[k]});
+  }
 }
 
 /// A destroyed handle never comes back.

@@ -92,6 +92,14 @@ TEST_F(Runtime, TheEndOfTheProcessIsThatOfEveryObject) {
   EXPECT_EQ(aclDestroyScalar(scalar), ACLNN_ERR_PARAM_INVALID);
 }
 
+TEST_F(Runtime, AProcessThatBeginsAnewHasToSetItsDevice) {
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+  EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemset(memory(64), 64, 0, 64), ACL_SUCCESS);
+}
+
 TEST_F(Runtime, TheLastResetOfTheDeviceReleasesWhatLivesOnIt) {
   void* const start = memory(64);
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);

@@ -119,7 +119,10 @@ aclTensor* Handles::tensor(std::string_view name, const spec::Parameter& p) {
       p.shape.data(), p.shape.size(), acl(p.dtype), p.strides.data(), p.offset, acl(p.format),
       p.shape.data(), p.shape.size(), found == addresses_.end() ? nullptr : found->second);
   EXPECT_NE(tensor, nullptr) << name << ": " << recent_message();
-  tensors_.push_back(tensor);
+  if (is_killed())
+    aclDestroyTensor(tensor);
+  else
+    tensors_.push_back(tensor);
   return tensor;
 }
 
@@ -127,7 +130,10 @@ const aclIntArray* Handles::array(const std::optional<std::vector<std::int64_t>>
   if (!values) return nullptr;
   const aclIntArray* const array = aclCreateIntArray(values->data(), values->size());
   EXPECT_NE(array, nullptr) << recent_message();
-  arrays_.push_back(array);
+  if (is_killed())
+    aclDestroyIntArray(array);
+  else
+    arrays_.push_back(array);
   return array;
 }
 

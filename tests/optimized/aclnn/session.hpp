@@ -61,9 +61,14 @@ class Handles {
   const aclIntArray* array(const std::optional<std::vector<std::int64_t>>& values);
   /// Ends the arrays before the tensors.
   void destroy_arrays();
+  /// Has the handle of that number, tensors and arrays counted as they are asked for, given dead.
+  void kill(int number) { killed_ = number; }
 
  private:
+  bool is_killed() { return given_++ == killed_; }
+
   Addresses addresses_;
+  int given_ = 0, killed_ = -1;
   std::vector<const aclTensor*> tensors_;
   std::vector<const aclIntArray*> arrays_;
 };
