@@ -116,4 +116,15 @@ TEST(Forward, HidesHandOversBehindScoresAhead) {
             0.8 * model(attention, Forward{.columns = 256, .ahead = 1}, spec).seconds);
 }
 
+// A change of the model shows here: who means it writes the time anew.
+TEST(Forward, TakesTheTimeThatItTookBefore) {
+  const auto microseconds = [](const Attention& attention, const Forward& schedule) {
+    return model(attention, schedule, device::a2()).seconds * 1e6;
+  };
+  EXPECT_NEAR(microseconds({.heads = 24, .seq_q = 1024, .seq_kv = 2048}, {}), 156.801354, 1e-6);
+  EXPECT_NEAR(microseconds({.heads = 30, .seq_q = 2048, .seq_kv = 2048, .causal = true},
+                           {.columns = 256, .ahead = 2}),
+              240.174824, 1e-6);
+}
+
 }  // namespace
