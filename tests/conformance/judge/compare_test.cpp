@@ -42,6 +42,12 @@ struct Pencil {
   }
 
   Decision judge() { return compare(e, actual, arithmetic, report = {}, findings = {}); }
+  double yardstick(std::string_view name) {
+    judge();
+    return std::ranges::find(
+               report.yardsticks, name, [](const auto& one) -> const auto& { return one.first; })
+        ->second;
+  }
   /// Rules of the findings, notes apart.
   std::set<std::string> rules() const {
     std::set<std::string> rules;
@@ -61,21 +67,25 @@ using Rules = std::set<std::string>;
 
 TEST(Compare, WhatIsNoNumberIsBeyondEveryYardstick) {
   Pencil pencil(4, 16);
-  const auto beyond = [&](std::string_view name) {
-    pencil.judge();
-    return std::ranges::find(
-               pencil.report.yardsticks, name,
-               [](const auto& one) -> const auto& { return one.first; })
-        ->second;
-  };
   for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
                            "share_beyond_kernelbench_1e-2", "largest_error"})
-    EXPECT_EQ(beyond(name), 0) << name;
+    EXPECT_EQ(pencil.yardstick(name), 0) << name;
   pencil.actual[5] = std::nan("");
   for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
                            "share_beyond_kernelbench_1e-2"})
-    EXPECT_EQ(beyond(name), 1.0 / 64) << name;
-  EXPECT_EQ(beyond("largest_error"), infinity);
+    EXPECT_EQ(pencil.yardstick(name), 1.0 / 64) << name;
+  EXPECT_EQ(pencil.yardstick("largest_error"), infinity);
+}
+
+TEST(Compare, TheAscendBenchmarkAsksWhatTheTypeAllows) {
+  for (const auto& [io, threshold] :
+       {std::pair{DType::bf16, 0x1p-7}, {DType::fp16, 0x1p-10}, {DType::fp32, 0x1p-13}}) {
+    Pencil pencil(1, 1, io);
+    pencil.actual = {8 * (1 + 0.9 * threshold)};
+    EXPECT_EQ(pencil.yardstick("passes_ascend_single_benchmark"), 1) << threshold;
+    pencil.actual = {8 * (1 + 1.1 * threshold)};
+    EXPECT_EQ(pencil.yardstick("passes_ascend_single_benchmark"), 0) << threshold;
+  }
 }
 
 /// Errors of two deviations with alternating signs: no bias, and no element is off by more than

@@ -145,6 +145,20 @@ TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
   EXPECT_NE(text.find("51 of 100 cases, 0 not conforming, about 3 min"), text.npos) << text;
 }
 
+/// Drawn ten times a second, but for the first case and the last.
+TEST(Console, ABarIsDrawnToItsEnd) {
+  std::ostringstream out;
+  ConsoleListener console(out, Progress::bar, std::vector<ExpectedCost>(3, {"kind", 1}),
+                          [] { return 0.0; });
+  console.on_start(3, "kernel");
+  for (int k = 0; k < 3; ++k)
+    console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 1}, k);
+  const std::string text = out.str();
+  EXPECT_NE(text.find("] 1 of 3 cases"), text.npos) << text;
+  EXPECT_EQ(text.find("] 2 of 3 cases"), text.npos) << text;
+  EXPECT_NE(text.find("] 3 of 3 cases"), text.npos) << text;
+}
+
 TEST(Console, TellsAFaultOnce) {
   std::ostringstream out;
   ConsoleListener console(out, Progress::lines, {});
