@@ -11,82 +11,19 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/conformance/judge/expectation.hpp"
+#include "compare_pencil.hpp"
 #include "judge/basis.hpp"
-#include "judge/judging.hpp"
 #include "judge/relations/comparison.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using spec::DType;
+using testing::Pencil;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What is judged with numbers that a pencil finds: every row of one head.
-struct Pencil {
-  explicit Pencil(std::int64_t rows, std::int64_t dim, DType io = DType::fp32,
-                  const spec::Numerics& numerics = {.fused = false})
-      : arithmetic(numerics, io) {
-    e.name = "dk";
-    e.extents = {.batch = 1, .heads = 1, .seq = rows, .dim = dim};
-    e.rows.resize(static_cast<std::size_t>(rows));
-    std::iota(e.rows.begin(), e.rows.end(), 0);
-    e.resize(rows);
-    for (std::size_t k = 0; k < e.value.size(); ++k) {
-      e.value[k] = 8;
-      e.tau[k] = 4, e.tau_det[k] = 6, e.sigma[k] = 1;
-    }
-    std::ranges::fill(e.share, 1 / static_cast<double>(dim));
-    actual.assign(e.value.begin(), e.value.end());
-  }
-
-  Decision judge() { return compare(e, actual, arithmetic, report = {}, findings = {}); }
-  double yardstick(std::string_view name) {
-    judge();
-    return std::ranges::find(
-               report.yardsticks, name, [](const auto& one) -> const auto& { return one.first; })
-        ->second;
-  }
-  /// Rules of the findings, notes apart.
-  std::set<std::string> rules() const {
-    std::set<std::string> rules;
-    for (const Finding& finding : findings)
-      if (finding.rule != "note") rules.insert(finding.rule);
-    return rules;
-  }
-
-  Arithmetic arithmetic;
-  Expectation e;
-  std::vector<double> actual;
-  TensorReport report;
-  std::vector<Finding> findings;
-};
-
 using Rules = std::set<std::string>;
-
-TEST(Compare, WhatIsNoNumberIsBeyondEveryYardstick) {
-  Pencil pencil(4, 16);
-  for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
-                           "share_beyond_kernelbench_1e-2", "largest_error"})
-    EXPECT_EQ(pencil.yardstick(name), 0) << name;
-  pencil.actual[5] = std::nan("");
-  for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
-                           "share_beyond_kernelbench_1e-2"})
-    EXPECT_EQ(pencil.yardstick(name), 1.0 / 64) << name;
-  EXPECT_EQ(pencil.yardstick("largest_error"), infinity);
-}
-
-TEST(Compare, TheAscendBenchmarkAsksWhatTheTypeAllows) {
-  for (const auto& [io, threshold] :
-       {std::pair{DType::bf16, 0x1p-7}, {DType::fp16, 0x1p-10}, {DType::fp32, 0x1p-13}}) {
-    Pencil pencil(1, 1, io);
-    pencil.actual = {8 * (1 + 0.9 * threshold)};
-    EXPECT_EQ(pencil.yardstick("passes_ascend_single_benchmark"), 1) << threshold;
-    pencil.actual = {8 * (1 + 1.1 * threshold)};
-    EXPECT_EQ(pencil.yardstick("passes_ascend_single_benchmark"), 0) << threshold;
-  }
-}
 
 /// Errors of two deviations with alternating signs: no bias, and no element is off by more than
 /// tau.
