@@ -175,7 +175,11 @@ TEST_F(Runtime, RemembersWhetherResultsMustBeDeterministic) {
   EXPECT_EQ(value, 1) << "each option is its own";
   EXPECT_EQ(aclrtCtxGetSysParamOpt(static_cast<aclSysParamOpt>(3), &value),
             ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 2), ACL_ERROR_INVALID_PARAM);
+  for (const std::int64_t other : {-1, 2}) {
+    EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, other), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(recent_message(),
+              "aclrtCtxSetSysParamOpt: value is " + std::to_string(other) + "; it must be 0 or 1");
+  }
   EXPECT_EQ(aclrtCtxSetSysParamOpt(static_cast<aclSysParamOpt>(3), 1), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, nullptr), ACL_ERROR_INVALID_PARAM);
 }
