@@ -198,11 +198,11 @@ function(assay_add_library layer)
   endif()
 endfunction()
 
-# assay_compile_together(<target> <room>...): with precompiled headers, compiles the sources that the target has so far in
-# each of these folders, "." for its own, as one: most of their compilation is of headers that they share. They share no
-# names but those that mean the same.
+# assay_compile_together(<target> [<room>...]): with precompiled headers, compiles the sources that the target has so far in
+# each of these folders of its own, in each if none is named, as one: most of their compilation is of headers that they
+# share. They share no names but those that mean the same.
 function(assay_compile_together target)
-  if(NOT ASSAY_PRECOMPILE OR NOT ARGN)
+  if(NOT ASSAY_PRECOMPILE)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -214,7 +214,7 @@ function(assay_compile_together target)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
     cmake_path(GET source PARENT_PATH room)
     cmake_path(RELATIVE_PATH room BASE_DIRECTORY ${folder})
-    if(room IN_LIST ARGN)
+    if(room IN_LIST ARGN OR NOT (ARGN OR room MATCHES "^\\.\\."))
       set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${room})
     endif()
   endforeach()

@@ -16,6 +16,8 @@ SIGN = "$ assay device plan "
 
 def plan(assay, words):
     told = subprocess.run([assay, "device", "plan", *words.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if told.returncode != 0:
+        sys.exit(f"{SIGN}{words}\n{told.stdout}")
     return told.stdout
 
 
