@@ -1,0 +1,46 @@
+"""Whether commands print what they printed before: reports digit by digit, tilings, schedules, words.
+
+python3 as_before.py ASSAY RECORD [--write]
+RECORD holds the commands, each with what it printed; they run in one temporary folder, in which `lines` are this folder's
+replay lines. Whoever means something else to be printed writes it anew with --write, and reads the difference before it is
+kept. It says nothing about what is right: other tests do.
+"""
+
+import difflib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SIGN = "$ "
+
+
+def told(command, assay, folder):
+    environment = {**({"GLIBC_TUNABLES": os.environ["GLIBC_TUNABLES"]} if "GLIBC_TUNABLES" in os.environ else {}), "PATH": f"{assay.parent}:{HERE}:{os.defpath}", "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+    ran = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    end = "" if ran.stdout.endswith("\n") or not ran.stdout else "\n"
+    status = f"[exit {ran.returncode}]\n" if ran.returncode else ""
+    return f"{SIGN}{command}\n{ran.stdout}{end}{status}"
+
+
+def main():
+    assay, record = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    before = record.read_text(encoding="utf-8")
+    commands = [line.removeprefix(SIGN) for line in before.splitlines() if line.startswith(SIGN)]
+    if len(commands) < 2:
+        sys.exit(f"{record} holds {len(commands)} commands")
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "lines").symlink_to(HERE / "lines")
+        now = "".join(told(command, assay, folder) for command in commands)
+    if sys.argv[3:] == ["--write"]:
+        record.write_text(now, encoding="utf-8")
+        return
+    different = list(difflib.unified_diff(before.splitlines(), now.splitlines(), "before", "now", lineterm="", n=1))
+    print("\n".join(different) or f"{len(commands)} commands print what they did")
+    sys.exit(bool(different))
+
+
+main()
