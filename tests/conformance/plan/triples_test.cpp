@@ -43,6 +43,15 @@ std::vector<bool> held_by(const std::vector<Choice>& choices, const Triples& tri
   return held;
 }
 
+TEST(Triples, NumbersLeaveNoGap) {
+  std::size_t next = 0;
+  for (std::size_t c = 2; c < 9; ++c)
+    for (std::size_t b = 1; b < c; ++b)
+      for (std::size_t a = 0; a < b; ++a) EXPECT_EQ(Triples::number(a, b, c), next++);
+  const std::size_t sizes[] = {4, 3, 2};
+  EXPECT_GE(Triples(sizes).count(), next);
+}
+
 TEST(Triples, HaveNumbersOfTheirOwn) {
   const ChoiceSpace space = crooked();
   const Triples triples(space.sizes());
