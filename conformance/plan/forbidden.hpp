@@ -22,8 +22,9 @@ std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
   std::vector<std::string_view> ids;
   if (!supports(c.entry_point, c.product))
     ids.push_back(product_requirement(c.entry_point, c.product));
-  for (const auto* row : spec::violations(Op::requirements(), call_of(c)))
-    if (row->binds(c.entry_point, spec::Upstream::on)) ids.push_back(row->id);
+  const auto call = call_of(c);
+  for (const auto& row : Op::requirements())
+    if (row.binds(c.entry_point, spec::Upstream::on) && !row.holds(call)) ids.push_back(row.id);
   return ids;
 }
 

@@ -129,8 +129,8 @@ std::size_t rank_of(Layout layout) {
 
 std::optional<std::size_t> position_of(Layout layout, Axis axis) {
   using Positions = std::optional<std::size_t>[4];  // of batch, heads, seq, dim
-  constexpr Positions bsh = {0, 2, 1, 2}, sbh = {1, 2, 0, 2}, bsnd = {0, 2, 1, 3},
-                      bnsd = {0, 1, 2, 3}, tnd = {std::nullopt, 1, 0, 2};
+  static constexpr Positions bsh = {0, 2, 1, 2}, sbh = {1, 2, 0, 2}, bsnd = {0, 2, 1, 3},
+                             bnsd = {0, 1, 2, 3}, tnd = {std::nullopt, 1, 0, 2};
   const auto k = static_cast<std::size_t>(axis);
   switch (layout) {
     case Layout::bsh:
