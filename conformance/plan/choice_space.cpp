@@ -18,7 +18,8 @@ using Domain = std::uint64_t;
 using Domains = std::vector<Domain>;
 
 constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
-// Asked millions of times: std::has_single_bit counts all bits, in a call where no instruction does.
+// Asked millions of times: std::has_single_bit counts all bits, in a call where no instruction
+// does.
 constexpr bool is_single(Domain domain) { return domain != 0 && (domain & (domain - 1)) == 0; }
 std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
 

@@ -8,17 +8,17 @@
 namespace assay::tests {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 /// Calls that are to be refused: a kernel without checks accepts all of them.
 const std::string quick = "--only=--violate=FAG-C0";
 const char* const buggy = "no_checks";
 
-json report_at(const std::string& path) { return json::parse(text_of(path)); }
+Json report_at(const std::string& path) { return Json::parse(text_of(path)); }
 
-std::vector<std::string> lines_of(const json& report) {
+std::vector<std::string> lines_of(const Json& report) {
   std::vector<std::string> lines;
-  for (const json& one : report["cases"]) lines.push_back(one["command_line"]);
+  for (const Json& one : report["cases"]) lines.push_back(one["command_line"]);
   return lines;
 }
 
@@ -106,9 +106,9 @@ TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
 TEST(Sweep, RunsAgainWhatFailedLast) {
   const Folder folder;
   sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "all.json"});
-  const json all = report_at(folder / "all.json");
+  const Json all = report_at(folder / "all.json");
   std::vector<std::string> failed;
-  for (const json& one : all["cases"])
+  for (const Json& one : all["cases"])
     if (one["verdict"].get<std::string>().starts_with("nonconformant"))
       failed.push_back(one["command_line"]);
   ASSERT_FALSE(failed.empty());
@@ -128,7 +128,7 @@ TEST(Sweep, EndsBehindTheFirstFailure) {
   const Folder folder;
   const Answer result = sweep(buggy, {quick, "--fail-fast", "--report", folder / "r.json"});
   EXPECT_EQ(result.code, 1);
-  const json report = report_at(folder / "r.json");
+  const Json report = report_at(folder / "r.json");
   EXPECT_EQ(report["cases"].back()["verdict"], "accepted_wrongly");
   EXPECT_EQ(report["summary"]["verdicts"]["accepted_wrongly"], 1);
   EXPECT_LT(report["summary"]["cases"], report["summary"]["planned"]);
@@ -195,7 +195,7 @@ TEST_F(KnownFailures, ThatAreRepairedAreToBeRemoved) {
 TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {
   const Answer result = swept(known(0) + known(2), {"--fail-fast", "--report", folder_ / "r.json"});
   EXPECT_EQ(result.code, 1);
-  const json verdicts = report_at(folder_ / "r.json")["summary"]["verdicts"];
+  const Json verdicts = report_at(folder_ / "r.json")["summary"]["verdicts"];
   EXPECT_GE(verdicts["accepted_wrongly"], 1);
   EXPECT_EQ(lines_of(report_at(folder_ / "r.json")).back(), lines_[1]);
 }

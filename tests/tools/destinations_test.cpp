@@ -14,15 +14,17 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The operator whose cases are planned in the shortest time.
-using Op = spec::NsaCompressGrad;
+using CompressOp = spec::NsaCompressGrad;
 
 /// Counts the calls: nothing is run where a destination is refused.
-class Watched final : public spec::Implementation<Op> {
+class Watched final : public spec::Implementation<CompressOp> {
  public:
   explicit Watched(int& calls) : calls_(calls) {}
   std::string name() const override { return "watched"; }
-  void check(const spec::Call<Op>&) const override { ++calls_; }
-  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override { ++calls_; }
+  void check(const spec::Call<CompressOp>&) const override { ++calls_; }
+  void run(const CompressOp::Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {
+    ++calls_;
+  }
 
  private:
   int& calls_;
@@ -31,10 +33,10 @@ class Watched final : public spec::Implementation<Op> {
 class Destinations : public testing::Test {
  protected:
   Destinations() {
-    registry.add<Op>({.name = "watched",
-                      .summary = "counts",
-                      .make = [this] { return std::make_unique<Watched>(calls); },
-                      .in_process = true});
+    registry.add<CompressOp>({.name = "watched",
+                              .summary = "counts",
+                              .make = [this] { return std::make_unique<Watched>(calls); },
+                              .in_process = true});
   }
 
   Answer sweep(std::vector<std::string> flags) {

@@ -12,10 +12,10 @@
 namespace assay::tests {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-json example() {
-  const json row = {{"name", "late_scale"},
+Json example_kills() {
+  const Json row = {{"name", "late_scale"},
                     {"bug", "scales dq twice"},
                     {"healthy", false},
                     {"as_expected", true},
@@ -25,9 +25,9 @@ json example() {
                     {"seconds_to_kill", 0.5},
                     {"tracks", {{"bound", {{"cases", 4}, {"failed", 2}}}}},
                     {"replay", "assay run op --a=1"}};
-  json healthy = row;
+  Json healthy = row;
   healthy.update({{"name", "plain"}, {"healthy", true}, {"as_expected", false}, {"bug", "none"}});
-  const json rule = {{"rule", "torch"},
+  const Json rule = {{"rule", "torch"},
                      {"planted_accused", 1},
                      {"planted_asked", 5},
                      {"healthy_accused", 0},
@@ -37,24 +37,24 @@ json example() {
           {"threads", 2},
           {"seconds", 1.5},
           {"interrupted", false},
-          {"rows", json::array({row, healthy})},
-          {"yardsticks", json::array({rule})}};
+          {"rows", Json::array({row, healthy})},
+          {"yardsticks", Json::array({rule})}};
 }
 
 /// What `assay report` makes of it.
-Answer shown(const json& kills) {
+Answer shown(const Json& kills) {
   const Folder folder;
   std::ofstream(folder / "kills.json") << kills.dump(1);
   return answer(registry_of({}), {"report", folder / "kills.json"});
 }
 
 TEST(KillTable, SurvivesItsJson) {
-  const cli::Kills kills = cli::kills_from_json(example().dump());
-  EXPECT_EQ(json::parse(cli::to_json(kills)), example());
+  const cli::Kills kills = cli::kills_from_json(example_kills().dump());
+  EXPECT_EQ(Json::parse(cli::to_json(kills)), example_kills());
 }
 
 TEST(KillTable, IsToldByTracksAndNamesWhatIsNotToldApart) {
-  const Answer told = shown(example());
+  const Answer told = shown(example_kills());
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_PRED2(has, told.out, std::string("1 of 1 planted bugs caught, 0 of 1 healthy variants"));
   EXPECT_PRED2(has, told.out, std::string("plain is accused: none"));
@@ -63,7 +63,7 @@ TEST(KillTable, IsToldByTracksAndNamesWhatIsNotToldApart) {
 
 TEST(KillTable, IsOnThePageWithoutAReport) {
   const Folder folder;
-  std::ofstream(folder / "kills.json") << example().dump(1);
+  std::ofstream(folder / "kills.json") << example_kills().dump(1);
   const Answer told =
       answer(registry_of({}), {"report", folder / "kills.json", "--html", folder / "kills.html"});
   EXPECT_EQ(told.code, 0) << told.err;
@@ -74,13 +74,13 @@ TEST(KillTable, IsOnThePageWithoutAReport) {
 
 TEST(KillTable, ASecondOneAndAWrongOneAreRefused) {
   const Folder folder;
-  std::ofstream(folder / "kills.json") << example().dump(1);
+  std::ofstream(folder / "kills.json") << example_kills().dump(1);
   const Answer twice =
       answer(registry_of({}), {"report", folder / "kills.json", folder / "kills.json"});
   EXPECT_EQ(twice.code, 2);
   EXPECT_PRED2(has, twice.err, std::string("second kill table"));
   for (const char* member : {"cases", "rows", "yardsticks"}) {
-    json wrong = example();
+    Json wrong = example_kills();
     wrong.erase(member);
     const Answer told = shown(wrong);
     EXPECT_EQ(told.code, 2) << member;

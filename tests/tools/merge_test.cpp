@@ -12,7 +12,7 @@
 namespace assay::tests {
 namespace {
 
-using json = nlohmann::ordered_json;  // a report that is changed keeps its order
+using OrderedJson = nlohmann::ordered_json;  // a report that is changed keeps its order
 
 /// A sweep as words: a kernel and its cases.
 struct Job {
@@ -25,25 +25,27 @@ const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
 /// Calls that are to be refused: many, and quick.
 const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};
 
-Answer sweep(const Job& job, std::vector<std::string> more) {
+Answer swept(const Job& job, std::vector<std::string> more) {
   std::vector<std::string> all = {"sweep", job.cases, "--random=0", "--shrink=2"};
   all.insert(all.end(), more.begin(), more.end());
   return answer(registry_of({job.kernel}), all);
 }
 
 /// A report without what a clock said.
-json timeless(json report) {
-  for (json* seconds : {&report["environment"], &report["summary"]}) seconds->erase("seconds");
+OrderedJson timeless(OrderedJson report) {
+  for (OrderedJson* seconds : {&report["environment"], &report["summary"]})
+    seconds->erase("seconds");
   report["environment"].erase("started");
-  for (json& one : report["cases"]) one.erase("seconds_total"), one.erase("seconds_implementation");
+  for (OrderedJson& one : report["cases"])
+    one.erase("seconds_total"), one.erase("seconds_implementation");
   return report;
 }
 
-json report_at(const std::string& path) { return json::parse(text_of(path)); }
+OrderedJson ordered_report_at(const std::string& path) { return OrderedJson::parse(text_of(path)); }
 
 /// All that a case of a store says but times and elements, which have digests.
-json told(const fixtures::CaseRecord& record) {
-  json facts = {{"id", record.id}, {"command", record.command}, {"digests", record.digests}};
+OrderedJson told(const fixtures::CaseRecord& record) {
+  OrderedJson facts = {{"id", record.id}, {"command", record.command}, {"digests", record.digests}};
   for (const auto& input : record.inputs)
     facts["inputs"][input.name] = fixtures::digest(input.tensor);
   for (const auto& expected : record.expected)
@@ -52,16 +54,16 @@ json told(const fixtures::CaseRecord& record) {
     for (const auto& output : actual.outputs)
       facts["actual"][name][output.name] = fixtures::digest(output.tensor);
   for (const auto& [name, verdict] : record.verdicts) {
-    facts["verdicts"][name] = json::parse(verdict);
+    facts["verdicts"][name] = OrderedJson::parse(verdict);
     facts["verdicts"][name].erase("seconds_total");
     facts["verdicts"][name].erase("seconds_implementation");
   }
   return facts;
 }
 
-json cases_of(const std::string& store) {
+OrderedJson cases_of(const std::string& store) {
   const fixtures::Reader reader(store);
-  json cases = json::array();
+  OrderedJson cases = OrderedJson::array();
   for (const std::string& id : reader.ids()) cases.push_back(told(reader.read(id)));
   return cases;
 }
@@ -69,7 +71,7 @@ json cases_of(const std::string& store) {
 /// The sweep in three parts: N.h5, N.json.
 void sweep_in_parts(const Job& job, const Folder& folder) {
   for (const std::string part : {"1", "2", "3"})
-    sweep(job, {"--shard", part + "/3", "--store", folder / (part + ".h5"), "--report",
+    swept(job, {"--shard", part + "/3", "--store", folder / (part + ".h5"), "--report",
                 folder / (part + ".json")});
 }
 
@@ -84,22 +86,22 @@ TEST_P(Whole, SweepIsWhatItsPartsAreJoinedToButForTimes) {
   const Folder folder;
   sweep_in_parts(GetParam(), folder);
   const int code =
-      sweep(GetParam(), {"--store", folder / "whole.h5", "--report", folder / "whole.json"}).code;
+      swept(GetParam(), {"--store", folder / "whole.h5", "--report", folder / "whole.json"}).code;
   const Answer stores = merge({folder / "2.h5", folder / "3.h5", folder / "1.h5", "--store",
                                folder / "all.h5", "--report", folder / "all.json"});
   EXPECT_EQ(stores.err, "");
   EXPECT_EQ(stores.code, code);
-  const json whole = report_at(folder / "whole.json");
-  EXPECT_EQ(timeless(whole).dump(), timeless(report_at(folder / "all.json")).dump());
+  const OrderedJson whole = ordered_report_at(folder / "whole.json");
+  EXPECT_EQ(timeless(whole).dump(), timeless(ordered_report_at(folder / "all.json")).dump());
   EXPECT_EQ(cases_of(folder / "whole.h5"), cases_of(folder / "all.h5"));
   const Answer reports = merge({folder / "1.json", folder / "3.h5", folder / "2.json", "--report",
                                 folder / "reports.json", "--junit", folder / "all.xml"});
   EXPECT_EQ(reports.code, code) << reports.err;
-  EXPECT_EQ(timeless(whole).dump(), timeless(report_at(folder / "reports.json")).dump());
+  EXPECT_EQ(timeless(whole).dump(), timeless(ordered_report_at(folder / "reports.json")).dump());
   EXPECT_PRED2(has, text_of(folder / "all.xml"),
                "tests=\"" + std::to_string(whole["cases"].size()) + '"');
   for (const std::string part : {"1", "2", "3"}) {
-    const json report = report_at(folder / (part + ".json"));
+    const OrderedJson report = ordered_report_at(folder / (part + ".json"));
     EXPECT_EQ(report["shard"]["number"].dump(), part);
     EXPECT_GE(report["cases"].size(), 1u);
   }
@@ -112,16 +114,17 @@ INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusa
 /// kept of some failing cases alone.
 TEST(Merge, OfTheseSweepsIsNotTrivial) {
   const Folder folder;
-  sweep(numbers, {"--report", folder / "numbers.json"});
-  const json summary = report_at(folder / "numbers.json")["summary"];
+  swept(numbers, {"--report", folder / "numbers.json"});
+  const OrderedJson summary = ordered_report_at(folder / "numbers.json")["summary"];
   EXPECT_GE(summary["verdicts"]["conforms"], 1);
   EXPECT_GE(summary["pairs"]["covered"], 1);
-  sweep(failures, {"--store", folder / "failures.h5", "--report", folder / "failures.json"});
-  EXPECT_EQ(report_at(folder / "failures.json")["shrunk"].size(), 2u);
-  const json cases = cases_of(folder / "failures.h5");
+  swept(failures, {"--store", folder / "failures.h5", "--report", folder / "failures.json"});
+  EXPECT_EQ(ordered_report_at(folder / "failures.json")["shrunk"].size(), 2u);
+  const OrderedJson cases = cases_of(folder / "failures.h5");
   EXPECT_GE(cases.size(), 10u);
-  EXPECT_EQ(std::ranges::count_if(cases, [](const json& one) { return one.contains("actual"); }),
-            8);
+  EXPECT_EQ(
+      std::ranges::count_if(cases, [](const OrderedJson& one) { return one.contains("actual"); }),
+      8);
 }
 
 /// Computes nothing and checks nothing.
@@ -150,8 +153,8 @@ TEST(Merge, StoresHoldWhatDoesNotApply) {
   const Answer joined = answer(registry, {"merge", folder / "1", folder / "2", "--report",
                                           folder / "all.json", "--store", folder / "all.h5"});
   EXPECT_EQ(joined.code, code) << joined.err;
-  const json whole = report_at(folder / "whole.json");
-  EXPECT_EQ(timeless(whole).dump(), timeless(report_at(folder / "all.json")).dump());
+  const OrderedJson whole = ordered_report_at(folder / "whole.json");
+  EXPECT_EQ(timeless(whole).dump(), timeless(ordered_report_at(folder / "all.json")).dump());
   EXPECT_EQ(whole["summary"]["verdicts"]["not_applicable"], whole["cases"].size());
   EXPECT_TRUE(fixtures::Reader(folder / "all.h5").ids().empty());
 }
@@ -159,36 +162,40 @@ TEST(Merge, StoresHoldWhatDoesNotApply) {
 /// The first part with one member of its report changed, and what is said of it beside the others.
 struct Refusal {
   const char* what;
-  std::function<void(json& report)> change;
+  std::function<void(OrderedJson& report)> change;
   const char* said;
 };
 
 const Refusal changed[] = {
-    Refusal{"program", [](json& r) { r["shard"]["program"] = "feed"; },
+    Refusal{"program", [](OrderedJson& r) { r["shard"]["program"] = "feed"; },
             "its program is feed, that of "},
-    Refusal{"seed", [](json& r) { r["environment"]["seed"] = 7; }, "its seed is 7, that of "},
-    Refusal{"implementation", [](json& r) { r["environment"]["implementation"] = "mine"; },
+    Refusal{"seed", [](OrderedJson& r) { r["environment"]["seed"] = 7; },
+            "its seed is 7, that of "},
+    Refusal{"implementation", [](OrderedJson& r) { r["environment"]["implementation"] = "mine"; },
             "its implementation is mine, that of "},
-    Refusal{"plan", [](json& r) { r["shard"]["plan"] = "beef"; }, "its plan (cases, "},
+    Refusal{"plan", [](OrderedJson& r) { r["shard"]["plan"] = "beef"; }, "its plan (cases, "},
     Refusal{"numerics",
-            [](json& r) {
+            [](OrderedJson& r) {
               r["environment"]["numerics"]["flash_attention_score_grad bf16"]["weak"] = true;
             },
             "declare other numerics for flash_attention_score_grad bf16"},
-    Refusal{"parts", [](json& r) { r["shard"]["of"] = 4; }, "its number of parts is 4, "},
-    Refusal{"number", [](json& r) { r["shard"]["number"] = 4; },
+    Refusal{"parts", [](OrderedJson& r) { r["shard"]["of"] = 4; }, "its number of parts is 4, "},
+    Refusal{"number", [](OrderedJson& r) { r["shard"]["number"] = 4; },
             "is part 4/3, wanted i/n with i from 1 to n"},
-    Refusal{"whole", [](json& r) { r.erase("shard"); }, "is no part of a sweep"},
-    Refusal{"twice", [](json& r) { r["shard"]["number"] = 3; }, "overlap: both are part 3/3"},
-    Refusal{"unfinished", [](json& r) { r["cases"].erase(r["cases"].size() - 1); }, " lacks case "},
+    Refusal{"whole", [](OrderedJson& r) { r.erase("shard"); }, "is no part of a sweep"},
+    Refusal{"twice", [](OrderedJson& r) { r["shard"]["number"] = 3; },
+            "overlap: both are part 3/3"},
+    Refusal{"unfinished", [](OrderedJson& r) { r["cases"].erase(r["cases"].size() - 1); },
+            " lacks case "},
     Refusal{"stranger",
-            [](json& r) {
+            [](OrderedJson& r) {
               r["cases"].push_back(r["cases"][0]);
               r["cases"].back()["id"] = "cafe";
             },
             "holds case cafe, which is not of part 2/3"},
-    Refusal{"place", [](json& r) { r["shard"]["places"][0] = -1; }, "at place -1 of "},
-    Refusal{"shared place", [](json& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
+    Refusal{"place", [](OrderedJson& r) { r["shard"]["places"][0] = -1; }, "at place -1 of "},
+    Refusal{"shared place",
+            [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
             "another part holds one of the two as well"}};
 
 TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
@@ -196,7 +203,7 @@ TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
   sweep_in_parts(refusals, all);
   for (const auto& [what, change, said] : changed) {
     const Folder folder;
-    json report = report_at(all / "2.json");
+    OrderedJson report = ordered_report_at(all / "2.json");
     change(report);
     std::ofstream(folder / "changed.json") << report.dump();
     const Answer result =
@@ -211,8 +218,8 @@ TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
 TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
   const Folder folder;
   sweep_in_parts(refusals, folder);
-  sweep(refusals, {"--store", folder / "whole.h5"});
-  sweep(refusals, {"--shard=1/3", "--seed=2", "--report", folder / "other.json"});
+  swept(refusals, {"--store", folder / "whole.h5"});
+  swept(refusals, {"--shard=1/3", "--seed=2", "--report", folder / "other.json"});
   const auto at = [&](const std::string& name) { return folder / name; };
   const std::pair<std::vector<std::string>, std::string> refused[] = {
       {{at("3.h5")}, "there is a gap: no file holds part 1/3, 2/3\n"},
@@ -234,7 +241,7 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
 
 /// A part as its budget left it: of its report the first cases.
 void cut(const std::string& from, const std::string& to, std::size_t kept) {
-  json report = report_at(from);
+  OrderedJson report = ordered_report_at(from);
   while (report["cases"].size() > kept) report["cases"].erase(report["cases"].size() - 1);
   std::ofstream(to) << report;
 }
@@ -242,7 +249,7 @@ void cut(const std::string& from, const std::string& to, std::size_t kept) {
 TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
   const Folder folder;
   sweep_in_parts(refusals, folder);
-  const json second = report_at(folder / "2.json");
+  const OrderedJson second = ordered_report_at(folder / "2.json");
   const std::size_t all = second["shard"]["planned"], own = second["cases"].size();
   ASSERT_GT(own, 3u);
   cut(folder / "2.json", folder / "cut.json", 3);
@@ -256,21 +263,21 @@ TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
   EXPECT_PRED2(has, joined.out,
                "unfinished parts: " + std::to_string(own - 3) + " of " + std::to_string(all) +
                    " cases were not run");
-  const json report = report_at(folder / "all.json");
+  const OrderedJson report = ordered_report_at(folder / "all.json");
   EXPECT_EQ(report["summary"]["planned"], all);
   EXPECT_EQ(report["summary"]["cases"], all - (own - 3));
   EXPECT_EQ(report["cases"].size(), all - (own - 3));
-  EXPECT_EQ(report["cases"][0]["id"], report_at(folder / "1.json")["cases"][0]["id"]);
+  EXPECT_EQ(report["cases"][0]["id"], ordered_report_at(folder / "1.json")["cases"][0]["id"]);
 
-  json stopped = report_at(folder / "cut.json");
+  OrderedJson stopped = ordered_report_at(folder / "cut.json");
   stopped["summary"]["interrupted"] = true;
   std::ofstream(folder / "cut.json") << stopped;
   const Answer incomplete = merge(asked);
   EXPECT_EQ(incomplete.code, 3);
   EXPECT_EQ(incomplete.err, "a part was stopped\n");
-  EXPECT_EQ(report_at(folder / "all.json")["summary"]["interrupted"], true);
+  EXPECT_EQ(ordered_report_at(folder / "all.json")["summary"]["interrupted"], true);
 
-  json later = second;  // without its first case: nothing that a budget leaves
+  OrderedJson later = second;  // without its first case: nothing that a budget leaves
   later["cases"].erase(0);
   std::ofstream(folder / "cut.json") << later;
   EXPECT_PRED2(has, merge(asked).err, "somebody has changed it");
@@ -282,7 +289,7 @@ TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
 TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {
   const Folder folder;
   for (const std::string part : {"1", "2"})
-    EXPECT_EQ(sweep({"flash_like", "--only=--next_tokens=4"},
+    EXPECT_EQ(swept({"flash_like", "--only=--next_tokens=4"},
                     {"--shard", part + "/2", "--report", folder / part})
                   .code,
               0);
@@ -291,7 +298,7 @@ TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {
   const Answer few = merge({folder / "1", folder / "2", "--require-judged=1000"});
   EXPECT_EQ(few.code, 3);
   EXPECT_PRED2(has, few.out, std::string("--require-judged is 1000"));
-  const Answer part = sweep(refusals, {"--shard=1/2", "--require-judged=1"});
+  const Answer part = swept(refusals, {"--shard=1/2", "--require-judged=1"});
   EXPECT_EQ(part.code, 2);
   EXPECT_PRED2(has, part.err, std::string("give it to 'merge'"));
 }
@@ -302,7 +309,7 @@ TEST(Shard, WrongOnesAreNamed) {
                                     {"1/0", "n is '0'"},
                                     {"3", "is '3', wanted i/n"},
                                     {"1/x", "n is 'x'"}}) {
-    const Answer result = sweep(refusals, {std::string("--shard=") + value});
+    const Answer result = swept(refusals, {std::string("--shard=") + value});
     EXPECT_EQ(result.code, 2) << value;
     EXPECT_PRED2(has, result.err, std::string(said));
   }

@@ -48,8 +48,8 @@ constexpr const char* time_for_five_cases = "--budget=60s";
 constexpr const char* time_for_five_cases = "--budget=2s";
 #endif
 /// Small cases with different numbers of queries.
-const std::vector<std::string> few = {"sweep", "--random=0", "--only=--track=exact",
-                                      time_for_five_cases};
+const std::vector<std::string> few_cases = {"sweep", "--random=0", "--only=--track=exact",
+                                            time_for_five_cases};
 
 struct Swept {
   Answer answer;
@@ -67,7 +67,7 @@ struct Swept {
 
 Swept swept(const cli::Registry& registry) {
   const Folder folder;
-  auto line = few;
+  auto line = few_cases;
   line.insert(line.end(), {"--report", folder / "r.json", "--store", folder / "s.h5"});
   Swept result{answer(registry, line), {}};
   result.report = Json::parse(text_of(folder / "r.json"));

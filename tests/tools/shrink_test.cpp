@@ -16,7 +16,7 @@ using conformance::CaseReport;
 using conformance::Verdict;
 using FlashCase = conformance::Case<Op>;
 
-const char* const packed =
+const char* const packed_flags =
     "--layout=TND --entry_point=u2 --lengths_q=40,7,33 --lengths_kv=40,31,47 --heads_q=4 "
     "--heads_kv=2 "
     "--head_dim=32 --head_dim_v=32 --sparse_mode=6 --prefix=20,26,30 --atten_mask=compressed "
@@ -39,7 +39,8 @@ TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
 #ifdef ASSAY_EMULATED
   GTEST_SKIP() << "an emulator does not reach the smallest case within the time of a shrinking";
 #endif
-  const Json json = shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed);
+  const Json json =
+      shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed_flags);
   const Json& smallest = json["shrunk"];
   EXPECT_EQ(json["end"], "smallest");
   for (const char* field : {"batch", "heads_q", "heads_kv", "head_dim"})
@@ -110,7 +111,7 @@ conformance::CaseJudge<Op> judge(std::function<bool(const FlashCase&)> fails) {
   };
 }
 
-FlashCase packed_case() { return conformance::parse_case<Op>(words(packed)); }
+FlashCase packed_case() { return conformance::parse_case<Op>(words(packed_flags)); }
 
 conformance::Shrunk<Op> search(const FlashCase& c,
                                const std::function<bool(const FlashCase&)>& fails,

@@ -12,28 +12,28 @@
 namespace assay::tests {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-json turn(int queue, double start, double length) {
+Json turn(int queue, double start, double length) {
   return {{"ph", "X"}, {"tid", queue}, {"ts", start}, {"dur", length}};
 }
-json named(int queue, const char* name) {
+Json named(int queue, const char* name) {
   return {{"ph", "M"}, {"tid", queue}, {"args", {{"name", name}}}};
 }
 
-json example() {
-  const json roof = {{"name", "L2"}, {"intensity", 5.0}, {"bandwidth", 2e12}};
-  return {{"traceEvents", json::array({named(0, "MTE1"), named(1, "cube"), turn(0, 4, 2),
+Json example_trace() {
+  const Json roof = {{"name", "L2"}, {"intensity", 5.0}, {"bandwidth", 2e12}};
+  return {{"traceEvents", Json::array({named(0, "MTE1"), named(1, "cube"), turn(0, 4, 2),
                                        turn(0, 0, 1), turn(0, 1.001, 1), turn(1, 8, 2)})},
           {"otherData",
            {{"schedule", "woven"},
             {"cube_flops", 1e14},
             {"reached_flops", 5e12},
-            {"roofs", json::array({roof})}}}};
+            {"roofs", Json::array({roof})}}}};
 }
 
 TEST(Timeline, TurnsThatAPictureDoesNotTellApartAreOne) {
-  const cli::Timeline timeline = cli::timeline_from_json(example().dump());
+  const cli::Timeline timeline = cli::timeline_from_json(example_trace().dump());
   EXPECT_EQ(timeline.microseconds, 10);
   ASSERT_EQ(timeline.queues.size(), 2u);
   EXPECT_EQ(timeline.queues[0].name, "MTE1");
@@ -45,7 +45,7 @@ TEST(Timeline, TurnsThatAPictureDoesNotTellApartAreOne) {
 
 TEST(Timeline, IsToldAndShownWithoutAReport) {
   const Folder folder;
-  std::ofstream(folder / "trace.json") << example().dump(1);
+  std::ofstream(folder / "trace.json") << example_trace().dump(1);
   const Answer told =
       answer(registry_of({}), {"report", folder / "trace.json", "--html", folder / "plan.html"});
   EXPECT_EQ(told.code, 0) << told.err;
@@ -59,7 +59,7 @@ TEST(Timeline, IsToldAndShownWithoutAReport) {
 }
 
 TEST(Timeline, WhatIsMissingIsNamed) {
-  json wrong = example();
+  Json wrong = example_trace();
   wrong["otherData"].erase("cube_flops");
   EXPECT_THROW(cli::timeline_from_json(wrong.dump()), std::invalid_argument);
   EXPECT_THROW(cli::timeline_from_json(R"({"traceEvents": [{"ph": "X"}]})"), std::invalid_argument);

@@ -13,7 +13,7 @@
 namespace assay::tests {
 namespace {
 
-const char* const one_case = "flash_attention_score_grad --seq_q=5 --seq_kv=7";
+const char* const case_to_run = "flash_attention_score_grad --seq_q=5 --seq_kv=7";
 
 /// A wrong command line: exit code 2, one line on stderr that holds every one of `parts`, nothing
 /// on stdout.
@@ -31,7 +31,7 @@ TEST(Usage, UnknownCommandIsNamedWithTheCommandsThereAre) {
 TEST(Usage, UnknownFlagIsNamedWithTheFlagsThereAre) {
   expect_usage("sweep --sed=3", {"'--sed=3'", "assay sweep", "--seed"});
   expect_usage("--sed sweep", {"'--sed'", "--version"});
-  expect_usage(std::string("run ") + one_case + " --hed_dim=3", {"'--hed_dim=3'", "--head_dim"});
+  expect_usage(std::string("run ") + case_to_run + " --hed_dim=3", {"'--hed_dim=3'", "--head_dim"});
 }
 
 TEST(Usage, UnknownOperatorIsNamedWithTheOperatorsThereAre) {
@@ -96,11 +96,13 @@ TEST(Usage, ARelationAndItsTrackComeTogether) {
 }
 
 TEST(Usage, UnknownImplementationIsNamedWithTheOnesThereAre) {
-  expect_usage(std::string("run ") + one_case + " --implementation=mine", {"'mine'", "flash_like"});
+  expect_usage(std::string("run ") + case_to_run + " --implementation=mine",
+               {"'mine'", "flash_like"});
 }
 
 TEST(Usage, ThreadsOfAnImplementationWithoutThreadsAreRefused) {
-  expect_usage(std::string("run ") + one_case + " --threads=2", {"--threads", "'2'", "flash_like"});
+  expect_usage(std::string("run ") + case_to_run + " --threads=2",
+               {"--threads", "'2'", "flash_like"});
 }
 
 TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
@@ -124,7 +126,7 @@ TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed
 TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
   expect_usage("list requirements --upstream= off", {"'--upstream=' has no value"});
-  expect_usage(std::string("run ") + one_case + " --seed= 3", {"'--seed=' has no value"});
+  expect_usage(std::string("run ") + case_to_run + " --seed= 3", {"'--seed=' has no value"});
   const Answer unset = answer(registry_of({"flash_like"}), {"sweep", "--report", ""});
   EXPECT_EQ(unset.code, 2);
   EXPECT_PRED2(has, unset.err, std::string("the word behind '--report' is empty"));
