@@ -56,6 +56,16 @@ TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
             "it has what is due at d - 1");
 }
 
+TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
+  const auto shifted = [](std::int64_t wrong) {
+    return likeness_of([wrong](auto n, auto s, auto d) {
+      return due(n, n == 1 && s >= 3 && s < 3 + wrong ? s + 1 : s, d);
+    });
+  };
+  EXPECT_EQ(shifted(2), "it has what is due at s + 1");
+  EXPECT_EQ(shifted(1), "");
+}
+
 TEST(Likeness, SaysNothingOfWhatIsDueNowhere) {
   EXPECT_EQ(likeness_of(due), "");
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return 1.01 * due(n, s, d) + 0.3; }), "");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -139,25 +140,22 @@ TEST(Cascade, DoesNotApplyWithoutAForward) {
   EXPECT_THROW(kernel.forward(cases(1).front().problem, inputs), std::logic_error);
 }
 
-/// Writes what the forward must leave alone.
+/// Its forward changes what it must leave alone.
 class Spoiler final : public Kernel {
  public:
-  explicit Spoiler(spec::Tensor Op::Inputs::*tensor, std::int64_t byte)
-      : tensor_(tensor), byte_(byte) {}
+  explicit Spoiler(std::function<void(Op::Inputs&)> spoil) : spoil_(std::move(spoil)) {}
   std::string name() const override { return "spoiler"; }
   bool has_forward() const override { return true; }
   void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
     inner_->forward(problem, inputs);
-    auto& bytes = (inputs.*tensor_).bytes;
-    bytes[byte_ < 0 ? bytes.size() - 1 : static_cast<std::size_t>(byte_)] ^= std::byte{0x40};
+    spoil_(inputs);
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     inner_->run(problem, inputs, outputs);
   }
 
  private:
-  spec::Tensor Op::Inputs::*tensor_;
-  std::int64_t byte_;
+  std::function<void(Op::Inputs&)> spoil_;
   std::unique_ptr<Kernel> inner_ = optimized::flash_attention_score_grad(device::a2());
 };
 
@@ -168,9 +166,20 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
                                      {&Op::Inputs::dy, 8},
                                      {&Op::Inputs::softmax_max, 0},
                                      {&Op::Inputs::attention_in, 0}}) {
-    Spoiler kernel(tensor, byte);
+    Spoiler kernel([tensor, byte](Op::Inputs& inputs) {
+      (inputs.*tensor).bytes[static_cast<std::size_t>(byte)] ^= std::byte{0x40};
+    });
     EXPECT_EQ(examine(c, kernel).verdict, Verdict::nonconformant_structural);
   }
+}
+
+TEST(Cascade, SeesATensorThatAForwardReplaced) {
+  // The first row of the statistics for all: the same bytes, which say something else.
+  Spoiler kernel([](Op::Inputs& inputs) { inputs.softmax_max.strides.assign(4, 0); });
+  const CaseReport report = examine(cases(1).front(), kernel);
+  EXPECT_TRUE(std::ranges::any_of(report.findings, [](const Finding& finding) {
+    return finding.text == "the forward changed softmax_max outside its view, or replaced it";
+  }));
 }
 
 }  // namespace
