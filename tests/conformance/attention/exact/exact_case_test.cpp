@@ -8,6 +8,7 @@
 
 #include "assay/conformance/attention/forward.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "attention/exact/exact_store.hpp"
 #include "cases.hpp"
 
 namespace assay::conformance {
@@ -264,6 +265,18 @@ TEST(ExactCaseScale, IsAlwaysAcceptedAndNeverCustomary) {
       EXPECT_NE(c.problem.scale_value * c.problem.scale_value * static_cast<double>(head_dim), 1.0);
       EXPECT_NO_THROW(plain_exact_case(c)) << c.problem.scale_value;
     }
+}
+
+TEST(ExactCase, WhatATypeDoesNotHaveIsNamed) {
+  spec::Tensor tensor = spec::contiguous_tensor(DType::bf16, {1});
+  exact::store_exactly(tensor, 0, 256);
+  EXPECT_EQ(tensor.load(0), 256);
+  try {
+    exact::store_exactly(tensor, 0, 257);
+    ADD_FAILURE() << "257 was stored";
+  } catch (const NoExactCase& error) {
+    EXPECT_STREQ(error.what(), "no exact case: the input 257.000000 is no number of bf16");
+  }
 }
 
 }  // namespace

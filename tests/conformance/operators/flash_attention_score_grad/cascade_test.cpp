@@ -174,8 +174,12 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
 }
 
 TEST(Cascade, SeesATensorThatAForwardReplaced) {
-  // The first row of the statistics for all: the same bytes, which say something else.
-  Spoiler kernel([](Op::Inputs& inputs) { inputs.softmax_max.strides.assign(4, 0); });
+  // Heads within queries: the same bytes, which say something else.
+  Spoiler kernel([](Op::Inputs& inputs) {
+    spec::Tensor& maximum = inputs.softmax_max;
+    maximum.strides[1] = spec::statistics_replicas;
+    maximum.strides[2] = spec::statistics_replicas * maximum.shape[1];
+  });
   const CaseReport report = examine(cases(1).front(), kernel);
   EXPECT_TRUE(std::ranges::any_of(report.findings, [](const Finding& finding) {
     return finding.text == "the forward changed softmax_max outside its view, or replaced it";
