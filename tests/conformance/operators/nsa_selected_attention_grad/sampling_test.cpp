@@ -10,6 +10,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
+#include "case/reduction.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 #include "plan/hand_made_cases.hpp"
 
@@ -205,6 +206,23 @@ TEST(SelectedShrink, FindsASmallCase) {
   EXPECT_EQ(p.head_dim, 128);
   EXPECT_EQ(p.head_dim_v, 128);
   EXPECT_EQ(shrunk.smallest.patterns.lists, "duplicates");
+}
+
+TEST(SelectedShrinking, MakesListsPlainerAndNeverLessPlain) {
+  const auto plainer = [](const char* lists) {
+    SelectedCase c;
+    c.patterns.lists = lists;
+    std::vector<std::string> all;
+    for (const auto& reduction : Suite<Op>::reductions())
+      for (const SelectedCase& smaller : reduction.smaller(c))
+        if (smaller.patterns.lists != lists) all.push_back(smaller.patterns.lists);
+    return all;
+  };
+  using Lists = std::vector<std::string>;
+  EXPECT_EQ(plainer("identity"), Lists{});
+  EXPECT_EQ(plainer("ascending"), Lists{"identity"});
+  EXPECT_EQ(plainer("shuffled"), (Lists{"identity", "ascending"}));
+  EXPECT_EQ(plainer("duplicates"), (Lists{"identity", "ascending", "shuffled"}));
 }
 
 }  // namespace
