@@ -249,8 +249,8 @@ TEST(Bias, CompressedToItsLastRowsServesEveryQuery) {
       // Oracle pairs cost most of this test: every boundary once is enough.
       if ((length == 1025) != (shape == PseShape::bnhs)) continue;
       Op::Problem p = compressed(padded(length, length), 2);
-      p.batch = length == 1025 ? 2 : 1;
-      p.heads_q = p.heads_kv = 1, p.head_dim = p.head_dim_v = 2;
+      p.batch = p.heads_q = p.heads_kv = length == 1025 ? 2 : 1;
+      p.head_dim = p.head_dim_v = 2;
       p.pse_type = 0, p.pse_shift = shape, p.next_tokens = 0;
       expect_gradients(
           {.problem = p, .inputs = length == 1025 ? Striding::padded : Striding::contiguous});
