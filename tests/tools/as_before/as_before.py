@@ -18,7 +18,7 @@ SIGN = "$ "
 
 
 def told(command, assay, folder):
-    environment = {**({"GLIBC_TUNABLES": os.environ["GLIBC_TUNABLES"]} if "GLIBC_TUNABLES" in os.environ else {}), "PATH": f"{assay.parent}:{HERE}:{os.defpath}", "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PATH": f"{assay.parent}:{HERE}:{os.defpath}", "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
     ran = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     end = "" if ran.stdout.endswith("\n") or not ran.stdout else "\n"
