@@ -2,7 +2,7 @@
 
 python3 as_before.py ASSAY RECORD [--write]
 RECORD holds the commands, each with what it printed; they run in one temporary folder, in which `lines` are this folder's
-replay lines. Whoever means something else to be printed writes it anew with --write, and reads the difference before it is
+replay lines and `lib` that of the program. Whoever means something else to be printed writes it anew with --write, and reads the difference before it is
 kept. It says nothing about what is right: other tests do.
 """
 
@@ -33,7 +33,8 @@ def main():
     if len(commands) < 2:
         sys.exit(f"{record} holds {len(commands)} commands")
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "lines").symlink_to(HERE / "lines")
+        for name, at in ("lines", HERE / "lines"), ("lib", assay.parent.parent / "lib"):
+            (pathlib.Path(folder) / name).symlink_to(at)
         now = "".join(told(command, assay, folder) for command in commands)
     if sys.argv[3:] == ["--write"]:
         record.write_text(now, encoding="utf-8")
