@@ -62,8 +62,7 @@ void set_mask(const Call& call, Op::Problem& p) {
   if (!is_given(mask)) return;
   p.atten_mask = mask_of(p, mask.shape);
   p.mask_dtype = mask.dtype;
-  if (a.sparse_mode != 5 && a.sparse_mode != 6) return;
-  p.prefix = call.parameters.prefix.value_or(spec::Shape());  // mode 5 does without
+  p.prefix = call.parameters.prefix.value_or(spec::Shape());
 }
 
 void set_position_bias(const Call& call, Op::Problem& p) {
@@ -80,10 +79,7 @@ void set_position_bias(const Call& call, Op::Problem& p) {
 
 void set_dropout(const Call& call, Op::Problem& p) {
   p.keep_prob = call.attributes.keep_prob;
-  if (!p.has_dropout()) return;
-  p.drop_mask = spec::DropMask::exact;
-  if (call.parameters.drop_mask.shape != spec::drop_mask_shape(p))
-    p.drop_mask = spec::DropMask::granules;
+  if (p.has_dropout()) p.drop_mask = spec::DropMask::exact;  // a larger one begins with its bits
 }
 
 }  // namespace
