@@ -39,8 +39,9 @@ std::string roofline_json(const Work& work, const Candidate& best, const device:
       device.rates.l2_bandwidth.value,
       device.rates.hbm_bandwidth.value * device.rates.hbm_efficiency.value};
   std::ostringstream json;
-  json << R"({"schedule": ")" << best.name << ": " << best.text << R"(", "cube_flops": )"
-       << roofline.cube << R"(, "reached_flops": )" << roofline.reached << R"(, "roofs": [)";
+  json << std::setprecision(std::numeric_limits<double>::max_digits10) << R"({"schedule": ")"
+       << best.name << ": " << best.text << R"(", "cube_flops": )" << roofline.cube
+       << R"(, "reached_flops": )" << roofline.reached << R"(, "roofs": [)";
   const Roof* const roofs[] = {&roofline.l2, &roofline.hbm};
   for (std::size_t k = 0; k < std::size(roofs); ++k)
     json << (k > 0 ? ", " : "") << R"({"name": ")" << roofs[k]->name << R"(", "intensity": )"
