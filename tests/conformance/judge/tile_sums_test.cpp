@@ -115,6 +115,40 @@ TEST(TileSums, AreThoseOfTheRowsOfAttention) {
     }
 }
 
+void multiply(spec::Tensor& tensor, double by) {
+  for (const std::int64_t element : spec::viewed_elements(tensor))
+    tensor.store(element, by * tensor.load(element));
+}
+
+/// Powers of two move between operands and nothing else changes: no bound has a size of its own.
+TEST(TileSums, TolerancesFollowPowersOfTwo) {
+  const auto c = case_of<Flash>(
+      "--dtype=fp32 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8");
+  const spec::Numerics numerics = spec::numerics_preset("ascend_a2", c.problem.dtype);
+  const Flash::Inputs inputs = make_inputs(c);
+  const Both plain(flash::Dense(c.problem, inputs), numerics);
+  // Of dq, dk and dv.
+  const auto expect = [&](const Both& moved, const std::vector<double>& by, const char* what) {
+    for (std::size_t t = 0; t < by.size(); ++t)
+      for (std::size_t k = 0; k < plain.sums[t].tolerance_det.size(); ++k) {
+        ASSERT_NEAR(moved.sums[t].tolerance_det[k] / by[t] / plain.sums[t].tolerance_det[k], 1,
+                    1e-6)
+            << what << ", " << plain.sums[t].name << ' ' << k;
+        ASSERT_NEAR(moved.sums[t].tolerance[k] / by[t] / plain.sums[t].tolerance[k], 1, 1e-6)
+            << what << ", " << plain.sums[t].name << ' ' << k;
+      }
+  };
+  Flash::Inputs small_keys = inputs, small_queries = inputs, small_dy = inputs;
+  Flash::Problem problem = c.problem;
+  problem.scale_value *= 0x1p8;
+  multiply(small_keys.key, 0x1p-8);
+  expect({flash::Dense(problem, small_keys), numerics}, {1, 0x1p8, 1}, "keys");
+  multiply(small_queries.query, 0x1p-8);
+  expect({flash::Dense(problem, small_queries), numerics}, {0x1p8, 1, 1}, "queries");
+  multiply(small_dy.dy, 0x1p-8);
+  expect({flash::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
+}
+
 /// Numbers of fp16 that underflow lose no share of themselves: a scaled operand and each narrow
 /// partial lose up to half the smallest number.
 TEST(TileSums, ForgetNothingThatUnderflows) {

@@ -10,8 +10,9 @@
 namespace assay::conformance {
 namespace {
 
+using exact_case_test::kernel_named;
 using exact_case_test::Op;
-using exact_case_test::run;
+using exact_case_test::outputs_of;
 using exact_case_test::square;
 using spec::DType;
 
@@ -23,7 +24,7 @@ class ExactCaseJudge : public testing::Test {
     c_.problem.sparse_mode = 3;
     c_.problem.atten_mask = spec::MaskShape::compressed;
     exact_case_ = Suite<Op>::exact(c_, numerics_);
-    outputs_ = run({.name = "even", .numerics = numerics_}, c_, exact_case_.inputs);
+    outputs_ = outputs_of(*kernel_, c_, exact_case_.inputs);
   }
 
   CaseReport judged() const {
@@ -38,8 +39,9 @@ class ExactCaseJudge : public testing::Test {
     return element;
   }
 
-  spec::Numerics numerics_{.stage = DType::bf16};
+  std::unique_ptr<spec::Implementation<Op>> kernel_ = kernel_named("flash_like");
   Case<Op> c_ = square(8, 16, Track::exact);
+  spec::Numerics numerics_ = kernel_->numerics(c_.problem);
   AttentionExactCase exact_case_;
   Op::Outputs outputs_;
 };
@@ -97,7 +99,7 @@ TEST_F(ExactCaseJudge, ListsAFewFindingsAndCountsTheRest) {
 TEST_F(ExactCaseJudge, IgnoresRowsThatAreNotJudged) {
   c_.rows = 2;
   exact_case_ = Suite<Op>::exact(c_, numerics_);
-  outputs_ = run({.name = "even", .numerics = numerics_}, c_, exact_case_.inputs);
+  outputs_ = outputs_of(*kernel_, c_, exact_case_.inputs);
   for (std::int64_t row = 0; row < 8; ++row)
     if (row != exact_case_.query_rows[0] && row != exact_case_.query_rows[1])
       outputs_.dq.store(16 * row, 1e6);
