@@ -11,11 +11,11 @@
 
 namespace assay::mutants {
 
-/// One check of phase 1: the row that asks for it, what a refusal answers, and whether a call
-/// passes.
+/// One check of phase 1: the requirement that asks for it, what a refusal answers, and whether a
+/// call passes.
 template <class Op>
 struct CheckOf {
-  std::string row;
+  std::string requirement;
   spec::Status status;
   std::string demand;
   bool (*holds)(const spec::Call<Op>& call);
@@ -32,25 +32,25 @@ class CheckedKernel : public Kernel {
   bool checks_arguments() const override { return true; }
   void check(const spec::Call<Op>& call) const override {
     for (const CheckOf<Op>& one : checks_)
-      if (!one.holds(call)) throw spec::Rejected(one.status, one.row + ": " + one.demand);
+      if (!one.holds(call)) throw spec::Rejected(one.status, one.requirement + ": " + one.demand);
   }
 
  private:
   std::vector<CheckOf<Op>> checks_;
 };
 
-/// `checks` but those of a row.
+/// `checks` but those of a requirement.
 template <class Op>
-std::vector<CheckOf<Op>> without(std::vector<CheckOf<Op>> checks, const std::string& row) {
-  std::erase_if(checks, [&](const CheckOf<Op>& check) { return check.row == row; });
+std::vector<CheckOf<Op>> without(std::vector<CheckOf<Op>> checks, const std::string& id) {
+  std::erase_if(checks, [&](const CheckOf<Op>& check) { return check.requirement == id; });
   return checks;
 }
 
-/// What the check of a row demands.
+/// What the check of a requirement demands.
 template <class Op>
-std::string demand_of(const std::vector<CheckOf<Op>>& checks, const std::string& row) {
+std::string demand_of(const std::vector<CheckOf<Op>>& checks, const std::string& id) {
   for (const CheckOf<Op>& check : checks)
-    if (check.row == row) return check.demand;
+    if (check.requirement == id) return check.demand;
   return {};
 }
 
@@ -70,12 +70,12 @@ std::vector<CheckOf<Op>> and_also(std::vector<CheckOf<Op>> checks, const CheckOf
   return checks;
 }
 
-/// The rows that ask for the checks.
+/// The requirements that ask for the checks.
 template <class Op>
-std::vector<std::string> rows_of(const std::vector<CheckOf<Op>>& checks) {
-  std::vector<std::string> rows;
-  for (const CheckOf<Op>& check : checks) rows.push_back(check.row);
-  return rows;
+std::vector<std::string> requirements_of(const std::vector<CheckOf<Op>>& checks) {
+  std::vector<std::string> ids;
+  for (const CheckOf<Op>& check : checks) ids.push_back(check.requirement);
+  return ids;
 }
 
 /// A kernel that follows `plan` and makes these checks: `bug` says which are wrong.

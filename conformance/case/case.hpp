@@ -139,7 +139,7 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
   return c;
 }
 
-/// The words each of which, left out alone, would keep the row unbroken.
+/// The words each of which, left out alone, would keep the requirement unbroken.
 template <class Op>
 std::string culprits(const std::vector<std::string>& words, const spec::Requirement<Op>& row) {
   std::string found;
@@ -155,8 +155,8 @@ std::string culprits(const std::vector<std::string>& words, const spec::Requirem
   return found;
 }
 
-/// A call must not break a row; the message tells the first that it breaks, by what, and the
-/// refusal that is due.
+/// A call must not break a requirement; the message tells the first that it breaks, by what, and
+/// the refusal that is due.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
@@ -195,8 +195,8 @@ void require_possible(const Case<Op>& c) {
     refuse("track", "relation", "another track: the suite knows no relation of the operator");
 }
 
-/// The row of a variant must speak of the call: where an entry point has no room for it, nothing
-/// was asked. Relations make calls of their own.
+/// The requirement of a variant must speak of the call: where an entry point has no room for it,
+/// nothing was asked. Relations make calls of their own.
 template <class Op>
 void require_met(const Case<Op>& c) {
   if (c.variant.empty()) return;
@@ -260,8 +260,8 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
 
 namespace detail {
 
-/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ID:name";
-/// none: nothing.
+/// Applies the one of `ways`, a requirement's violations or its variants, that `way` names:
+/// "ID:name"; none: nothing.
 template <class Op, class Way>
 void apply_way(std::string_view field, const std::string& way,
                std::vector<Way> spec::Requirement<Op>::*ways, spec::Call<Op>& call) {

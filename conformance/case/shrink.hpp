@@ -18,7 +18,7 @@ namespace assay::conformance {
 namespace detail {
 
 template <class Op>
-std::vector<std::string_view> broken_rows(const Case<Op>& c) {
+std::vector<std::string_view> broken_requirements(const Case<Op>& c) {
   std::vector<std::string_view> ids;
   for (const auto* requirement : spec::violations(Op::requirements(), call_of(c)))
     ids.push_back(requirement->id);
@@ -36,7 +36,7 @@ class Search {
         examined_(c),
         failing_(failing),
         failure_(failing.verdict),
-        broken_(broken_rows(c)) {
+        broken_(broken_requirements(c)) {
     best_.smallest = c;
     best_.report = failing;
     seen_.insert(command_line(c));
@@ -135,7 +135,7 @@ class Search {
       const std::string violation = std::exchange(c.violate, {});
       c = parse_case<Op>(case_words(command_line(c), Op::name));
       c.violate = violation;
-      if (!violation.empty() && broken_rows(c) != broken_) return std::nullopt;
+      if (!violation.empty() && broken_requirements(c) != broken_) return std::nullopt;
       return c;
     } catch (const std::invalid_argument&) {
       return std::nullopt;

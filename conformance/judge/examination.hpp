@@ -283,7 +283,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   if (!entry.basis->consistent()) {
     decide(report,
            {Verdict::not_applicable, Rule::inconsistent_inputs,
-            "statistics and attention_in do not belong to the data, which the numerics needs"},
+            "what the forward gives does not belong to the data, as the numerics need it"},
            "note");
     return report;
   }

@@ -101,15 +101,15 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
            "status");
   }
   if (!requirement->binds(c.entry_point, c.upstream)) {
-    decide(report,
-           {Verdict::not_applicable, Rule::open_question,
-            "the requirement is " +
-                std::string(spec::to_string(requirement->standing_on(c.entry_point))) +
-                (requirement->standing == spec::Standing::disputed
-                     ? ""
-                     : "'s alone, which --upstream=off leaves open") +
-                ": reported, no verdict"},
-           "note");
+    const std::string open = std::string(requirement->id) + " is " +
+                             std::string(spec::to_string(requirement->standing_on(c.entry_point))) +
+                             (requirement->standing == spec::Standing::disputed
+                                  ? ""
+                                  : "'s alone, which --upstream=off leaves open") +
+                             ": reported, no verdict";
+    report.verdict = {Verdict::not_applicable, Rule::open_question,
+                      open + "; " + report.verdict.evidence};
+    add_note(report, "note", open);
   }
   return report;
 }
@@ -242,10 +242,7 @@ CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op
     if (report.verdict == Verdict::statistical_unconfirmed)
       confirm(examination.examined(), kernel, report);
   } catch (const NoExactCase& reason) {
-    decide(report,
-           {Verdict::not_applicable, Rule::no_exact_inputs,
-            std::string("no exact case for these numerics: ") + reason.what()},
-           "note");
+    decide(report, {Verdict::not_applicable, Rule::no_exact_inputs, reason.what()}, "note");
   } catch (const spec::ImplementationFault& seen) {
     decide(report, decision_of(seen), "structure");
   } catch (const std::exception& failure) {

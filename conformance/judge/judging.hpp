@@ -76,7 +76,7 @@ struct ExactOutput {
 };
 
 /// Compares every element of the judged rows with the exact gradients, bit for bit after the cast
-/// that the profile declares; an exact 0 also admits residues up to its floor. Adds a
+/// that the numerics declare; an exact 0 also admits residues up to its floor. Adds a
 /// TensorReport per output and the findings. The verdict becomes nonconformant_structural on a
 /// difference and vacuous if no element was compared; one that is still tool_failure becomes
 /// conforms.

@@ -14,7 +14,7 @@ namespace assay::conformance {
 
 /// Errors: std::logic_error for an unknown id.
 template <class Op>
-const spec::Requirement<Op>& row_of_id(std::string_view id) {
+const spec::Requirement<Op>& requirement_of_id(std::string_view id) {
   for (const auto& requirement : Op::requirements())
     if (requirement.id == id) return requirement;
   throw std::logic_error("no requirement " + std::string(id));
@@ -24,7 +24,7 @@ const spec::Requirement<Op>& row_of_id(std::string_view id) {
 template <class Op>
 bool implies_requirement(const spec::Requirement<Op>& requirement, std::string_view id) {
   return std::ranges::any_of(requirement.implies, [&](std::string_view implied) {
-    return implied == id || implies_requirement(row_of_id<Op>(implied), id);
+    return implied == id || implies_requirement(requirement_of_id<Op>(implied), id);
   });
 }
 
@@ -59,9 +59,9 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// For every row with a reject side and each of its violations, out of each list of legal calls one
-/// that breaks the requirement and, besides what it implies, no other. Errors: std::logic_error
-/// naming the requirement that no call breaks so.
+/// For every requirement with a reject side and each of its violations, out of each list of legal
+/// calls one that breaks the requirement and, besides what it implies, no other. Errors:
+/// std::logic_error naming the requirement that no call breaks so.
 template <class Op>
 std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;

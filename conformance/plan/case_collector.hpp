@@ -22,7 +22,8 @@ class CaseCollector {
  public:
   explicit CaseCollector(const SamplingPlan& plan) : plan_(plan) {}
 
-  /// Appends what is not there yet. Errors: std::logic_error naming the row that a case breaks.
+  /// Appends what is not there yet. Errors: std::logic_error naming the requirement that a case
+  /// breaks.
   void add(std::vector<Case<Op>> cases) {
     for (auto& c : cases) {
       if (plan_.product) {
@@ -46,16 +47,17 @@ class CaseCollector {
  private:
   static bool is_switched_off(const Case<Op>& c) {
     const std::string id = c.violate.substr(0, c.violate.find(':'));
-    for (const auto& row : Op::requirements())
-      if (row.id == id && row.standing_on(c.entry_point) == spec::Standing::upstream)
-        return !row.binds(c.entry_point, c.upstream);
+    for (const auto& requirement : Op::requirements())
+      if (requirement.id == id &&
+          requirement.standing_on(c.entry_point) == spec::Standing::upstream)
+        return !requirement.binds(c.entry_point, c.upstream);
     return false;
   }
   static void require_legal(const Case<Op>& c) {
     if (!c.violate.empty()) return;
-    for (const auto* row : spec::violations(Op::requirements(), call_of(c)))
-      if (row->binds(c.entry_point, spec::Upstream::on))
-        throw std::logic_error("sampled case breaks " + std::string(row->id) + ": " +
+    for (const auto* requirement : spec::violations(Op::requirements(), call_of(c)))
+      if (requirement->binds(c.entry_point, spec::Upstream::on))
+        throw std::logic_error("sampled case breaks " + std::string(requirement->id) + ": " +
                                command_line(c));
   }
 

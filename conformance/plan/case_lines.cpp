@@ -58,6 +58,16 @@ void read_section(std::string_view line, CaseLine& below) {
   if (!below.in_ordinary_plan && !below.in_full_plan) throw refused("ordinary plan, full plan");
 }
 
+/// The words of a case; of a command that replays it, "PROGRAM run CASE --implementation=NAME",
+/// what stands around them says nothing of the case.
+std::vector<std::string> case_words(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+  if (words.size() > 2 && words[1] == "run") words.erase(words.begin(), words.begin() + 2);
+  if (words.size() > 1 && words.back().starts_with("--implementation=")) words.pop_back();
+  return words;
+}
+
 }  // namespace
 
 std::vector<CaseLine> case_lines(const CaseText& text) {
@@ -74,8 +84,7 @@ std::vector<CaseLine> case_lines(const CaseText& text) {
     } else if (line.starts_with('[')) {
       read_section(line, next);
     } else {
-      std::istringstream words(whole);
-      next.words.assign(std::istream_iterator<std::string>(words), {});
+      next.words = case_words(whole);
       lines.push_back(next);
     }
   }

@@ -23,8 +23,9 @@ std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
   if (!supports(c.entry_point, c.product))
     ids.push_back(product_requirement(c.entry_point, c.product));
   const auto call = call_of(c);
-  for (const auto& row : Op::requirements())
-    if (row.binds(c.entry_point, spec::Upstream::on) && !row.holds(call)) ids.push_back(row.id);
+  for (const auto& requirement : Op::requirements())
+    if (requirement.binds(c.entry_point, spec::Upstream::on) && !requirement.holds(call))
+      ids.push_back(requirement.id);
   return ids;
 }
 

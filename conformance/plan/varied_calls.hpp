@@ -39,8 +39,8 @@ std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// For every variant of a row, out of each list of legal calls, those of one entry point, one that
-/// it leaves legal, with numbers; of the entry points on whose pages the requirement is no
+/// For every variant of a requirement, out of each list of legal calls, those of one entry point,
+/// one that it leaves legal, with numbers; of the entry points on whose pages the requirement is no
 /// sentence, one in turn. Errors: std::logic_error naming the variant that no call takes.
 template <class Op>
 std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& calls) {

@@ -167,8 +167,8 @@ void visit_members(T& e, Visitor&& visit) {
 }
 
 template <MaybeConst<spec::Numerics> T, class Visitor>
-void visit_members(T& profile, Visitor&& visit) {
-  spec::visit_fields(profile, visit);
+void visit_members(T& numerics, Visitor&& visit) {
+  spec::visit_fields(numerics, visit);
 }
 
 }  // namespace assay::conformance::detail

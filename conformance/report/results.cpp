@@ -58,10 +58,10 @@ Json json_of(const Environment& environment, double seconds) {
   Json object = detail::json_of(environment);
   object["program"] = environment.program;
   object["seconds"] = seconds;
-  Json profiles = Json::object();
+  Json by_dtype = Json::object();
   for (const auto& [dtype, numerics] : environment.numerics)
-    profiles[dtype] = detail::parse(numerics, "numerics of " + dtype);
-  object["numerics"] = std::move(profiles);
+    by_dtype[dtype] = detail::parse(numerics, "numerics of " + dtype);
+  object["numerics"] = std::move(by_dtype);
   return object;
 }
 

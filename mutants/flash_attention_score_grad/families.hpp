@@ -25,8 +25,8 @@ std::vector<Mutant> pse_mutants();
 std::vector<Mutant> rope_mutants();
 std::vector<Mutant> forward_mutants();
 std::vector<Mutant> argument_mutants();
-/// Ids of the rows that the argument mutants know.
-std::vector<std::string> checked_rows();
+/// Ids of the requirements that the argument mutants know.
+std::vector<std::string> checked_requirements();
 
 /// A kernel of class Bug that follows `plan` and declares it.
 template <class Bug>

@@ -75,7 +75,7 @@ void add_sampled(std::vector<Case>& cases) {
   }
 }
 
-/// A plain call of every entry point on which rows are broken.
+/// A plain call of every entry point on which requirements are broken.
 std::vector<Case> bases() {
   Problem padded = geometries().front().problem;
   padded.atten_mask = MaskShape::b_one_ss;
@@ -93,19 +93,21 @@ std::vector<Case> bases() {
   return cases;
 }
 
-/// The ways to break `row` that touch the call of `base` at all.
-void add_violations(std::vector<Case>& cases, const Case& base, const spec::Requirement<Op>& row) {
-  for (const auto& violation : row.violations) {
+/// The ways to break `requirement` that touch the call of `base` at all.
+void add_violations(std::vector<Case>& cases, const Case& base,
+                    const spec::Requirement<Op>& requirement) {
+  for (const auto& violation : requirement.violations) {
     spec::Call<Op> call =
         call_of(base.problem, base.entry_point, base.product, base.inputs, base.outputs);
     violation.apply(call);
-    if (row.holds(call)) continue;
+    if (requirement.holds(call)) continue;
     cases.push_back(base);
-    cases.back().violate = std::string(row.id) + ":" + std::string(violation.name);
+    cases.back().violate = std::string(requirement.id) + ":" + std::string(violation.name);
   }
 }
 
-/// Calls that are legal, and one for every way to break a row that the argument mutants know.
+/// Calls that are legal, and one for every way to break a requirement that the argument mutants
+/// know.
 std::vector<Case> argument_cases() {
   std::vector<Case> cases;
   for (const Geometry& geometry : geometries())
@@ -114,10 +116,11 @@ std::vector<Case> argument_cases() {
                      .inputs = geometry.inputs,
                      .outputs = geometry.outputs,
                      .track = Track::arguments});
-  const std::vector<std::string> known = checked_rows();
+  const std::vector<std::string> known = checked_requirements();
   for (const Case& base : bases())
-    for (const auto& row : Op::requirements())
-      if (std::ranges::find(known, row.id) != known.end()) add_violations(cases, base, row);
+    for (const auto& requirement : Op::requirements())
+      if (std::ranges::find(known, requirement.id) != known.end())
+        add_violations(cases, base, requirement);
   return cases;
 }
 

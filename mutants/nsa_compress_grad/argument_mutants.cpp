@@ -13,9 +13,9 @@ Mutant with_checks(const std::string& name, std::string bug, const std::vector<C
   return checking<Kernel>(name, std::move(bug), device_like, checks);
 }
 
-Mutant without_row(const Check& dropped) {
-  return with_checks("without_" + dropped.row, "does not check that " + dropped.demand,
-                     without(all_checks(), dropped.row));
+Mutant without_check(const Check& dropped) {
+  return with_checks("without_" + dropped.requirement, "does not check that " + dropped.demand,
+                     without(all_checks(), dropped.requirement));
 }
 
 std::vector<Check> with_one(const Check& more) { return and_also(all_checks(), more); }
@@ -40,7 +40,7 @@ std::vector<Mutant> argument_mutants() {
       with_checks("compress_argument_checks", "checks its arguments itself", all_checks()),
       with_checks("compress_strict_checks", "asks for what is disputed, too", strict)};
   for (Mutant& mutant : all) mutant.healthy = true;
-  for (const Check& check : all_checks()) all.push_back(without_row(check));
+  for (const Check& check : all_checks()) all.push_back(without_check(check));
   all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
                             with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("compress_no_checks", "accepts every call", {}));

@@ -41,7 +41,7 @@ bool each(const Call& c, Members members, const Passes& passes) {
   });
 }
 
-/// Other types are the business of the rows about them.
+/// Other types are the business of the requirements about them.
 bool like_query(const Call& c, Members members) {
   const Parameter& query = c.parameters.query;
   return !is_half(query) || each(c, members, [&](const Parameter& tensor) {

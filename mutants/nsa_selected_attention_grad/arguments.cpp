@@ -11,9 +11,9 @@ Mutant with_checks(const std::string& name, std::string bug, const std::vector<C
   return checking<Kernel>(name, std::move(bug), flash_like, checks);
 }
 
-Mutant without_row(const std::string& row) {
-  return with_checks("without_" + row, "does not check that " + demand_of(all_checks(), row),
-                     without(all_checks(), row));
+Mutant without_check(const std::string& id) {
+  return with_checks("without_" + id, "does not check that " + demand_of(all_checks(), id),
+                     without(all_checks(), id));
 }
 
 /// All checks, and one that the documents do not know.
@@ -44,13 +44,13 @@ bool has_positions_of_16_bits(const Call& c) {
 
 }  // namespace
 
-std::vector<std::string> checked_rows() { return rows_of(all_checks()); }
+std::vector<std::string> checked_requirements() { return requirements_of(all_checks()); }
 
 std::vector<Mutant> argument_mutants() {
   std::vector<Mutant> all = {
       with_checks("selected_argument_checks", "checks its arguments itself", all_checks())};
   all.front().healthy = true;
-  for (const std::string& row : checked_rows()) all.push_back(without_row(row));
+  for (const std::string& id : checked_requirements()) all.push_back(without_check(id));
   all.push_back(with_checks("selected_null_is_invalid", "answers 161002 for a null pointer",
                             with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("selected_no_checks", "accepts every call", {}));

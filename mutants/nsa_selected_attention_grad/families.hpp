@@ -16,8 +16,8 @@ std::vector<Mutant> mask_mutants();
 std::vector<Mutant> row_mutants();
 std::vector<Mutant> output_mutants();
 std::vector<Mutant> argument_mutants();
-/// Ids of the rows that the argument mutants know.
-std::vector<std::string> checked_rows();
+/// Ids of the requirements that the argument mutants know.
+std::vector<std::string> checked_requirements();
 
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {

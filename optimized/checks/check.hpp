@@ -10,20 +10,20 @@
 
 namespace assay::optimized {
 
-/// One refusal that phase 1 of an operator knows: a row of its document.
+/// One refusal that phase 1 of an operator knows: a requirement of its documents.
 template <class Op>
 struct ArgumentCheck {
   using Call = spec::Call<Op>;
 
   std::string_view id;
   spec::Status status;
-  /// What is wrong: parameter, value, limit; nothing if the row holds. It may rely on the checks
-  /// before it.
+  /// What is wrong: parameter, value, limit; nothing if the requirement holds. It may rely on the
+  /// checks before it.
   std::optional<std::string> (*refusal)(const Call& call);
 };
 
 /// Makes the checks in their order. Errors: spec::Rejected; the message begins with the id of the
-/// row.
+/// requirement.
 template <class Op>
 void refuse_unless_all_hold(std::span<const ArgumentCheck<Op>> checks, const spec::Call<Op>& call) {
   for (const ArgumentCheck<Op>& check : checks)

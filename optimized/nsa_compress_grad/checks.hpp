@@ -20,7 +20,7 @@ std::span<const Check> shape_checks();
 
 /// Phase 1. What the documents leave open is taken as far as it can be computed: a null layout is
 /// TND, windows may lie side by side, and without sums nothing is said of the windows. Errors:
-/// spec::Rejected; the message begins with the id of the row.
+/// spec::Rejected; the message begins with the id of the requirement.
 /// Source: semantic specification of the NSA operators, sections 2.4 to 2.6.
 void refuse_unless_legal(const Check::Call& call);
 

@@ -22,8 +22,8 @@ std::span<const Check> size_checks();
 /// All of them, in the order in which they are made.
 std::vector<Check> argument_checks();
 
-/// Phase 1. Errors: spec::Rejected; the message begins with the id of the row. Disputed rows are
-/// not among them. Source: NsaSelectedAttentionGrad, section 1.6.
+/// Phase 1. Errors: spec::Rejected; the message begins with the id of the requirement. Disputed
+/// requirements are not among them. Source: NsaSelectedAttentionGrad, section 1.6.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected

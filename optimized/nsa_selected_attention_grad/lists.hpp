@@ -14,7 +14,7 @@ class Lists {
   using Op = spec::NsaSelectedAttentionGrad;
 
   /// It refers to its arguments. Errors: spec::Rejected for an index that names no block of its
-  /// sequence; the message begins with the id of the row.
+  /// sequence; the message begins with the id of the requirement.
   Lists(const Op::Problem& problem, const spec::Tensor& topk_indices);
 
   /// Number of list entries, and the block that entry `slot` of a token names.

@@ -101,6 +101,12 @@ TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
   const Answer other = answer(registry_of({"flash_like"}),
                               {"sweep", "nsa_compress_grad", "--lines", folder / "lines.txt"});
   EXPECT_EQ(other.code, 2);
+  std::ofstream(folder / "lines.txt", std::ios::app) << "nsa_compress_grad --seq=40\n";
+  const Answer some =
+      answer(registry_of({"flash_like"}), {"sweep", op, "--lines", folder / "lines.txt"});
+  EXPECT_EQ(some.code, 0) << some.err;
+  EXPECT_PRED2(has, some.err,
+               std::string("--lines: 1 of 4 lines are not of flash_attention_score_grad"));
 }
 
 TEST(Sweep, RunsAgainWhatFailedLast) {

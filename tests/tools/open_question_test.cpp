@@ -88,6 +88,10 @@ TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
   EXPECT_TRUE(bound.out.starts_with("accepted_wrongly")) << bound.out << bound.err;
   const Answer open = answer(registry, words(line + " --upstream=off"));
   EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
+  EXPECT_PRED2(has, open.out,
+               std::string("decided by open_question: FAG-C78 is upstream's alone, which "
+                           "--upstream=off leaves open: reported, no verdict; FAG-C78 is broken "
+                           "(FAG-C78:two) and phase 1 accepted the call"));
 }
 
 TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {

@@ -36,6 +36,8 @@ TEST(Usage, UnknownFlagIsNamedWithTheFlagsThereAre) {
 
 TEST(Usage, UnknownOperatorIsNamedWithTheOperatorsThereAre) {
   expect_usage("run flash", {"'flash'", "flash_attention_score_grad"});
+  expect_usage("run flash --seq_q=5", {"unexpected word 'flash'", "flash_attention_score_grad"});
+  expect_usage("list flash --coverage", {"'flash'", "flash_attention_score_grad"});
   expect_usage("run", {"flash_attention_score_grad"});
   expect_usage("shrink", {"shrink needs an operator", "flash_attention_score_grad"});
   expect_usage("sweep flash", {"'flash'", "flash_attention_score_grad"});
@@ -112,12 +114,38 @@ TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
   expect_usage("sweep --product=a4", {"--product", "'a4'", "a2, a3"});
   expect_usage("sweep --random=-1", {"--random", "'-1'", "0..1000000"});
   expect_usage("sweep --shrink=some", {"--shrink", "'some'", "0..1000"});
+  for (const char* const least : {"abc", "-1", "50%"})
+    expect_usage(std::string("sweep --require-judged=") + least,
+                 {"--require-judged", std::string("'") + least + "'", "0..1000000"});
   expect_usage("sweep --only=nothing_has_this", {"--only", "'nothing_has_this'"});
 }
 
 TEST(Usage, UnknownIdsAreNamed) {
   expect_usage("explain FAG-C999", {"'FAG-C999'", "list requirements", "list relations"});
   expect_usage("list things", {"'things'", "operators", "presets"});
+}
+
+/// What nothing would come of is no less wrong than what cannot be.
+TEST(Usage, FlagsThatHaveNothingToChooseAreNamed) {
+  const Folder folder;
+  std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
+  for (const std::string command : {"export ", "golden "})
+    for (const std::string flag : {"--cases=absent.txt", "--product=a9", "--only=zzz", "--full",
+                                   "--seed=5", "--largest=7", "--lines=absent.txt"})
+      expect_usage(command + (folder / "q.h5") + " " + flag + " " + case_to_run,
+                   {flag.substr(0, flag.find('=')), "flash_attention_score_grad", "one case"});
+  for (const std::string flag : {"--seed=5", "--random=1", "--product=a2", "--only=bf16",
+                                 "--cases=absent.txt", "--full", "--report=absent.json"})
+    expect_usage("list operators " + flag,
+                 {flag.substr(0, flag.find('=')), "goes with --coverage"});
+  expect_usage("list nsa_compress_grad --coverage --report=absent.json", {"--report"});
+  expect_usage("sweep flash_attention_score_grad --cases=" + (folder / "mine.txt"),
+               {"--cases", "no line", "flash_attention_score_grad"});
+}
+
+TEST(Usage, ATrackWithoutTensorsIsNamedAsItIsWritten) {
+  expect_usage("dump flash_attention_score_grad --track=arguments --violate=FAG-C01:query --npy=d",
+               {"--track is 'arguments'"});
 }
 
 TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed"}); }
@@ -270,6 +298,8 @@ TEST(FormerWords, AreTakenByListAndByRun) {
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_PRED2(has, run.out, "--entry_point=g2");
   expect_usage(line + "--surface=g9", {"g9", "entry_point"});
+  for (const char* const both : {"--surface=g1 --entry_point=g2", "--entry_point=g2 --surface=g1"})
+    expect_usage(line + both, {"--surface is the former name of --entry_point"});
   const Answer only = answer(registry, words("list --coverage --random=0 --only=--track=phase1"));
   EXPECT_EQ(only.code, 0) << only.err;
   // What is taken for a while is not offered, not even without its name.

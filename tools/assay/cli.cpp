@@ -41,8 +41,13 @@ std::string choices(const CLI::App& app) { return joined(accepted(app)); }
 void refuse_extras(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) {
-    const auto flag = std::find_if(extras.begin(), extras.end(),
-                                   [](const std::string& word) { return word.starts_with("-"); });
+    const auto is_flag = [](const std::string& word) { return word.starts_with("-"); };
+    // The flags behind a misspelt subcommand may well be its own.
+    const bool lacks_subcommand =
+        !is_flag(extras.front()) && app.get_subcommands().empty() &&
+        !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+    const auto flag =
+        lacks_subcommand ? extras.end() : std::find_if(extras.begin(), extras.end(), is_flag);
     const std::string& culprit = flag == extras.end() ? extras.front() : *flag;
     throw UsageError(std::string(flag == extras.end() ? "unexpected word" : "unknown flag") + " '" +
                      culprit + "'; '" + full_name(app) + "' takes " + choices(app) +

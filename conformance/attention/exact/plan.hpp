@@ -50,7 +50,7 @@ struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };
 
-/// Everything about an exact case that its type, track and profile decide.
+/// Everything about an exact case that its type, track and numerics decide.
 struct Plan {
   Op::Problem problem;
   spec::Numerics numerics;

@@ -14,7 +14,7 @@ namespace assay::conformance {
 namespace {
 
 constexpr std::size_t findings_per_tensor = 8;
-constexpr double certified_share = 0x1p-10;  // radius of the reference allowed beside tau
+constexpr double certified_share = 0x1p-10;  // E30: radius of the reference allowed beside tau
 
 using spec::at;
 

@@ -162,8 +162,8 @@ class RelationExamination {
     const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)
       return does_not_apply(Rule::inconsistent_inputs,
-                            "statistics and attention_in of some run do not belong to its data, "
-                            "which the numerics needs");
+                            "what the forward gives does not belong to the data of some run, as "
+                            "the numerics need it");
     Decision decision = experiment_->compare
                             ? experiment_->compare(actual, *limits, relation_->sentence, report)
                             : compare_runs<Op>(relation_->sentence, examined_.problem, actual,

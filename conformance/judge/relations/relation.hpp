@@ -21,7 +21,7 @@ namespace assay::conformance {
 /// tau_det: without doubt.
 struct Tolerances {
   Gradients tau = {}, tau_det = {};
-  bool consistent = true;  ///< whether the profile may be judged on the data of every run
+  bool consistent = true;  ///< whether the numerics may be judged on the data of every run
 };
 
 /// Gradients that those of several runs predict.

@@ -7,7 +7,7 @@
 
 namespace assay::conformance::compress {
 
-/// Bits that an integer may have so that a kernel of the profile holds it exactly: products, sums.
+/// Bits that an integer may have so that a kernel of the numerics holds it exactly: products, sums.
 struct Exactness {
   int product, sum;
 };

@@ -25,7 +25,7 @@ std::span<const Check> pse_checks();
 /// All of them, in the order in which they are made.
 std::vector<Check> argument_checks();
 
-/// Phase 1. Errors: spec::Rejected; the message begins with the id of the row.
+/// Phase 1. Errors: spec::Rejected; the message begins with the id of the requirement.
 /// Source: FlashAttentionScoreGrad family, sections 4 and 5.
 void refuse_unless_legal(const Check::Call& call);
 

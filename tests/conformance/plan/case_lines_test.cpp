@@ -132,6 +132,20 @@ TEST(CaseLines, KnowTheirPlaceTheirNoteAndTheirPlan) {
   EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op", "--b=2"}));
 }
 
+/// What a report prints to be run again is a line, too.
+TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
+  const auto lines = case_lines({"mine.txt",
+                                 "/opt/bin/assay run op --a=1 --implementation=mine\n"
+                                 "assay run op\n"
+                                 "op --a=1 --implementation=mine\n"
+                                 "run op\n"});
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0].words, (std::vector<std::string>{"op", "--a=1"}));
+  EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op"}));
+  EXPECT_EQ(lines[2].words, (std::vector<std::string>{"op", "--a=1"}));
+  EXPECT_EQ(lines[3].words, (std::vector<std::string>{"run", "op"}));
+}
+
 /// What is said of a text that holds nothing but `line`, behind an empty one.
 std::string refusal(const std::string& line) {
   try {

@@ -144,7 +144,7 @@ struct Broken {
 
 std::vector<Broken> broken_calls() {
   std::vector<Broken> all;
-  const auto known = checked_rows();
+  const auto known = checked_requirements();
   for (const Op::Problem& p : {packed(), causal(packed())})
     for (const auto& row : Op::requirements()) {
       if (std::ranges::find(known, row.id) == known.end()) continue;
@@ -185,7 +185,7 @@ TEST(SelectedArguments, OfTheHealthyKernelAreCheckedRowByRow) {
     EXPECT_TRUE(refuses(healthy, broken)) << broken.row;
     ++met[broken.row];
   }
-  for (const std::string& row : checked_rows()) EXPECT_GT(met[row], 0) << row;
+  for (const std::string& id : checked_requirements()) EXPECT_GT(met[id], 0) << id;
 }
 
 TEST(SelectedArguments, EveryMutantAnswersSomeCallWrongly) {

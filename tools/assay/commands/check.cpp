@@ -74,7 +74,7 @@ class FileJudge {
     Judged result{
         .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
         .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
-                        "workspace rules", "profile and file belong to the kernel named"}};
+                        "workspace rules", "numerics and file belong to the kernel named"}};
     CaseReport& report = result.report;
     report.implementation = name;
     if (actual.profile.empty())
@@ -98,9 +98,9 @@ class FileJudge {
     return result;
   }
 
-  /// Why the stored inputs are not those that the case has for this profile: only exact cases
-  /// depend on it.
-  /// Errors: std::invalid_argument where they cannot depend on it, that is, where the file was
+  /// Why the stored inputs are not those that the case has for these numerics: only exact cases
+  /// depend on them.
+  /// Errors: std::invalid_argument where no inputs depend on them, that is, where the file was
   ///         changed.
   std::optional<std::string> other_inputs(const spec::Numerics& numerics) {
     const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
@@ -116,7 +116,7 @@ class FileJudge {
   std::string mismatch(const std::string& what) const {
     if (case_.track == conformance::Track::bound) throw std::invalid_argument(what);
     return what +
-           " for the profile of the outputs: export with --numerics for what the kernel declares";
+           " for the numerics of the outputs: export with --numerics for what the kernel declares";
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,
@@ -310,8 +310,9 @@ Command check_command() {
                 ->required();
             app.add_option("--implementation", options->implementation,
                            "judge only the outputs of this one");
-            app.add_option("--numerics", options->numerics,
-                           "preset, or PRESET,field=value, for outputs without a profile");
+            app.add_option(
+                "--numerics", options->numerics,
+                "preset, or PRESET,field=value, for outputs without numerics of their own");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");

@@ -82,7 +82,7 @@ Chosen<Op> chosen_cases(const ExportOptions& options) {
   return chosen;
 }
 
-/// What becomes of a case that has no exact inputs for the profile.
+/// What becomes of a case that has no exact inputs for the numerics.
 enum class Inexact { left_out, recipe, refused };
 
 /// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is
@@ -101,7 +101,7 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
   } catch (const conformance::NoExactCase& reason) {
     if (inexact == Inexact::left_out) return std::nullopt;
     if (inexact == Inexact::recipe) return conformance::recipe(c);
-    throw UsageError(fmt::format("'{}': no exact inputs for the profile: {}",
+    throw UsageError(fmt::format("'{}': no exact inputs for the numerics: {}",
                                  conformance::command_line(c), reason.what()));
   }
 }
@@ -234,7 +234,7 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
   context.out << fmt::format(
       "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
       "without "
-      "exact inputs for the profile\n",
+      "exact inputs for the numerics\n",
       sum.calls, sum.relations, sum.large,
       limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - golden.cases);
   return conclude(options, golden, context.out);
@@ -282,15 +282,13 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
   return conclude(options, golden, context.out);
 }
 
-/// Errors: UsageError for a flag of a plan, of which lines have no need.
-void require_no_plan(const CLI::App& app) {
+/// Errors: UsageError for a flag of a plan, which is of no use where `named` names the cases.
+void require_no_plan(const CLI::App& app, std::string_view named) {
   for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",
                            "--cases", "--full"})
     if (app.count(flag) > 0)
-      throw UsageError(
-          fmt::format("{} chooses among the cases of a plan, and --lines names the "
-                      "cases; only one of both",
-                      flag));
+      throw UsageError(fmt::format("{} chooses among the cases of a plan, and {}; only one of both",
+                                   flag, named));
 }
 
 Action declare(CLI::App& app, bool is_golden) {
@@ -300,12 +298,12 @@ Action declare(CLI::App& app, bool is_golden) {
   app.add_option(
       "--lines", options->lines,
       "text file with the replay lines of the cases, one a line, instead of a plan, or a folder of "
-      ".txt files; a line without exact inputs for the profile becomes a recipe");
+      ".txt files; a line without exact inputs for the numerics becomes a recipe");
   if (!is_golden)
     app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option(
       "--numerics", options->numerics,
-      "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
+      "numerics whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   if (!is_golden)
     app.add_option("--implementation", options->implementation,
                    "also store what this implementation makes of the cases");
@@ -327,9 +325,16 @@ Action declare(CLI::App& app, bool is_golden) {
     require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
     stop_on_signals();
     for (const auto& [name, action] : actions)
-      if (app.got_subcommand(name)) return action(context);
+      if (app.got_subcommand(name)) {
+        require_no_plan(app, fmt::format("{} with its fields is one case", name));
+        if (!options->lines.empty())
+          throw UsageError(fmt::format(
+              "--lines names the cases, and {} with its fields is one case; only one of both",
+              name));
+        return action(context);
+      }
     if (options->lines.empty()) return export_plan(*options, context);
-    require_no_plan(app);
+    require_no_plan(app, "--lines names the cases");
     return export_lines(*options, context);
   };
 }

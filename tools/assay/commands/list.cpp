@@ -192,7 +192,7 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
          {results.summary.requirements, results.summary.pairs, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;
-    for_each_operator([&]<class Op> {
+    with_operators(options.kind, [&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
       show(std::string(Op::name) + ": what the planned cases exercise",
@@ -236,15 +236,20 @@ Command list_command() {
         const auto options = std::make_shared<ListOptions>();
         app.add_option("kind", options->kind,
                        "operators, entry_points, requirements, profiles, patterns, relations, "
-                       "implementations or presets");
+                       "implementations or presets; with --coverage: one operator");
         app.add_flag("--json", options->json, "print JSON");
         app.add_flag("--coverage", options->coverage,
                      "what the planned cases, or those of a report, exercise");
         app.add_option("--report", options->report, "with --coverage: a report as JSON");
         options->plan.declare(app);
-        return [options](const Context& context) {
-          if (!options->report.empty() && !options->coverage)
-            throw UsageError("--report goes with --coverage");
+        return [options, &app](const Context& context) {
+          for (const char* flag :
+               {"--report", "--seed", "--random", "--product", "--only", "--cases", "--full"})
+            if (app.count(flag) > 0 && !options->coverage)
+              throw UsageError(std::string(flag) + " goes with --coverage");
+          if (!options->report.empty() && !options->kind.empty())
+            throw UsageError("--report has the coverage of all its operators: '" + options->kind +
+                             "' has nothing to choose");
           return options->coverage ? list_coverage(*options, context) : list(*options, context);
         };
       }};

@@ -315,7 +315,7 @@ Action declare(CLI::App& app) {
   app.add_option("--format", options->format,
                  "files of goldens and inputs: hdf5, npz or safetensors [hdf5]");
   app.add_option("--numerics", options->numerics,
-                 "profile whose tolerances are stored: a preset of 'list presets', or "
+                 "numerics whose tolerances are stored: a preset of 'list presets', or "
                  "PRESET,field=value");
   app.add_option("--verify", options->verified,
                  "a pack's folder: compares digests of its files, and of all inputs made anew");

@@ -201,7 +201,8 @@ bool is_stored(fixtures::Store& store, const Summary& summary, const SweepOption
 void require_usable(const SweepOptions& options) {
   if (options.resume && options.files.store.empty())
     throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
-  if (!options.shard.empty() && options.exit.least_judged() > 0)
+  const std::int64_t least = options.exit.least_judged();
+  if (!options.shard.empty() && least > 0)
     throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
   if (!options.shard.empty()) shard_value(options.shard);
   options.files.require_writable();

@@ -37,7 +37,7 @@ class SweepPart {
   virtual std::int64_t left_out() const = 0;                         ///< by --only
   virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< ascending
   virtual std::string lines() const = 0;                             ///< replay lines
-  /// "operator dtype" and the profile declared for it, as JSON.
+  /// "operator dtype" and the numerics declared for it, as JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
   /// Case id of the case at a place.
@@ -220,6 +220,7 @@ inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& op
   });
   if (parts.empty() && (flags.name.empty() || foreign(flags.name))) throw UsageError(missing);
   if (parts.empty()) throw unknown_implementation(registry, flags.name);
+  tell_other_operators(operator_name, plan, out);
   require_cases(cases, left_out, plan);
   tell_left_out(cases, left_out, plan, out);
   std::erase_if(parts, [](const auto& part) { return part->cases() == 0; });

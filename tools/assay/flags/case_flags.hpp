@@ -49,9 +49,14 @@ class CaseFlags {
   }
 
  private:
+  /// Errors: UsageError where the field is given by its name and by its former one.
   static bool is_given(const CLI::App& app, const std::string& field) {
+    const bool named = app.count("--" + field) > 0;
     const std::string former(conformance::former_name(field));
-    return app.count("--" + field) > 0 || (!former.empty() && app.count("--" + former) > 0);
+    if (former.empty() || app.count("--" + former) == 0) return named;
+    if (named)
+      throw UsageError("--" + former + " is the former name of --" + field + ": give one of them");
+    return true;
   }
 
   std::vector<std::unique_ptr<std::pair<std::string, std::string>>> fields_;

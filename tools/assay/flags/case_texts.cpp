@@ -28,10 +28,7 @@ std::vector<std::string> text_files(const std::string& path) {
 }
 
 conformance::CaseText read_text(std::string_view flag, const std::string& path) {
-  conformance::CaseText text{.name = path, .text = text_of_file(flag, path)};
-  if (text.text.empty())
-    throw UsageError(fmt::format("{} is '{}', which cannot be read", flag, path));
-  return text;
+  return {.name = path, .text = text_of_file(flag, path)};
 }
 
 /// Errors: UsageError for a line that is no case of any operator, whichever of them are swept.

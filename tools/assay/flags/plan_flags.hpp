@@ -52,6 +52,26 @@ struct Planned {
   std::int64_t left_out = 0;  ///< by --only
 };
 
+/// Tells how many lines of --cases and --lines are of other operators than the one that is swept,
+/// if one was named. Errors: UsageError where all of --cases are.
+inline void tell_other_operators(const std::string& swept, const PlanFlags& flags,
+                                 std::ostream& out) {
+  if (swept.empty()) return;
+  const auto tell = [&](std::string_view flag, const std::vector<conformance::CaseText>& texts) {
+    std::int64_t others = 0, own = 0;
+    for (const conformance::CaseText& text : texts)
+      for (const conformance::CaseLine& line : conformance::case_lines(text))
+        ++(line.words.front() == swept ? own : others);
+    if (others > 0 && own == 0)
+      throw UsageError(std::string(flag) + ": no line is one of " + swept);
+    if (others > 0)
+      out << flag << ": " << others << " of " << others + own << " lines are not of " << swept
+          << " and left out\n";
+  };
+  tell("--cases", case_texts("--cases", flags.cases));
+  tell("--lines", flags.lines);
+}
+
 /// Tells what --only left out, if anything.
 inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags,
                           std::ostream& out) {

@@ -21,9 +21,9 @@ inline std::string replay_program(const conformance::Results& results, const Con
   return program == context.program ? context.typed : program;
 }
 
-/// Verdicts by entry point and dtype, why cases were not applicable, rows exercised, worst error of
-/// each tensor, each fault with the replay line of its first case, and the smallest failing
-/// neighbours.
+/// Verdicts by entry point and dtype, why cases were not applicable, requirements exercised, worst
+/// error of each tensor, each fault with the replay line of its first case, and the smallest
+/// failing neighbours.
 void print_results(const conformance::Results& results, const std::string& program,
                    std::ostream& out);
 

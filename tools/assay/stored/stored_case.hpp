@@ -16,16 +16,17 @@ enum class Contents { recipe, tensors };
 /// Why a file cannot hold the case as tensors of one call; nothing: it can.
 template <class Op>
 std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
-  if (c.track == conformance::Track::arguments)
-    return "--track is 'phase1': such a case has no tensors";
+  const std::string track = "--track is '" + std::string(spec::to_string(c.track)) + "': ";
+  if (c.track == conformance::Track::arguments) return track + "such a case has no tensors";
   if (c.track == conformance::Track::relation)
-    return "--track is 'relation': such a case compares several runs of a kernel, which a file of "
+    return track +
+           "such a case compares several runs of a kernel, which a file of "
            "one call cannot hold";
   return std::nullopt;
 }
 
 /// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
-/// reference of the profile. `certainty`, if asked for, grows by how that is known.
+/// reference of the numerics. `certainty`, if asked for, grows by how that is known.
 template <class Op>
 fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Numerics& numerics,
                                  const std::string& profile_name, Contents contents,

@@ -52,7 +52,7 @@ struct SuiteDefaults {
   struct Patterns {
     friend bool operator==(const Patterns&, const Patterns&) = default;
   };
-  /// A row for each member of Patterns.
+  /// An entry for each member of Patterns.
   static std::span<const PatternField<Op>> patterns() { return {}; }
   /// Refuses what no tensors can be made of, beyond the ranges of single fields.
   /// Errors: std::invalid_argument naming the field, its value and what is accepted.
@@ -62,8 +62,8 @@ struct SuiteDefaults {
   static void settle_extents(Problem&, const std::function<bool(std::string_view)>& /*given*/) {}
   /// Sets in `implied` the fields that others of `given` imply: the replay line leaves them out.
   static void imply_extents(const Problem& /*given*/, Problem& /*implied*/) {}
-  /// What the documents leave open about a legal call that breaks no row, so that its refusal
-  /// convicts nobody; empty if nothing.
+  /// What the documents leave open about a legal call that breaks no requirement, so that its
+  /// refusal convicts nobody; empty if nothing.
   static std::string open_reading(const Case<Op>&) { return {}; }
 
   // Plan.
@@ -128,11 +128,12 @@ struct SuiteDefaults {
 };
 
 /// What every judgement of one case by kernels of one arithmetic rests on, as the member type
-/// Basis of a suite has it. judge/basis.hpp has PlainBasis, from which most of it follows.
-template <class G, class Op>
-concept Groundwork = std::constructible_from < G,
-        const Case<Op>
-&, const typename Op::Inputs&, const Arithmetic& > ;
+/// Basis of a suite has it. judge/plain_basis.hpp has PlainBasis, from which most of it follows.
+template <class B, class Op>
+concept BasisOfJudgement = requires(const Case<Op>& c, const typename Op::Inputs& inputs,
+                                    const Arithmetic& arithmetic) {
+  B(c, inputs, arithmetic);
+};
 
 /// Asserts all that an operator owes, with a sentence for each member that is left out.
 template <class Op>
@@ -165,7 +166,7 @@ constexpr bool owes_nothing() {
       requires(const SamplingPlan& plan, CaseCollector<Op>& cases) { S::collect(plan, cases); },
       "Suite<Op>::collect(plan, cases) adds the cases of a sweep");
   static_assert(
-      requires { requires Groundwork<typename S::Basis, Op>; },
+      requires { requires BasisOfJudgement<typename S::Basis, Op>; },
       "Suite<Op>::Basis(case, inputs, arithmetic) is what a judgement rests on");
   static_assert(
       requires(typename S::Basis & g, const typename Op::Outputs& outputs) {

@@ -26,12 +26,12 @@ std::vector<FlashCase> large_cases(std::uint64_t seed);
 /// Relations between runs of 512 to 4096 tokens.
 std::vector<FlashCase> large_relation_cases(std::uint64_t seed);
 
-/// For every row with a reject side, each of its violations and each entry point that can break it
-/// so one call that breaks it and, besides what it implies, no other row. Errors: std::logic_error
-/// naming the row that no call breaks so.
+/// For every requirement with a reject side, each of its violations and each entry point that can
+/// break it so one call that breaks it and, besides what it implies, no other requirement. Errors:
+/// std::logic_error naming the requirement that no call breaks so.
 std::vector<FlashCase> violation_cases();
-/// Of every variant of a row a case with numbers for each entry point whose page states it, and for
-/// one other in turn.
+/// Of every variant of a requirement a case with numbers for each entry point whose page states it,
+/// and for one other in turn.
 std::vector<FlashCase> variant_cases();
 
 }  // namespace assay::conformance::flash

@@ -90,7 +90,7 @@ std::vector<Op::Problem> with_inputs_of_scores(spec::FlashEntryPoint entry_point
   return {biased, dropped, sloped};
 }
 
-/// Legal calls of an entry point that differ in all that a row can ask for.
+/// Legal calls of an entry point that differ in all that a requirement can ask for.
 std::vector<FlashCase> legal_calls(spec::FlashEntryPoint entry_point) {
   std::vector<FlashCase> calls;
   const auto add = [&](const Op::Problem& problem) {

@@ -7,7 +7,7 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// Legal calls that differ in all that a row can ask for.
+/// Legal calls that differ in all that a requirement can ask for.
 std::vector<CompressCase> legal_calls() {
   std::vector<CompressCase> calls;
   const auto add = [&](spec::DType dtype, std::int64_t size, std::int64_t stride,

@@ -70,7 +70,7 @@ class Implementation {
   virtual Numerics numerics(const typename Op::Problem&) const { return {}; }
 
   /// Whether `check` says anything: a bare kernel without it is not asked about calls that break a
-  /// row.
+  /// requirement.
   virtual bool checks_arguments() const { return true; }
 
   /// Phase 1: throws Rejected for a call that it refuses.

@@ -24,8 +24,8 @@ inline constexpr auto spellings_of<Status> = Spellings<Status, 4>{{{
     {Status::inner_tiling_error, "ACLNN_ERR_INNER_TILING_ERROR"},
 }}};
 
-/// An implementation refuses a call; the message names the row of the documents where it knows it,
-/// the culprit, its value and the limit.
+/// An implementation refuses a call; the message names the requirement where it knows it, the
+/// culprit, its value and the limit.
 class Rejected : public std::runtime_error {
  public:
   Rejected(Status status, const std::string& message)

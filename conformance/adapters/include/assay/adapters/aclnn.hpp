@@ -15,7 +15,7 @@ namespace assay::adapters {
 ///
 /// REST is a list between commas. A word with '=' is a setting, every other one a shared object as
 /// dlopen takes it. device=N: the device's number, 0 if not said. numerics=PRESET: what is declared
-/// of the arithmetic, ascend_a2 if not said; after it every field of a profile by its name. The
+/// of the arithmetic, ascend_a2 if not said; after it every field of the numerics by its name. The
 /// library is asked for deterministic results; where it agrees, order=fixed is declared, unless
 /// order=any says not to ask.
 ///

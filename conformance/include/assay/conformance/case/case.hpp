@@ -54,7 +54,7 @@ struct Case {
   typename Suite<Op>::Patterns patterns;
   std::string relation;  ///< track relation: its name, see `list relations`
   std::string variant;   ///< "ID:name", another legal way to make the call; empty: the plain one
-  std::string violate;   ///< "ID:name" of the row that the call breaks; empty: a legal call
+  std::string violate;   ///< "ID:name" of the requirement that the call breaks; empty: a legal call
   spec::Upstream upstream =
       spec::Upstream::on;  ///< off: a call that upstream alone forbids is an open question
   std::int64_t rows = 0;   ///< judged rows per (batch, head); 0: all
@@ -83,7 +83,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("relation", c.relation, "relation between runs, of track relation");
   visit("variant", c.variant,
         "ID:name, another legal way to make the call, see 'assay explain ID'");
-  visit("violate", c.violate, "ID:name, the row that the call breaks");
+  visit("violate", c.violate, "ID:name, the requirement that the call breaks");
   visit("upstream", c.upstream, "whether what upstream alone states binds: on, off");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
@@ -118,7 +118,7 @@ std::string case_id(std::string_view command_line);
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c);
 
-/// The row that a variant or a violation "ID:name" belongs to.
+/// The requirement that a variant or a violation "ID:name" belongs to.
 std::string_view requirement_named_in(std::string_view way);
 
 }  // namespace assay::conformance

@@ -16,7 +16,7 @@ struct Dyadic {
   int exponent = 0;
 };
 
-/// There is no exact case for a problem and profile: the case is not applicable. The message says
+/// There is no exact case for a problem and numerics: the case is not applicable. The message says
 /// why.
 class NoExactCase : public std::runtime_error {
  public:

@@ -6,7 +6,7 @@
 
 namespace assay::conformance {
 
-/// What the judge says of one case. Names and meanings: README.md, "Verdicts".
+/// What the judge says of one case. Names and meanings: docs/verdicts.md.
 enum class Verdict : std::uint8_t {
   conforms,
   conforms_weak,

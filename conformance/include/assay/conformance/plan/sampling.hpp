@@ -29,9 +29,9 @@ struct SamplingPlan {
 };
 
 /// The cases of a sweep, in the order in which they run, which is that of their expected cost: one
-/// violation per rejecting row, name and entry point, the hand-made cases, pairwise cover, random
-/// cases biased to tile edges. Errors: std::invalid_argument naming the line of a text that is no
-/// legal case.
+/// violation per requirement with a reject side, name and entry point, the hand-made cases,
+/// pairwise cover, random cases biased to tile edges. Errors: std::invalid_argument naming the line
+/// of a text that is no legal case.
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan);
 

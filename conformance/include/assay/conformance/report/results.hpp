@@ -37,12 +37,12 @@ struct ShrunkCase {
   std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
 };
 
-/// What failed, in the same words for cases that failed alike: verdict, rule, tensor, row.
+/// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.
 std::string fault_of(const CaseReport& report);
 
 /// The first failing case of each of the first `most` faults that can be reduced. A call that
-/// breaks a row on purpose is one violation of a small call already, and what does not fail each
-/// time has no smaller neighbour: they are left alone.
+/// breaks a requirement on purpose is one violation of a small call already, and what does not fail
+/// each time has no smaller neighbour: they are left alone.
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most);
 

@@ -38,8 +38,9 @@ struct Summary {
 };
 
 /// Adds one report to the summary. A case that conforms exercises the accept sides that its report
-/// names, one that was rejected as it should be the reject side of its row; weak and inapplicable
-/// cases exercise nothing. Pairs are covered by cases that conform and whose numbers were judged.
+/// names, one that was rejected as it should be the reject side of its requirement; weak and
+/// inapplicable cases exercise nothing. Pairs are covered by cases that conform and whose numbers
+/// were judged.
 void count(Summary& summary, const CaseReport& report);
 /// Of that the rows and how their references are known.
 void count_tensors(Summary& summary, const CaseReport& report);
@@ -84,8 +85,8 @@ class Sweep {
  public:
   Sweep(std::span<SweepListener* const> listeners, SweepControl control);
 
-  /// Tells the listeners. Rows and pairs of the operators must have been appended to `summary()`
-  /// before.
+  /// Tells the listeners. Requirements and pairs of the operators must have been appended to
+  /// `summary()` before.
   void start(std::int64_t planned, const std::string& implementation);
   /// Judges `count` of the cases from `first` on, unless the sweep was stopped or its budget is
   /// spent. A case that fails is run again on an implementation that `fresh` makes, where it can:
