@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "assay/conformance/case/record.hpp"
+#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "session.hpp"
 
@@ -327,6 +328,14 @@ TEST(Explain, EveryRelationIsListedAndItsLinesParse) {
       ++runnable;
     }
     EXPECT_GT(runnable, 0) << one;
+  }
+}
+
+TEST(Explain, EveryRuleThatDecidesHasItsSentence) {
+  for (const conformance::RuleText& rule : conformance::rules) {
+    const Answer result = answer(registry_of({"flash_like"}), {"explain", std::string(rule.word)});
+    EXPECT_EQ(result.code, 0) << rule.word << result.err;
+    EXPECT_PRED2(has, result.out, std::string(rule.sentence));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
@@ -65,7 +66,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
     if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.typed, line);
 }
 
-bool explain_row(const std::string& id, const Context& context) {
+bool explain_requirement(const std::string& id, const Context& context) {
   bool found = false;
   for_each_operator([&]<class Op> {
     for (const auto& requirement : Op::requirements()) {
@@ -131,32 +132,43 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
+/// What "decided by RULE" means in a report.
+bool explain_rule(const std::string& word, const Context& context) {
+  const auto rule = std::ranges::find(conformance::rules, word, &conformance::RuleText::word);
+  if (rule == conformance::rules.end()) return false;
+  context.out << fmt::format("{}, a rule by which verdicts are decided\n  {}\n", rule->word,
+                             rule->sentence);
+  return true;
+}
+
 ExitCode explain(const ExplainOptions& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
-  if (explain_row(options.id, context) || explain_relation(options.id, context))
+  if (explain_requirement(options.id, context) || explain_relation(options.id, context) ||
+      explain_rule(options.id, context))
     return ExitCode::conformant;
-  throw UsageError("no requirement and no relation '" + options.id +
+  throw UsageError("no requirement, relation or rule '" + options.id +
                    "'; requirements are listed by 'assay list requirements', relations by 'assay "
-                   "list relations', "
-                   "stored cases need --store FILE");
+                   "list relations', rules are those that reports say they were decided by, stored "
+                   "cases need --store FILE");
 }
 
 }  // namespace
 
 Command explain_command() {
-  return {
-      .name = "explain",
-      .summary =
-          "print one documented requirement and where it was read, a relation, or a stored case",
-      .declare = [](CLI::App& app, const Registry&) -> Action {
-        const auto options = std::make_shared<ExplainOptions>();
-        app.add_option(
-               "id", options->id,
-               "id of a requirement such as FAG-C20, name of a relation, or id of a stored case")
-            ->required();
-        app.add_option("--store", options->store, "file in which the case lies");
-        return [options](const Context& context) { return explain(*options, context); };
-      }};
+  return {.name = "explain",
+          .summary =
+              "print one documented requirement and where it was read, a relation, a rule, or a "
+              "stored case",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<ExplainOptions>();
+            app.add_option("id", options->id,
+                           "id of a requirement such as FAG-C20, name of a relation or of a rule "
+                           "that decided a "
+                           "verdict, or id of a stored case")
+                ->required();
+            app.add_option("--store", options->store, "file in which the case lies");
+            return [options](const Context& context) { return explain(*options, context); };
+          }};
 }
 
 }  // namespace assay::cli
