@@ -60,7 +60,7 @@ void read_section(std::string_view line, CaseLine& below) {
 
 /// The words of a case; of a command that replays it, "PROGRAM run CASE --implementation=NAME",
 /// what stands around them says nothing of the case.
-std::vector<std::string> case_words(const std::string& line) {
+std::vector<std::string> words_of_line(const std::string& line) {
   std::istringstream stream(line);
   std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
   if (words.size() > 2 && words[1] == "run") words.erase(words.begin(), words.begin() + 2);
@@ -84,7 +84,7 @@ std::vector<CaseLine> case_lines(const CaseText& text) {
     } else if (line.starts_with('[')) {
       read_section(line, next);
     } else {
-      next.words = case_words(whole);
+      next.words = words_of_line(whole);
       lines.push_back(next);
     }
   }
