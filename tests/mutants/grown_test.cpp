@@ -132,7 +132,8 @@ std::string_view stage_of(std::string_view mutant) {
   return {};  // the key that every gradient of a selected pair collects is in no stage
 }
 
-/// The first cause of nearly every bug names the stage in which it was planted.
+/// The first cause of nearly every bug names the stage in which it was planted: all but 5 %, and of
+/// few all but one.
 void expect_stages_named(const KillTable& table) {
   std::int64_t asked = 0, named = 0;
   std::string others;
@@ -146,7 +147,7 @@ void expect_stages_named(const KillTable& table) {
     else
       others += row.mutant.name + ": " + row.cause + '\n';
   }
-  EXPECT_GE(static_cast<double>(named), 0.95 * static_cast<double>(asked)) << others;
+  EXPECT_LE(asked - named, std::max<std::int64_t>(1, asked / 20)) << others;
   EXPECT_GT(asked, 0);
 }
 

@@ -279,7 +279,12 @@ function(assay_add_test name)
   if(CMAKE_CROSSCOMPILING_EMULATOR)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 20")  # an emulator's time
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  # A test of two programs, one of them for the night, has two names: ctest gives labels to all of one name.
+  set(suffix "")
+  if(nightly IN_LIST arg_LABELS)
+    set(suffix .at_night)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_SUFFIX "${suffix}" PROPERTIES TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
     # On their way through PROPERTIES all labels but the first would be lost.
     set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)

@@ -155,6 +155,8 @@ struct BadLine {
   std::string line, message;
 };
 
+void PrintTo(const BadLine& bad, std::ostream* out) { *out << bad.line; }
+
 class CaseRefuses : public testing::TestWithParam<BadLine> {};
 
 TEST_P(CaseRefuses, WithTheWordItsValueAndWhatIsAccepted) {
