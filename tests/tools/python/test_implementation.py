@@ -41,3 +41,13 @@ def test_an_implementation_is_found_by_file_and_name() -> None:
     assert kernels.right.location() == f"{kernels.__file__}:right"
     with pytest.raises(ValueError, match="top level"):
         as_implementation(lambda case: {}).location()
+
+
+def test_what_the_package_brings_is_found_as_a_module() -> None:
+    """assay/adapters/torch.py as a file of its own would be the module `torch`, which it imports."""
+
+    def attention(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+        return {}
+
+    attention.__module__, attention.__qualname__ = "assay.adapters.torch", "attention"
+    assert as_implementation(attention).location() == "assay.adapters.torch:attention"

@@ -77,6 +77,12 @@ def test_cases_may_be_given_in_many_ways(exported: Path) -> None:
     assert first.outputs("numpy") == {}  # nothing is written into a file that was given
 
 
+def test_a_replay_line_may_be_longer_than_the_name_of_a_file() -> None:
+    lengths = ",".join(["1"] * 130)
+    line = f"{kernels.OPERATOR} --dtype=fp32 --layout=TND --entry_point=u1 --lengths_q={lengths} --lengths_kv={lengths}"
+    assert len(line) > 255 and assay.judge(kernels.right, line).conforms
+
+
 def test_trouble_is_a_verdict_and_the_others_are_judged(cases: list[assay.Case]) -> None:
     chosen = [case for case in cases if case.problem["layout"] != "TND"]
     seen = by_layout(assay.judge(kernels.troubled, chosen), chosen)

@@ -109,7 +109,17 @@ def test_raising(assay_case):
 
 @pytest.mark.parametrize(
     "marker, fault",
-    [('dtype="bf16"', "no argument dtype"), ('cases=["no_such_operator"]', "no_such_operator"), ('largest="many"', "many")],
+    [
+        ('dtype="bf16"', "no argument dtype"),
+        ('cases=["no_such_operator"]', "no_such_operator"),
+        ('largest="many"', "many"),
+        ("cases=[]", "cases is empty, wanted a file or replay lines"),
+        ("cases=iter(())", "cases is empty"),
+        ("cases=3", "cases: 3 is no file and no replay line"),
+        ('cases=["nsa_compress_grad", None]', "cases: None is no file"),
+        ('cases=__import__("pathlib").Path("no/such.h5")', "no/such.h5') is no file"),
+        ('"nsa_compress_grad"', "'nsa_compress_grad' has no name, wanted e.g. cases="),
+    ],
 )
 def test_a_wrong_marker_is_wrong_usage(pytester: pytest.Pytester, marker: str, fault: str) -> None:
     pytester.makepyfile(
@@ -122,6 +132,7 @@ def test_a_wrong_marker_is_wrong_usage(pytester: pytest.Pytester, marker: str, f
     result = pytester.runpytest()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert fault in result.stderr.str() and "Traceback" not in result.stderr.str()
+    assert "::test_case: " in result.stderr.str()
 
 
 @pytest.mark.parametrize("program", ["/no/such/assay", "/bin/true"])

@@ -38,6 +38,17 @@ def test_the_first_kernel_is_judged_in_15_lines(tmp_path: Path) -> None:
     assert "1 cases: 1 conforms" in run(code, tmp_path, "test_of_readme.py")
 
 
+def test_the_kernel_of_the_handbook_rounds_its_outputs_in_every_type(tmp_path: Path) -> None:
+    """Its statistics are in fp32, and what numpy makes of them and 16 bits is, too."""
+    (tmp_path / "my_kernel.py").write_text(block("docs/kernel_python.md", "My kernel in Python"), encoding="utf-8")
+    lines = [f"{kernels.OPERATOR} --dtype={dtype} --seq_q=9 --seq_kv=17 {flags}" for dtype in ("fp32", "fp16", "bf16")
+             for flags in ("", "--heads_q=4 --heads_kv=4 --head_dim=8 --head_dim_v=8 --profile=foreign_statistics",
+                           "--track=exact --scale_value=0.0625")]
+    code = f"import assay\nfrom my_kernel import mine\nprint(assay.judge(mine, {lines}).summary())\n"
+    told = run(code, tmp_path, "test_of_readme.py")
+    assert re.match(r"(\d) cases: \1 conforms\n", told), told
+
+
 def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:
     """What a kernel writes that is right to the last bit."""
     outputs = {}

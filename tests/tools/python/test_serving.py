@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,20 @@ def test_answers(cases: list[assay.Case], tmp_path: Path) -> None:
     assert answer(kernels.right.function, str(question(tmp_path))) == "done"
     assert answer(kernels.in_place, str(files["BNSD"])) == "changed: key"
     assert answer(kernels.right, "/no/such.h5").startswith("error: FileNotFoundError")
+
+
+def test_a_wrong_type_is_told_in_the_words_of_judge(cases: list[assay.Case], tmp_path: Path) -> None:
+    wrong = {case.problem["dtype"]: case for case in cases}["bf16"]
+    for dtype, said in (
+        (np.float32, r"dq is float32, wanted bfloat16, and dq\[0, .*\] = .* is no bfloat16: round it as the kernel does"),
+        (np.int32, "dq is int32, wanted bfloat16: cast it where the kernel does"),
+    ):
+        def other(case: assay.Case) -> dict[str, np.ndarray]:
+            return {name: array.astype(dtype) * dtype(1.1) for name, array in kernels.right(case).items()}
+
+        report = assay.judge(other, wrong)[0]
+        assert report.verdict == "usage_error" and re.fullmatch(said, report.evidence), report.evidence
+        assert answer(other, str(single(wrong, tmp_path))) == f"error: {report.evidence}"
 
 
 def test_regimes_are_told_behind_done(cases: list[assay.Case], tmp_path: Path) -> None:
@@ -89,8 +104,17 @@ def test_what_is_served_is_loaded_by_name() -> None:
     with pytest.raises(TypeError, match="SMALL_LINES is list"):
         load("kernels:SMALL_LINES")
     wrong = subprocess.run([sys.executable, "-m", "assay", "dance"], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2 and "serve FILE:NAME" in wrong.stderr
+    assert wrong.returncode == 2 and "serve FILE:NAME" in wrong.stderr and "'dance'" in wrong.stderr
     words = [sys.executable, "-m", "assay", "serve", f"{kernels.__file__}:nothing"]
     wrong = subprocess.run(words, capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1
     assert "nothing is NoneType, wanted a function" in wrong.stderr
+
+
+def test_a_device_is_for_those_that_take_one() -> None:
+    location = kernels.right.location()
+    for words in ([location, "--device=cuda"], ["--device", "cuda", location]):
+        line = [sys.executable, "-m", "assay", "serve", *words]
+        wrong = subprocess.run(line, input="", capture_output=True, text=True, check=False)
+        assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1, wrong.stderr
+        assert "numpy takes no device, and 'cuda' was asked for" in wrong.stderr

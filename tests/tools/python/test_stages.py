@@ -70,3 +70,17 @@ def test_a_stage_that_is_none_is_named(case: assay.Case) -> None:
         assay.first_deviation(LINE, {"S": np.zeros(3)})
     with pytest.raises(assay.AssayError, match="nothing between inputs and sums"):
         assay.stages("nsa_compress_grad")
+
+
+@pytest.mark.parametrize("tolerance", [-1, -1e-30, float("nan"), float("inf")])
+def test_a_tolerance_that_is_none_is_named(tolerance: float) -> None:
+    """By such a one everything deviates, or nothing does."""
+    with pytest.raises(ValueError, match=f"^tolerance is {tolerance}, wanted a finite number"):
+        assay.first_deviation(LINE, {}, tolerance)
+
+
+def test_a_tolerance_of_0_asks_for_the_very_numbers() -> None:
+    exact = {"S": assay.stages(LINE)["S"]}
+    assert assay.first_deviation(LINE, exact, tolerance=0) is None
+    found = assay.first_deviation(LINE, {"S": np.nextafter(exact["S"], 9)}, tolerance=0)
+    assert found is not None and found.stage == "S"

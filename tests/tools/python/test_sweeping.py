@@ -42,6 +42,61 @@ def test_a_budget_is_each_parts_own(whole: Path) -> None:
     assert len(list(within)) == len(list(assay.read_reports(whole)))
 
 
+def test_each_part_may_end_behind_its_first_failure(tmp_path: Path) -> None:
+    alone = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast")
+    assert alone[-1].verdict.startswith("nonconformant") and len(alone.failures) == 1
+    with ThreadPoolExecutor(2) as executor:
+        joined = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast", executor=executor, parts=2)
+        whole = assay.sweep(kernels.right, *FLAGS, "--fail-fast", executor=executor, parts=2)
+    assert len(joined.failures) == 2 and len(joined) < len(whole), joined.summary()
+    assert alone[-1].command in [failure.command for failure in joined.failures]
+    assert not whole.failures
+
+
+@pytest.mark.parametrize("parts", [None, 2])
+def test_files_and_a_least_number_are_of_the_whole_sweep(
+    parts: int | None, whole: Path, tmp_path: Path
+) -> None:
+    report, page, junit = (tmp_path / name for name in ("all.json", "all.html", "all.xml"))
+    baseline = tmp_path / "known.txt"
+    failing = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast")[-1]
+    known = f"# known\n2999-12-31 {failing.verdict} {failing.command}\n"
+    baseline.write_text(known, encoding="utf-8")
+    with ThreadPoolExecutor(2) as executor:
+        split: dict[str, Any] = {} if parts is None else {"executor": executor, "parts": parts}
+        reports = assay.sweep(
+            kernels.without_scale, *FLAGS, "--baseline", str(baseline),
+            report=report, html=page, junit=junit, require_judged=10**6, **split,
+        )  # fmt: skip
+        assert reports.failures, "which says more than a number"
+        assert len(assay.read_reports(report)) == len(reports) == len(assay.read_reports(whole))
+        assert junit.read_text(encoding="utf-8").count("<testcase") == len(reports)
+        assert '<skipped message="known' in junit.read_text(encoding="utf-8")
+        assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        least = sum(report.judged for report in assay.read_reports(whole))
+        assert assay.sweep(kernels.right, *FLAGS, require_judged=least - 1, **split).conforms
+        few = r"^only \d+ of \d+ cases were judged by numbers; --require-judged is 1000$"
+        with pytest.raises(assay.AssayError, match=few):
+            some = assay.sweep(kernels.right, *FLAGS, report=report, require_judged=1000, **split)
+            print(some.summary())
+    assert len(assay.read_reports(report)) == len(reports), "the report is there nevertheless"
+
+
+@pytest.mark.parametrize(
+    "argument, fault",
+    [
+        ({"require_judged": -1}, "require_judged is -1, wanted 0 or more"),
+        ({"junit": "/no/such/j.xml"}, "junit is '/no/such/j.xml', wanted a file in a folder that there is"),
+        ({"html": "/tmp"}, "html is '/tmp', wanted a file"),
+    ],
+)
+def test_what_merge_would_refuse_is_told_before_anything_runs(argument: dict[str, Any], fault: str) -> None:
+    executor = Idle("1/2")
+    with pytest.raises(ValueError, match=f"^{fault}"):
+        assay.sweep(kernels.right, *FLAGS, executor=executor, **argument)
+    assert not executor.futures
+
+
 class Idle:
     """Runs nothing; the worker of the part `broken` is lost."""
 
@@ -66,8 +121,14 @@ def test_a_part_that_fails_is_told_and_the_others_are_cancelled() -> None:
 
 def test_what_cannot_be_run_in_parts_is_named() -> None:
     executor = Idle("1/2")
-    for flag in ("--store=s.h5", "--require-judged=3", "--junit=j.xml"):
-        with pytest.raises(ValueError, match=f"^'{flag}' is about the whole sweep"):
+    for flag, argument in (("--html=x", "html"), ("--junit=j.xml", "junit"),
+                           ("--require-judged=3", "require_judged"), ("--least-judged=3", "require_judged")):
+        told = f"^'{flag}' is about the whole sweep, .*: give sweep\\(\\) the argument {argument}$"
+        with pytest.raises(ValueError, match=told):
+            assay.sweep(kernels.right, flag, executor=executor)
+    for flag in ("--store=s.h5", "--resume"):
+        told = f"^'{flag}' keeps the cases of one process: without an executor, run `assay sweep --shard"
+        with pytest.raises(ValueError, match=told):
             assay.sweep(kernels.right, flag, executor=executor)
     for flag in ("--shard=1/2", "--report=r.json"):
         with pytest.raises(ValueError, match=f"^'{flag}' is set by sweep"):

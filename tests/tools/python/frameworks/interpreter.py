@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import triton.language as tl
-from triton.runtime import interpreter
 
+from assay.adapters.device import prepare_triton
 from assay.dtypes import Array
+
+prepare_triton()  # Triton settles when it is imported that it interprets
+import triton.language as tl  # noqa: E402
+from triton.runtime import interpreter  # noqa: E402
 
 _converted = interpreter._convert_float
 _operated = interpreter.InterpreterBuilder.binary_op

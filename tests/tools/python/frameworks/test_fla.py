@@ -13,7 +13,7 @@ import assay
 from assay.adapters import fla as adapter
 from assay.dtypes import Array
 from interpreter import repair_casts, repair_elements, repair_products
-from judged import judged
+from judged import judged_kernel
 from lines import causal_lines, selected_lines
 
 CASES = int(os.environ.get("ASSAY_KERNEL_CASES", "70"))  # the interpreter takes seconds for each
@@ -22,7 +22,7 @@ FEW = max(CASES // 7, 3)
 
 @pytest.mark.parametrize("dtype", ("fp32", "fp16"))
 def test_attention_conforms(dtype: str) -> None:
-    assert not judged(adapter.attention, dtype, causal_lines(dtype, CASES)).failures
+    assert not judged_kernel(adapter.attention, dtype, causal_lines(dtype, CASES)).failures
 
 
 class _Remembering:
@@ -43,7 +43,7 @@ def test_selected_blocks_conform_where_the_scaling_of_q_is_declared() -> None:
     function = _Remembering()
     declared = replace(adapter.selected, function=function)
     lines = selected_lines("fp16", CASES)
-    assert not judged(declared, "fp16", lines).failures
+    assert not judged_kernel(declared, "fp16", lines).failures
     assert "operand_scaled=true" in declared.numerics
     silent = replace(declared, numerics=declared.numerics.replace(",operand_scaled=true", ""))
     convicted = assay.judge(silent, [line for line in lines if "--track=bound" in line]).failures
@@ -56,24 +56,24 @@ def test_in_bf16_the_interpreter_is_at_fault(monkeypatch: pytest.MonkeyPatch) ->
     """It takes bits for integers in products, and cuts off where it casts. The first leaves nothing right. The second is what
     remains when that is repaired, and is no fault of a kernel that declares it. With both repaired the kernels conform."""
     lines = causal_lines("bf16", CASES)
-    assert len(judged(adapter.attention, "bf16", lines[:FEW]).failures) == FEW
+    assert len(judged_kernel(adapter.attention, "bf16", lines[:FEW]).failures) == FEW
     repair_products(monkeypatch)
-    assert judged(adapter.attention, "bf16", lines[:FEW]).failures
+    assert judged_kernel(adapter.attention, "bf16", lines[:FEW]).failures
     cutting = replace(adapter.attention, numerics="cuda_flash,round_stage=rtz,round_out=rtz")
-    assert not judged(cutting, "bf16", lines[:FEW]).failures
+    assert not judged_kernel(cutting, "bf16", lines[:FEW]).failures
     repair_casts(monkeypatch)
-    assert not judged(adapter.attention, "bf16", lines).failures
+    assert not judged_kernel(adapter.attention, "bf16", lines).failures
 
 
 def test_selected_blocks_in_bf16_meet_a_third_fault_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scaling q multiplies elements, and of those, too, the interpreter multiplies the bits."""
     lines = selected_lines("bf16", CASES)
-    assert len(judged(adapter.selected, "bf16", lines[:3]).failures) == 3
+    assert len(judged_kernel(adapter.selected, "bf16", lines[:3]).failures) == 3
     repair_products(monkeypatch)
     repair_casts(monkeypatch)
-    assert len(judged(adapter.selected, "bf16", lines[:3]).failures) == 3
+    assert len(judged_kernel(adapter.selected, "bf16", lines[:3]).failures) == 3
     repair_elements(monkeypatch)
-    assert not judged(adapter.selected, "bf16", lines).failures
+    assert not judged_kernel(adapter.selected, "bf16", lines).failures
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,11 @@ def test_a_window_that_is_one_key_wider_fails(monkeypatch: pytest.MonkeyPatch) -
         " --pre_tokens=2 --next_tokens=0"
     )
     assert assay.judge(adapter.attention, line).conforms
-    kernel = adapter.parallel_attn_bwd
+    kernels = adapter.attention_kernels()
+    kernel = kernels.parallel_attn_bwd
 
     def wider(*, window_size: int, **words: Any) -> Any:
         return kernel(window_size=window_size + 1, **words)
 
-    monkeypatch.setattr(adapter, "parallel_attn_bwd", wider)
+    monkeypatch.setattr(kernels, "parallel_attn_bwd", wider)
     assert assay.judge(adapter.attention, line).failures

@@ -14,14 +14,14 @@ from assay.adapters import flash_attn as adapter
 from assay.adapters.attention import Attention, Gradients, attentions_of, outputs_of
 from assay.judging import export_lines
 from interpreter import repair_casts, repair_elements, repair_products
-from judged import judged
+from judged import judged_kernel
 from lines import aligned_lines
 
 CASES = int(os.environ.get("ASSAY_KERNEL_CASES", "70"))
 
 
 def test_attention_conforms_in_fp32() -> None:
-    assert not judged(adapter.attention, "fp32", aligned_lines("fp32", CASES)).failures
+    assert not judged_kernel(adapter.attention, "fp32", aligned_lines("fp32", CASES)).failures
 
 
 def _not_finite(problem: Attention) -> Gradients:
@@ -37,7 +37,7 @@ def _not_finite(problem: Attention) -> Gradients:
 def test_attention_in_fp16_computes_with_keys_behind_the_last_one(tmp_path: Path) -> None:
     """Where no mask is asked for, the last block of 32 keys is not masked either. Such keys are 0, so that dS would not matter,
     but the kernel rounds it to fp16: infinity times 0 is not a number, in dq of exactly these rows."""
-    failures = judged(adapter.attention, "fp16", aligned_lines("fp16", CASES)).failures
+    failures = judged_kernel(adapter.attention, "fp16", aligned_lines("fp16", CASES)).failures
     for report in failures:
         case = export_lines(tmp_path / f"{report.id}.h5", [report.command], adapter.attention.numerics)[0]
         problems = attentions_of(case)
@@ -50,11 +50,11 @@ def test_attention_in_fp16_computes_with_keys_behind_the_last_one(tmp_path: Path
 
 def test_attention_in_bf16_conforms_where_the_interpreter_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = aligned_lines("bf16", CASES)
-    assert len(judged(adapter.attention, "bf16", lines[:3]).failures) == 3
+    assert len(judged_kernel(adapter.attention, "bf16", lines[:3]).failures) == 3
     repair_products(monkeypatch)
     repair_casts(monkeypatch)
     repair_elements(monkeypatch)
-    assert not judged(adapter.attention, "bf16", lines).failures
+    assert not judged_kernel(adapter.attention, "bf16", lines).failures
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,11 @@ def test_what_is_not_offered_is_not_judged(words: str, reason: str) -> None:
 def test_a_mask_that_is_forgotten_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     line = "flash_attention_score_grad --dtype=fp32 --seq_q=20 --seq_kv=33 --sparse_mode=3 --atten_mask=compressed"
     assert assay.judge(adapter.attention, line).conforms
-    kernel = adapter.kernels.attention_prefill_backward_triton_split_impl
+    kernels = adapter.kernels()
+    kernel = kernels.attention_prefill_backward_triton_split_impl
 
     def without_mask(*, causal: bool, **words: Any) -> Any:
         return kernel(causal=not causal, **words)
 
-    monkeypatch.setattr(adapter.kernels, "attention_prefill_backward_triton_split_impl", without_mask)
+    monkeypatch.setattr(kernels, "attention_prefill_backward_triton_split_impl", without_mask)
     assert assay.judge(adapter.attention, line).failures

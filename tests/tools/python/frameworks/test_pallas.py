@@ -16,7 +16,7 @@ from assay.adapters import jax as adapter
 from assay.adapters.attention import Attention, Gradients, attentions_of, outputs_of
 from assay.dtypes import Array
 from assay.judging import export_lines
-from judged import failing_outputs, judged
+from judged import failing_outputs, judged_kernel
 from lines import compiled_lines
 
 CASES = int(os.environ.get("ASSAY_KERNEL_CASES", "70"))
@@ -33,7 +33,7 @@ def test_what_fails_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest
     """Two things fail. The bound of the loop over blocks of keys is computed from queries, so that dq reads blocks behind the
     last one. And in 16 bits the row term is rounded to the type of the tensors, in fp16 each of its products, too, and dS
     after the scale is applied, where small numbers are lost: a model of just that gives the same, within what is allowed."""
-    failures = judged(adapter.pallas, dtype, compiled_lines(dtype, CASES)).failures
+    failures = judged_kernel(adapter.pallas, dtype, compiled_lines(dtype, CASES)).failures
     assert any(map(_reads_behind_the_last_key, failures))
     narrow = [report for report in failures if not _reads_behind_the_last_key(report)]
     assert bool(narrow) == (dtype != "fp32")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,6 @@ import pytest
 import torch
 
 import assay
-from assay.adapters import tensors
 from assay.adapters import torch as adapter
 from assay.adapters.attention import Attention, Gradients
 from assay.dtypes import Array
@@ -140,7 +141,37 @@ def test_every_tensor_lies_on_the_device_that_is_asked_for(
         devices.append(tensor.device.type)
         return np.zeros(tuple(tensor.shape), dtype)
 
-    monkeypatch.setattr(tensors, "DEVICE", "meta")
     monkeypatch.setattr(adapter, "to_numpy", shape_of)
+    assert implementation.on("meta")(case)["dk"].shape == case.inputs["key"].shape
+    monkeypatch.setenv("ASSAY_DEVICE", "meta")  # it is read at every use
     assert implementation(case)["dk"].shape == case.inputs["key"].shape
-    assert devices == ["meta"] * 3
+    assert devices == ["meta"] * 6
+    assert implementation.on("cpu").ready().device == "cpu" and implementation.ready().device == "meta"
+
+
+LINE = "flash_attention_score_grad --dtype=fp32 --seq_q=8 --seq_kv=8"
+
+
+def test_an_adapter_on_the_cpu_conforms_here_and_where_it_is_served() -> None:
+    on_cpu = adapter.composed.on("cpu")
+    assert assay.judge(on_cpu, LINE).conforms
+    assert assay.command_of(on_cpu).endswith(" serve assay.adapters.torch:composed --device=cpu")
+    words = ("flash_attention_score_grad", "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1")
+    assert assay.sweep(on_cpu, *words, "--random=0", "--shrink=0").verdicts["conforms"] > 0
+
+
+def test_a_device_that_pytorch_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="^device is 'cuba', which PyTorch does not reach: .* cuba"):
+        assay.judge(adapter.composed.on("cuba"), LINE)
+    line = [sys.executable, "-m", "assay", "serve", "assay.adapters.torch:composed", "--device=cuba"]
+    told = subprocess.run(line, input="", capture_output=True, text=True, check=False)
+    assert told.returncode == 2 and "device is 'cuba'" in told.stderr and len(told.stderr.splitlines()) == 1
+    monkeypatch.setenv("ASSAY_DEVICE", "cuba")
+    with pytest.raises(ValueError, match="^ASSAY_DEVICE is 'cuba', which PyTorch does not reach"):
+        assay.judge(adapter.composed, LINE)
+
+
+@has_sdpa
+def test_the_flash_backend_is_of_the_cpu_alone() -> None:
+    report = assay.judge(adapter.flash.on("meta"), LINE)[0]
+    assert report.verdict == "not_applicable" and "another device than the CPU" in report.evidence

@@ -1,18 +1,38 @@
-"""python -m assay serve FILE:NAME | MODULE:NAME - serves that implementation to `assay ... --implementation command:...`"""
+"""Serves an implementation to `assay ... --implementation command:...`."""
 
+import argparse
 import sys
 
 from assay.serving import load, one_line, serve
 
 
+def words_of(words: list[str]) -> argparse.Namespace:
+    """The command line; what is wrong with it ends the process with status 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m assay",
+        usage="%(prog)s serve FILE:NAME | MODULE:NAME [--device DEVICE]",
+        description=__doc__,
+        allow_abbrev=False,
+    )
+    parser.add_argument("command", choices=["serve"], metavar="serve")
+    parser.add_argument("place", metavar="FILE:NAME | MODULE:NAME")
+    parser.add_argument("--device", help="of an adapter: cuda, npu ... [ASSAY_DEVICE, else cpu]")
+    parsed = parser.parse_args(words)
+    if ":" not in parsed.place:
+        parser.error(f"'{parsed.place}' is not FILE:NAME or MODULE:NAME")
+    return parsed
+
+
 def main(words: list[str]) -> int:
-    if len(words) != 2 or words[0] != "serve" or ":" not in words[1]:
-        print(__doc__, file=sys.stderr)
-        return 2
+    parsed = words_of(words)
     try:
-        implementation = load(words[1])
+        implementation = load(parsed.place)
+        if parsed.device is not None:
+            implementation = implementation.on(parsed.device)
+        implementation = implementation.ready()
     except Exception as failure:  # whatever the file does when it is loaded
-        print(f"python -m assay serve: {words[1]}: {type(failure).__name__}: {one_line(str(failure))}", file=sys.stderr)
+        told = f"{type(failure).__name__}: {one_line(str(failure))}"
+        print(f"python -m assay serve: {parsed.place}: {told}", file=sys.stderr)
         return 2
     serve(implementation)
     return 0

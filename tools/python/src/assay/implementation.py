@@ -54,17 +54,33 @@ class Implementation:
         """The numerics for one type as the JSON that a case file holds; None where nothing is declared."""
         return numerics_json(self.numerics, dtype)
 
+    def on(self, device: str) -> Implementation:
+        """The same on a device. Raises TypeError but for adapters that take one."""
+        takers = "adapters of torch, fla, flash_attn and npu do"
+        raise TypeError(f"{self.name} takes no device, and '{device}' was asked for: {takers}")
+
+    def ready(self) -> Implementation:
+        """As this process uses it: where it takes a device, that is known now, and is there."""
+        return self
+
     @property
     def promises_fixed_order(self) -> bool:
         """Whether two runs are promised to give the same bits."""
         return "order=fixed" in self.numerics
 
     def location(self) -> str:
-        """FILE:NAME, by which another process finds the implementation at the top level of its module."""
+        """FILE:NAME, or MODULE:NAME of our own, by which another process finds the implementation
+        at the top level of its module."""
         file, name = inspect.getsourcefile(self.function), self.function.__qualname__
         if file is None or "<" in name:
             raise ValueError(f"{name} cannot be found by another process: define it at the top level of a file")
+        if (module := self.function.__module__).startswith("assay."):
+            return f"{module}:{name}"  # the file adapters/torch.py alone would be a module "torch"
         return f"{Path(file).resolve()}:{name}"
+
+    def words(self) -> list[str]:
+        """What stands behind `python -m assay serve`."""
+        return [self.location()]
 
 
 def implementation(

@@ -77,7 +77,7 @@ class _Judge:
             return export_plan(self.folder / "plan.h5", cases, self.implementation.numerics, self.program)
         if isinstance(cases, Case):
             return self._copied([cases])
-        if isinstance(cases, str) and not Path(cases).is_file():
+        if isinstance(cases, str) and not os.path.isfile(cases):
             return self._exported([cases])
         if isinstance(cases, (str, os.PathLike)):
             return self._copied(read_cases(cases))
@@ -180,7 +180,8 @@ def judge(
     `cases`: a Plan (which None stands for), a file that `assay export` wrote, Case objects, replay lines.
     """
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-        session = _Judge(as_implementation(function), Program(find_program(program)), Path(folder))
+        ready = as_implementation(function).ready()
+        session = _Judge(ready, Program(find_program(program)), Path(folder))
         return session.judge(session.cases_of(Plan() if cases is None else cases), progress)
 
 
@@ -204,5 +205,5 @@ def assert_conforms(
 
 def command_of(function: Function | Implementation) -> str:
     """What stands behind --implementation so that `assay` itself runs a function at the top level of a file."""
-    words = [sys.executable, "-m", "assay", "serve", as_implementation(function).location()]
+    words = [sys.executable, "-m", "assay", "serve", *as_implementation(function).words()]
     return "command:" + shlex.join(words)

@@ -4,8 +4,8 @@
     def test_kernel(assay_case):
         assay.assert_conforms(my_kernel, assay_case)
 
-The marker takes the fields of assay.Plan, `cases` (a file that `assay export` wrote, or replay lines) and `numerics` (what
-exact cases are made for); the options --assay-* override it: one that chooses cases of a plan replaces `cases`, too. A test whose cases are not for its implementation is skipped.
+The marker takes, by name, the fields of assay.Plan, `cases` (a file that `assay export` wrote, or
+replay lines) and `numerics` (what exact cases are made for); the options --assay-* override it: one that chooses cases of a plan replaces `cases`, too. A test whose cases are not for its implementation is skipped.
 With --pdb an exception of the kernel is not made a verdict, so that the debugger stops in the kernel.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marker = metafunc.definition.get_closest_marker("assay")
     try:
+        if marker is not None and marker.args:
+            unnamed = f"marker assay: {marker.args[0]!r} has no name, wanted e.g. cases=..."
+            raise pytest.UsageError(unnamed)
         cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
     except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
         metafunc.config.stash[_misuse].append(f"{metafunc.definition.nodeid}: {error}")
@@ -91,27 +95,43 @@ def _readable(case: Case) -> str:
     return case.command.partition(" ")[2].replace("--", "").replace(" ", ",") or case.id
 
 
+def _chosen(cases: Any) -> Path | tuple[str, ...] | None:
+    """What a marker names as its cases: a file, or replay lines."""
+    if cases is None:
+        return None
+    if isinstance(cases, (str, os.PathLike)) and os.path.isfile(cases):
+        return Path(cases)
+    several = isinstance(cases, Iterable) and not isinstance(cases, str)
+    lines = tuple(cases) if several else (cases,)
+    for line in lines:
+        if not isinstance(line, str):
+            raise pytest.UsageError(f"marker assay: cases: {line!r} is no file and no replay line")
+    if not lines:
+        raise pytest.UsageError("marker assay: cases is empty, wanted a file or replay lines")
+    return lines
+
+
 def _cases_for(config: pytest.Config, wanted: dict[str, Any]) -> list[Case]:
     options = {
         name: value for name in (*_TEXTS, *_NUMBERS) if (value := config.getoption(f"--assay-{name}")) is not None
     }
     numerics = str(wanted.pop("numerics", ""))
-    chosen = wanted.pop("cases", None)
+    chosen = _chosen(wanted.pop("cases", None))
     if unknown := set(wanted) - {*_TEXTS, *_NUMBERS}:
         raise pytest.UsageError(f"marker assay: no argument {', '.join(sorted(unknown))}")
     file = config.getoption("--assay-cases")
     if file is not None:
         if not Path(file).is_file():
             raise pytest.UsageError(f"--assay-cases: there is no file {file!r}")
-        chosen, wanted = file, options
+        chosen, wanted = Path(file), options
     elif options:
         chosen, wanted = None, wanted | options
     if chosen is not None and wanted:
         fields = ", ".join(sorted(wanted))
         raise pytest.UsageError(f"{fields}: this chooses cases of a plan, but cases are given; only one of both")
-    if isinstance(chosen, (str, os.PathLike)) and Path(chosen).is_file():
+    if isinstance(chosen, Path):
         return read_cases(chosen)
-    lines = () if chosen is None else (chosen,) if isinstance(chosen, str) else tuple(chosen)
+    lines = chosen or ()
     key = (lines, numerics, *sorted(wanted.items()))
     known = config.stash[_files]
     if key not in known:

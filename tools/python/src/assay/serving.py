@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from assay.cases import add_outputs, read_cases
+from assay.dtypes import WrongType
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
 
 
@@ -19,6 +20,7 @@ def answer(function: Function | Implementation, path: str) -> str:
     """Works on one case file and says what the protocol wants to hear."""
     implementation = as_implementation(function)
     try:
+        implementation = implementation.ready()
         cases = read_cases(path)
         if not cases:
             return f"numerics: {implementation.numerics}" if implementation.numerics else "done"
@@ -34,6 +36,8 @@ def answer(function: Function | Implementation, path: str) -> str:
         return one_line(f"unsupported: {reason}")
     except Rejected as refusal:
         return one_line(f"rejected: {refusal}")
+    except WrongType as failure:  # in the words of `judge`
+        return one_line(f"error: {failure}")
     except Exception as failure:
         return one_line(f"error: {type(failure).__name__}: {failure}")
 
@@ -55,8 +59,9 @@ def serve(function: Function | Implementation, questions: TextIO | None = None, 
     if answers is None:
         answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
         os.dup2(2, 1)
+    implementation = as_implementation(function).ready()
     for line in questions or sys.stdin:
-        print(answer(function, line.rstrip("\n")), file=answers, flush=True)
+        print(answer(implementation, line.rstrip("\n")), file=answers, flush=True)
 
 
 def load(location: str) -> Implementation:

@@ -72,7 +72,10 @@ def first_deviation(
 ) -> Deviation | None:
     """The first of these stages of a kernel that is not what the definition computes, if one is not.
     `tolerance` is a share of a stage's largest magnitude, see `_size`; else it follows from the type of the kernel's array.
-    Raises AssayError for a stage that the case does not have or that has another shape."""
+    Raises AssayError for a stage that the case does not have or that has another shape, and
+    ValueError for a tolerance by which everything would deviate, or nothing."""
+    if tolerance is not None and not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance is {tolerance}, wanted a finite number that is 0 or more")
     due = stages(line, program)
     for name in computed:
         if name not in due:

@@ -3,37 +3,41 @@
 attention  fla.ops.attn.parallel: causal, with or without a window, for padded and packed sequences
 selected   fla.ops.nsa.parallel: the blocks of keys that a list names, up to the query's position
 
-On a CPU they run in Triton's interpreter.
+On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, has them compiled
+for that device.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of
-from assay.adapters.tensors import ON_CPU, to_numpy, to_torch
+from assay.adapters.device import current_device, device_implementation, is_cpu, prepare_triton
+from assay.adapters.tensors import to_numpy, to_torch
 from assay.cases import Case
 from assay.dtypes import Array
-from assay.implementation import implementation
 
-if ON_CPU:
-    os.environ["TRITON_INTERPRET"] = "1"  # Triton reads it when a kernel is defined
-
-parallel_attn_bwd: Any = importlib.import_module("fla.ops.attn.parallel").parallel_attn_bwd
-nsa: Any = importlib.import_module("fla.ops.nsa.parallel")
 SELECTED = "nsa_selected_attention_grad"
 
-if ON_CPU:
-    for kernel in (nsa.parallel_nsa_bwd_kernel_dq, nsa.parallel_nsa_bwd_kernel_dkv):
-        del kernel.fn.configs[1:]  # to choose among several, Triton measures times on a device
 
-# A compiled product of fp32 tensors is one of tf32 unless a kernel asks for more, and these do not.
-_FP32 = "" if ON_CPU else ",product=tf32"
+def attention_kernels() -> Any:
+    """The module of `attention`'s kernels."""
+    prepare_triton()
+    return importlib.import_module("fla.ops.attn.parallel")
+
+
+def selection_kernels() -> Any:
+    """The module of `selected`'s kernels."""
+    prepare_triton()
+    module = importlib.import_module("fla.ops.nsa.parallel")
+    if is_cpu(current_device()):
+        for kernel in (module.parallel_nsa_bwd_kernel_dq, module.parallel_nsa_bwd_kernel_dkv):
+            del kernel.fn.configs[1:]  # to choose among several, Triton measures times on a device
+    return module
 
 
 def _offsets(lengths: Sequence[int]) -> Any:
@@ -70,10 +74,13 @@ def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
     return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
 
 
-@implementation(
+# A compiled product of fp32 tensors is one of tf32 unless a kernel asks for more, and these do not.
+@device_implementation(
     name="fla-attention",
-    numerics=f"fp32:cuda_flash{_FP32} bf16:cuda_flash fp16:cuda_flash",
+    numerics="fp32:cuda_flash bf16:cuda_flash fp16:cuda_flash",
+    numerics_on_device="fp32:cuda_flash,product=tf32 bf16:cuda_flash fp16:cuda_flash",
     unsupported=_attention_not_offered,
+    prepare=attention_kernels,
 )
 def attention(case: Case) -> dict[str, Array]:
     problems = attentions_of(case)
@@ -84,7 +91,7 @@ def attention(case: Case) -> dict[str, Array]:
         return to_torch(np.concatenate([np.swapaxes(array, 1, 2) for array in arrays], axis=1))
 
     query = packed([p.query for p in problems])
-    *gradients, _, _ = parallel_attn_bwd(
+    *gradients, _, _ = attention_kernels().parallel_attn_bwd(
         q=query,
         k=packed([p.key for p in problems]),
         v=packed([p.value for p in problems]),
@@ -128,10 +135,11 @@ def _lists(blocks: Array) -> Array:
     return np.pad(blocks, [(0, 0)] * (blocks.ndim - 1) + [(0, missing)], constant_values=-1)
 
 
-@implementation(
+@device_implementation(
     name="fla-selected",
     numerics="cuda_flash,fused=false,operand_scaled=true",
     unsupported=_selected_not_offered,
+    prepare=selection_kernels,
 )
 def selected(case: Case) -> dict[str, Array]:
     p: dict[str, Any] = dict(case.problem)
@@ -141,7 +149,7 @@ def selected(case: Case) -> dict[str, Array]:
     def batched(array: Array) -> Any:
         return to_torch(array.reshape(batch, -1, *array.shape[1:]))
 
-    offsets = _offsets(lengths) if lengths else None
+    nsa, offsets = selection_kernels(), _offsets(lengths) if lengths else None
     blocks = _lists(x["topk_indices"])
     gradients = nsa.parallel_nsa_bwd(
         q=batched(x["query"]),

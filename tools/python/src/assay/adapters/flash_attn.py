@@ -2,14 +2,14 @@
 
 attention  flash_attn.flash_attn_triton_amd.bwd_prefill_split: causal or not, for padded and packed sequences
 
-On a CPU they run in Triton's interpreter.
+On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, has them compiled
+for that device.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,16 @@ from typing import Any
 import numpy as np
 
 from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of
-from assay.adapters.tensors import ON_CPU, to_numpy, to_torch
+from assay.adapters.device import device_implementation, prepare_triton
+from assay.adapters.tensors import to_numpy, to_torch
 from assay.cases import Case
 from assay.dtypes import Array
-from assay.implementation import implementation
-
-if ON_CPU:
-    os.environ["TRITON_INTERPRET"] = "1"  # Triton reads it when a kernel is defined
 
 
-def _kernels() -> Any:
+def kernels() -> Any:
     """The module of the kernels. The package itself imports all of its kernels, of which some are for other versions of
     Triton, and the compiled ones for CUDA."""
+    prepare_triton()
     package = importlib.util.find_spec("flash_attn")
     if package is None or not package.submodule_search_locations:
         raise ModuleNotFoundError("No module named 'flash_attn'", name="flash_attn")
@@ -38,9 +36,6 @@ def _kernels() -> Any:
         assert spec is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)
     return importlib.import_module(f"{name}.bwd_prefill_split")
-
-
-kernels = _kernels()
 
 
 def _is_causal(problem: Attention) -> bool:
@@ -70,10 +65,11 @@ def _logsumexp(problem: Attention) -> Array:
     return np.asarray(problem.softmax_max + np.log(problem.softmax_sum.astype(np.float64)), np.float32)
 
 
-@implementation(
+@device_implementation(
     name="flash-attn-triton",
     numerics="fp32:cuda_flash bf16:cuda_flash fp16:cuda_flash",
     unsupported=_attention_not_offered,
+    prepare=kernels,
 )
 def attention(case: Case) -> dict[str, Array]:
     problems = attentions_of(case)
@@ -89,7 +85,7 @@ def attention(case: Case) -> dict[str, Array]:
     queries, keys = [p.query.shape[2] for p in problems], [p.key.shape[2] for p in problems]
     q, k, v = (joined([getattr(p, name) for p in problems]) for name in ("query", "key", "value"))
     gradients = [tensor.new_zeros(tensor.shape) for tensor in (q, k, v)]
-    kernels.attention_prefill_backward_triton_split_impl(
+    kernels().attention_prefill_backward_triton_split_impl(
         do=joined([p.dy for p in problems]),
         q=q,
         k=k,

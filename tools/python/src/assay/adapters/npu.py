@@ -1,7 +1,8 @@
 """The attention gradient of Ascend's extension of PyTorch: torch_npu.npu_fusion_attention, differentiated by autograd.
 
-Written from its documentation (docs/context/torch_npu-npu_fusion_attention.md of op-plugin) and never run on hardware. With
-ASSAY_DEVICE=npu the tensors lie on the device. The forward makes statistics and attention of its own.
+Written from its documentation (docs/context/torch_npu-npu_fusion_attention.md of op-plugin) and never
+run on hardware. The tensors lie on the device of `attention.on("npu")`, or of ASSAY_DEVICE=npu. The
+forward makes statistics and attention of its own.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 import torch
 
 from assay.adapters.attention import attentions_of, lengths_of, not_offered
+from assay.adapters.device import device_implementation
 from assay.adapters.tensors import to_numpy, to_torch
 from assay.cases import Case
 from assay.dtypes import Array
-from assay.implementation import implementation
 
 torch_npu: Any = importlib.import_module("torch_npu")
 
@@ -45,7 +46,9 @@ def _ends(lengths: Sequence[int]) -> list[int]:
     return [int(end) for end in np.cumsum(lengths)]
 
 
-@implementation(name="torch-npu", numerics="ascend_a2,stats=own,delta=own", unsupported=_offered)
+@device_implementation(
+    name="torch-npu", numerics="ascend_a2,stats=own,delta=own", unsupported=_offered
+)
 def attention(case: Case) -> dict[str, Array]:
     p: dict[str, Any] = dict(case.problem)
     x, packed = case.inputs, p["layout"] == "TND"

@@ -4,7 +4,8 @@ composed  matrix products and softmax in the type of the tensors, through autogr
 math      scaled_dot_product_attention, backend MATH, through autograd: 16-bit tensors are computed in fp32
 flash     the backward kernel behind backend FLASH_ATTENTION of CPUs, called with the given statistics and output
 
-They run on the CPU, or the first two on the device that ASSAY_DEVICE names.
+They run on the CPU; the first two also on another device: `composed.on("cuda")`, or the one that
+ASSAY_DEVICE names.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import numpy as np
 import torch
 
 from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of, zeros
-from assay.adapters.tensors import ON_CPU, to_numpy, to_torch
+from assay.adapters.device import current_device, device_implementation, is_cpu
+from assay.adapters.tensors import to_numpy, to_torch
 from assay.cases import Case
 from assay.dtypes import Array
-from assay.implementation import implementation
 
 
 Kernel = Callable[[Attention], Gradients]
@@ -45,7 +46,10 @@ def _mask(problem: Attention) -> Any:
 
 
 def _for_each_query_head(tensor: Any, group: int) -> Any:
-    return tensor.repeat_interleave(group, dim=1) if group > 1 else tensor
+    if group == 1:
+        return tensor
+    heads = tensor.shape[1] * group  # which PyTorch before 2.0 does not find out on device meta
+    return tensor.repeat_interleave(group, dim=1, output_size=heads)
 
 
 def _softmax(scores: Any) -> Any:
@@ -76,7 +80,7 @@ def _composed_not_offered(case: Case) -> str | None:
     return None
 
 
-@implementation(
+@device_implementation(
     name="torch-composed",
     numerics="fp32:torch_fp32,operand_scaled=true bf16:torch_composed_bf16 fp16:torch_composed_bf16",
     unsupported=_composed_not_offered,
@@ -102,7 +106,7 @@ def _math(problem: Attention) -> Gradients:
     return _through_autograd(problem, forward)
 
 
-@implementation(
+@device_implementation(
     name="torch-math", numerics="fp32:torch_fp32,operand_scaled=true bf16:torch_fp32 fp16:torch_fp32", unsupported=not_offered
 )
 def math(case: Case) -> dict[str, Array]:
@@ -134,14 +138,14 @@ def _over_group(gradient: Any, shape: tuple[int, ...], problem: Attention) -> Ar
 
 
 def _flash_not_offered(case: Case) -> str | None:
-    if not ON_CPU:
+    if not is_cpu(current_device()):
         return "another device than the CPU, for which the kernel is"
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
         return "a head size of value other than that of query"
     return not_offered(case)
 
 
-@implementation(
+@device_implementation(
     name="torch-flash",
     numerics=" ".join(f"{io}:cuda_flash,fused=false,partials={io}" for io in ("fp32", "bf16", "fp16")),
     unsupported=_flash_not_offered,

@@ -1,0 +1,132 @@
+"""The device of the adapters that take one: where PyTorch's tensors lie, and for which Triton
+compiles its kernels."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cache
+
+from assay.cases import Case
+from assay.dtypes import Array
+from assay.implementation import Function, Implementation, Predicate
+
+CPU = "cpu"
+VARIABLE = "ASSAY_DEVICE"
+_of_this_call: ContextVar[str] = ContextVar("device")
+_INTERPRET = "TRITON_INTERPRET"
+_SWITCHED_ON = ("1", "true", "on")  # as Triton reads it
+
+
+def current_device() -> str:
+    """Of the implementation that is called now; else what the environment names when it is asked."""
+    return _of_this_call.get("") or os.environ.get(VARIABLE) or CPU
+
+
+def is_cpu(name: str) -> bool:
+    """Whether this is a name of the CPU: "cpu", "cpu:0"."""
+    return name.partition(":")[0] == CPU
+
+
+@contextmanager
+def _on(name: str) -> Iterator[None]:
+    before = _of_this_call.set(name)
+    try:
+        yield
+    finally:
+        _of_this_call.reset(before)
+
+
+@cache
+def _require(name: str, said_by: str) -> None:
+    """Raises ValueError where this PyTorch knows no such device, or cannot reach it."""
+    try:
+        if name.startswith("npu"):
+            importlib.import_module("torch_npu")  # PyTorch does not know the device without it
+        importlib.import_module("torch").empty(0, device=name)
+    except Exception as failure:  # each backend raises its own
+        why = (str(failure).splitlines() or [type(failure).__name__])[0]
+        raise ValueError(f"{said_by} is '{name}', which PyTorch does not reach: {why}") from failure
+
+
+def prepare_triton() -> None:
+    """Has Triton interpret kernels on the CPU, and compile them for other devices. It settles that
+    when it is imported, so that a process does one of the two: call this before that.
+
+    Raises ValueError where the process does the other one."""
+    name, interprets = current_device(), is_cpu(current_device())
+    if "triton" not in sys.modules:
+        os.environ[_INTERPRET] = "1" if interprets else "0"
+    if interprets != (os.environ.get(_INTERPRET, "").lower() in _SWITCHED_ON):
+        due, found = ("interpret", "compile") if interprets else ("compile", "interpret")
+        raise ValueError(
+            f"device is '{name}', for which Triton has to {due}, but {_INTERPRET} had it {found} in"
+            " this process when it was imported: take another process, as assay.sweep does"
+        )
+
+
+@dataclass(frozen=True)
+class DeviceImplementation(Implementation):
+    """An implementation whose tensors lie on a device: the one of `on`, else that of the
+    environment's ASSAY_DEVICE, which is read when the implementation is used."""
+
+    device: str = ""
+    elsewhere: str = ""  # numerics on a device; where it is on one, those on the CPU
+    prepare: Callable[[], object] | None = None  # loads what the device decides about
+
+    def on(self, device: str) -> DeviceImplementation:
+        """The same on this device of PyTorch, with the numerics that it has there."""
+        if not device:
+            raise ValueError(f"device of {self.name} is '', wanted cpu, cuda, npu or the like")
+        if is_cpu(device) == is_cpu(self.device or CPU):
+            return replace(self, device=device)
+        return replace(self, device=device, numerics=self.elsewhere, elsewhere=self.numerics)
+
+    def ready(self) -> DeviceImplementation:
+        """Raises ValueError for a device that is not there."""
+        said_by = "device" if self.device else VARIABLE
+        placed = self if self.device else self.on(current_device())
+        _require(placed.device, said_by)
+        if self.prepare is not None:
+            with _on(placed.device):
+                self.prepare()
+        return placed
+
+    def words(self) -> list[str]:
+        """Another process reads the variable of its own environment where no device was named."""
+        return [*super().words(), *([f"--device={self.device}"] if self.device else [])]
+
+    def __call__(self, case: Case) -> Mapping[str, Array]:
+        with _on(self.device or current_device()):
+            return super().__call__(case)
+
+    def unsupported(self, case: Case) -> str | None:
+        with _on(self.device or current_device()):
+            return super().unsupported(case)
+
+
+def device_implementation(
+    *,
+    name: str,
+    numerics: str,
+    unsupported: Predicate,
+    numerics_on_device: str = "",
+    prepare: Callable[[], object] | None = None,
+) -> Callable[[Function], DeviceImplementation]:
+    """As `assay.implementation`, for a function that puts its tensors on `current_device()`.
+
+    numerics_on_device: what it declares elsewhere than on the CPU, where that is something else.
+    """
+
+    def decorate(function: Function) -> DeviceImplementation:
+        elsewhere = numerics_on_device or numerics
+        return DeviceImplementation(
+            function, name, numerics, unsupported, elsewhere=elsewhere, prepare=prepare
+        )
+
+    return decorate
