@@ -171,9 +171,11 @@ std::vector<YardstickRow> KillTable::yardsticks() const {
 }
 
 template <class Op>
-KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector<Case<Op>>& cases,
+KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Case<Op>>& cases,
                      const KillControl& control) {
   const auto start = std::chrono::steady_clock::now();
+  std::vector<MutantOf<Op>> mutants = all;
+  std::erase_if(mutants, [](const auto& one) { return one.subject == Subject::many_calls; });
   KillTable table = {.cases = static_cast<std::int64_t>(cases.size()),
                      .threads = parallel::thread_count(control.threads)};
   Jury<Op> jury(mutants, cases, control);

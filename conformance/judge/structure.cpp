@@ -16,9 +16,10 @@ using spec::at;
 
 StructureFindings::~StructureFindings() {
   if (count_ > findings_per_rule)
-    findings_.push_back({.rule = "structure",
-                         .tensor = tensor_,
-                         .text = tensor_ + ": " + std::to_string(count_) + " elements " + what_});
+    findings_.push_back(
+        {.rule = "structure",
+         .tensor = tensor_,
+         .text = tensor_ + ": each of " + std::to_string(count_) + " elements " + what_});
 }
 
 void StructureFindings::add(Finding finding) {

@@ -58,17 +58,24 @@ void read_section(std::string_view line, CaseLine& below) {
   if (!below.in_ordinary_plan && !below.in_full_plan) throw refused("ordinary plan, full plan");
 }
 
-/// The words of a case; of a command that replays it, "PROGRAM run CASE --implementation=NAME",
-/// what stands around them says nothing of the case.
+/// Without a program, or an implementation, that stands in apostrophes for a shell: blanks in it
+/// part no words.
+std::string_view without_quoted(std::string_view line) {
+  constexpr std::string_view end = "' run ", begin = " --implementation='";
+  if (const auto at = line.find(end); line.starts_with('\'') && at != line.npos)
+    line.remove_prefix(at + end.size());
+  return line.ends_with('\'') ? line.substr(0, line.find(begin, 1)) : line;
+}
+
+}  // namespace
+
 std::vector<std::string> words_of_line(const std::string& line) {
-  std::istringstream stream(line);
+  std::istringstream stream{std::string(without_quoted(trimmed(line)))};
   std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
   if (words.size() > 2 && words[1] == "run") words.erase(words.begin(), words.begin() + 2);
   if (words.size() > 1 && words.back().starts_with("--implementation=")) words.pop_back();
   return words;
 }
-
-}  // namespace
 
 std::vector<CaseLine> case_lines(const CaseText& text) {
   std::vector<CaseLine> lines;

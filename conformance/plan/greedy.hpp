@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -46,18 +47,19 @@ inline std::uint64_t lot_of(std::uint64_t seed, std::size_t choice) {
   return seed + choice * lots_per_choice;
 }
 
-/// The best of a few complete choices around `decided`; its admissibility is known.
+/// Of a few complete choices around `decided`, whose admissibility is known, that which closes most
+/// cells for its cost.
 template <class Open>
 Choice best_around(const ChoiceSpace& space, const Open& open, const Choice& decided,
-                   std::uint64_t first_lot) {
+                   std::uint64_t first_lot, const std::function<double(const Choice&)>& cost) {
   constexpr std::uint64_t attempts = 20;
   Choice best;
-  int most = -1;
+  double most = -1;
   for (std::uint64_t lot = first_lot; lot < first_lot + attempts; ++lot) {
     Choice choice = decided;
     if (!space.complete(choice, lot, ByLot<Open>{&open, stream(lot, Stream::sampling)}))
       throw std::logic_error("a cover: what is feasible cannot be completed");
-    const int gain = open.gain(choice);
+    const double gain = open.gain(choice) / (cost ? cost(choice) : 1);
     if (gain > most) most = gain, best = std::move(choice);
   }
   return best;

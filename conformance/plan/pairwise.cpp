@@ -76,7 +76,8 @@ std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
           pair[f] = v;
           pair[g] = w;
           if (!space.feasible(pair)) continue;
-          choices.push_back(best_around(space, open, pair, lot_of(seed, choices.size())));
+          choices.push_back(
+              best_around(space, open, pair, lot_of(seed, choices.size()), goal.cost));
           open.close_all_of(choices.back());
         }
   return choices;

@@ -81,6 +81,7 @@ struct CoverGoal {
   std::size_t factors = ~std::size_t{0};  ///< pairs of the first so many factors; by default of all
   Choice fixed = {};                      ///< what every choice holds; empty: nothing
   std::span<const Choice> known = {};     ///< choices, complete or not, that are made already
+  std::function<double(const Choice&)> cost = {};  ///< of a complete choice; alike without
 };
 
 /// Complete choices in which every pair of values of two factors occurs that some complete choice

@@ -78,7 +78,8 @@ std::vector<Choice> triple_cover(const ChoiceSpace& space, std::uint64_t seed,
       goal.fixed.empty() ? space.open_choice() : goal.fixed,
       [&](std::size_t number, const Choice& triple) {
         if (!open.open(number) || !space.admits(triple) || !space.feasible(triple)) return;
-        choices.push_back(best_around(space, open, triple, lot_of(seed, choices.size())));
+        choices.push_back(
+            best_around(space, open, triple, lot_of(seed, choices.size()), goal.cost));
         open.close_all_of(choices.back());
       });
   return choices;

@@ -140,6 +140,7 @@ void visit_members(T& s, Visitor&& visit) {
   visit("end", s.end);
   visit("again", s.again);
   visit("failed_again", s.failed_again);
+  visit("declared", s.declared);
 }
 
 template <MaybeConst<Shard> T, class Visitor>

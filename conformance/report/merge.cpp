@@ -21,7 +21,11 @@ std::string brief(const std::string& digest) { return digest.substr(0, 12); }
 /// What is the same of all parts of a sweep, and its name; the first that differs is told.
 std::vector<std::pair<const char*, std::string>> common_facts(const Results& results) {
   const Shard& shard = *results.shard;
+  std::string operators;
+  for (const std::string& name : shard.operators)
+    operators += (operators.empty() ? "" : ", ") + name;
   return {{"program", brief(shard.program)},
+          {"list of operators", operators},
           {"seed", std::to_string(results.environment.seed)},
           {"implementation", results.environment.implementation},
           {"number of parts", std::to_string(shard.of)},

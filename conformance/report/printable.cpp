@@ -123,4 +123,8 @@ CaseReport printable(CaseReport report) {
   return report;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 }  // namespace assay::conformance

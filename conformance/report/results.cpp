@@ -85,7 +85,7 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
           {"rows_judged", {{"judged", summary.rows_judged}, {"of", summary.rows_total}}},
           {"certified", certified(summary.certainty)},
           {"interrupted", summary.interrupted},
-          {"exit_code", static_cast<int>(summary.exit_code())},
+          {"exit_code", static_cast<int>(summary.ends_with.value_or(summary.exit_code()))},
           {"verdicts", std::move(verdicts)},
           {"requirements",
            {{"total", summary.requirements.requirements.size()},
@@ -122,7 +122,7 @@ void make_printable(Results& results) {
                                      &environment.command_line, &environment.implementation,
                                      &environment.program,      &environment.started};
   for (ShrunkCase& one : results.shrunk)
-    texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk});
+    texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk, &one.declared});
   if (results.shard) {
     texts.insert(texts.end(), {&results.shard->program, &results.shard->plan});
     for (std::string& name : results.shard->operators) texts.push_back(&name);
@@ -139,6 +139,13 @@ Summary summary_from(const Json& json, const std::string& where) {
   detail::read_member(json, where, "cases", summary.cases);
   detail::read_member(json, where, "value_cases", summary.value_cases);
   detail::read_member(json, where, "interrupted", summary.interrupted);
+  if (json.contains("exit_code")) {
+    int code = 0;
+    detail::read_member(json, where, "exit_code", code);
+    if (code < 0 || code > static_cast<int>(ExitCode::not_conclusive))
+      detail::wrong(where + ".exit_code", json["exit_code"], "an integer from 0 to 3");
+    summary.ends_with = static_cast<ExitCode>(code);
+  }
   std::vector<std::pair<std::string, std::int64_t>> verdicts;
   detail::read_member(json, where, "verdicts", verdicts);
   for (const auto& [name, count] : verdicts) {
@@ -184,17 +191,40 @@ std::string fault_of(const CaseReport& report) {
   return fault;
 }
 
+namespace {
+
+/// How what fails relates to what is due, without the numbers that differ from case to case: "where
+/// the output is ".
+std::string relation_of(const CaseReport& report) {
+  const std::string& text = report.findings.front().text;
+  const std::size_t at = text.find(", where ");
+  if (at == std::string::npos) return {};
+  return text.substr(at, std::min(text.find(';', at), text.find_first_of("0123456789", at)) - at);
+}
+
+bool can_be_reduced(const CaseReport& report) {
+  return contribution(report.verdict) == ExitCode::nonconformant &&
+         report.violated_requirement.empty() && !report.findings.empty() &&
+         report.findings.front().rule != "repeat";
+}
+
+}  // namespace
+
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most) {
-  std::vector<const CaseReport*> first;
-  std::set<std::string> faults;
+  std::vector<const CaseReport*> first, first_relations;
+  std::set<std::string> faults, relations;
   for (const CaseReport& report : cases) {
-    if (std::ssize(first) >= most) break;
-    if (contribution(report.verdict) == ExitCode::nonconformant &&
-        report.violated_requirement.empty() && !report.findings.empty() &&
-        report.findings.front().rule != "repeat" && faults.insert(fault_of(report)).second)
+    if (!can_be_reduced(report)) continue;
+    const std::string fault = fault_of(report);
+    const bool is_new = relations.insert(fault + relation_of(report)).second;
+    if (faults.insert(fault).second)
       first.push_back(&report);
+    else if (is_new)
+      first_relations.push_back(&report);
   }
+  first.insert(first.end(), first_relations.begin(), first_relations.end());
+  first.resize(std::min(first.size(), static_cast<std::size_t>(most)));
   return first;
 }
 
@@ -257,7 +287,8 @@ Results results_from_json(const std::string& text) {
   if (json.contains("shrunk")) {
     Json shrunk = json["shrunk"];
     for (Json& one : shrunk)  // reports of earlier versions lack these
-      if (one.is_object()) one.emplace("again", 0), one.emplace("failed_again", 0);
+      if (one.is_object())
+        one.emplace("again", 0), one.emplace("failed_again", 0), one.emplace("declared", "");
     detail::read(shrunk, "report.shrunk", results.shrunk);
   }
   if (json.contains("shard")) detail::read(json["shard"], "report.shard", results.shard.emplace());

@@ -24,6 +24,7 @@ std::vector<Mutant> dropout_mutants();
 std::vector<Mutant> pse_mutants();
 std::vector<Mutant> rope_mutants();
 std::vector<Mutant> forward_mutants();
+std::vector<Mutant> conduct_mutants();
 std::vector<Mutant> argument_mutants();
 /// Ids of the requirements that the argument mutants know.
 std::vector<std::string> checked_requirements();

@@ -147,6 +147,19 @@ struct OnePair : Kernel {
   }
 };
 
+/// One element of 100,003 is doubled.
+struct OneInHundredThousand : Kernel {
+  using Kernel::Kernel;
+  static constexpr std::int64_t seldom = 100'003;
+  static bool concerns(const Op::Problem& p) {
+    return query_extents(p).rows() * p.head_dim > 2 * seldom;
+  }
+  void adjust(Work& w) const override {
+    auto& values = w.dq.values;
+    for (std::size_t k = seldom / 2; k < values.size(); k += seldom) values[k] *= 2;
+  }
+};
+
 template <class Bug>
 SizeMutant mutant(const std::string& name, std::string bug) {
   return {planted<Bug>(name, std::move(bug)), Bug::concerns};
@@ -169,6 +182,7 @@ std::vector<SizeMutant> size_mutants() {
       mutant<ValueOfNoWholeBlocks>("value_of_no_whole_blocks",
                                    "the last channels of a misaligned value do not enter dP"),
       mutant<OnePair>("one_pair", "one pair of one long row is lost"),
+      mutant<OneInHundredThousand>("one_in_100000", "one element of dq in 100,003 is doubled"),
   };
 }
 

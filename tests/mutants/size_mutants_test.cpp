@@ -12,7 +12,7 @@ INSTANTIATE_TEST_SUITE_P(Small, SizeMutants,
                          ::testing::Values("head_size_between", "group_of_nine", "six_sequences",
                                            "window_of_tiles", "prefix_of_tiles",
                                            "tokens_in_16_bits", "drop_bits_in_20_bits",
-                                           "value_of_no_whole_blocks"),
+                                           "value_of_no_whole_blocks", "one_in_100000"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 /// The tolerance of every element of so long a run would cost minutes.

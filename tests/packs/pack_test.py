@@ -186,7 +186,7 @@ class Packs(unittest.TestCase):
             done = assay("--verify", self.again)
             self.assertEqual(done.returncode, 2)
             self.assertRegex(done.stdout, r"recipes.jsonl:\d+: query is made anew with another digest")
-            self.assertIn("1 digests differ", done.stdout)
+            self.assertIn("1 digest differs", done.stdout)
         finally:
             recipes.write_text(text)
         goldens = self.again / "goldens.h5"

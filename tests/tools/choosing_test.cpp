@@ -47,8 +47,28 @@ TEST(Filter, HoldsWhatItsTermsSay) {
            {"\"a & c\"", false},
            {"!\"a & b\"", false},
            {"\"--seq_q=3 \" & op", true},
+           {"!(--dtype=bf16 | --dtype=fp16)", false},
+           {"!( --dtype=fp32 | --dtype=fp16 ) & op", true},
+           {"(--dtype=fp32 | --dtype=bf16) & (--seq_q=4 | !(a & fp32))", true},
+           {"((--dtype=bf16))&!!op", true},
        })
     EXPECT_EQ(cli::Filter("--only", value).holds(text), holds) << value;
+}
+
+/// Notes have them, and are pasted.
+TEST(Filter, TakesParenthesesInATextAsTheyStand) {
+  const std::string note = "BERT-base: 5 of 12 kv heads (5 of 12 query heads)";
+  EXPECT_TRUE(cli::Filter("--only", note).holds(note));
+  EXPECT_FALSE(cli::Filter("--only", note).holds("BERT-base: 5 of 12 kv heads"));
+  EXPECT_TRUE(cli::Filter("--only", "heads (5 of 12 query heads) & !GPT").holds(note));
+}
+
+TEST(Filter, NestsWithoutEndForNobody) {
+  for (const std::string sign : {"(", "!", "!("}) {
+    std::string value;
+    for (int k = 0; k < 100'000; ++k) value += sign;
+    EXPECT_THROW(cli::Filter("--only", value + "a"), cli::UsageError);
+  }
 }
 
 TEST(Filter, NamesWhatIsWrong) {
@@ -60,6 +80,14 @@ TEST(Filter, NamesWhatIsWrong) {
            {"\"a", "a quote is open"},
            {"\"\"", "a term is empty"},
            {"\"a\" b", "no & or | stands between two terms"},
+           {"!(a | b", "a parenthesis is open at character 2"},
+           {"a & ((b)", "a parenthesis is open at character 5"},
+           {"a (b & c)", "a parenthesis is open at character 3"},
+           {"a & b) | c", "a parenthesis closes none at character 6"},
+           {"a)", "a parenthesis closes none at character 2"},
+           {"()", "a term is empty at character 2"},
+           {"(a) b", "no & or | stands between two terms at character 5"},
+           {"(a \"b\")", "no & or | stands between two terms at character 4"},
        }) {
     const Answer result = sweep(buggy, {std::string("--only=") + value});
     EXPECT_EQ(result.code, 2) << value;
@@ -76,6 +104,18 @@ TEST(Sweep, LeavesOutWhatAFilterExcludes) {
   for (const std::string& line : lines) {
     EXPECT_PRED2(has, line, std::string("--violate=FAG-C0"));
     EXPECT_FALSE(has(line, "--violate=FAG-C01")) << line;
+  }
+}
+
+/// That of the last field, too, which nothing follows.
+TEST(Sweep, IsAskedForAWholeValueWithABlankBehindIt) {
+  const Folder folder;
+  const std::string line = "flash_attention_score_grad --head_dim=8 --head_dim_v=8 --seed=";
+  std::ofstream(folder / "lines.txt") << line << "4\n" << line << "45\n";
+  for (const std::string only : {"--seed=4 ", "\"--seed=4 \" | !--head_dim=8"}) {
+    sweep("flash_like",
+          {"--lines", folder / "lines.txt", "--only=" + only, "--report", folder / "r.json"});
+    EXPECT_EQ(lines_of(report_at(folder / "r.json")), std::vector<std::string>{line + "4"}) << only;
   }
 }
 
@@ -125,6 +165,19 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
   std::vector<std::string> run = lines_of(report_at(folder / "all.json"));
   std::ranges::sort(run), std::ranges::sort(failed);
   EXPECT_EQ(run, failed);
+  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "again.json"});
+  cli::Registry compressing;
+  compressing.add<spec::NsaCompressGrad>(
+      {.name = "first",
+       .summary = "whichever",
+       .make = mutants::mutants<spec::NsaCompressGrad>().front().make,
+       .in_process = true});
+  const Answer none_of_it =
+      answer(compressing, {"sweep", "nsa_compress_grad", "--last-failed", folder / "again.json"});
+  EXPECT_EQ(none_of_it.code, 2);
+  EXPECT_PRED2(
+      has, none_of_it.err,
+      "--last-failed is '" + folder / "again.json" + "': no line is one of nsa_compress_grad");
   const Answer none = sweep("flash_like", {"--last-failed", folder / "all.json"});
   EXPECT_EQ(none.code, 0);
   EXPECT_EQ(none.out, "no case of " + folder / "all.json" + " failed\n");
@@ -170,11 +223,26 @@ TEST_F(KnownFailures, DoNotCount) {
   const Answer result = swept("# ticket 7,\n# of May\n" + known(0) + known(1) + known(2),
                               {"--junit", folder_ / "j.xml", "--report", folder_ / "r.json"});
   EXPECT_EQ(report_at(folder_ / "r.json")["summary"]["verdicts"]["accepted_wrongly"], 3);
+  EXPECT_EQ(report_at(folder_ / "r.json")["summary"]["exit_code"], 0);
   EXPECT_EQ(result.code, 0);
   EXPECT_PRED2(has, result.out, std::string("3 known failures do not count, 0 of its cases were "));
   EXPECT_PRED2(has, text_of(folder_ / "j.xml"),
                std::string("<skipped message=\"known until 2999-12-31: ticket 7, of May\"/>"));
   EXPECT_PRED2(has, text_of(folder_ / "j.xml"), std::string("failures=\"0\""));
+}
+
+/// As a report prints it, with the program before and the implementation behind it.
+TEST_F(KnownFailures, MayBeTheCommandsThatReplayThem) {
+  const std::string before = "2999-12-31 accepted_wrongly '/my path/assay' run ";
+  const Answer result = swept(before + lines_[0] + " --implementation='command:sh -c x'\n" +
+                              before + lines_[1] + "\n" + known(2, "2096-02-29"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_PRED2(has, result.out, std::string("3 known failures do not count, 0 of its cases were "));
+}
+
+/// They count for the exit code as well.
+TEST_F(KnownFailures, MayBeCasesThatAreNotConclusive) {
+  EXPECT_EQ(swept(known(0) + known(1) + known(2, "2999-12-31", "inconclusive")).code, 1);
 }
 
 TEST_F(KnownFailures, CountAgainBehindTheirDay) {
@@ -209,7 +277,14 @@ TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {
 TEST_F(KnownFailures, OfAFileThatIsWrongAreNamed) {
   for (const auto& [text, said] : std::initializer_list<std::pair<std::string, std::string>>{
            {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow', wanted a day"},
-           {"\n2999-01-01 sad " + lines_[0], "known.txt:2: 'sad', wanted one of "},
+           {"\n2999-13-31 crash " + lines_[0], "known.txt:2: '2999-13-31', wanted a day"},
+           {"2999-02-30 crash " + lines_[0], "known.txt:1: '2999-02-30', wanted a day"},
+           {"9999-99-99 crash " + lines_[0], "known.txt:1: '9999-99-99', wanted a day"},
+           {"\n2999-01-01 sad " + lines_[0], "known.txt:2: 'sad', wanted a verdict that counts"},
+           {"2999-01-01 conforms " + lines_[0], "'conforms', wanted a verdict that counts"},
+           {"2999-01-01 usage_error " + lines_[0], "'usage_error', wanted a verdict that counts"},
+           {"2999-01-01", "known.txt:1: '', wanted a verdict that counts as a failure: non"},
+           {"2999-01-01 crash", "known.txt:1: no replay line stands behind '2999-01-01 crash'"},
            {"2999-01-01 crash no_operator", "known.txt:1: no operator 'no_operator'"},
            {known(0) + known(0), "known.txt:2: the case of '" + lines_[0] + "' is there twice"}}) {
     const Answer result = swept(text);

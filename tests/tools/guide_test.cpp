@@ -53,6 +53,9 @@ TEST(Help, GuessesWhatWasMeant) {
   expect("run flash_attention_scor_grad", "flash_attention_score_grad");
   expect("completely", "");
   expect("sweep --zzzzzz=3", "");
+  expect("--vers", "--version");
+  expect("sweep --vers", "--verbose");
+  expect("sweep --requ=3", "--require-judged");
 }
 
 TEST(Help, TheNearestOfSeveralIsMeantAndNoneThatIsFar) {
@@ -60,6 +63,9 @@ TEST(Help, TheNearestOfSeveralIsMeantAndNoneThatIsFar) {
   EXPECT_EQ(cli::meant("abcdef", {"abcxyz"}), "");
   EXPECT_EQ(cli::meant("abcdefghi", {"abcdefgxx"}), "; did you mean 'abcdefgxx'?");
   EXPECT_EQ(cli::meant("ab", {"xb"}), "");
+  EXPECT_EQ(cli::meant("--seed", {"--seedless", "--sed"}), "; did you mean '--sed'?");
+  EXPECT_EQ(cli::meant("--see", {"--sum", "--seedless"}), "; did you mean '--seedless'?");
+  EXPECT_EQ(cli::meant("--s", {"--seed"}), "");
 }
 
 TEST(Help, QuietSaysNothingButErrors) {

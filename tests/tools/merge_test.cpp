@@ -169,6 +169,12 @@ struct Refusal {
 const Refusal changed[] = {
     Refusal{"program", [](OrderedJson& r) { r["shard"]["program"] = "feed"; },
             "its program is feed, that of "},
+    Refusal{"operators",
+            [](OrderedJson& r) {
+              r["shard"]["operators"] = {"nsa_compress_grad", "nsa_selected_attention_grad"};
+              r["shard"]["plan"] = "beef";
+            },
+            "its list of operators is nsa_compress_grad, nsa_selected_attention_grad, that of "},
     Refusal{"seed", [](OrderedJson& r) { r["environment"]["seed"] = 7; },
             "its seed is 7, that of "},
     Refusal{"implementation", [](OrderedJson& r) { r["environment"]["implementation"] = "mine"; },
@@ -295,8 +301,10 @@ TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {
               0);
   const Answer enough = merge({folder / "1", folder / "2", "--require-judged=2"});
   EXPECT_EQ(enough.code, 0) << enough.err;
-  const Answer few = merge({folder / "1", folder / "2", "--require-judged=1000"});
+  const Answer few =
+      merge({folder / "1", folder / "2", "--require-judged=1000", "--report", folder / "all.json"});
   EXPECT_EQ(few.code, 3);
+  EXPECT_EQ(ordered_report_at(folder / "all.json")["summary"]["exit_code"], 3);
   EXPECT_PRED2(has, few.out, std::string("--require-judged is 1000"));
   const Answer part = swept(refusals, {"--shard=1/2", "--require-judged=1"});
   EXPECT_EQ(part.code, 2);

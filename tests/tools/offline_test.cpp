@@ -193,7 +193,7 @@ TEST(Offline, OutputsOfAHealthyKernelConformAndTheListOfUnconfirmedItemsIsStored
   const std::string file = exported(folder, {"--implementation=fixed_order"});
   const Answer result = check(file);
   EXPECT_EQ(result.code, 0) << result.out << result.err;
-  EXPECT_PRED2(has, result.out, std::string("determinism (1 cases)"));
+  EXPECT_PRED2(has, result.out, std::string("determinism (1 case)"));
   const fixtures::Reader reader(file);
   const auto verdict =
       nlohmann::json::parse(reader.read(reader.ids().front()).verdicts.at("fixed_order"));
@@ -221,7 +221,7 @@ TEST(Offline, TwoDifferentRunsOfAFixedOrderAreNondeterministic) {
       answer(registry_of({"fixed_order"}), {"check", file, "--implementation=fixed_order"});
   EXPECT_EQ(result.code, 1);
   EXPECT_PRED2(has, result.out, std::string("nondeterministic"));
-  EXPECT_FALSE(has(result.out, "determinism (1 cases)"));
+  EXPECT_FALSE(has(result.out, "determinism (1 case)"));
 }
 
 TEST(Offline, AFileWithoutOutputsJudgesNothing) {

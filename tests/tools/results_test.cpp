@@ -118,6 +118,12 @@ TEST(Results, AllResultsSurviveTheirJson) {
   for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
   const std::string json = conformance::to_json(results);
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
+  results.summary.ends_with = conformance::ExitCode::not_conclusive;  // and not what fails
+  std::string other = conformance::to_json(results);
+  EXPECT_NE(other, json);
+  EXPECT_EQ(conformance::to_json(conformance::results_from_json(other)), other);
+  other.replace(other.find("\"exit_code\": 3"), 14, "\"exit_code\": 7");
+  EXPECT_THROW(conformance::results_from_json(other), std::invalid_argument);
 }
 
 TEST(Results, AReportWithTheWordsOfTheFormerVersionIsRead) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -80,6 +81,24 @@ TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
   EXPECT_TRUE(accepted.out.starts_with("accepted_wrongly")) << accepted.out;
 }
 
+/// Its gradients are no numbers, which no number is large enough to say.
+TEST(Run, SaysThatAnErrorIsInfiniteAndHowManyElementsFail) {
+  const Folder folder;
+  const std::string line =
+      "flash_attention_score_grad --seq_q=3 --seq_kv=5 --scale_value=0.5 --track=exact";
+  const Answer result = answer(registry_of({"all_nan"}), words("run " + line));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_PRED2(has, result.out,
+               std::string("dq: each of 48 elements is not finite although nothing can overflow"));
+  EXPECT_TRUE(std::regex_search(result.out, std::regex("dq +3 of 3 +inf "))) << result.out;
+  std::ofstream(folder / "one.txt") << line << '\n';
+  const Answer swept =
+      answer(registry_of({"all_nan"}), {"sweep", "--shrink=0", "--lines", folder / "one.txt"});
+  EXPECT_PRED2(has, swept.err, std::string("1 case against all_nan"));
+  EXPECT_PRED2(has, swept.out, std::string("all_nan: 1 case, 1 of them judged by numbers"));
+  EXPECT_TRUE(std::regex_search(swept.out, std::regex("dq +inf "))) << swept.out;
+}
+
 const char* const dump_of_few = "dump flash_attention_score_grad --seq_q=3 --seq_kv=5 --npy ";
 
 class Dump : public testing::Test {
@@ -124,6 +143,23 @@ TEST_F(Dump, SaysWhyThereAreNoStages) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_PRED2(has, result.out, std::string("no stages: 1049600 pairs of query and key; at most"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "stages"));
+}
+
+/// Arrays of two cases beside each other would be taken for those of one.
+TEST_F(Dump, LeavesNoArrayOfAnotherCaseBesideItsOwn) {
+  EXPECT_EQ(dump(dump_of_few).code, 0);
+  EXPECT_EQ(dump(dump_of_few).code, 0) << "the same arrays are written anew";
+  const std::string long_one =
+      "dump flash_attention_score_grad --seq_q=1025 --seq_kv=1024 --head_dim=1 --head_dim_v=1 ";
+  const std::set<std::string> before = files();
+  const Answer result = dump(long_one + "--npy ");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err,
+               "--npy is '" + folder_.string() + "', which holds stages/P.npy of another dump");
+  EXPECT_EQ(files(), before);
+  std::filesystem::remove_all(folder_ / "stages");
+  std::ofstream(folder_ / "inputs" / "notes.txt") << "no array";
+  EXPECT_EQ(dump(long_one + "--npy ").code, 0);
 }
 
 TEST_F(Dump, RefusesWhatHasNoArrays) {

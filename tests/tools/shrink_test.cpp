@@ -52,6 +52,16 @@ TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
   EXPECT_EQ(smallest["fields"]["inputs"], "contiguous");
 }
 
+TEST(Shrink, OfAKernelThatDeclaredOtherNumericsThanItHasSaysWhich) {
+  EXPECT_EQ(shrunk("staging_undeclared", padded + " --dtype=fp16")["declared"], "stage=fp16");
+  EXPECT_EQ(shrunk("kv_head_modulo", padded)["declared"], "") << "a bug no numerics allow";
+  const Answer told =
+      answer(registry_of({"staging_undeclared"}), words("shrink " + padded + " --dtype=fp16"));
+  EXPECT_NE(told.out.find("with numerics declared as stage=fp16 it would conform"),
+            std::string::npos)
+      << told.out;
+}
+
 TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
   const Json smallest = shrunk("kv_head_modulo", padded)["shrunk"];
   EXPECT_EQ(number(smallest, "heads_kv"), 2);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "page_report.hpp"
 #include "session.hpp"
@@ -248,9 +249,103 @@ TEST(Report, EndsWithOneWhereAVerdictBecameWorse) {
   EXPECT_EQ(better["regressions"], 0);
   EXPECT_EQ(better["improvements"], worse["regressions"]);
   EXPECT_TRUE(compared("good.json", "good.json")["cases"].empty());
+  for (const auto& one : worse["cases"]) EXPECT_EQ(one["why"], "worse");
   const Answer alone = answer(registry_of({}), {"report", folder / "bad.json", "--json", "-"});
   EXPECT_EQ(alone.code, 2);
   EXPECT_PRED2(has, alone.err, std::string("no earlier report is named"));
+}
+
+/// A report with the named cases, each of which has one verdict.
+std::string report_of(const std::string& path,
+                      const std::map<std::string, conformance::Verdict>& verdicts,
+                      bool by_numbers = true) {
+  conformance::Results results;
+  for (const auto& [id, verdict] : verdicts) {
+    conformance::CaseReport report;
+    report.id = id;
+    report.operator_name = Op::name;
+    report.command_line = std::string(Op::name) + " --seed=" + id;
+    report.value_case = by_numbers;
+    report.verdict.value = verdict;
+    conformance::count(results.summary, report);
+    results.cases.push_back(report);
+  }
+  std::ofstream(path) << conformance::to_json(results);
+  return path;
+}
+
+/// Two reports that `assay report` compares: the exit code, what it prints, what it writes.
+class Compared : public testing::Test {
+ protected:
+  using Verdicts = std::map<std::string, conformance::Verdict>;
+  Answer compare(const Verdicts& now, const Verdicts& before, bool now_by_numbers = true) {
+    const Answer result =
+        answer(registry_of({}),
+               {"report", report_of(folder_ / "now.json", now, now_by_numbers),
+                report_of(folder_ / "before.json", before), "--json", folder_ / "changes.json"});
+    json_ = nlohmann::json::parse(text_of(folder_ / "changes.json"));
+    return result;
+  }
+
+  Folder folder_;
+  nlohmann::json json_;
+};
+
+TEST_F(Compared, WithoutACaseInBothNothingIsSaidToBeFine) {
+  using enum conformance::Verdict;
+  const Answer result = compare({{"1", conforms}}, {{"2", conforms}});
+  EXPECT_EQ(result.code, 3) << result.out;
+  EXPECT_PRED2(has, result.out, std::string("no case is in both reports: nothing was compared"));
+  EXPECT_FALSE(has(result.out, "no verdict changed")) << result.out;
+  EXPECT_EQ(json_["common"], 0);
+}
+
+TEST_F(Compared, ANewFailureIsARegression) {
+  using enum conformance::Verdict;
+  const Answer result =
+      compare({{"1", conforms}, {"2", crash}, {"3", inconclusive}}, {{"1", conforms}});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_PRED2(has, result.out, std::string("regression: new"));
+  EXPECT_PRED2(has, result.out, std::string("assay run flash_attention_score_grad --seed=2"));
+  EXPECT_EQ(json_["regressions"], 1);
+  ASSERT_EQ(json_["cases"].size(), 1u);
+  EXPECT_EQ(json_["cases"][0]["why"], "new");
+  EXPECT_EQ(json_["cases"][0]["before"], "");
+  EXPECT_EQ(json_["cases"][0]["now"], "crash");
+}
+
+TEST_F(Compared, WhatIsMissingIsToldAndCountsForNothing) {
+  using enum conformance::Verdict;
+  const Answer result = compare({{"1", conforms}}, {{"1", conforms}, {"2", crash}});
+  EXPECT_EQ(result.code, 0) << result.out;
+  EXPECT_PRED2(has, result.out, std::string("0 only now, 1 only before"));
+  EXPECT_PRED2(has, result.out,
+               std::string("missing now, the first of them: assay run flash_attention_score_grad "
+                           "--seed=2"));
+  EXPECT_EQ(json_["only_before"], 1);
+  ASSERT_EQ(json_["missing"].size(), 1u);
+  EXPECT_EQ(json_["missing"][0]["id"], "2");
+  EXPECT_EQ(json_["missing"][0]["before"], "crash");
+}
+
+TEST_F(Compared, WhatIsJudgedNoLongerIsARegression) {
+  using enum conformance::Verdict;
+  for (const auto& [before, now] : {std::pair{conforms, not_applicable},
+                                    {rejected_as_specified, not_applicable},
+                                    {nonconformant_proven, not_applicable},
+                                    {nonconformant_proven, inconclusive}}) {
+    const Answer result = compare({{"1", now}}, {{"1", before}});
+    EXPECT_EQ(result.code, 1) << spec::to_string(before) << ' ' << spec::to_string(now);
+    EXPECT_PRED2(has, result.out, std::string("regression: no longer judged"));
+    EXPECT_EQ(json_["cases"][0]["why"], "no longer judged");
+  }
+  EXPECT_EQ(compare({{"1", conforms}}, {{"1", conforms}}, false).code, 1) << "without its numbers";
+  for (const auto& [before, now] : {std::pair{conforms, conforms_weak},
+                                    {not_applicable, conforms},
+                                    {inconclusive, not_applicable},
+                                    {nonconformant_proven, conforms}})
+    EXPECT_EQ(compare({{"1", now}}, {{"1", before}}).code, 0)
+        << spec::to_string(before) << ' ' << spec::to_string(now);
 }
 
 TEST(Page, RefersToNothingOutside) {
@@ -292,7 +387,9 @@ TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
   const Answer first = answer(counting(checks, 10, [&] { stop = true; }), line, stop);
   EXPECT_EQ(first.code, 3);
   EXPECT_EQ(number_before(first.err, " of [0-9]+ cases; the same command"), 10) << first.err;
-  EXPECT_TRUE(nlohmann::json::parse(text_of(folder / "r.json"))["summary"]["interrupted"]);
+  const auto stopped = nlohmann::json::parse(text_of(folder / "r.json"))["summary"];
+  EXPECT_TRUE(stopped["interrupted"]);
+  EXPECT_EQ(stopped["exit_code"], 3);
   EXPECT_EQ(fixtures::Reader(folder / "s.h5").ids().size(), 10u);
 
   const Answer second = answer(counting(checks, -1, [] {}), line);

@@ -126,8 +126,14 @@ TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   EXPECT_EQ(enough.code, 0) << enough.out << enough.err;
   auto more = line;
   more.emplace_back("--least-judged=100");
+  const Folder folder;
+  more.push_back("--report=" + folder / "r.json");
   const Answer few = answer(registry, more);
   EXPECT_EQ(few.code, 3);
+  EXPECT_EQ(Json::parse(text_of(folder / "r.json"))["summary"]["exit_code"], 3);
+  more.back() = "--report=-";
+  EXPECT_EQ(Json::parse(answer(registry, more).out)["summary"]["exit_code"], 3);
+  more.pop_back();
   EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --require-judged is 100"));
   more.back() = "--least-judged=many";
   EXPECT_EQ(answer(registry, more).code, 2);

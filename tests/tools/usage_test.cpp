@@ -139,7 +139,11 @@ TEST(Usage, FlagsThatHaveNothingToChooseAreNamed) {
                                  "--cases=absent.txt", "--full", "--report=absent.json"})
     expect_usage("list operators " + flag,
                  {flag.substr(0, flag.find('=')), "goes with --coverage"});
-  expect_usage("list nsa_compress_grad --coverage --report=absent.json", {"--report"});
+  for (const std::string chosen : {"nsa_compress_grad", "--only=bf16", "--seed=5", "--upstream=off",
+                                   "--full", "--cases=absent.txt"})
+    expect_usage(
+        "list --coverage --report=absent.json " + chosen,
+        {"--report", "'" + chosen.substr(0, chosen.find('=')) + "' has nothing to choose"});
   expect_usage("sweep flash_attention_score_grad --cases=" + (folder / "mine.txt"),
                {"--cases", "no line", "flash_attention_score_grad"});
 }
@@ -150,6 +154,13 @@ TEST(Usage, ATrackWithoutTensorsIsNamedAsItIsWritten) {
 }
 
 TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed"}); }
+
+TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
+  expect_usage("sweep --seed=1 --seed 2", {"--seed is given twice; it takes one value"});
+  expect_usage("run flash_attention_score_grad --seq_q=1 --seq_q=2 --seq_q=3",
+               {"--seq_q is given 3 times"});
+  expect_usage("sweep --require-judged=1 --least-judged=2", {"--require-judged is given twice"});
+}
 
 /// The next word is none.
 TEST(Usage, AnEmptyValueIsNamed) {

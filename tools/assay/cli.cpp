@@ -73,6 +73,24 @@ void refuse_empty_values(const std::vector<std::string>& words) {
   }
 }
 
+/// A flag for one value that got several; null where none did.
+const CLI::Option* repeated(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_expected_max() == 1 && option->count() > 1) return option;
+  for (const CLI::App* sub : app.get_subcommands())
+    if (const CLI::Option* option = repeated(*sub)) return option;
+  return nullptr;
+}
+
+/// What is wrong with the words, in ours where the parser speaks of numbers alone.
+std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
+  const CLI::Option* const option = repeated(app);
+  if (option == nullptr) return error.what();
+  return option->get_name() + " is given " +
+         (option->count() == 2 ? "twice" : std::to_string(option->count()) + " times") +
+         "; it takes one value";
+}
+
 /// What every command takes.
 struct Loudness {
   bool quiet = false, verbose = false;
@@ -187,7 +205,7 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
     app.exit(answered, context.out, context.err);
     return ExitCode::conformant;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    throw UsageError(complaint(error, app));
   }
   refuse_extras(app);
   const auto commands = app.get_subcommands();

@@ -21,6 +21,26 @@ bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
+/// Whether kappa P of a query that one key has for itself, P = 1, is rounded by as much in every
+/// row, and that is not known to be drift: scores are so large that their noise may reach a tie. dv
+/// of a peaked case is a sum of few others.
+bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
+  const attention::Call call = call_of(dense, arithmetic);
+  if (call.kappa == 1 || !call.stage_prob.rounds()) return false;
+  const double score = std::abs(dense.scale) * std::sqrt(dense.largest_query * dense.largest_key);
+  constexpr double deviations = 8, others = 6;  // beside those of the sum
+  const double noise = deviations * (others + std::sqrt(call.dim)) * arithmetic.u * score;
+  const bool is_known = !call.biased && call.stage_prob.drift(call.kappa, noise * call.kappa) != 0;
+  return call.stage_prob.drift(call.kappa, 0.0) != 0 && !is_known;
+}
+
+/// Whether errors of a row deviate by themselves, so that there is something to count for R and b.
+bool deviates(const Dense& dense, const Arithmetic& arithmetic, const Part& part) {
+  // Where all P are alike, so is the rounding of a stored one.
+  if (!scores_vary(dense) && arithmetic.numerics.store_p != spec::DType::fp32) return false;
+  return part.name != "dv" || !shares_kappa_rounding(dense, arithmetic);
+}
+
 /// By kv head, whether a row of it is judged.
 std::vector<std::uint8_t> judged_heads(const Dense& dense, const Tensor& tensor) {
   const spec::Extents& extents = tensor.frame.extents;
@@ -219,10 +239,10 @@ void each_part(const Dense& dense, const Arithmetic& arithmetic, const AllRowTer
                const JudgedRows& judged, const TakePart& take) {
   const Floor floor = floor_of(dense);
   const CancellingRows cancelling = cancelling_rows(dense, arithmetic, rows);
-  // Where all P are alike, so is the rounding of a stored one: nothing is left to count for R.
-  const bool counts_shares = scores_vary(dense) || arithmetic.numerics.store_p == spec::DType::fp32;
-  const Pass pass{dense, arithmetic, rows, floor, cancelling, counts_shares, take};
+  const Pass pass{dense, arithmetic, rows, floor, cancelling, take};
   auto [of_queries, of_keys] = AllTensors(dense, arithmetic, judged);
+  for (Tensors* tensors : {&of_queries, &of_keys})
+    for (Tensor& tensor : *tensors) tensor.deviates = deviates(dense, arithmetic, tensor.part);
   fill_channels(dense, of_queries, of_keys);
   HeadSweeps(pass, judged, of_queries, of_keys).run();
 }

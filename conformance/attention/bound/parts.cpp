@@ -96,8 +96,7 @@ class RowsOfHead : public engine::RowSink {
                  entries_of(e, r));
     });
     e.exempt[at(r)] = beside.overflow > 0 ? 1 : 0;
-    set_share(e, r, pass_.counts_shares ? concentration(beside, kind) : 0,
-              tensor.channels[at(head_)]);
+    set_share(e, r, tensor.deviates ? concentration(beside, kind) : 0, tensor.channels[at(head_)]);
     if (!cancels) return;
     for (Entries<double>* field : {&e.value, &e.radius})
       std::fill_n(field->begin() + r * e.dim(), e.dim(), 0.0);

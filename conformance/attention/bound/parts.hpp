@@ -30,6 +30,7 @@ class Tensor {
   const std::vector<std::int64_t>& judged;
   engine::Output output;         ///< how all its elements are written
   std::vector<double> channels;  ///< (b, kv): effective channels of the rows that are summed
+  bool deviates = true;          ///< whether errors of a row deviate by themselves
 
  private:
   std::mutex mutex_;
@@ -45,7 +46,6 @@ struct Pass {
   const AllRowTerms& rows;
   const Floor& floor;
   const CancellingRows& cancelling;
-  bool counts_shares;  ///< whether errors of a row deviate by themselves
   const TakePart& take;
 };
 

@@ -22,22 +22,25 @@ double kept_share(const Op::Problem& p) {
 
 }  // namespace
 
-// A constant, the products of kernel and forward over the scores that
-// are kept, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
+// A constant, what is done once for each element of a gradient, and the scores that are kept of
+// rows that are judged. Seconds of one processor, fitted to one sweep.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
   const auto& p = c.problem;
   const double dims = static_cast<double>(p.head_dim + p.head_dim_v + p.head_dim_rope);
   const double scores = static_cast<double>(spec::score_count(p)) * kept_share(p);
-  const double products = scores * dims / 4e9;
-  if (c.track == Track::exact || c.track == Track::exact_staged) return 0.02 + products;
+  const double gradients = static_cast<double>(query_extents(p).rows()) *
+                               static_cast<double>(p.head_dim + p.head_dim_rope) +
+                           static_cast<double>(key_extents(p).rows()) * dims;
+  if (c.track == Track::exact || c.track == Track::exact_staged)
+    return 0.003 + gradients * 1.2e-7 + scores * dims / 4e9;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 || extent == 0
                ? 1.0
                : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
-  const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv));
-  const double once = 0.05 + products + pairs * (dims + 100) / 4e8;
+  const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
+  const double once = 0.004 + gradients * 1.7e-7 + pairs * (dims + 250) * 3.7e-10;
   // A relation runs the kernel, and bounds every element, at least twice.
   return c.track == Track::relation ? 2.5 * once : once;
 }

@@ -44,11 +44,11 @@ double memory_estimate(const Case<Op>& c) {
          (input * share + weight) * judged;
 }
 
-// Filling and checking the tensors, the products of kernel and reference. Fitted to one sweep; only
-// ratios matter.
+// Filling and checking the tensors, the products of kernel and reference. Seconds of one processor,
+// fitted to one sweep.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
-  const double once = 0.003 + static_cast<double>(tensor_elements(c.problem)) * 1e-7 +
+  const double once = 0.003 + static_cast<double>(tensor_elements(c.problem)) * 1.8e-7 +
                       multiply_adds(c.problem) * 1e-9;
   // A relation runs the kernel, and bounds every element, at least twice.
   return c.track == Track::relation ? 2.5 * once : once;

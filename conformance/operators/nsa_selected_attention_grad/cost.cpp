@@ -25,22 +25,25 @@ double Suite<Op>::multiply_adds(const Op::Problem& p) {
   return selected::entries(p) * dims;
 }
 
-// A constant, the tensors, the products of kernel and forward, and the entries whose rows the
-// reference judges. Fitted to one sweep; only ratios matter.
+// A constant, what is done once for each element of a gradient, the mask, and the entries whose
+// rows are judged. Seconds of one processor, fitted to one sweep.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
   const Op::Problem& p = c.problem;
   const double all = selected::entries(p), dims = static_cast<double>(p.head_dim + p.head_dim_v);
-  const double once =
-      0.02 + static_cast<double>(tensor_elements(p)) / 4e7 + mask_bytes(p) / 4e8 + all * dims / 5e8;
-  if (c.track == Track::exact || c.track == Track::exact_staged) return once;
+  const double gradients =
+      elements(query_extents(p)) + elements(key_extents(p)) + elements(value_extents(p));
+  const double mask = mask_bytes(p) / 4e8;
+  if (c.track == Track::exact || c.track == Track::exact_staged)
+    return 0.003 + mask + gradients * 8e-8 + all * dims * 4e-10;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 ? 1.0
                        : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
-  const double judged = all * (judged_share(p.seq_q) + judged_share(p.seq_kv));
+  const double judged = all * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
   // A relation runs the kernel, and bounds every element, at least twice.
-  return (once + judged * dims / 3e8) * (c.track == Track::relation ? 2.5 : 1.0);
+  return (0.008 + mask + gradients * 2.2e-7 + judged * dims * 1.3e-9) *
+         (c.track == Track::relation ? 2.5 : 1.0);
 }
 
 std::int64_t Suite<Op>::tensor_elements(const Op::Problem& p) {

@@ -22,12 +22,17 @@ namespace {
 /// told of all.
 constexpr std::size_t most_learnt = 2500;
 constexpr std::size_t most_groups = 6;
+/// An output that takes more rules fails by its numbers, and each of many rules holds by chance.
+constexpr std::size_t most_rules = 3;
 /// Groups with so large a share of their cases in common are one cause.
 constexpr double alike = 0.6;
 /// The outputs that fail in so large a share of a cause's cases say in which stage it is.
 constexpr double nearly_all = 0.95;
 /// A cause with so large a share of its cases in another one may be of the same bug.
 constexpr double nested = 0.8;
+
+/// What a finding says of outputs that are no numbers.
+constexpr std::string_view no_number = "where the output is NaN";
 
 using Members = std::set<std::size_t>;  ///< of the list of all cases
 
@@ -149,6 +154,16 @@ std::vector<Group> Grouping::of(const Way& way) const {
     groups.push_back(explained(way, rule.terms, left));
     sample.open = sample.open.without(rule.cases);
   }
+  // Where some cases fail whatever their fields, a rule that is not sure holds by chance.
+  const bool by_numbers = groups.back().fields.empty();
+  const bool too_many = groups.size() > most_rules;
+  const auto is_chance = [&](const Group& group) {
+    return too_many || (by_numbers && group.others > 0);
+  };
+  for (const Group& group : groups)
+    if (is_chance(group)) left.insert(group.cases.begin(), group.cases.end());
+  std::erase_if(groups, is_chance);
+  if (!left.empty()) groups.push_back(explained(way, {}, left));
   return groups;
 }
 
@@ -288,6 +303,7 @@ class Telling {
  private:
   std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
   std::string stage(const Part& part, const std::vector<Part>& all) const;
+  std::string tile(const CaseReport& report) const;
   /// Shrunk ones first, then the shortest line: what a person reads first.
   const CaseReport& example(const Members& members) const;
   const std::string& line_of(const CaseReport& report) const {
@@ -301,14 +317,14 @@ class Telling {
 
 std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
-  std::vector<std::string> verdicts, rules;
+  std::vector<std::string> verdicts;
   Sayings places, relations;
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
     verdicts.emplace_back(spec::to_string(report.verdict.value));
     if (report.verdict.rule != Rule::unstated)
-      rules.push_back(" by " + std::string(spec::to_string(report.verdict.rule)));
+      verdicts.back() += " by " + std::string(spec::to_string(report.verdict.rule));
     for (const TensorReport& tensor : report.tensors)
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
@@ -320,7 +336,7 @@ std::string Telling::pattern(const Members& members,
       }
   }
   std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
-  return text + most_frequent(verdicts) + most_frequent(rules) + range_of(std::move(errors)) +
+  return text + most_frequent(verdicts) + range_of(std::move(errors)) +
          places.most_frequent(members.size(), tensors.size()) +
          relations.most_frequent(members.size(), tensors.size());
 }
@@ -348,6 +364,19 @@ std::string Telling::stage(const Part& part, const std::vector<Part>& all) const
   return first == stages.end() ? "" : std::string(first->what);
 }
 
+/// Of outputs that are no numbers: rows of dq, dk and dv together are the queries and keys of the
+/// tile where the first of them came from.
+std::string Telling::tile(const CaseReport& report) const {
+  std::vector<std::string> places;
+  for (const Finding& finding : report.findings) {
+    const InCommon common = in_common(finding);
+    if (common.relation.find(no_number) == std::string::npos) continue;
+    places.push_back(finding.tensor + " " + (common.place.empty() ? "everywhere" : common.place));
+  }
+  if (places.empty()) return {};
+  return fmt::format("; no numbers in {}: {}", report.id, fmt::join(places, ", "));
+}
+
 const CaseReport& Telling::example(const Members& members) const {
   const auto cost = [&](std::size_t k) {
     const bool is_shrunk = shrunk_.contains(cases_[k].id);
@@ -364,6 +393,7 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   if (!tensors.empty()) cause.stage = stage(part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
   const CaseReport& first = example(members);
+  cause.pattern += tile(first);
   cause.example = first.id;
   cause.line = line_of(first);
   return cause;
@@ -403,6 +433,7 @@ std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
 }
 
 std::string where_text(const Cause& cause) {
+  if (cause.fields.empty() && cause.others == 0) return "in every case that has it";
   const std::string fields = cause.fields.empty()
                                  ? "whatever the fields"
                                  : fmt::format("where {}", fmt::join(cause.fields, " and "));

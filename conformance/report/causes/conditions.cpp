@@ -25,6 +25,11 @@ constexpr const char* violated = "violated";
 /// The field that says how.
 constexpr const char* violation = "violate";
 
+/// Of fields with so few values, types above all, it is asked what they are not, too.
+constexpr std::size_t few_values = 3;
+/// What a field says of a tensor that is not given.
+constexpr std::string_view absent = "none";
+
 /// Whether a run took a regime.
 const std::string taken = "taken", not_taken = "not taken";
 
@@ -123,6 +128,10 @@ void Collector::add(const Column& column) {
     for (const std::string& value : values)
       add(equality(column, value), column,
           [value](const std::string& text) { return text == value; });
+  for (const std::string& value : values)
+    if (values.size() > 2 && (value == absent || values.size() <= few_values))
+      add(fmt::format("{}!={}", column.name, value), column,
+          [value](const std::string& text) { return text != value; });
   std::vector<double> numbers;
   for (const std::string& value : values)
     if (const auto one = number(value)) numbers.push_back(*one);

@@ -48,8 +48,8 @@ struct Condition {
   std::function<bool(const CaseReport&)> test;  ///< of any case
 };
 
-/// `field=value`, and `field<limit`, `field>=limit` of fields of numbers, that split the cases; of
-/// those that hold for the same cases the first.
+/// `field=value`, `field!=value` of few, and `field<limit`, `field>=limit` of fields of numbers,
+/// that split the cases; of those that hold for the same cases the first.
 std::vector<Condition> conditions_on(const std::vector<const CaseReport*>& cases);
 
 }  // namespace assay::conformance

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/printable.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -34,7 +35,7 @@ ConsoleListener::ConsoleListener(std::ostream& out, Progress progress,
 void ConsoleListener::on_start(std::int64_t cases, const std::string& implementation) {
   cases_ = cases;
   drawn_ = last_ = clock_();
-  out_ << fmt::format("{} cases against {}\n", cases, implementation) << std::flush;
+  out_ << fmt::format("{} against {}\n", counted(cases, "case"), implementation) << std::flush;
 }
 
 void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
@@ -66,7 +67,7 @@ void ConsoleListener::tell(const CaseReport& report, std::int64_t index) {
 
 void ConsoleListener::on_end(const Summary& summary) {
   clear();
-  out_ << fmt::format("{} of {} cases in {}\n", summary.cases, summary.planned,
+  out_ << fmt::format("{} of {} in {}\n", summary.cases, counted(summary.planned, "case"),
                       duration(summary.seconds))
        << std::flush;
 }
@@ -75,7 +76,7 @@ void ConsoleListener::draw(std::int64_t finished) {
   drawn_ = clock_();
   const std::optional<double> left = time_left_.seconds();
   const std::string text =
-      fmt::format("{} of {} cases, {} not conforming, {}", finished, cases_, failed_,
+      fmt::format("{} of {}, {} not conforming, {}", finished, counted(cases_, "case"), failed_,
                   left ? fmt::format("about {} left", duration(pace() * *left))
                        : std::string("estimating the time left"));
   if (progress_ == Progress::lines) {

@@ -138,12 +138,16 @@ TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
                                  "/opt/bin/assay run op --a=1 --implementation=mine\n"
                                  "assay run op\n"
                                  "op --a=1 --implementation=mine\n"
-                                 "run op\n"});
-  ASSERT_EQ(lines.size(), 4u);
+                                 "run op\n"
+                                 "'/my path/assay' run op --b=2 "
+                                 "--implementation='command:sh -c '\\''a b'\\'' {}'\n"
+                                 "' run  --implementation='\n"});
+  ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0].words, (std::vector<std::string>{"op", "--a=1"}));
   EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op"}));
   EXPECT_EQ(lines[2].words, (std::vector<std::string>{"op", "--a=1"}));
   EXPECT_EQ(lines[3].words, (std::vector<std::string>{"run", "op"}));
+  EXPECT_EQ(lines[4].words, (std::vector<std::string>{"op", "--b=2"}));
 }
 
 /// What is said of a text that holds nothing but `line`, behind an empty one.

@@ -136,7 +136,7 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
 
 TEST(Axes, OfADrawnCaseAreThoseChosen) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    const auto cases = flash::drawn().cover(seed);
+    const auto cases = flash::drawn().cover({.seed = seed});
     const auto choices = flash::drawn().covering(seed);
     ASSERT_EQ(cases.size(), choices.size());
     for (std::size_t k = 0; k < cases.size(); ++k) {

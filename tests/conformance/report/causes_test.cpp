@@ -102,6 +102,66 @@ TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].fields, Names{});
   EXPECT_EQ(causes[0].cases.size(), all.size());
+  EXPECT_EQ(where_text(causes[0]), "in every case that has it");
+}
+
+TEST(Causes, NameATensorThatIsGivenHoweverItIs) {
+  auto all = reports([](const std::string& dtype, int seq, int mode) {
+    return dtype == "bf16" && (seq + mode) % 4 != 0 ? Names{"dq"} : Names{};
+  });
+  for (CaseReport& one : all) {
+    constexpr const char* shapes[] = {"none", "BNSS", "1NSS", "BN1S"};
+    const int seq = std::stoi(one.fields[1].second), mode = std::stoi(one.fields[2].second);
+    one.fields.emplace_back("pse_shift", shapes[(seq + mode) % 4]);
+  }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].others, 0);
+  EXPECT_EQ(causes[0].fields, (Names{"dtype=bf16", "pse_shift!=none"}));
+}
+
+TEST(Causes, OfNumbersAndNotOfFieldsAreOne) {
+  const auto causes = causes_of(reports([](const std::string& dtype, int seq, int mode) {
+                                  const int lot = seq * 37 + mode * 11 + (dtype == "bf16" ? 5 : 0);
+                                  return lot % 7 < 3 ? Names{"dv"} : Names{};
+                                }),
+                                {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{});
+}
+
+TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {
+  auto all = reports([](const std::string&, int, int mode) {
+    return mode == 1 ? Names{"dq", "dv"} : Names{};
+  });
+  for (CaseReport& one : all)
+    for (Finding& finding : one.findings) finding.text += ", where the output is NaN";
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_NE(
+      causes[0].pattern.find("; no numbers in " + causes[0].example +
+                             ": dq all at s from 4 to the end, dv all at s from 4 to the end"),
+      std::string::npos)
+      << causes[0].pattern;
+}
+
+TEST(Faults, OfOneTensorAreToldApartByWhatIsDue) {
+  auto all = reports(
+      [](const std::string&, int, int mode) { return mode == 0 ? Names{"dk"} : Names{"dq"}; });
+  for (CaseReport& one : all)
+    for (Finding& finding : one.findings)
+      if (one.fields[2].second == "2")
+        finding.text += ", where the output is 1.5 times what is due";
+      else if (one.fields[2].second == "3")
+        finding.text += ", where the output is 0; at most";
+  const auto ids = [&](std::int64_t most) {
+    Names found;
+    for (const CaseReport* report : first_faults(all, most)) found.push_back(report->id);
+    return found;
+  };
+  EXPECT_EQ(ids(2), (Names{all[0].id, all[1].id})) << "tensors first";
+  EXPECT_EQ(ids(9), (Names{all[0].id, all[1].id, all[2].id}))
+      << "numbers differ from case to case, and are no other fault";
 }
 
 TEST(Causes, EveryFailingCaseHasOne) {

@@ -290,12 +290,14 @@ ExitCode check(const CheckOptions& options, const Context& context) {
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
+  if (!left_out.empty()) verdicts.results.summary.ends_with = ExitCode::usage;
   write_reports(options, verdicts.results, context);
   print_results(verdicts.results, context.typed, told.out);
   told.out << "\nnot confirmed by a file alone:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
-    told.out << fmt::format("  {} ({} cases)\n", item, count);
-  return left_out.empty() ? verdicts.results.summary.exit_code() : ExitCode::usage;
+    told.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
+  const conformance::Summary& summary = verdicts.results.summary;
+  return summary.ends_with.value_or(summary.exit_code());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <system_error>
@@ -39,6 +40,23 @@ class Dump {
  public:
   Dump(std::filesystem::path folder, std::ostream& out) : folder_(std::move(folder)), out_(out) {}
 
+  /// Errors: UsageError for an array of another dump, which would lie beside those of this one.
+  void require_no_other_than(const std::set<std::string>& names) const {
+    std::set<std::string> others;
+    for (const char* const part : {"inputs", "actual", "expected", "radius", "tau", "stages"}) {
+      std::error_code absent;
+      for (const auto& entry : std::filesystem::directory_iterator(folder_ / part, absent)) {
+        const std::filesystem::path name = std::filesystem::path(part) / entry.path().filename();
+        if (name.extension() == ".npy" && !names.contains(name.string()))
+          others.insert(name.string());
+      }
+    }
+    if (!others.empty())
+      throw UsageError(
+          fmt::format("--npy is '{}', which holds {} of another dump: this case has no such array; "
+                      "name another folder, or remove what is there",
+                      folder_.string(), *others.begin()));
+  }
   void add(const std::string& name, const spec::Tensor& tensor) {
     const std::filesystem::path file = file_of(name);
     fixtures::write_npy(file, tensor);
@@ -102,16 +120,27 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
   auto outputs = conformance::make_outputs(c);
   implementation->run_call(call, c.problem, inputs, outputs);
 
+  const auto given = conformance::named_tensors(inputs),
+             actual = conformance::named_tensors(outputs);
+  const auto due = examination.expected(numerics);
+  const auto stages = conformance::Suite<Op>::intermediates(c.problem, inputs);
+  std::set<std::string> files;
+  const auto announce = [&](const std::string& part, const auto& arrays) {
+    for (const auto& array : arrays) files.insert(part + "/" + array.name + ".npy");
+  };
+  announce("inputs", given);
+  announce("actual", actual);
+  for (const char* const part : {"expected", "radius", "tau"}) announce(part, due);
+  announce("stages", stages.arrays);
+
   Dump dump(options.folder, context.out);
-  for (const auto& [name, tensor] : conformance::named_tensors(inputs))
-    dump.add("inputs/" + name, tensor);
-  const auto actual = conformance::named_tensors(outputs);
+  dump.require_no_other_than(files);
+  for (const auto& [name, tensor] : given) dump.add("inputs/" + name, tensor);
   for (const auto& [name, tensor] : actual) dump.add("actual/" + name, tensor);
-  for (const conformance::Expected& expected : examination.expected(numerics)) {
+  for (const conformance::Expected& expected : due) {
     const auto tensor = std::ranges::find(actual, expected.name, &fixtures::NamedTensor::name);
     add_expected(c, expected, tensor->tensor.shape, dump);
   }
-  const auto stages = conformance::Suite<Op>::intermediates(c.problem, inputs);
   for (const auto& [name, shape, values] : stages.arrays) dump.add("stages/" + name, shape, values);
   if (!stages.left_out.empty()) context.out << "no stages: " << stages.left_out << '\n';
   return ExitCode::conformant;

@@ -7,6 +7,7 @@
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "commands/commands.hpp"
@@ -112,8 +113,8 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
       reading([&] { return fixtures::Reader(options.store, fixtures::Origin::foreign); });
   const std::vector<std::string> ids = reading([&] { return reader.ids(); });
   if (std::find(ids.begin(), ids.end(), options.id) == ids.end())
-    throw UsageError(fmt::format("{} has no case '{}' (it holds {} cases)", options.store,
-                                 options.id, ids.size()));
+    throw UsageError(fmt::format("{} has no case '{}' (it holds {})", options.store, options.id,
+                                 conformance::counted(std::ssize(ids), "case")));
   const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
   context.out << fmt::format(
       "case {}\n  {} run {}\n  {}\n", record.id, context.typed, record.command,

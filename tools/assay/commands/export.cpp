@@ -141,7 +141,8 @@ std::string size_text(std::int64_t bytes) {
 
 /// Told before the first case: an export may take long, and a disk may be small.
 void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
-  out << fmt::format("{} cases, about {}\n", cases, size_text(size.bytes())) << std::flush;
+  out << fmt::format("{}, about {}\n", conformance::counted(cases, "case"), size_text(size.bytes()))
+      << std::flush;
 }
 
 /// Writes the cases, with what the named implementation makes of them, and adds them to `golden`.
@@ -177,7 +178,7 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
 }
 
 void print_written(const ExportOptions& options, std::int64_t cases, std::ostream& out) {
-  out << fmt::format("{}: {} cases, {}\n", options.file, cases,
+  out << fmt::format("{}: {}, {}\n", options.file, conformance::counted(cases, "case"),
                      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 

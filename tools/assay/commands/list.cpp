@@ -226,6 +226,20 @@ ExitCode list(const ListOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
+/// Errors: UsageError for a flag that chooses nothing beside the others, or without them.
+void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
+  std::string of_plan;
+  for (const char* flag : {"--seed", "--random", "--product", "--only", "--cases", "--full"})
+    if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
+  if (!options.coverage && (!options.report.empty() || !of_plan.empty()))
+    throw UsageError((options.report.empty() ? of_plan : "--report") + " goes with --coverage");
+  if (of_plan.empty() && app.count("--upstream") > 0) of_plan = "--upstream";
+  const std::string& idle = options.kind.empty() ? of_plan : options.kind;
+  if (!options.report.empty() && !idle.empty())
+    throw UsageError("--report has the coverage of all its cases: '" + idle +
+                     "' has nothing to choose");
+}
+
 }  // namespace
 
 Command list_command() {
@@ -243,13 +257,7 @@ Command list_command() {
         app.add_option("--report", options->report, "with --coverage: a report as JSON");
         options->plan.declare(app);
         return [options, &app](const Context& context) {
-          for (const char* flag :
-               {"--report", "--seed", "--random", "--product", "--only", "--cases", "--full"})
-            if (app.count(flag) > 0 && !options->coverage)
-              throw UsageError(std::string(flag) + " goes with --coverage");
-          if (!options->report.empty() && !options->kind.empty())
-            throw UsageError("--report has the coverage of all its operators: '" + options->kind +
-                             "' has nothing to choose");
+          require_use_of_flags(app, *options);
           return options->coverage ? list_coverage(*options, context) : list(*options, context);
         };
       }};

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "assay/conformance/report/listeners.hpp"
 #include "assay/fixtures/file.hpp"
@@ -168,19 +169,21 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
+  std::ostringstream words;  // the report has the exit code, and they come last
+  const ExitCode code = options.exit.code_of(results, baseline, words);
+  results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
   const Context told = beside(options.files.texts(), context);
   print_results(results, replay_program(results, context), told.out);
   if (!options.files.store.empty()) write_store(options.files.store, results, parts);
   write_texts(options, results, baseline, context);
   told.out << '\n';
   options.files.print(told.out);
-  const ExitCode code = options.exit.code_of(results, baseline, told.out);
+  told.out << words.str();
   if (const auto left = results.summary.planned - results.summary.cases; left > 0)
     told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
                             results.summary.planned);
-  if (!results.summary.interrupted) return code;
-  context.err << "a part was stopped\n";
-  return ExitCode::not_conclusive;
+  if (results.summary.interrupted) context.err << "a part was stopped\n";
+  return *results.summary.ends_with;
 }
 
 }  // namespace

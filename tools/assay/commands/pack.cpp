@@ -170,10 +170,10 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   }
   folder.finish(manifest.dump(1) + '\n');
   context.out << fmt::format(
-      "{}: {} cases, {:.1f} MB; left out: {} without exact inputs for {}, "
+      "{}: {}, {:.1f} MB; left out: {} without exact inputs for {}, "
       "{} with a recipe of more than {} B\n",
-      options.to, pack.cases, static_cast<double>(bytes) / 1e6, pack.inexact, options.numerics,
-      pack.long_recipes, longest_recipe);
+      options.to, conformance::counted(pack.cases, "case"), static_cast<double>(bytes) / 1e6,
+      pack.inexact, options.numerics, pack.long_recipes, longest_recipe);
   return ExitCode::conformant;
 }
 
@@ -285,8 +285,10 @@ ExitCode verify_pack(const PackOptions& options, const Context& context) {
     const std::string place = fmt::format("{}:{}", (folder / recipes_name).string(), ++cases);
     faults += verify_recipe(text, place, digests, numerics, inputs, context.out);
   }
-  context.out << fmt::format("{}: {} cases, {} inputs made anew, {} digests differ\n",
-                             options.verified, cases, inputs, faults);
+  using conformance::counted;
+  context.out << fmt::format("{}: {}, {} made anew, {} {}\n", options.verified,
+                             counted(cases, "case"), counted(inputs, "input"),
+                             counted(faults, "digest"), faults == 1 ? "differs" : "differ");
   return faults == 0 ? ExitCode::conformant : ExitCode::usage;
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
@@ -27,31 +28,38 @@ struct ReportOptions {
 void print_changes(const Changes& changes, const Results& before, const std::string& program,
                    std::ostream& out) {
   Table table({"change", "before", "now", "replay"});
-  for (const auto& [change, then, now] : changes.cases)
-    table.add({std::string(spec::to_string(change)),
-               std::string(spec::to_string(then->verdict.value)),
+  for (const auto& [change, why, then, now] : changes.cases)
+    table.add({fmt::format("{}{}{}", spec::to_string(change), why.empty() ? "" : ": ", why),
+               std::string(then == nullptr ? "-" : spec::to_string(then->verdict.value)),
                std::string(spec::to_string(now->verdict.value)),
                conformance::replay_command(*now, program)});
-  out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",
-                     before.environment.implementation, before.environment.started, changes.common,
-                     changes.only_now, changes.only_before);
-  if (table.empty()) {
+  out << fmt::format("\ncompared with {} of {}: {} in both, {} only now, {} only before\n",
+                     before.environment.implementation, before.environment.started,
+                     conformance::counted(changes.common, "case"), changes.only_now,
+                     changes.only_before.size());
+  if (!changes.only_before.empty())
+    out << "missing now, the first of them: "
+        << conformance::replay_command(*changes.only_before.front(), program) << '\n';
+  if (changes.common == 0)
+    out << "no case is in both reports: nothing was compared\n";
+  else if (table.empty())
     out << "no verdict changed\n";
-    return;
-  }
+  if (table.empty()) return;
   table.print(out);
-  out << fmt::format("{} regressions, {} improvements\n", changes.count(Change::regression),
-                     changes.count(Change::improvement));
+  out << fmt::format("{}, {}\n",
+                     conformance::counted(changes.count(Change::regression), "regression"),
+                     conformance::counted(changes.count(Change::improvement), "improvement"));
 }
 
 /// Shows what changed since the first earlier report; the exit code says whether something became
-/// worse.
+/// worse, or nothing was compared.
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, const Context& context) {
   const Changes changes = changes_between(results, before);
   print_changes(changes, before, replay_program(results, context), out);
   if (const auto write = sink(options.json, context)) write(to_json(changes, results, before));
-  return changes.count(Change::regression) > 0 ? ExitCode::nonconformant : ExitCode::conformant;
+  if (changes.count(Change::regression) > 0) return ExitCode::nonconformant;
+  return changes.common > 0 ? ExitCode::conformant : ExitCode::not_conclusive;
 }
 
 ExitCode report(const ReportOptions& options, const Context& context) {
@@ -82,7 +90,9 @@ ExitCode report(const ReportOptions& options, const Context& context) {
 Command report_command() {
   return {
       .name = "report",
-      .summary = "show a report, or compare it with an earlier one: exit code 1 on a regression",
+      .summary =
+          "show a report, or compare it with an earlier one: exit code 1 on a regression, 3 where "
+          "no case is in both",
       .declare = [](CLI::App& app, const Registry&) -> Action {
         const auto options = std::make_shared<ReportOptions>();
         app.add_option("report", options->report,

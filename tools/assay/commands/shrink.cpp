@@ -26,6 +26,7 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
   else
     out << fmt::format("{}:\n\n", end_text(shrunk));
   if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.typed, out);
+  if (!shrunk.declared.empty()) out << declared_text(shrunk) << '\n';
 }
 
 template <class Op>
@@ -51,8 +52,9 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const conformance::MakeFresh<Op> fresh = [&] {
     return make_implementation<Op>(context.registry, options.implementation);
   };
-  const auto result = shrunk<Op>(c, report, recorder, fresh, {.stop = &context.stop});
-  const ShrunkCase summary = told(report, result);
+  const conformance::ShrinkBudget budget{.stop = &context.stop};
+  const auto result = shrunk<Op>(c, report, recorder, fresh, budget);
+  const ShrunkCase summary = told(report, result, fitting_numerics(c, result, recorder, budget));
   if (options.json)
     context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
                                                        conformance::to_json(report))},
@@ -61,7 +63,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
                                           {"runs", summary.runs},
                                           {"end", spec::to_string(summary.end)},
                                           {"again", summary.again},
-                                          {"failed_again", summary.failed_again}}
+                                          {"failed_again", summary.failed_again},
+                                          {"declared", summary.declared}}
                        .dump(1)
                 << '\n';
   else

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "assay/conformance/judge/other_numerics.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/report/sweep.hpp"
@@ -36,10 +39,32 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
   return conformance::shrink(c, failing, judge, budget, alone);
 }
 
+/// With which numerics the case, what it was shrunk to and an ordinary one would conform; empty
+/// where with none, or where no numbers are the matter.
+template <class Op>
+std::string fitting_numerics(const conformance::Case<Op>& c, const conformance::Shrunk<Op>& result,
+                             Recorder<Op>& recorder, const conformance::ShrinkBudget& budget) {
+  if (!result.report.value_case || !c.violate.empty()) return {};
+  std::vector<conformance::Case<Op>> cases = {result.smallest};
+  if (conformance::command_line(c) != conformance::command_line(result.smallest))
+    cases.push_back(c);
+  conformance::Case<Op> ordinary;
+  ordinary.problem.dtype = c.problem.dtype;
+  cases.push_back(ordinary);
+  const auto start = std::chrono::steady_clock::now();
+  const auto ends = [&] {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    return spent.count() > budget.seconds || (budget.stop != nullptr && *budget.stop);
+  };
+  const std::string fitting = conformance::fitting_numerics<Op>(cases, recorder, ends);
+  recorder.take();
+  return fitting;
+}
+
 /// What a report tells of it.
 template <class Op>
 conformance::ShrunkCase told(const conformance::CaseReport& failing,
-                             const conformance::Shrunk<Op>& result) {
+                             const conformance::Shrunk<Op>& result, std::string declared) {
   return {.id = failing.id,
           .command_line = failing.command_line,
           .shrunk = conformance::command_line(result.smallest),
@@ -47,7 +72,8 @@ conformance::ShrunkCase told(const conformance::CaseReport& failing,
           .runs = result.runs,
           .end = result.end,
           .again = result.again.runs,
-          .failed_again = result.again.failures};
+          .failed_again = result.again.failures,
+          .declared = std::move(declared)};
 }
 
 }  // namespace assay::cli

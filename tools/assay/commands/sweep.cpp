@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/case/shell_word.hpp"
@@ -93,26 +94,32 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
   return result;
 }
 
-/// Exit code and last words of a sweep that ended, was stopped or ran out of its budget.
-ExitCode conclude(const conformance::Results& results, const SweepOptions& options,
-                  const Baseline& baseline, const Context& context) {
+/// How a sweep ended, was stopped or ran out of its budget. The report has the code: it is known
+/// before the words are due, which come last.
+struct Conclusion {
+  ExitCode code;
+  std::string words, warning;  ///< for standard output, and standard error
+};
+
+Conclusion conclude(const conformance::Results& results, const SweepOptions& options,
+                    const Baseline& baseline) {
   const Summary& summary = results.summary;
-  if (summary.interrupted) {
-    context.err << fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
-                               options.files.store.empty()
-                                   ? "without --store nothing can be taken up again"
-                                   : "the same command takes up the rest");
-    return ExitCode::not_conclusive;
-  }
-  const ExitCode code = options.exit.code_of(results, baseline, context.out);
-  if (summary.cases == summary.planned) return code;
+  if (summary.interrupted)
+    return {
+        ExitCode::not_conclusive, "",
+        fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
+                    options.files.store.empty() ? "without --store nothing can be taken up again"
+                                                : "the same command takes up the rest")};
+  std::ostringstream words;
+  const ExitCode code = options.exit.code_of(results, baseline, words);
   const bool failed = options.fail_fast && code == ExitCode::nonconformant;
-  context.out << fmt::format(
-      "{}: {} of {} cases were not run{}\n",
-      failed ? "ended behind the first failure" : "budget of " + options.budget + " spent",
-      summary.planned - summary.cases, summary.planned,
-      options.files.store.empty() || failed ? "" : "; the same command takes them up");
-  return code;
+  if (summary.cases < summary.planned)
+    words << fmt::format(
+        "{}: {} of {} cases were not run{}\n",
+        failed ? "ended behind the first failure" : "budget of " + options.budget + " spent",
+        summary.planned - summary.cases, summary.planned,
+        options.files.store.empty() || failed ? "" : "; the same command takes them up");
+  return {code, words.str(), ""};
 }
 
 /// Where the results go. They are settled before a kernel runs, which may go to another folder.
@@ -120,14 +127,17 @@ struct Sinks {
   conformance::Sink report, html, junit;
 };
 
-/// Prints the results and writes what is made of all of them at once. A report on standard output
-/// cannot be replaced: it is written here alone.
+/// Prints the results and writes what is made of all of them at once, the report where it says more
+/// than at the end of the cases. One on standard output cannot be replaced: it is written here
+/// alone.
 void publish(const conformance::Results& results, const SweepOptions& options, const Sinks& sinks,
              const Context& context) {
   const Context told = beside(options.files.texts(), context);
   print_results(results, context.typed, told.out);
-  if (!results.shrunk.empty() || results.shard || is_standard_output(options.files.report))
-    if (sinks.report) sinks.report(conformance::to_json(results));
+  const bool says_more = !results.shrunk.empty() || results.shard ||
+                         results.summary.ends_with != results.summary.exit_code();
+  if (sinks.report && (says_more || is_standard_output(options.files.report)))
+    sinks.report(conformance::to_json(results));
   if (sinks.html) sinks.html(dashboard_page(results));
   told.out << '\n';
   options.files.print(told.out);
@@ -262,8 +272,11 @@ void require_one_choice(const CLI::App& app) {
 bool choose_lines(const CLI::App& app, SweepOptions& options, std::ostream& out) {
   require_one_choice(app);
   options.plan.lines = case_texts("--lines", options.lines);
+  options.plan.lines_path = options.lines;
   if (options.last_failed.empty()) return true;
   options.plan.lines = {failed_lines(options.last_failed)};
+  options.plan.lines_flag = "--last-failed";
+  options.plan.lines_path = options.last_failed;
   if (!options.plan.lines.front().text.empty()) return true;
   out << "no case of " << options.last_failed << " failed\n";
   return false;
@@ -349,14 +362,20 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
   results.shard = std::move(shard);
+  const Conclusion end = conclude(results, options, baseline);
+  results.summary.ends_with = end.code;
   publish(results, options, sinks, context);
   // Last: after a kill before this line the next start takes everything up. What a stop or a budget
   // left out is taken up as well.
   if (store && results.shard) store->describe(description(results, *store));
   const bool stored = !store || is_stored(*store, summary, options, context);
-  const ExitCode code =
-      conclude(results, options, baseline, beside(options.files.texts(), context));
-  return code == ExitCode::conformant && !stored ? ExitCode::not_conclusive : code;
+  context.err << end.warning;
+  beside(options.files.texts(), context).out << end.words;
+  if (stored || end.code != ExitCode::conformant) return end.code;
+  results.summary.ends_with = ExitCode::not_conclusive;
+  if (sinks.report && !is_standard_output(options.files.report))
+    sinks.report(conformance::to_json(results));
+  return ExitCode::not_conclusive;
 }
 
 /// The words of the command but for those that say where results go, and which part of them: parts
@@ -390,7 +409,7 @@ Command sweep_command() {
             options->plan.declare(app);
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
             app.add_option("--shrink", options->shrink,
-                           "how many faults are reduced to their smallest neighbour");
+                           "how many faults are reduced to their smallest neighbour [3]");
             options->exit.declare(app);
             app.add_option("--shard", options->shard,
                            "only part i of n, e.g. 1/3; 'merge' joins the parts");

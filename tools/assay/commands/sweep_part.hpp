@@ -163,7 +163,9 @@ class SweepPartOf final : public SweepPart {
 
   conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                  const conformance::ShrinkBudget& budget) override {
-    return told(failing, shrunk(case_of(failing), failing, recorder_, fresh_, budget));
+    const auto c = case_of(failing);
+    const auto result = shrunk(c, failing, recorder_, fresh_, budget);
+    return told(failing, result, fitting_numerics(c, result, recorder_, budget));
   }
 
  private:

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <set>
 #include <sstream>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/case_lines.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/choose.hpp"
@@ -19,28 +20,41 @@ namespace {
 
 using conformance::CaseReport;
 
+/// A day of the calendar, such as 2027-03-31.
 bool is_day(const std::string& text) {
   constexpr std::string_view shape = "dddd-dd-dd";
-  return text.size() == shape.size() &&
-         std::ranges::equal(text, shape, [](char letter, char wanted) {
-           return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
-         });
+  if (!std::ranges::equal(text, shape, [](char letter, char wanted) {
+        return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
+      }))
+    return false;
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return std::stoi(text.substr(at, digits));
+  };
+  return std::chrono::year_month_day(std::chrono::year(number(0, 4)),
+                                     std::chrono::month(static_cast<unsigned int>(number(5, 2))),
+                                     std::chrono::day(static_cast<unsigned int>(number(8, 2))))
+      .ok();
 }
 
 /// The replay line as reports write it.
-std::string written_line(const std::string& words) {
-  std::istringstream stream(words);
-  std::string name, line;
-  stream >> name;
-  with_operators(name, [&]<class Op> {
-    line = conformance::command_line(
-        conformance::parse_case<Op>(conformance::case_words(words, Op::name)));
+std::string written_line(const std::vector<std::string>& words) {
+  std::string line;
+  with_operators(words.front(), [&]<class Op> {
+    line = conformance::command_line(conformance::parse_case<Op>({words.begin() + 1, words.end()}));
   });
   return line;
 }
 
-bool fails(const CaseReport& report) {
-  return conformance::contribution(report.verdict) != ExitCode::conformant;
+bool fails(conformance::Verdict verdict) {
+  return conformance::contribution(verdict) != ExitCode::conformant;
+}
+
+/// Those that a case of a sweep may have, and that count for its exit code.
+std::string failing_verdicts() {
+  std::vector<std::string> names;
+  for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
+    if (fails(verdict) && verdict != conformance::Verdict::usage_error) names.emplace_back(name);
+  return joined(names);
 }
 
 }  // namespace
@@ -69,11 +83,16 @@ void Baseline::read_line(const std::string& line, const std::string& place,
   std::getline(stream, words);
   if (!is_day(day))
     throw UsageError("'" + day + "', wanted a day such as 2027-03-31, a verdict, a replay line");
-  const auto& verdicts = spec::spellings_of<conformance::Verdict>;
-  const auto value = verdicts.parse(verdict);
-  if (!value) throw UsageError("'" + verdict + "', wanted one of " + verdicts.choices());
+  const auto value = spec::spellings_of<conformance::Verdict>.parse(verdict);
+  if (!value || !fails(*value) || *value == conformance::Verdict::usage_error)
+    throw UsageError("'" + verdict +
+                     "', wanted a verdict that counts as a failure: " + failing_verdicts());
+  const std::vector<std::string> case_words = conformance::words_of_line(words);
+  if (case_words.empty())
+    throw UsageError("no replay line stands behind '" + day + " " + verdict +
+                     "', wanted a day, a verdict, a replay line");
   Known known{.until = day,
-              .line = written_line(words),
+              .line = written_line(case_words),
               .reason = conformance::excerpt(reason),
               .verdict = *value};
   const std::string id = conformance::case_id(known.line);
@@ -85,7 +104,7 @@ void Baseline::read_line(const std::string& line, const std::string& place,
 
 std::string Baseline::excuse(const CaseReport& report) const {
   const auto known = by_id_.find(report.id);
-  if (known == by_id_.end() || !fails(report) || is_due(known->second) ||
+  if (known == by_id_.end() || !fails(report.verdict) || is_due(known->second) ||
       known->second.verdict != report.verdict.value)
     return {};
   return fmt::format("known until {}{}{}", known->second.until,
@@ -106,7 +125,7 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
       ++known;
       --counted.verdicts[report.verdict.value];  // it was judged, and what came out was awaited
       ++counted.verdicts[conformance::Verdict::conforms];
-    } else if (!fails(report)) {
+    } else if (!fails(report.verdict)) {
       out << fmt::format("{}: fails no more, remove it: {}\n", path_, said.line);
     } else if (is_due(said)) {
       out << fmt::format("{}: expired on {}: {}\n", path_, said.until, said.line);
@@ -116,8 +135,9 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
                          said.line);
     }
   }
-  out << fmt::format("{}: {} known failures do not count, {} of its cases were not run\n", path_,
-                     known, by_id_.size() - met.size());
+  out << fmt::format("{}: {} {} not count, {} of its cases were not run\n", path_,
+                     conformance::counted(known, "known failure"), known == 1 ? "does" : "do",
+                     by_id_.size() - met.size());
   return counted.exit_code();
 }
 

@@ -16,7 +16,7 @@ namespace assay::cli {
 ///     2027-03-31 nonconformant_proven flash_attention_score_grad --dtype=fp16 --seq_q=33
 ///
 /// They do not count for the exit code as long as they fail as the line says; behind that day
-/// (UTC) they do.
+/// (UTC) they do. A case may stand there as the command that a report prints of it.
 class Baseline {
  public:
   /// None.

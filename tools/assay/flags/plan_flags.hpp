@@ -19,8 +19,9 @@ namespace assay::cli {
 struct PlanFlags {
   std::string seed = "1", random = "60", product, only, upstream = "on", cases;
   bool full = false;
-  /// Instead of a plan: the lines of these texts, as they stand.
+  /// Instead of a plan: the lines of these texts, as they stand, and which flag named them.
   std::vector<conformance::CaseText> lines;
+  std::string lines_flag = "--lines", lines_path;
 
   void declare(CLI::App& app) {
     app.add_option("--seed", seed, "seed of the sampled cases");
@@ -28,8 +29,8 @@ struct PlanFlags {
     app.add_option("--product", product, "only calls on this product: a2 or a3");
     app.add_option(
         "--only", only,
-        "cases whose replay line (defaults written out) or note holds this text; 'A & !B "
-        "| C': A and not B, or C");
+        "cases whose replay line (defaults written out) or note holds this text; '--seq=1 ', with "
+        "a blank behind it, is no 16; 'A & !(B | C)': A, and neither B nor C");
     app.add_option("--cases", cases,
                    "cases of your own beside the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
@@ -57,19 +58,20 @@ struct Planned {
 inline void tell_other_operators(const std::string& swept, const PlanFlags& flags,
                                  std::ostream& out) {
   if (swept.empty()) return;
-  const auto tell = [&](std::string_view flag, const std::vector<conformance::CaseText>& texts) {
+  const auto tell = [&](std::string_view flag, const std::string& path,
+                        const std::vector<conformance::CaseText>& texts) {
     std::int64_t others = 0, own = 0;
     for (const conformance::CaseText& text : texts)
       for (const conformance::CaseLine& line : conformance::case_lines(text))
         ++(line.words.front() == swept ? own : others);
     if (others > 0 && own == 0)
-      throw UsageError(std::string(flag) + ": no line is one of " + swept);
+      throw UsageError(std::string(flag) + " is '" + path + "': no line is one of " + swept);
     if (others > 0)
       out << flag << ": " << others << " of " << others + own << " lines are not of " << swept
           << " and left out\n";
   };
-  tell("--cases", case_texts("--cases", flags.cases));
-  tell("--lines", flags.lines);
+  tell("--cases", flags.cases, case_texts("--cases", flags.cases));
+  tell(flags.lines_flag, flags.lines_path, flags.lines);
 }
 
 /// Tells what --only left out, if anything.
@@ -85,7 +87,7 @@ template <class Op>
 std::string searchable(const conformance::Case<Op>& c) {
   std::string text = conformance::command_line(c) + '\n' + c.note + '\n';
   for (const auto& [name, value] : conformance::field_texts(c)) text += " --" + name + "=" + value;
-  return text;
+  return text + ' ';  // behind the last value, too, so that a text can ask for the whole of one
 }
 
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.

@@ -36,8 +36,13 @@ void append(std::vector<CommandGuide>& all, const CLI::App& app, std::vector<std
   }
 }
 
-/// Letters that are put in, left out or exchanged between two words.
-std::size_t distance(std::string_view a, std::string_view b) {
+/// Letters that are put in, left out or exchanged between two words, and between the first and the
+/// beginning of the second that is most like it.
+struct Distance {
+  std::size_t whole, beginning;
+};
+
+Distance distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -48,7 +53,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
       diagonal = above;
     }
   }
-  return row.back();
+  return {row.back(), std::ranges::min(row)};
 }
 
 }  // namespace
@@ -71,11 +76,15 @@ std::vector<std::string> accepted(const CLI::App& app) {
 std::string meant(std::string_view word, const std::vector<std::string>& others) {
   constexpr std::size_t most_letters = 2;
   word = word.substr(0, word.find('='));
-  std::size_t least = std::min(most_letters, word.size() / 3) + 1;
-  std::string nearest;
-  for (const std::string& other : others)
-    if (const std::size_t letters = distance(word, other); letters < least)
-      least = letters, nearest = other;
+  constexpr std::size_t shortest_beginning = 5;  // "--ver"
+  std::size_t least = std::min(most_letters, word.size() / 3) + 1, least_beginning = most_letters;
+  std::string nearest, begun;
+  for (const std::string& other : others) {
+    const auto [whole, beginning] = distance(word, other);
+    if (whole < least) least = whole, nearest = other;
+    if (beginning < least_beginning) least_beginning = beginning, begun = other;
+  }
+  if (nearest.empty() && word.size() >= shortest_beginning) nearest = begun;
   return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
 }
 

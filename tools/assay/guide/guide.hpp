@@ -35,8 +35,8 @@ std::vector<CommandGuide> guides(const CLI::App& app);
 /// What the command could have taken: its subcommands, then its flags.
 std::vector<std::string> accepted(const CLI::App& app);
 
-/// "; did you mean '--seed'?" where the word, without a value, is like one of the others; else
-/// empty.
+/// "; did you mean '--seed'?" where the word, without a value, is like one of the others, or like
+/// the beginning of one; else empty.
 std::string meant(std::string_view word, const std::vector<std::string>& others);
 
 /// A page of the handbook on one command.

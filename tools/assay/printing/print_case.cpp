@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "printing/table.hpp"
 
@@ -42,7 +43,7 @@ void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) 
   Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t",
                "tau/|ref|", "controls", "exempt"});
   for (const TensorReport& t : tensors)
-    table.add({t.name, rows_text(t), fmt::format("{:.4g}", t.worst), place(t.worst_at),
+    table.add({t.name, rows_text(t), ratio_text(t.worst), place(t.worst_at),
                fmt::format("{:.4f}", t.rms), fmt::format("{:.4f}", t.rms_limit),
                fmt::format("{:+.4f}", t.bias), fmt::format("{:+.2f}", t.bias_t),
                fmt::format("{:.3g}", t.median_tau_over_ref), t.controls, std::to_string(t.exempt)});
@@ -68,6 +69,10 @@ void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
 
 }  // namespace
 
+std::string ratio_text(double ratio) {
+  return ratio < std::numeric_limits<double>::max() ? fmt::format("{:.4g}", ratio) : "inf";
+}
+
 void print_case(const CaseReport& report, const std::string& program, std::ostream& out) {
   out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict.value),
                      report.implementation, report.id);
@@ -86,6 +91,22 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
                      report.seconds_implementation, report.seconds_total);
 }
 
+namespace {
+
+/// A kernel that is new has nothing from a call before.
+const char* all_but_one(const conformance::ShrunkCase& shrunk) {
+  constexpr std::int64_t many = 10;
+  const bool is_so = shrunk.again >= many && shrunk.failed_again == shrunk.again - 1;
+  return is_so ? ", in all but one (what is kept between calls does so)" : "";
+}
+
+}  // namespace
+
+std::string declared_text(const conformance::ShrunkCase& shrunk) {
+  return fmt::format("with numerics declared as {} it would conform: is that what the kernel does?",
+                     shrunk.declared);
+}
+
 std::string end_text(const conformance::ShrunkCase& shrunk) {
   using conformance::ShrinkEnd;
   const std::string after = fmt::format("after {} runs ", shrunk.runs);
@@ -100,8 +121,9 @@ std::string end_text(const conformance::ShrunkCase& shrunk) {
       return after + "the search was stopped";
     case ShrinkEnd::unsteady:
       return shrunk.failed_again < shrunk.again
-                 ? fmt::format("run again alone it fails {}: it is not shrunk",
-                               text_of(conformance::Repetition{shrunk.again, shrunk.failed_again}))
+                 ? fmt::format("run again alone it fails {}{}: it is not shrunk",
+                               text_of(conformance::Repetition{shrunk.again, shrunk.failed_again}),
+                               all_but_one(shrunk))
                  : after + "smaller cases failed, too, but not always when they were run alone";
   }
   return after;

@@ -14,6 +14,10 @@ namespace assay::cli {
 void print_case(const conformance::CaseReport& report, const std::string& program,
                 std::ostream& out);
 
+/// A largest error / tau; "inf" where no number is large enough, as of an error that is infinite or
+/// NaN.
+std::string ratio_text(double ratio);
+
 /// With what replay lines of results start on this terminal: as this program was typed, if it was
 /// the one that wrote them.
 inline std::string replay_program(const conformance::Results& results, const Context& context) {
@@ -30,5 +34,7 @@ void print_results(const conformance::Results& results, const std::string& progr
 /// How a search for a smaller case ended: "after 34 runs nothing smaller fails in the same way",
 /// and how often what it found fails where that is not always.
 std::string end_text(const conformance::ShrunkCase& shrunk);
+/// "with numerics declared as operand_scaled=true it would conform: is that what the kernel does?"
+std::string declared_text(const conformance::ShrunkCase& shrunk);
 
 }  // namespace assay::cli

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "assay/conformance/report/causes.hpp"
+#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/regimes.hpp"
 #include "flags/values.hpp"
 #include "printing/print_case.hpp"
@@ -107,7 +108,7 @@ void print_worst(const Results& results, const std::string& program, std::ostrea
   out << '\n';
   Table table({"tensor", "worst error/tau", "case", "replay"});
   for (const auto& error : worst)
-    table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
+    table.add({error.tensor, ratio_text(error.ratio), error.case_id,
                shortened(replay(program, error.command_line, error.implementation))});
   table.print(out);
 }
@@ -130,6 +131,7 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
       out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
                          replay(program, shrunk.shrunk, name));
     if (is_new) out << "    " << end_text(shrunk) << '\n';
+    if (is_new && !shrunk.declared.empty()) out << "    " << declared_text(shrunk) << '\n';
   }
 }
 
@@ -161,8 +163,9 @@ void print_failures(const Results& results, const std::string& program, std::ost
     for (const std::string& line : conformance::told_first(*report)) out << "    " << line << '\n';
   }
   if (left_out > 0)
-    out << fmt::format("  and {} cases with {} other faults, see the report\n", left_out,
-                       faults.size() - faults_shown);
+    out << fmt::format("  and {} with {}, see the report\n", conformance::counted(left_out, "case"),
+                       conformance::counted(static_cast<std::int64_t>(faults.size() - faults_shown),
+                                            "other fault"));
 }
 
 /// Why cases were not applicable, the most frequent reasons first.
@@ -229,8 +232,9 @@ void print_causes(const Results& results, const std::string& program, std::ostre
 
 void print_results(const Results& results, const std::string& program, std::ostream& out) {
   const auto& summary = results.summary;
-  out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n",
-                     summary.implementation, summary.cases, summary.value_cases, summary.seconds);
+  out << fmt::format("{}: {}, {} of them judged by numbers, {:.1f} s\n\n", summary.implementation,
+                     conformance::counted(summary.cases, "case"), summary.value_cases,
+                     summary.seconds);
   print_verdicts(results, out);
   print_reasons(results, out);
   print_requirements(summary.requirements, out);

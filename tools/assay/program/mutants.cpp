@@ -187,6 +187,8 @@ constexpr std::string_view subject_name(mutants::Subject subject) {
       return "arguments";
     case mutants::Subject::forward:
       return "forward";
+    case mutants::Subject::many_calls:
+      return "many_calls";
     case mutants::Subject::numbers:
       break;
   }

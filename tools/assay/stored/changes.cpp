@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace assay::cli {
 namespace {
@@ -12,6 +13,8 @@ using conformance::ExitCode;
 using conformance::Results;
 using conformance::Verdict;
 
+constexpr int gravest = 2;
+
 /// What a sweep ends with goes from the first to the last.
 int weight(Verdict verdict) {
   switch (conformance::contribution(verdict)) {
@@ -20,13 +23,31 @@ int weight(Verdict verdict) {
     case ExitCode::not_conclusive:
       return 1;
     default:
-      return 2;
+      return gravest;
   }
 }
 
-Change change_of(Verdict before, Verdict now) {
-  if (weight(now) > weight(before)) return Change::regression;
-  return weight(now) < weight(before) ? Change::improvement : Change::other;
+/// Whether the verdict says how the implementation answered.
+bool is_told(Verdict verdict) {
+  return verdict != Verdict::not_applicable &&
+         conformance::contribution(verdict) != ExitCode::not_conclusive;
+}
+
+/// Whether what was judged before is judged no longer: of a failure that is no improvement either.
+bool is_lost(const CaseReport& before, const CaseReport& now) {
+  const bool by_numbers = before.value_case && !now.value_case && weight(now.verdict) == 0;
+  return is_told(before.verdict) && (!is_told(now.verdict) || by_numbers);
+}
+
+ChangedCase changed(const CaseReport& before, const CaseReport& now) {
+  const int then = weight(before.verdict), today = weight(now.verdict);
+  if (today > then) return {Change::regression, "worse", &before, &now};
+  if (is_lost(before, now)) return {Change::regression, "no longer judged", &before, &now};
+  return {today < then ? Change::improvement : Change::other, "", &before, &now};
+}
+
+std::string_view verdict_of(const CaseReport& report) {
+  return spec::to_string(report.verdict.value);
 }
 
 nlohmann::ordered_json run_of(const Results& results) {
@@ -45,17 +66,23 @@ Changes changes_between(const Results& now, const Results& before) {
   Changes changes;
   std::map<std::string, const CaseReport*> earlier;
   for (const CaseReport& report : before.cases) earlier[report.id] = &report;
+  std::set<std::string_view> met;
   for (const CaseReport& report : now.cases) {
+    met.insert(report.id);
     const auto found = earlier.find(report.id);
     if (found == earlier.end()) {
       ++changes.only_now;
+      if (weight(report.verdict) == gravest)
+        changes.cases.push_back({Change::regression, "new", nullptr, &report});
       continue;
     }
     ++changes.common;
-    const Verdict then = found->second->verdict.value, today = report.verdict.value;
-    if (then != today) changes.cases.push_back({change_of(then, today), found->second, &report});
+    const ChangedCase one = changed(*found->second, report);
+    if (!one.why.empty() || one.before->verdict.value != report.verdict.value)
+      changes.cases.push_back(one);
   }
-  changes.only_before = std::ssize(before.cases) - changes.common;
+  for (const CaseReport& report : before.cases)
+    if (!met.contains(report.id)) changes.only_before.push_back(&report);
   std::ranges::stable_sort(changes.cases, {}, &ChangedCase::change);
   return changes;
 }
@@ -64,21 +91,29 @@ std::string to_json(const Changes& changes, const Results& now, const Results& b
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const ChangedCase& one : changes.cases)
     cases.push_back({{"change", spec::to_string(one.change)},
+                     {"why", one.why},
                      {"id", one.now->id},
                      {"operator", one.now->operator_name},
                      {"command_line", one.now->command_line},
-                     {"before", spec::to_string(one.before->verdict.value)},
-                     {"now", spec::to_string(one.now->verdict.value)},
+                     {"before", one.before == nullptr ? "" : verdict_of(*one.before)},
+                     {"now", verdict_of(*one.now)},
                      {"evidence", one.now->verdict.evidence}});
+  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
+  for (const CaseReport* report : changes.only_before)
+    missing.push_back({{"id", report->id},
+                       {"operator", report->operator_name},
+                       {"command_line", report->command_line},
+                       {"before", verdict_of(*report)}});
   const nlohmann::ordered_json json = {{"before", run_of(before)},
                                        {"now", run_of(now)},
                                        {"common", changes.common},
                                        {"only_now", changes.only_now},
-                                       {"only_before", changes.only_before},
+                                       {"only_before", changes.only_before.size()},
                                        {"regressions", changes.count(Change::regression)},
                                        {"improvements", changes.count(Change::improvement)},
                                        {"others", changes.count(Change::other)},
-                                       {"cases", cases}};
+                                       {"cases", cases},
+                                       {"missing", missing}};
   return json.dump(1) + '\n';
 }
 

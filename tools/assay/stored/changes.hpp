@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/report/results.hpp"
@@ -10,21 +11,26 @@ namespace assay::cli {
 
 /// What became of a verdict.
 enum class Change : std::uint8_t {
-  regression,   ///< contributes something graver to the exit code
-  improvement,  ///< something less grave
+  regression,   ///< for a reason, see `ChangedCase`
+  improvement,  ///< contributes something less grave to the exit code
   other,        ///< another verdict of the same weight
 };
 
-/// A case whose verdict is another one than before. Refers to the reports.
+/// A case of which less good is known than before, or another verdict. Refers to the reports.
 struct ChangedCase {
   Change change;
-  const conformance::CaseReport *before, *now;
+  /// Of a regression: "worse" (it contributes something graver to the exit code), "no longer
+  /// judged", "new" (it fails, and was not there before); else empty.
+  std::string_view why;
+  const conformance::CaseReport* before;  ///< null for a new one
+  const conformance::CaseReport* now;
 };
 
-/// What two results say of the cases that both have.
+/// What became of the cases of two results.
 struct Changes {
-  std::int64_t common = 0, only_now = 0, only_before = 0;
+  std::int64_t common = 0, only_now = 0;
   std::vector<ChangedCase> cases;  ///< regressions first, then in the order of `now`
+  std::vector<const conformance::CaseReport*> only_before;  ///< nobody judged them now
 
   std::int64_t count(Change change) const;
 };

@@ -80,11 +80,12 @@ const plain = (text: string): string => text.replaceAll('"', "");
 function parse(text: string): Term {
   const negated = text.length > 1 && text.startsWith("-") && !text.startsWith("--");
   const rest = negated ? text.slice(1) : text;
-  const parts = /^([A-Za-z_][\w.]*)(<=|>=|=|<|>)(.*)$/.exec(rest);
+  const parts = /^([A-Za-z_][\w.]*)(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
   if (parts === null)
     return { text, negated, field: "", comparison: "=", values: [plain(rest).toLowerCase()] };
+  const differs = parts[2] === "!=";
   return {
-    text, negated, field: parts[1]!, comparison: parts[2] as Comparison,
+    text, negated: negated !== differs, field: parts[1]!, comparison: differs ? "=" : parts[2] as Comparison,
     values: plain(parts[3]!).toLowerCase().split("|"),
   };
 }

@@ -68,7 +68,8 @@ struct SuiteDefaults {
 
   // Plan.
 
-  /// Rough cost of a case in seconds, for the time left; only ratios matter.
+  /// Rough cost of a case in seconds of one processor: for the time left, and for how large a drawn
+  /// case may be.
   static double expected_cost(const Case<Op>& c) {
     return c.track == Track::arguments ? 1e-4 : 0.003 + 1e-9 * Suite<Op>::multiply_adds(c.problem);
   }

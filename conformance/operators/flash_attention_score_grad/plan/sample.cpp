@@ -24,13 +24,13 @@ void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
   cases.add(flash::violation_cases());
   cases.add(flash::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
-  cases.add(flash::drawn().cover(plan.seed));
+  cases.add(flash::drawn().cover(plan));
   cases.add(exact_cases(plan));
   cases.add(flash::edge_cases(plan.seed));
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(flash::drawn().random(plan.seed, plan.wanted_random_cases()));
-  cases.add(flash::drawn().completion(plan.seed, cases.cases()));
-  if (plan.full) cases.add(flash::drawn().completion_of_triples(plan.seed, cases.cases()));
+  cases.add(flash::drawn().random(plan));
+  cases.add(flash::drawn().completion(plan, cases.cases()));
+  if (plan.full) cases.add(flash::drawn().completion_of_triples(plan, cases.cases()));
   cases.add(flash::large_cases(plan.seed));
   cases.add(flash::large_relation_cases(plan.seed));
 }

@@ -10,12 +10,12 @@ void Suite<spec::NsaCompressGrad>::collect(const SamplingPlan& plan, CaseCollect
   cases.add(compress::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(compress::many_tokens_cases(plan.seed));
-  cases.add(compress::drawn().cover(plan.seed));
+  cases.add(compress::drawn().cover(plan));
   cases.add(hand_made_cases<Op>("exact", plan));
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(compress::drawn().random(plan.seed, plan.wanted_random_cases()));
-  cases.add(compress::drawn().completion(plan.seed, cases.cases()));
-  if (plan.full) cases.add(compress::drawn().completion_of_triples(plan.seed, cases.cases()));
+  cases.add(compress::drawn().random(plan));
+  cases.add(compress::drawn().completion(plan, cases.cases()));
+  if (plan.full) cases.add(compress::drawn().completion_of_triples(plan, cases.cases()));
 }
 
 }  // namespace assay::conformance

@@ -24,12 +24,12 @@ void Suite<spec::NsaSelectedAttentionGrad>::collect(const SamplingPlan& plan,
   cases.add(selected::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(selected::many_tokens_cases(plan.seed));
-  cases.add(selected::drawn().cover(plan.seed));
+  cases.add(selected::drawn().cover(plan));
   cases.add(exact_cases(plan));
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(selected::drawn().random(plan.seed, plan.wanted_random_cases()));
-  cases.add(selected::drawn().completion(plan.seed, cases.cases()));
-  if (plan.full) cases.add(selected::drawn().completion_of_triples(plan.seed, cases.cases()));
+  cases.add(selected::drawn().random(plan));
+  cases.add(selected::drawn().completion(plan, cases.cases()));
+  if (plan.full) cases.add(selected::drawn().completion_of_triples(plan, cases.cases()));
 }
 
 }  // namespace assay::conformance

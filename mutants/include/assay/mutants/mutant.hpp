@@ -12,8 +12,9 @@
 namespace assay::mutants {
 
 /// What of an implementation the planted bug (or the healthy choice) touches. forward: only results
-/// of its own forward.
-enum class Subject : std::uint8_t { numbers, arguments, forward };
+/// of its own forward; many_calls: numbers of a few calls among many, which a sweep meets and the
+/// kill table, with a new kernel for each of its cases, does not.
+enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
 /// What is known of an implementation beforehand.
 struct MutantFacts {

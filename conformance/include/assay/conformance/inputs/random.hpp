@@ -49,10 +49,11 @@ class Random {
   /// first three words of the block; a multiple of 2^-16.
   constexpr double normal(std::uint64_t index) const {
     const Block words = block(index);
-    std::int64_t sum = 0;
+    constexpr std::uint64_t every_other = 0x0000ffff0000ffff;
+    std::uint64_t sums = 0;  // of six, in each half
     for (std::size_t word = 0; word < 3; ++word)
-      for (int shift = 0; shift < 64; shift += 16)
-        sum += static_cast<std::int64_t>(words[word] >> shift & 0xffff);
+      sums += (words[word] & every_other) + (words[word] >> 16 & every_other);
+    const auto sum = static_cast<std::int64_t>((sums & 0xffffffff) + (sums >> 32));
     return static_cast<double>(sum - 12 * 32768 + 6) * 0x1p-16;
   }
 

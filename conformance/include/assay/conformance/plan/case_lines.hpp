@@ -23,6 +23,10 @@ struct CaseLine {
   bool follows_seed = true;  ///< the sweep's seed moves that of the case
 };
 
+/// Returns the words of a case. Of a command that replays it, "PROGRAM run CASE
+/// --implementation=NAME", what stands around them says nothing of the case and is left out.
+std::vector<std::string> words_of_line(const std::string& line);
+
 /// Returns the replay lines of a text. Errors: std::invalid_argument naming the text, the line, and
 /// the words that are no section.
 std::vector<CaseLine> case_lines(const CaseText& text);

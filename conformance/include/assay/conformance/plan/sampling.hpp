@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ struct SamplingPlan {
 
   std::int64_t wanted_random_cases() const {
     return random_cases * (full ? full_random_factor : 1);
+  }
+  /// What a drawn case may cost, in seconds of one processor, where its choices do not ask for
+  /// more.
+  double dearest_drawn_case() const {
+    return full ? std::numeric_limits<double>::infinity() : 0.05;
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,8 @@ std::string excerpt(std::string_view text, std::size_t most = 4096);
 /// The same of all texts of a report that a kernel or a file chose: excerpts of what the kernel
 /// says, and the first hundred metrics that it names, without regimes that are none.
 CaseReport printable(CaseReport report);
+
+/// "1 case", "2 cases".
+std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace assay::conformance

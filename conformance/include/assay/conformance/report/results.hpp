@@ -35,12 +35,15 @@ struct ShrunkCase {
   std::int64_t runs = 0;                    ///< cases judged on the way
   ShrinkEnd end = ShrinkEnd::smallest;
   std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
+  std::string declared;  ///< with these numerics, "operand_scaled=true", both would conform
 };
 
 /// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.
 std::string fault_of(const CaseReport& report);
 
-/// The first failing case of each of the first `most` faults that can be reduced. A call that
+/// The first failing case of each of the first `most` faults that can be reduced; behind them, of
+/// those that fail alike, the first that relates otherwise to what is due: two bugs may show in one
+/// tensor. A call that
 /// breaks a requirement on purpose is one violation of a small call already, and what does not fail
 /// each time has no smaller neighbour: they are left alone.
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,

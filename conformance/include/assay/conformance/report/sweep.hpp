@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +32,12 @@ struct Summary {
   double seconds = 0;
   bool interrupted =
       false;  ///< stopped from outside; fewer cases than planned without it: the budget was spent
+  /// What the process exits with, where more than the verdicts decides it: known failures, cases
+  /// that were asked for, a stop.
+  std::optional<ExitCode> ends_with = {};
 
-  /// usage after a usage error; else nonconformant, else not_conclusive if a verdict says so or
-  /// nothing was judged.
+  /// What the verdicts amount to: usage after a usage error; else nonconformant, else
+  /// not_conclusive if a verdict says so or nothing was judged.
   ExitCode exit_code() const;
 };
 

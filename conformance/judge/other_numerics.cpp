@@ -1,0 +1,73 @@
+#include "assay/conformance/judge/other_numerics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <type_traits>
+
+namespace assay::conformance {
+namespace {
+
+using spec::DType;
+using spec::Numerics;
+
+/// Fields that say nothing of what a kernel rounds, or that any kernel conforms with.
+constexpr std::array<std::string_view, 4> never_changed = {"overflow", "floor", "order", "weak"};
+/// What kernels do most often comes first.
+constexpr std::array<std::string_view, 5> usual = {"stage", "operand_scaled", "stats", "delta",
+                                                   "lse_form"};
+
+std::size_t place_of(std::string_view text) {
+  const auto found = std::ranges::find(usual, text.substr(0, text.find('=')));
+  return static_cast<std::size_t>(found - usual.begin());
+}
+
+/// What an exponential may be off by that is no library's.
+constexpr std::array<std::pair<double, std::string_view>, 2> errors_of_exp = {
+    {{0x1p-16, "0x1p-16"}, {0x1p-11, "0x1p-11"}}};
+
+template <class Member>
+OtherNumerics changed(std::string_view name, Member value, std::string_view text) {
+  return {std::string(name) + "=" + std::string(text), [name, value](Numerics numerics, DType) {
+            visit_fields(numerics, [&](const char* own, auto& member) {
+              if constexpr (std::is_same_v<std::remove_cvref_t<decltype(member)>, Member>)
+                if (own == name) member = value;
+            });
+            return numerics;
+          }};
+}
+
+}  // namespace
+
+std::vector<OtherNumerics> other_numerics(const Numerics& declared, DType io,
+                                          std::string_view operator_name) {
+  std::vector<OtherNumerics> all;
+  visit_fields(declared, [&]<class Member>(const char* name, const Member& member) {
+    if (std::ranges::find(never_changed, name) != never_changed.end()) return;
+    if constexpr (std::is_same_v<Member, bool>) {
+      all.push_back(changed(name, !member, member ? "false" : "true"));
+    } else if constexpr (std::is_same_v<Member, double>) {
+      for (const auto& [error, text] : errors_of_exp)
+        if (error > member) all.push_back(changed(name, error, text));
+    } else {
+      for (const auto& [value, text] : spec::spellings_of<Member>.entries) {
+        if constexpr (std::is_same_v<Member, DType>)
+          if (!spec::is_fp16_bf16_fp32(value)) continue;
+        if (value != member) all.push_back(changed(name, value, text));
+      }
+    }
+  });
+  for (const spec::NumericsPreset& preset : spec::numerics_presets())
+    all.push_back({std::string(preset.name), [&preset, operator_name](const Numerics&, DType type) {
+                     return spec::numerics_preset(preset.name, type, operator_name);
+                   }});
+  std::erase_if(all, [&](const OtherNumerics& other) {
+    const Numerics numerics = other.of(declared, io);
+    return numerics == declared || numerics.weak;
+  });
+  std::ranges::stable_sort(all, {},
+                           [](const OtherNumerics& other) { return place_of(other.text); });
+  return all;
+}
+
+}  // namespace assay::conformance

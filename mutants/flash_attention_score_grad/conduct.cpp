@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "flash_attention_score_grad/families.hpp"
+
+/// Bugs that are there in some runs. What a device keeps outlives the object that calls it.
+namespace assay::mutants {
+namespace {
+
+/// Well mixed bits of a number.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/// A kernel that counts its runs.
+struct Counting : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    run_number = ++all_runs;
+    Kernel::run(problem, inputs, outputs);
+  }
+  std::uint64_t run_number = 0;
+
+ private:
+  static inline std::atomic<std::uint64_t> all_runs = 0;
+};
+
+/// A buffer of the call before is taken for one that was cleared.
+struct StateBetweenCalls : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (w.dv.values.empty()) return;
+    static std::mutex mutex;
+    static std::vector<float> left;
+    const std::scoped_lock lock(mutex);
+    const auto row = w.dv.row(0, 0, 0);
+    const std::vector<float> due(row.begin(), row.end());
+    for (std::size_t d = 0; d < std::min(row.size(), left.size()); ++d) row[d] += left[d];
+    left = due;
+  }
+};
+
+struct OnceInFiftyRuns : Counting {
+  using Counting::Counting;
+  void adjust(Work& w) const override {
+    if (run_number % 50 == 0) std::ranges::fill(w.dk.values, 0.0f);
+  }
+};
+
+/// Two cores add to one row of dq, and one of them is late: what the other wrote is lost.
+struct DelayedWrite : Counting {
+  using Counting::Counting;
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    constexpr std::int64_t tile = 16;
+    const std::int64_t rows = w.problem.length_q(q.b), keys = w.problem.length_kv(q.b);
+    const auto unlucky = static_cast<std::int64_t>(mixed(run_number) >> 1) % rows;
+    const bool is_lost = q.i == unlucky && j / tile == (keys - 1) / tile;
+    if (!is_lost) Kernel::add_pair(w, q, j, row);
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> conduct_mutants() {
+  Mutant seldom = planted<OnceInFiftyRuns>("once_in_50_runs", "dk is 0 in every 50th run");
+  seldom.subject = Subject::many_calls;
+  return {
+      planted<StateBetweenCalls>("state_between_calls",
+                                 "a row of dv begins with what the call before left"),
+      std::move(seldom),
+      planted<DelayedWrite>("delayed_write",
+                            "a race: the last tile of keys is lost for one query, another one in "
+                            "every run"),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,55 @@
+#include "assay/conformance/judge/other_numerics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "assay/spec/operators.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using spec::DType;
+using spec::Numerics;
+
+std::set<std::string> texts(const Numerics& declared, DType io) {
+  std::set<std::string> all;
+  for (const OtherNumerics& other :
+       other_numerics(declared, io, spec::FlashAttentionScoreGrad::name)) {
+    EXPECT_TRUE(all.insert(other.text).second) << other.text;
+    EXPECT_NE(other.of(declared, io), declared) << other.text;
+    EXPECT_FALSE(other.of(declared, io).weak) << other.text;
+    // They are declarations, as a user would write them behind those that there are.
+    EXPECT_NO_THROW(
+        static_cast<void>(spec::numerics_from_text(other.text, io, "flash_attention_score_grad")))
+        << other.text;
+  }
+  return all;
+}
+
+TEST(OtherNumerics, ChangeEveryFieldThatRounds) {
+  const auto all = texts({}, DType::bf16);
+  for (const char* text :
+       {"stage=fp16", "stage=bf16", "operand_scaled=true", "accumulator=fp16", "product=tf32",
+        "stats=own", "delta=own", "fused=false", "lse_form=true", "exp_error=0x1p-16",
+        "round_out=rna", "partials=bf16", "store_p=bf16", "cuda_flash"})
+    EXPECT_TRUE(all.contains(text)) << text;
+  for (const char* text : {"stage=fp32", "order=fixed", "weak=true", "operand_scaled=false"})
+    EXPECT_FALSE(all.contains(text)) << text;
+}
+
+TEST(OtherNumerics, KeepTheOtherFields) {
+  const Numerics declared{.stage = DType::fp16, .operand_scaled = true};
+  for (const OtherNumerics& other :
+       other_numerics(declared, DType::fp16, spec::FlashAttentionScoreGrad::name))
+    if (other.text == "stats=own") {
+      Numerics wanted = declared;
+      wanted.stats = spec::Origin::own;
+      EXPECT_EQ(other.of(declared, DType::fp16), wanted);
+      return;
+    }
+  FAIL() << "stats=own is not tried";
+}
+
+}  // namespace
+}  // namespace assay::conformance
