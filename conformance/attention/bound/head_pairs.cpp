@@ -49,7 +49,8 @@ attention::Call call_of(const Dense& dense, const Arithmetic& n) {
           .fused = n.numerics.fused,
           .lse_form = n.numerics.lse_form,
           .biased = dense.position_bias.present(),
-          .watches_constants = n.numerics.fused && n.io == spec::DType::fp32,
+          .watches_constants =
+              n.io == spec::DType::fp32 && (n.numerics.fused || dense.position_bias.present()),
           .units = units_of(n),
           .score = store_of(n.numerics.store_s, Rounding::rne),
           .prob = store_of(n.numerics.store_p, Rounding::rne),

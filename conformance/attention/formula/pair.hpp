@@ -27,7 +27,7 @@ struct Call {
   bool fused = false;     ///< exp2(fma(S, c, -m c)): the constants are rounded once
   bool lse_form = false;  ///< exp(S - (m + ln z)): the sum is rounded once a row
   bool biased = false;    ///< scores have a position bias
-  bool watches_constants = false;  ///< A13 of those of the fused form is asked for
+  bool watches_constants = false;  ///< A13 is asked for: nothing is staged that outweighs them
   Units units;
   Store score, prob, dprob;
   Store stage, stage_prob;  ///< of dS and of kappa P
@@ -139,9 +139,12 @@ template <class On, class V, class Given>
   const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
   std::array terms = {on.staged(ds, call.stage), on.staged(kept, call.stage_prob)};
   terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
+  // A bias that all rows of a key share has low bits that all their scores are rounded by, where
+  // these are larger.
+  const double by_score = (call.fused ? 2 : 0) + (call.biased ? 1 : 0);
   for (auto& term : terms) {
-    term.by_constant[0] = 2 * call.units.u * on.value(s);
-    term.by_constant[1] = V{} + call.units.u * shift_roundings(call, row);
+    term.by_constant[0] = by_score * call.units.u * on.value(s);
+    term.by_constant[1] = V{} + (call.fused ? call.units.u * shift_roundings(call, row) : 0.0);
   }
   return terms;
 }

@@ -2,7 +2,7 @@
 //   tile bf16            both words are in the replay line, note, verdict, rule or evidence
 //   dtype=fp16|bf16      the field has one of the values
 //   head_dim>=128        as numbers: <, <=, >, >=
-//   -sparse_mode=3       not; before a word, too
+//   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   "two words"          one phrase
 
 import { type Case, figure, kindOf } from "./report";
