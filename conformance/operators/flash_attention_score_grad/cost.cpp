@@ -33,14 +33,14 @@ double Suite<Op>::expected_cost(const Case<Op>& c) {
                                static_cast<double>(p.head_dim + p.head_dim_rope) +
                            static_cast<double>(key_extents(p).rows()) * dims;
   if (c.track == Track::exact || c.track == Track::exact_staged)
-    return 0.003 + gradients * 1.2e-7 + scores * dims / 4e9;
+    return 0.0045 + gradients * 1.2e-7 + scores * dims / 4e9;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 || extent == 0
                ? 1.0
                : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
   const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
-  const double once = 0.004 + gradients * 1.7e-7 + pairs * (dims + 250) * 3.7e-10;
+  const double once = 0.008 + gradients * 1.7e-7 + pairs * (dims + 250) * 3.7e-10;
   // A relation runs the kernel, and bounds every element, at least twice.
   return c.track == Track::relation ? 2.5 * once : once;
 }

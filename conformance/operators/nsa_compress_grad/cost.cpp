@@ -48,7 +48,9 @@ double memory_estimate(const Case<Op>& c) {
 // fitted to one sweep.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
-  const double once = 0.003 + static_cast<double>(tensor_elements(c.problem)) * 1.8e-7 +
+  const bool is_exact = c.track == Track::exact || c.track == Track::exact_staged;
+  const double once = 0.001 +
+                      static_cast<double>(tensor_elements(c.problem)) * (is_exact ? 9e-8 : 1.8e-7) +
                       multiply_adds(c.problem) * 1e-9;
   // A relation runs the kernel, and bounds every element, at least twice.
   return c.track == Track::relation ? 2.5 * once : once;
