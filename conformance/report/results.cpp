@@ -12,6 +12,7 @@
 #include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
+#include "report/causes/failing_elements.hpp"
 #include "report/former_report.hpp"
 #include "report/json_text.hpp"
 
@@ -196,10 +197,8 @@ namespace {
 /// How what fails relates to what is due, without the numbers that differ from case to case: "where
 /// the output is ".
 std::string relation_of(const CaseReport& report) {
-  const std::string& text = report.findings.front().text;
-  const std::size_t at = text.find(", where ");
-  if (at == std::string::npos) return {};
-  return text.substr(at, std::min(text.find(';', at), text.find_first_of("0123456789", at)) - at);
+  const std::string relation = in_common(report.findings.front()).relation;
+  return relation.substr(0, relation.find_first_of(";0123456789"));
 }
 
 bool can_be_reduced(const CaseReport& report) {

@@ -24,9 +24,6 @@ JUDGED_ELEMENTS = 10**9
 HEALTHY_RUNS = 10_000
 VARIANTS = 20  # of each operator
 CONFORMS, FAILS = 0, 1  # exit codes of a sweep
-# No legal call of theirs is among the lines of arguments; the kernels that they are planted in conform.
-REFUSES_CALLS_WITH_NUMBERS = ("mutant-compress_refuses_empty", "mutant-compress_refuses_rests",
-                              "mutant-refuses_wide_value")
 CONFORMANT = ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code")
 SIZES = ("default", []), ("full", ["--full"])
 
@@ -64,14 +61,15 @@ def lines_of_sound(assay, folder, sound, size, flags):
 
 
 def caught(assay, folder, mutant, chosen):
-    """How long a sweep of the chosen cases took to catch a bug, and which: "default", "full", or none."""
+    """How long sweeps of the chosen cases took to catch a bug, and of which size: "default", "full", or none."""
     spent = 0.0
     for size, flags in SIZES:
-        file = folder / size / f"{mutant['operator']}.{mutant['implementation']}.json"
-        summary = sweep(assay, mutant, file, "--fail-fast", *chosen(mutant, size, flags))["summary"]
-        spent += summary["seconds"]
-        if summary["exit_code"] == FAILS:
-            return size, spent, summary["cases"]
+        for number, (cases, telling) in enumerate(chosen(mutant, size, flags)):
+            file = folder / size / f"{mutant['operator']}.{mutant['implementation']}.{number}.json"
+            summary = sweep(assay, mutant, file, "--fail-fast", *cases)["summary"]
+            spent += summary["seconds"]
+            if summary["exit_code"] == FAILS and (telling is None or telling in summary["verdicts"]):
+                return size, spent, summary["cases"]
     return None, spent, summary["cases"]
 
 
@@ -98,11 +96,12 @@ def bugs(assay, folder, only, _):
             lines[sound["operator"], size] = lines_of_sound(assay, folder, sound, size, flags)
 
     def chosen(mutant, size, flags):
-        arguments = mutant["subject"] == "arguments"
-        # Who refuses legal calls shows it in cases with numbers, or in long ones without.
-        if arguments and mutant["implementation"] in REFUSES_CALLS_WITH_NUMBERS:
-            return [NUMBERS, *flags]
-        return [lines[mutant["operator"], size]] if arguments else [NUMBERS, *flags]
+        numbers = [NUMBERS, *flags]
+        if mutant["subject"] != "arguments":
+            return [(numbers, None)]
+        # Legal calls that are refused may be among those with numbers alone, whose other verdicts are
+        # about the kernel that has the checks.
+        return [([lines[mutant["operator"], size]], None), (numbers, "rejected_wrongly")]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = told([pool.submit(caught, assay, folder, one, chosen) for one in planted], "planted bugs")

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "assay/spec/stage.hpp"
+#include "report/causes/failing_elements.hpp"
 #include "report/causes/rules.hpp"
 
 namespace assay::conformance {
@@ -208,28 +209,6 @@ std::string range_of(std::vector<double> errors) {
   const auto [least, most] = std::ranges::minmax(errors);
   return least == most ? fmt::format(", error {:.4g} times the bound", least)
                        : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);
-}
-
-/// What the finding that counts failing elements says that they have in common: their place, and
-/// how they relate to what is due.
-struct InCommon {
-  std::string place, relation;
-};
-
-InCommon in_common(const Finding& finding) {
-  if (finding.text.find(" judged elements of ") == std::string::npos) return {};
-  for (const std::string_view verb : {" fail", " differ"}) {
-    const std::size_t at = finding.text.find(finding.tensor + std::string(verb));
-    if (at == std::string::npos) continue;
-    const std::string text = finding.text.substr(at + finding.tensor.size() + verb.size());
-    const std::size_t relation = std::min(text.find(", where "), text.find("; "));
-    const auto told = [](const std::string& part) {
-      return part.substr(std::min(part.size(), part.find_first_not_of(",; ")));
-    };
-    return {told(text.substr(0, relation)),
-            relation == std::string::npos ? "" : told(text.substr(relation))};
-  }
-  return {};
 }
 
 /// Texts, and the tensors of which each is said in how many cases.

@@ -51,5 +51,16 @@ TEST(OtherNumerics, KeepTheOtherFields) {
   FAIL() << "stats=own is not tried";
 }
 
+TEST(BestFit, IsTheFirstOfThoseThatAreAboutAsTight) {
+  BestFit best;
+  EXPECT_EQ(best.text(), "");
+  best.add("loose", 0.1);
+  best.add("usual", 0.8);
+  best.add("a little tighter", 0.9);
+  EXPECT_EQ(best.text(), "usual");
+  best.add("tightest", 10);
+  EXPECT_EQ(best.text(), "tightest");
+}
+
 }  // namespace
 }  // namespace assay::conformance

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <set>
+#include <type_traits>
 
 #include "../told.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/report/sweep.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
+#include "operators/nsa_compress_grad/plan/factors.hpp"
+#include "operators/nsa_selected_attention_grad/plan/factors.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -132,6 +135,21 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
   EXPECT_EQ(summary.pairs.covered(), covered_by({c}).covered());
   report.command_line = "flash_attention_score_grad --gone=1";
   EXPECT_NO_THROW(count(summary, report));
+}
+
+/// What cases that the same choices are drawn as are expected to cost.
+template <class Drawn>
+double cost_of_cover(const Drawn& drawn, bool full) {
+  double seconds = 0;
+  for (const auto& c : drawn.cover({.full = full}))
+    seconds += Suite<typename std::decay_t<decltype(c)>::Operator>::expected_cost(c);
+  return seconds;
+}
+
+TEST(DrawnCases, OfADefaultPlanAreCheaperThanThoseOfAFullOne) {
+  EXPECT_LT(cost_of_cover(flash::drawn(), false), 0.9 * cost_of_cover(flash::drawn(), true));
+  EXPECT_LT(cost_of_cover(selected::drawn(), false), 0.9 * cost_of_cover(selected::drawn(), true));
+  EXPECT_LT(cost_of_cover(compress::drawn(), false), 0.9 * cost_of_cover(compress::drawn(), true));
 }
 
 TEST(Axes, OfADrawnCaseAreThoseChosen) {

@@ -62,6 +62,21 @@ TEST(PairwiseCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
   for (const Choice& choice : fixed) EXPECT_EQ(choice[2], 1u);
 }
 
+TEST(PairwiseCover, TakesWhatIsDearLessOftenThanWithoutItsCost) {
+  const ChoiceSpace space({6, 6, 2, 2, 4, 4, 3, 3}, {});
+  const auto is_dear = [](const Choice& c) { return c[2] == 1 && c[3] == 1; };
+  const auto dear = [&](const CoverGoal& goal) {
+    const auto choices = pairwise_cover(space, 1, goal);
+    EXPECT_EQ(pairs_of(choices, 2, 3), 4u);
+    EXPECT_EQ(pairs_of(choices, 0, 1), 36u);
+    return std::ranges::count_if(choices, is_dear);
+  };
+  const auto whatever = dear({});
+  EXPECT_GE(whatever, 5);
+  EXPECT_LE(dear({.cost = [&](const Choice& c) { return is_dear(c) ? 100.0 : 1.0; }}),
+            whatever / 2);
+}
+
 TEST(ChoiceSpace, TellsWhatIsFeasibleBeyondWhatIsExcludedOutright) {
   const ChoiceSpace space = roundabout();
   EXPECT_TRUE(space.feasible(of(0, 0, undecided)));

@@ -45,18 +45,17 @@ template <class Op>
 std::string fitting_numerics(const conformance::Case<Op>& c, const conformance::Shrunk<Op>& result,
                              Recorder<Op>& recorder, const conformance::ShrinkBudget& budget) {
   if (!result.report.value_case || !c.violate.empty()) return {};
-  std::vector<conformance::Case<Op>> cases = {result.smallest};
+  std::vector<conformance::Case<Op>> failing = {result.smallest};
   if (conformance::command_line(c) != conformance::command_line(result.smallest))
-    cases.push_back(c);
+    failing.push_back(c);
   conformance::Case<Op> ordinary;
   ordinary.problem.dtype = c.problem.dtype;
-  cases.push_back(ordinary);
   const auto start = std::chrono::steady_clock::now();
   const auto ends = [&] {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     return spent.count() > budget.seconds || (budget.stop != nullptr && *budget.stop);
   };
-  const std::string fitting = conformance::fitting_numerics<Op>(cases, recorder, ends);
+  const std::string fitting = conformance::fitting_numerics<Op>(failing, ordinary, recorder, ends);
   recorder.take();
   return fitting;
 }

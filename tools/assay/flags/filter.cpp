@@ -98,22 +98,24 @@ Question term(Pieces& pieces, int depth) {
   return inner;
 }
 
-Question combination(Pieces& pieces, int depth) {
-  std::vector<Question> all;
+/// What stands between such signs, one after the other.
+std::vector<Question> parted_by(char sign, Question (*part)(Pieces&, int), Pieces& pieces,
+                                int depth) {
+  std::vector<Question> parts;
   do {
-    all.push_back(term(pieces, depth));
-  } while (pieces.take('&'));
-  return [all = std::move(all)](std::string_view text) {
+    parts.push_back(part(pieces, depth));
+  } while (pieces.take(sign));
+  return parts;
+}
+
+Question combination(Pieces& pieces, int depth) {
+  return [all = parted_by('&', term, pieces, depth)](std::string_view text) {
     return std::ranges::all_of(all, [&](const Question& one) { return one(text); });
   };
 }
 
 Question alternatives(Pieces& pieces, int depth) {
-  std::vector<Question> any;
-  do {
-    any.push_back(combination(pieces, depth));
-  } while (pieces.take('|'));
-  return [any = std::move(any)](std::string_view text) {
+  return [any = parted_by('|', combination, pieces, depth)](std::string_view text) {
     return std::ranges::any_of(any, [&](const Question& one) { return one(text); });
   };
 }

@@ -11,15 +11,17 @@
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "assay/fixtures/record.hpp"
-#include "assay/spec/implementation.hpp"
-#include "assay/spec/runs_elsewhere.hpp"
+#include "assay/spec/passes_on.hpp"
 
 namespace assay::cli {
 
 /// Passes everything on to an implementation and remembers digests of its first
 /// run since `take`.
 template <class Op>
-class Recorder final : public spec::Implementation<Op>, public spec::RunsElsewhere {
+class Recorder final : public spec::PassesOn<Op> {
+  using Forwarding = spec::PassesOn<Op>;
+  using Forwarding::inner_;
+
  public:
   using Digests = std::vector<std::pair<std::string, std::string>>;  ///< tensor and digest
 
@@ -29,13 +31,9 @@ class Recorder final : public spec::Implementation<Op>, public spec::RunsElsewhe
 
   /// `name` is the one under which the registry lists it: replay lines hold it.
   Recorder(spec::Implementation<Op>& inner, std::string name)
-      : inner_(inner), name_(conformance::printable(name)) {}
+      : Forwarding(inner), name_(conformance::printable(name)) {}
 
   std::string name() const override { return name_; }
-  bool runs_elsewhere() const override { return spec::runs_elsewhere(inner_); }
-  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    return inner_.unsupported(call);
-  }
   spec::Numerics numerics(const typename Op::Problem& problem) const override {
     const spec::Numerics said = inner_.numerics(problem);
     const std::scoped_lock lock(mutex_);
@@ -47,8 +45,6 @@ class Recorder final : public spec::Implementation<Op>, public spec::RunsElsewhe
     const auto found = said_.find(dtype);
     return found == said_.end() ? std::nullopt : std::optional(found->second);
   }
-  bool checks_arguments() const override { return inner_.checks_arguments(); }
-  void check(const spec::Call<Op>& call) const override { inner_.check(call); }
   void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     recorded(inputs, outputs, [&] { inner_.run(problem, inputs, outputs); });
@@ -57,12 +53,6 @@ class Recorder final : public spec::Implementation<Op>, public spec::RunsElsewhe
                 const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
     recorded(inputs, outputs, [&] { inner_.run_call(call, problem, inputs, outputs); });
   }
-  bool has_forward() const override { return inner_.has_forward(); }
-  void forward(const typename Op::Problem& problem, typename Op::Inputs& inputs) override {
-    inner_.forward(problem, inputs);
-  }
-  std::vector<spec::Metric> metrics() const override { return inner_.metrics(); }
-  void settle() override { inner_.settle(); }
 
   /// Of the first run since the last call; empty where there was none.
   Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
@@ -88,7 +78,6 @@ class Recorder final : public spec::Implementation<Op>, public spec::RunsElsewhe
     return result;
   }
 
-  spec::Implementation<Op>& inner_;
   std::string name_;
   std::optional<Run> run_;
   mutable std::mutex mutex_;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/runs_elsewhere.hpp"
+
+namespace assay::spec {
+
+/// Passes everything on to another implementation, which has to outlive it: what derives from it
+/// overrides what it does its own way.
+template <class Op>
+class PassesOn : public Implementation<Op>, public RunsElsewhere {
+ public:
+  explicit PassesOn(Implementation<Op>& inner) : inner_(inner) {}
+
+  std::string name() const override { return inner_.name(); }
+  bool runs_elsewhere() const override { return spec::runs_elsewhere(inner_); }
+  std::optional<std::string> unsupported(const Call<Op>& call) const override {
+    return inner_.unsupported(call);
+  }
+  Numerics numerics(const typename Op::Problem& problem) const override {
+    return inner_.numerics(problem);
+  }
+  bool checks_arguments() const override { return inner_.checks_arguments(); }
+  void check(const Call<Op>& call) const override { inner_.check(call); }
+  void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
+           typename Op::Outputs& outputs) override {
+    inner_.run(problem, inputs, outputs);
+  }
+  void run_call(const Call<Op>& call, const typename Op::Problem& problem,
+                const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
+    inner_.run_call(call, problem, inputs, outputs);
+  }
+  bool has_forward() const override { return inner_.has_forward(); }
+  void forward(const typename Op::Problem& problem, typename Op::Inputs& inputs) override {
+    inner_.forward(problem, inputs);
+  }
+  std::vector<Metric> metrics() const override { return inner_.metrics(); }
+  void settle() override { inner_.settle(); }
+
+ protected:
+  Implementation<Op>& inner_;
+};
+
+}  // namespace assay::spec
