@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -200,6 +201,33 @@ test("two reports side by side say what became worse", async () => {
   await page.click("#runs-summary button");
   await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("changed"));
   assert.equal(await left(page), failing.length);
+});
+
+test("two reports side by side count as the command does, cases that are new or judged no longer, too", async () => {
+  const [now, then] = [report(), report()];
+  then.environment.started = "2026-01-01T00:00:00Z";
+  const failing = now.cases.filter((c) => c.verdict.startsWith("nonconformant"));
+  const conforming = now.cases.filter((c) => c.verdict === "conforms" && c.value_case);
+  const ids = new Set([failing[0]!.id, conforming[0]!.id]);
+  then.cases = then.cases.filter((c) => !ids.has(c.id));  // one new failure, one new case
+  conforming[1]!.verdict = "not_applicable";
+  conforming[2]!.value_case = false;
+  failing[1]!.verdict = "inconclusive";
+  failing[2]!.verdict = "conforms";
+  writeFileSync(join(FOLDER, "now.json"), JSON.stringify(now));
+  writeFileSync(join(FOLDER, "then.json"), JSON.stringify(then));
+  const told = spawnSync(PROGRAM, ["report", "now.json", "then.json", "--json=changes.json", "--html=changes.html"], { cwd: FOLDER, encoding: "utf8" });
+  assert.equal(told.status, 1, told.stdout + told.stderr);
+  const counted = JSON.parse(readFileSync(join(FOLDER, "changes.json"), "utf8")) as
+    { regressions: number; improvements: number; cases: { change: string; id: string; before: string; now: string }[] };
+  assert.deepEqual([counted.regressions, counted.improvements], [4, 1]);
+  const page = await open(browser, "changes.html");
+  assert.match((await page.textContent("#runs-summary")) ?? "", /\b4 regressions, 1 improvement\b/);
+  const rows = await page.$$eval("#changes tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+  const line = (words: string[]): string => words.join(" ");
+  assert.deepEqual(rows.map(line).sort(), counted.cases.map((c) => line([c.id, c.change, c.before || "-", c.now])).sort());
+  assert.equal(await search(page, "change=regression"), 4);
+  assert.equal(await search(page, "changed=yes"), counted.cases.length);
 });
 
 for (const scheme of ["light", "dark"] as const)

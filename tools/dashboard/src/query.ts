@@ -41,7 +41,8 @@ const derived: Record<string, (c: Case) => (string | number)[]> = {
   tenth: (c) => (c.exact_case ? [] : c.tensors.flatMap((t) =>
     t.histogram.flatMap((share, k) => (figure(share) > 0 ? [t.name + ":" + k] : [])))),
   judged: (c) => [c.value_case ? "yes" : "no"],
-  changed: (c) => [c.before !== undefined && c.before !== c.verdict ? "yes" : "no"],
+  changed: (c) => [c.change === undefined ? "no" : "yes"],
+  change: (c) => (c.change === undefined ? [] : [c.change]),
   before: (c) => (c.before === undefined ? [] : [c.before]),
   seconds: (c) => [figure(c.seconds_total)],
 };

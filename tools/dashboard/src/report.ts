@@ -87,6 +87,8 @@ interface StoredCase {
   seconds_total: Figure;
 }
 
+export type Change = "regression" | "improvement" | "other";
+
 /** A case with what the page derives from it. */
 export interface Case extends StoredCase {
   program: string;
@@ -100,6 +102,8 @@ export interface Case extends StoredCase {
   causes: number[];
   /** Verdict in the report that this one is compared with. */
   before: string | undefined;
+  /** What became of it since; undefined where nothing did. */
+  change: Change | undefined;
   /** What words of a search are looked for in. */
   text: string;
 }
@@ -227,6 +231,7 @@ export function derive(report: Report): Report {
     c.shrunk = shrunk.get(c.id);
     c.causes = [];
     c.before = undefined;
+    c.change = undefined;
     c.text = [c.id, c.command_line, c.note, c.verdict, c.decided_by, c.evidence ?? ""].join(" ").toLowerCase();
   }
   return report;

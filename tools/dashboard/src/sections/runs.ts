@@ -2,30 +2,48 @@
 
 import { scaleLog, scalePoint } from "d3-scale";
 
-import { kindOf, type Case, type Kind, type Report } from "../report";
+import { kindOf, type Case, type Change, type Kind, type Report } from "../report";
 import { address, read, toggleTerms } from "../state";
 import { byId, element, plural, put, short, svg, table } from "../text";
 import { TENSOR_COLOURS } from "./overview";
 
 /** Grave verdicts are behind light ones. */
-const GRAVITY: Record<Kind, number> = { conforms: 0, unclear: 1, fails: 2 };
+const KINDS: Kind[] = ["conforms", "unclear", "fails"];
+const ORDER: Change[] = ["regression", "improvement", "other"];
 
-export interface Change {
+/** Whether the verdict says how the implementation answered. */
+const isTold = (c: Case): boolean => kindOf(c.verdict) !== "unclear" && c.verdict !== "not_applicable";
+
+/** Whether what was judged before is judged no longer: of a failure that is no improvement either. */
+function isLost(now: Case, before: Case): boolean {
+  return isTold(before) && (!isTold(now) || (before.value_case && !now.value_case && kindOf(now.verdict) === "conforms"));
+}
+
+/** As `assay report NOW BEFORE` counts it; undefined where nothing changed. */
+function changeOf(now: Case, before: Case | undefined): Change | undefined {
+  if (before === undefined) return kindOf(now.verdict) === "fails" ? "regression" : undefined;
+  const graver = KINDS.indexOf(kindOf(now.verdict)) - KINDS.indexOf(kindOf(before.verdict));
+  if (graver > 0 || isLost(now, before)) return "regression";
+  if (now.verdict === before.verdict) return undefined;
+  return graver < 0 ? "improvement" : "other";
+}
+
+interface Changed {
   now: Case;
-  before: Case;
-  /** Above 0: worse than before. */
-  worse: number;
+  before: Case | undefined;
+  change: Change;
 }
 
-/** Cases with another verdict in the two reports, those that became worse first. */
-export function changes(now: Report, before: Report): Change[] {
+/** What changed between two reports, regressions first. */
+export function changes(now: Report, before: Report): Changed[] {
   const earlier = new Map(before.cases.map((c) => [c.id, c]));
-  const gravity = (c: Case): number => GRAVITY[kindOf(c.verdict)];
   return now.cases.flatMap((c) => {
-    const then = earlier.get(c.id);
-    return then === undefined || then.verdict === c.verdict ? [] : [{ now: c, before: then, worse: gravity(c) - gravity(then) }];
-  }).sort((a, b) => b.worse - a.worse);
+    const then = earlier.get(c.id), change = changeOf(c, then);
+    return change === undefined ? [] : [{ now: c, before: then, change }];
+  }).sort((a, b) => ORDER.indexOf(a.change) - ORDER.indexOf(b.change));
 }
+
+const counted = (all: Changed[], change: Change): number => all.filter((c) => c.change === change).length;
 
 const nameOf = (report: Report): string =>
   report.environment.implementation + (report.environment.started ? ", " + report.environment.started : "");
@@ -55,16 +73,16 @@ function sideBySide(runs: Report[]): HTMLElement {
     row("conform", (r) => String(count(r, "conforms"))),
     row("fail", (r) => String(count(r, "fails"))),
     row("unclear", (r) => String(count(r, "unclear"))),
-    row("became worse than in the next column", (r, k) => {
+    row("regressions since the next column", (r, k) => {
       const next = runs[k + 1];
-      return next === undefined ? "-" : String(changes(r, next).filter((c) => c.worse > 0).length);
+      return next === undefined ? "-" : String(counted(changes(r, next), "regression"));
     }),
     ...tensors.map((name) => row(`largest error / bound of ${name}`, (_, k) => short(errors[k]!.get(name) ?? NaN))),
     row("seconds", (r) => short(r.environment.seconds)),
   ], "Reports side by side");
 }
 
-/** Largest error of each tensor over the runs, oldest first; where cases became worse a mark says how many. */
+/** Largest error of each tensor over the runs, oldest first; where there are regressions a mark says how many. */
 function trend(newestFirst: Report[]): SVGElement {
   const runs = [...newestFirst].reverse();
   const errors = runs.map(worst);
@@ -87,7 +105,7 @@ function trend(newestFirst: Report[]): SVGElement {
       svg("text", { x: String(left + 14 + 110 * k), y: "14" }, name));
   });
   runs.forEach((run, k) => {
-    const worse = k === 0 ? 0 : changes(run, runs[k - 1]!).filter((c) => c.worse > 0).length;
+    const worse = k === 0 ? 0 : counted(changes(run, runs[k - 1]!), "regression");
     picture.append(svg("text", { x: String(x(k)), y: String(height - bottom + 18), "text-anchor": "middle" },
       run.environment.started.slice(5, 16).replace("T", " ") || `run ${k + 1}`));
     if (worse > 0)
@@ -104,17 +122,17 @@ export function showRuns(runs: Report[]): void {
   const changed = changes(now, before);
   const earlier = new Map(before.cases.map((c) => [c.id, c]));
   for (const c of now.cases) c.before = earlier.get(c.id)?.verdict;
-  const worse = changed.filter((c) => c.worse > 0).length;
-  const better = changed.filter((c) => c.worse < 0).length;
+  for (const c of changed) c.now.change = c.change;
   const common = now.cases.filter((c) => c.before !== undefined).length;
   put("runs-summary", `Compared with ${nameOf(before)}: ${common} cases in both, ${now.cases.length - common} only now, ` +
-    `${before.cases.length - common} only before; ${plural(worse, "regression")}, ${plural(better, "improvement")}. `,
+    `${before.cases.length - common} only before; ${plural(counted(changed, "regression"), "regression")}, ` +
+    `${plural(counted(changed, "improvement"), "improvement")}. `,
     changed.length > 0 ? element("button", { type: "button", class: "only", click: () => toggleTerms(["changed=yes"]) },
-      `Show the ${plural(changed.length, "case")} with another verdict`) : null);
+      `Show the ${plural(changed.length, "case")} that changed`) : null);
   put("runs-table", sideBySide(runs));
   put("runs-trend", trend(runs));
-  put("changes", changed.length === 0 ? element("p", { class: "quiet" }, "No verdict changed.") :
+  put("changes", changed.length === 0 ? element("p", { class: "quiet" }, "Nothing changed.") :
     table(["case", "change", "before", "now"], changed.slice(0, 20).map((c) => [
       element("a", { href: address({ ...read(), case: c.now.id }) }, c.now.id),
-      c.worse > 0 ? "regression" : c.worse < 0 ? "improvement" : "other", c.before.verdict, c.now.verdict]), "What changed"));
+      c.change, c.before?.verdict ?? "-", c.now.verdict]), "What changed"));
 }
