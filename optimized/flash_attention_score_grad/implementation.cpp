@@ -8,7 +8,7 @@
 #include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
-#include "flash_attention_score_grad/schedules.hpp"
+#include "flash_attention_score_grad/plan/schedules.hpp"
 #include "host/threads.hpp"
 #include "model/regime.hpp"
 #include "model/schedule.hpp"

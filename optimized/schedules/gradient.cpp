@@ -29,7 +29,7 @@ class Writing {
         code_(code),
         cube_(code, attention.element, 2),
         vector_(code, count(round.vector_buffers), round.vector_tile, attention.element,
-                round.exchange),
+                round.exchange, attention.features),
         rows_(count(round.row_buffers)),
         columns_(count(round.column_buffers)),
         scores_(count(round.score_buffers)) {}

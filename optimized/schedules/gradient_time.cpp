@@ -22,7 +22,7 @@ TensorBytes tensors_of(const Attention& a) {
   }
   const std::int64_t gradients = (queries + keys) * a.channels() + keys * a.channels_v();
   const std::int64_t rows = 2 * queries * a.channels_v();
-  return {.inputs = (gradients + rows) * a.element,
+  return {.inputs = (gradients + rows) * a.element + a.features.tensors,
           .outputs = gradients * a.element,
           .sums = {gradients * fp32_bytes},
           .row_inputs = rows * a.element};
@@ -126,6 +126,8 @@ device::Scratchpad vector_buffers(const Attention& a, std::int64_t buffers, std:
   device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
   for (const char* kind : {"scores", "dP"}) ub.allocate({buffers * numbers * fp32_bytes}, kind);
   for (const char* kind : {"P", "dS"}) ub.allocate(buffers * numbers * a.element, kind);
+  for (const auto& held : a.features.held)
+    ub.allocate(buffers * Features::bytes_of(held, numbers), held.what);
   return ub;
 }
 

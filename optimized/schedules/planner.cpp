@@ -125,7 +125,10 @@ std::string Plan::to_text() const {
 
 std::vector<Plan> vendor_plans(const Attention& attention, const device::Spec& device) {
   std::vector<Plan> all;
-  for (const auto& [name, round] : {std::pair{"basic", basic()}, {"sameAB", same_ab()}})
+  std::vector<std::pair<std::string, Round>> families = {{"sameAB", same_ab()}};
+  // That family takes neither a position bias nor dropout nor a mask of its own.
+  if (!attention.features.any()) families.insert(families.begin(), {"basic", basic()});
+  for (const auto& [name, round] : families)
     if (auto plan = plan_of(name, attention, round, device)) all.push_back(std::move(*plan));
   return all;
 }

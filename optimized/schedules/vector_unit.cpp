@@ -9,7 +9,7 @@ using device::Bytes;
 using device::Cycles;
 using device::TaskId;
 
-constexpr std::int64_t fp32_bytes = 4, repeat_bytes = 256;
+constexpr std::int64_t edge = 128, fp32_bytes = 4, repeat_bytes = 256;
 
 double repeats(std::int64_t numbers) {
   return static_cast<double>(device::ceil_divide(numbers * fp32_bytes, repeat_bytes));
@@ -22,11 +22,20 @@ Cycles cycles_of(const device::Spec& spec, std::initializer_list<const device::V
   return sum;
 }
 
+Cycles cycles_of(const device::Spec& spec, const std::vector<Features::Operation>& all,
+                 std::int64_t numbers) {
+  Cycles sum;
+  for (const auto operation : all)
+    sum += vector(spec, spec.vector.*operation, {numbers * fp32_bytes});
+  return sum;
+}
+
 }  // namespace
 
 TaskId VectorUnit::pass(device::Ring& buffers, std::int64_t scores, Cycles cycles, TaskId ready,
-                        TaskId place) {
-  const TaskId loaded = code_.vector_load({scores * fp32_bytes}, {buffers.take(), ready});
+                        TaskId place, Bytes beside) {
+  const Bytes size = Bytes{scores * fp32_bytes} + beside;
+  const TaskId loaded = code_.vector_load(size, {buffers.take(), ready});
   const TaskId computed = code_.compute(cycles, {loaded});
   const TaskId stored = code_.vector_store(scores * element_, {computed, place});
   buffers.give(stored);
@@ -61,10 +70,14 @@ TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& pla
                                ? Cycles{}
                                : vector(spec, v.copy, {numbers * fp32_bytes}) +
                                      vector(spec, v.copy, numbers * element_);
-    const Cycles prob =
-        formats + cast + cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div}, numbers);
-    const Cycles dscore = formats + cast + cycles_of(spec, {&v.sub, &v.mul}, numbers);
-    pass(left_, numbers, prob, ready, places.prob);
+    const Cycles prob = formats + cast +
+                        cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div}, numbers) +
+                        cycles_of(spec, features_.of_scores, numbers);
+    const Cycles dscore = formats + cast + cycles_of(spec, {&v.sub, &v.mul}, numbers) +
+                          cycles_of(spec, features_.of_dprob, numbers);
+    const std::int64_t columns = std::min(edge, numbers);
+    const Bytes beside = features_.read(device::ceil_divide(numbers, columns), columns);
+    pass(left_, numbers, prob, ready, places.prob, beside);
     stored = pass(right_, numbers, dscore, ready, places.dscore);
   }
   return stored;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "assay/device/instructions.hpp"
 #include "assay/optimized/schedules/gradient.hpp"
 
@@ -15,11 +17,12 @@ class VectorUnit {
   /// `buffers` of each kind of tile, of `tile` numbers, which are stored as elements. A buffer is
   /// loaded again when what was made of it is stored.
   VectorUnit(device::Instructions& code, std::size_t buffers, std::int64_t tile,
-             device::Bytes element, Exchange exchange = Exchange::rows)
+             device::Bytes element, Exchange exchange = Exchange::rows, Features features = {})
       : code_(code),
         tile_(tile),
         element_(element),
         exchange_(exchange),
+        features_(std::move(features)),
         left_(buffers),
         right_(buffers) {}
 
@@ -35,13 +38,16 @@ class VectorUnit {
   device::TaskId gradient(std::int64_t scores, device::TaskId ready, const Places& places);
 
  private:
+  /// Loads so many numbers, and `beside` with them, and stores what is computed of them.
   device::TaskId pass(device::Ring& buffers, std::int64_t scores, device::Cycles cycles,
-                      device::TaskId ready, device::TaskId place = device::none);
+                      device::TaskId ready, device::TaskId place = device::none,
+                      device::Bytes beside = {});
 
   device::Instructions& code_;
   std::int64_t tile_;
   device::Bytes element_;  // of what is stored
   Exchange exchange_;
+  Features features_;
   device::Ring left_, right_;
 };
 

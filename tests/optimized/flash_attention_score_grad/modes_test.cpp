@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "flash_attention_score_grad/schedules.hpp"
+#include "flash_attention_score_grad/plan/schedules.hpp"
 #include "flash_attention_score_grad/window.hpp"
 
 namespace {
@@ -62,14 +62,42 @@ TEST(Schedules, ComputeTheBlocksOfPackedSequences) {
   }
 }
 
-TEST(Schedules, SayWhatIsNotModelled) {
-  Problem bias = masked(1), dropped = masked(1), hidden = masked(4);
-  bias.pse_shift = spec::PseShape::bnss;
-  dropped.keep_prob = 0.5;
+TEST(Schedules, SayThatNoQuerySeesAKey) {
+  Problem hidden = masked(4);
   hidden.pre_tokens = -2000, hidden.next_tokens = 3000;
-  EXPECT_EQ(std::get<std::string>(attention_of(bias)), "a position bias is not modelled");
-  EXPECT_EQ(std::get<std::string>(attention_of(dropped)), "dropout is not modelled");
   EXPECT_EQ(std::get<std::string>(attention_of(hidden)), "no query sees a key");
+}
+
+schedules::Features features(const Problem& p) {
+  return std::get<schedules::Attention>(attention_of(p)).features;
+}
+
+TEST(Schedules, KnowWhatOptionalTensorsAskOfATile) {
+  const std::int64_t rows = 64, columns = 128, scores = rows * columns;
+  Problem p = masked(3);
+  p.atten_mask = spec::MaskShape::compressed;  // of which no tile is read
+  EXPECT_FALSE(features(p).any());
+  p = masked(1);
+  EXPECT_EQ(features(p).read(rows, columns).count, scores);
+  EXPECT_EQ(features(p).tensors.count, p.seq_q * p.seq_kv);
+  p.atten_mask = spec::MaskShape::absent;
+  EXPECT_FALSE(features(p).any());
+
+  p.pse_shift = spec::PseShape::bnss;
+  EXPECT_EQ(features(p).read(rows, columns).count, 2 * scores);
+  EXPECT_EQ(features(p).tensors.count, 2 * p.batch * p.heads_q * p.seq_q * p.seq_kv);
+  EXPECT_EQ(features(p).of_scores.size(), 2U);  // it becomes fp32 and is added
+  p.pse_shift = spec::PseShape::bn1s;
+  EXPECT_EQ(features(p).read(rows, columns).count, 2 * columns);
+  p.pse_shift = spec::PseShape::slopes_n, p.pse_type = 3;
+  EXPECT_EQ(features(p).read(rows, columns).count, 4);
+  EXPECT_EQ(features(p).of_scores.size(), 5U);  // three for a distance, its root, a sum
+  EXPECT_TRUE(features(p).of_dprob.empty());
+
+  p.pse_shift = spec::PseShape::absent, p.pse_type = 1, p.keep_prob = 0.5;
+  EXPECT_EQ(features(p).read(rows, columns).count, scores / 8);
+  EXPECT_EQ(features(p).of_scores.size(), 2U);
+  EXPECT_EQ(features(p).of_dprob.size(), 2U);
 }
 
 TEST(Schedules, KnowChannelsAndElements) {

@@ -20,6 +20,17 @@ Attention square(std::int64_t seq, bool causal = false, std::int64_t head_dim = 
           .causal = causal};
 }
 
+/// A bias of two bytes for each score, and dropout.
+Features biased_and_dropped() {
+  using device::VectorCosts;
+  return {.score_bits = 17,
+          .of_scores = {&VectorCosts::cast_to_fp32, &VectorCosts::add, &VectorCosts::select,
+                        &VectorCosts::muls},
+          .of_dprob = {&VectorCosts::select, &VectorCosts::muls},
+          .held = {{"bias", 32}, {"stored bias", 16}, {"drop bits", 1}, {"dropped prob", 32}},
+          .tensors = {std::int64_t{1} << 20}};
+}
+
 /// What a mode of attention changes, each for itself.
 std::vector<Attention> modes() {
   const Attention dense = square(512);
@@ -32,6 +43,7 @@ std::vector<Attention> modes() {
   add([](Attention& a) { a.head_dim_rope = 64; });
   add([](Attention& a) { a.head_dim_v = 64; });
   add([](Attention& a) { a.element = {4}; });
+  add([](Attention& a) { a.features = biased_and_dropped(); });
   return all;
 }
 
@@ -89,6 +101,58 @@ TEST(Woven, FaultsWhereItDoesNotFitByOneByte) {
   EXPECT_NO_THROW(model(square(1024), large, spec));
   spec.memories.l2.value -= 1;
   EXPECT_THROW(model(square(1024), large, spec), device::DeviceFault);
+}
+
+TEST(Features, TakeTheirBytesAndInstructionsOfATile) {
+  const Woven woven = {.rows = 4, .columns = 2, .group = 2, .vector_tile = 2048};
+  Attention plain, with;
+  with.features = biased_and_dropped();
+  const auto more = [&](Pipe pipe) { return of_tile(woven, pipe, with) - of_tile(woven, pipe); };
+  const device::Spec spec = device::a2();
+  const auto& v = spec.vector;
+  // Of each of two vector cores four tiles of 2,048 scores.
+  EXPECT_NEAR(more(Pipe::vector_mte2), 4 * gm_to_ub_transfer(spec, {2048 * 17 / 8}).count, 0.01);
+  double cycles = 0;
+  for (const auto* operation : {&v.cast_to_fp32, &v.add, &v.select, &v.muls, &v.select, &v.muls})
+    cycles += 4 * vector(spec, *operation, {2048 * 4}).count;
+  EXPECT_NEAR(more(Pipe::vector), cycles, 0.01);
+  for (const Pipe pipe : {Pipe::cube, Pipe::fixpipe, Pipe::mte3}) EXPECT_NEAR(more(pipe), 0, 0.01);
+  const auto intensity = [&](const Attention& a) {
+    return roofline_of(a, model(a, woven, spec), spec).hbm.intensity;
+  };
+  EXPECT_GT(intensity(plain), intensity(with));
+}
+
+TEST(Features, NeedRoomInTheUnifiedBuffer) {
+  Attention attention = square(512);
+  const Woven woven = {.rows = 2, .columns = 2, .vector_tile = 8192};
+  const auto names = [&] {
+    std::set<std::string> all;
+    for (const optimized::Buffer& buffer : buffers_of(attention, woven, device::a2()))
+      if (buffer.memory == "UB") all.insert(buffer.what);
+    return all;
+  };
+  EXPECT_EQ(names(), (std::set<std::string>{"scores", "dP", "P", "dS"}));
+  attention.features = biased_and_dropped();
+  EXPECT_EQ(names(), (std::set<std::string>{"scores", "dP", "P", "dS", "bias", "stored bias",
+                                            "drop bits", "dropped prob"}));
+  // 12 bytes of a score, and 10 and a bit: 177 KiB of 8,192.
+  device::Spec spec = device::a2();
+  spec.memories.ub.value = 177 * 1024;
+  EXPECT_NO_THROW(buffers_of(attention, woven, spec));
+  spec.memories.ub.value -= 1;
+  EXPECT_THROW(buffers_of(attention, woven, spec), device::DeviceFault);
+}
+
+TEST(Features, MakeNoScheduleFasterAndLeaveTheVendorOneFamily) {
+  Attention plain = square(1024), with = plain;
+  with.features = biased_and_dropped();
+  const device::Spec spec = device::a2();
+  EXPECT_GT(plans(with, spec).front().modelled.seconds,
+            plans(plain, spec).front().modelled.seconds);
+  ASSERT_EQ(vendor_plans(plain, spec).size(), 2U);
+  ASSERT_EQ(vendor_plans(with, spec).size(), 1U);
+  EXPECT_EQ(vendor_plans(with, spec)[0].name, "sameAB");
 }
 
 TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {

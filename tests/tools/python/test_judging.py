@@ -77,6 +77,11 @@ def test_cases_may_be_given_in_many_ways(exported: Path) -> None:
     assert first.outputs("numpy") == {}  # nothing is written into a file that was given
 
 
+def test_what_is_no_case_among_cases_is_named(cases: list[assay.Case]) -> None:
+    with pytest.raises(TypeError, match=r"^cases\[1\] is int, wanted a Case or a replay line$"):
+        assay.judge(kernels.right, [cases[0], 3])  # type: ignore[list-item]
+
+
 def test_a_replay_line_may_be_longer_than_the_name_of_a_file() -> None:
     lengths = ",".join(["1"] * 130)
     line = f"{kernels.OPERATOR} --dtype=fp32 --layout=TND --entry_point=u1 --lengths_q={lengths} --lengths_kv={lengths}"

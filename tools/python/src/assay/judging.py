@@ -82,6 +82,9 @@ class _Judge:
         if isinstance(cases, (str, os.PathLike)):
             return self._copied(read_cases(cases))
         chosen = list(cases)
+        for place, one in enumerate(chosen):
+            if not isinstance(one, (Case, str)):
+                raise TypeError(f"cases[{place}] is {type(one).__name__}, wanted a Case or a replay line")
         return self._copied([case for case in chosen if isinstance(case, Case)]) + self._exported(
             [line for line in chosen if isinstance(line, str)]
         )

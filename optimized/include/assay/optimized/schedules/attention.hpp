@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "assay/optimized/schedules/features.hpp"
 #include "assay/optimized/schedules/modelled.hpp"
 
 namespace assay::optimized::schedules {
@@ -31,6 +32,7 @@ struct Attention {
   std::int64_t head_dim_rope = 0;  ///< of query and key, in tensors of their own
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
+  Features features = {};  ///< of the gradient
 
   /// Blocks of 128 x 128 scores that hold a pair which is kept.
   std::int64_t blocks() const { return kept(1, 1); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "flash_attention_score_grad/plan/features.hpp"
 #include "flash_attention_score_grad/window.hpp"
 #include "model/block_planner.hpp"
 #include "model/regime.hpp"
@@ -27,18 +28,10 @@ void cut_sequences(const Problem& p, Tiling& tiling) {
 }
 
 /// What a vector core holds of the optional tensors, for so many scores.
-std::vector<Piece> features(const Problem& p, std::int64_t scores) {
+std::vector<Piece> pieces_of(const schedules::Features& features, std::int64_t scores) {
   std::vector<Piece> pieces;
-  if (p.atten_mask != spec::MaskShape::absent) pieces.push_back({"mask", {scores}});
-  if (p.pse_shift != spec::PseShape::absent) {
-    pieces.push_back({"bias", {scores * fp32_bytes}});
-    if (pse_dtype(p) != spec::DType::fp32)
-      pieces.push_back({"stored bias", {scores * spec::size_of(p.dtype)}});
-  }
-  if (p.has_dropout()) {
-    pieces.push_back({"drop bits", {ceil_divide(scores, 8)}});
-    pieces.push_back({"dropped prob", {scores * fp32_bytes}});
-  }
+  for (const auto& held : features.held)
+    pieces.push_back({held.what, schedules::Features::bytes_of(held, scores)});
   return pieces;
 }
 
@@ -81,13 +74,15 @@ std::int64_t Tiling::blocks() const {
 
 Tiling plan(const Problem& p, const device::Spec& device) {
   const std::int64_t edge = block_edge(device);
-  const BlockNeeds needs = {.rows = std::min(edge, round_up(p.seq_q, fractal)),
-                            .columns = std::min(edge, round_up(p.seq_kv, fractal)),
-                            .head_dim = p.head_dim,
-                            .head_dim_rope = p.head_dim_rope,
-                            .head_dim_v = p.head_dim_v,
-                            .element = spec::size_of(p.dtype),
-                            .features = [&](std::int64_t scores) { return features(p, scores); }};
+  const schedules::Features features = features_of(p);
+  const BlockNeeds needs = {
+      .rows = std::min(edge, round_up(p.seq_q, fractal)),
+      .columns = std::min(edge, round_up(p.seq_kv, fractal)),
+      .head_dim = p.head_dim,
+      .head_dim_rope = p.head_dim_rope,
+      .head_dim_v = p.head_dim_v,
+      .element = spec::size_of(p.dtype),
+      .features = [&](std::int64_t scores) { return pieces_of(features, scores); }};
   Tiling tiling{plan_block(needs, device), p.batch, {}};
   cut_sequences(p, tiling);
   return tiling;

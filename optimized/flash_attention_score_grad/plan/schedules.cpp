@@ -1,7 +1,8 @@
-#include "flash_attention_score_grad/schedules.hpp"
+#include "flash_attention_score_grad/plan/schedules.hpp"
 
 #include <algorithm>
 
+#include "flash_attention_score_grad/plan/features.hpp"
 #include "flash_attention_score_grad/window.hpp"
 
 namespace assay::optimized {
@@ -10,11 +11,11 @@ namespace {
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using schedules::Sequences;
 
-/// Why not, or nothing.
-std::string what_is_not_modelled(const Problem& p) {
-  if (p.pse_shift != spec::PseShape::absent) return "a position bias is not modelled";
-  if (p.has_dropout()) return "dropout is not modelled";
-  return {};
+/// Of a compressed mask a tile stays in the unified buffer, which the edges of the window alone are
+/// looked up in (device facts, 4.3).
+schedules::Features features_of_tiles(Problem p) {
+  if (is_compressed(p.atten_mask)) p.atten_mask = spec::MaskShape::absent;
+  return features_of(p);
 }
 
 bool alike(const Sequences& x, const Sequences& y) {
@@ -44,7 +45,6 @@ std::vector<Sequences> sequences_of(const Problem& p) {
 }  // namespace
 
 std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
-  if (std::string reason = what_is_not_modelled(p); !reason.empty()) return reason;
   const bool single = p.heads_q == 1 && (p.input_layout != spec::Layout::sbh || p.batch == 1);
   schedules::Attention attention = {.heads = p.heads_q,
                                     .heads_kv = p.heads_kv,
@@ -55,7 +55,8 @@ std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
                                     .head_dim_v = p.head_dim_v,
                                     .head_dim_rope = p.head_dim_rope,
                                     .element = {spec::size_of(p.dtype)},
-                                    .listed = sequences_of(p)};
+                                    .listed = sequences_of(p),
+                                    .features = features_of_tiles(p)};
   if (attention.blocks() == 0) return "no query sees a key";
   return attention;
 }

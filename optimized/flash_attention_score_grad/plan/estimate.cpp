@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "flash_attention_score_grad/plan/features.hpp"
 #include "model/block_planner.hpp"
 #include "model/schedule.hpp"
 
@@ -66,28 +67,18 @@ struct TensorBytes {
   Bytes inputs, outputs, sums, dy_and_attention, row_terms;
 };
 
-/// Mask, position bias and dropout bits.
-std::int64_t optional_bytes(const Problem& p) {
-  std::int64_t bytes = 0;
-  if (p.atten_mask != spec::MaskShape::absent) bytes += spec::element_count(mask_shape(p));
-  if (p.pse_shift != spec::PseShape::absent)
-    bytes += spec::element_count(pse_shape(p)) * spec::size_of(pse_dtype(p));
-  if (p.has_dropout()) bytes += ceil_divide(score_count(p), 8);
-  return bytes;
-}
-
 TensorBytes tensor_bytes(const Problem& p) {
   const std::int64_t element = spec::size_of(p.dtype);
   const std::int64_t q = query_extents(p).rows(), kv = key_extents(p).rows();
   const std::int64_t channels = p.head_dim + p.head_dim_rope;
   const std::int64_t gradients = q * channels + kv * (channels + p.head_dim_v);
   const std::int64_t statistics = q * spec::statistics_replicas * fp32_bytes;
-  return {
-      .inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics + optional_bytes(p)},
-      .outputs = {gradients * element},
-      .sums = {gradients * fp32_bytes},
-      .dy_and_attention = {2 * q * p.head_dim_v * element},
-      .row_terms = {statistics}};
+  return {.inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics +
+                     features_of(p).tensors.count},
+          .outputs = {gradients * element},
+          .sums = {gradients * fp32_bytes},
+          .dy_and_attention = {2 * q * p.head_dim_v * element},
+          .row_terms = {statistics}};
 }
 
 /// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.
@@ -98,57 +89,25 @@ device::Region head_rows(const Problem& p, std::int64_t rows, std::int64_t dim) 
           .contiguous = p.input_layout == spec::Layout::bnsd || single};
 }
 
-/// Slopes are one number; a bias of one row is loaded once for all rows.
-std::int64_t bias_bytes(const Problem& p, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t row = columns * spec::size_of(pse_dtype(p));
-  switch (p.pse_shift) {
-    case spec::PseShape::absent:
-      return 0;
-    case spec::PseShape::slopes_n:
-    case spec::PseShape::slopes_bn:
-      return fp32_bytes;
-    case spec::PseShape::bn1s:
-    case spec::PseShape::packed_bn1s:
-      return row;
-    default:
-      return rows * row;
-  }
-}
-
-Bytes feature_bytes(const Problem& p, std::int64_t rows, std::int64_t columns) {
-  Bytes bytes = {bias_bytes(p, rows, columns)};
-  if (p.atten_mask != spec::MaskShape::absent) bytes.count += rows * columns;
-  if (p.has_dropout()) bytes.count += ceil_divide(rows * columns, 8);
-  return bytes;
-}
-
-std::vector<const device::VectorCost*> feature_operations(const Problem& p,
-                                                          const device::VectorCosts& v) {
+std::vector<const device::VectorCost*> operations_of(const schedules::Features& features,
+                                                     const device::VectorCosts& costs) {
   std::vector<const device::VectorCost*> all;
-  if (p.pse_shift != spec::PseShape::absent) {
-    if (pse_dtype(p) != spec::DType::fp32) all.push_back(&v.cast_to_fp32);
-    // The table of distances is shifted, made absolute and multiplied by the slope.
-    if (p.pse_type >= 2) all.insert(all.end(), 3, &v.muls);
-    if (p.pse_type == 3) all.push_back(&v.sqrt);
-    all.push_back(&v.add);
-  }
-  if (p.atten_mask != spec::MaskShape::absent) all.push_back(&v.select);
-  if (p.has_dropout())
-    for (int factor = 0; factor < 2; ++factor) all.insert(all.end(), {&v.select, &v.muls});
+  for (const auto* operations : {&features.of_scores, &features.of_dprob})
+    for (const auto operation : *operations) all.push_back(&(costs.*operation));
   return all;
 }
 
 BlockCost block_cost(const Problem& p, const Tiling& t, const device::Spec& device) {
-  return block_cost(
-      {.head_dim = p.head_dim,
-       .head_dim_rope = p.head_dim_rope,
-       .head_dim_v = p.head_dim_v,
-       .element = {spec::size_of(p.dtype)},
-       .query_rows = [&](std::int64_t dim) { return head_rows(p, t.rows, dim); },
-       .key_rows = [&](std::int64_t dim) { return head_rows(p, t.columns, dim); },
-       .features = [&](std::int64_t rows) { return feature_bytes(p, rows, t.columns); },
-       .operations = feature_operations(p, device.vector)},
-      t, device);
+  const schedules::Features features = features_of(p);
+  return block_cost({.head_dim = p.head_dim,
+                     .head_dim_rope = p.head_dim_rope,
+                     .head_dim_v = p.head_dim_v,
+                     .element = {spec::size_of(p.dtype)},
+                     .query_rows = [&](std::int64_t dim) { return head_rows(p, t.rows, dim); },
+                     .key_rows = [&](std::int64_t dim) { return head_rows(p, t.columns, dim); },
+                     .features = [&](std::int64_t rows) { return features.read(rows, t.columns); },
+                     .operations = operations_of(features, device.vector)},
+                    t, device);
 }
 
 }  // namespace

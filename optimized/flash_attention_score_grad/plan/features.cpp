@@ -1,0 +1,72 @@
+#include "flash_attention_score_grad/plan/features.hpp"
+
+#include "model/block_planner.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Problem = spec::FlashAttentionScoreGrad::Problem;
+using device::VectorCosts;
+using schedules::Features;
+
+constexpr std::int64_t byte = 8;
+
+/// Slopes are one number; a bias of one row is loaded once for all rows.
+void add_bias(const Problem& p, Features& features) {
+  if (p.pse_shift == spec::PseShape::absent) return;
+  const std::int64_t stored = spec::size_of(pse_dtype(p));
+  switch (p.pse_shift) {
+    case spec::PseShape::slopes_n:
+    case spec::PseShape::slopes_bn:
+      features.tile_bytes = fp32_bytes;
+      break;
+    case spec::PseShape::bn1s:
+    case spec::PseShape::packed_bn1s:
+      features.column_bytes = stored;
+      break;
+    default:
+      features.score_bits += byte * stored;
+  }
+  auto& operations = features.of_scores;
+  features.held.push_back({"bias", byte * fp32_bytes});
+  if (pse_dtype(p) != spec::DType::fp32) {
+    operations.push_back(&VectorCosts::cast_to_fp32);
+    features.held.push_back({"stored bias", byte * spec::size_of(p.dtype)});
+  }
+  // The table of distances is shifted, made absolute and multiplied by the slope.
+  if (p.pse_type >= 2) operations.insert(operations.end(), 3, &VectorCosts::muls);
+  if (p.pse_type == 3) operations.push_back(&VectorCosts::sqrt);
+  operations.push_back(&VectorCosts::add);
+  features.tensors.count += spec::element_count(pse_shape(p)) * stored;
+}
+
+void add_mask(const Problem& p, Features& features) {
+  if (p.atten_mask == spec::MaskShape::absent) return;
+  features.score_bits += byte;
+  features.of_scores.push_back(&VectorCosts::select);
+  features.held.push_back({"mask", byte});
+  features.tensors.count += spec::element_count(mask_shape(p));
+}
+
+/// P that reaches dv, and dP, are dropped and divided by keep_prob.
+void add_dropout(const Problem& p, Features& features) {
+  if (!p.has_dropout()) return;
+  features.score_bits += 1;
+  for (auto* operations : {&features.of_scores, &features.of_dprob})
+    operations->insert(operations->end(), {&VectorCosts::select, &VectorCosts::muls});
+  features.held.push_back({"drop bits", 1});
+  features.held.push_back({"dropped prob", byte * fp32_bytes});
+  features.tensors.count += device::ceil_divide(score_count(p), byte);
+}
+
+}  // namespace
+
+Features features_of(const Problem& problem) {
+  Features features;
+  add_mask(problem, features);
+  add_bias(problem, features);
+  add_dropout(problem, features);
+  return features;
+}
+
+}  // namespace assay::optimized
