@@ -13,7 +13,9 @@ import kernels
 from assay.sweeping import run_part
 from timeless import timeless
 
-FLAGS = (kernels.OPERATOR, "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1", "--random=0", "--shrink=0")
+# Of short sequences, since the kernels are of Python.
+ONLY = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1 & !--seq_q=102 & !--seq_kv=8193"
+FLAGS = (kernels.OPERATOR, ONLY, "--random=0", "--shrink=0")
 
 
 @pytest.fixture(scope="module")
