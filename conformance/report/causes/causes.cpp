@@ -245,6 +245,39 @@ class Sayings {
   Members told_of_;                 ///< cases
 };
 
+/// How a tensor of a case relates to what is due.
+struct Relation {
+  std::string text, tensor;
+  std::size_t case_number;
+};
+
+/// What factors are in nearly all of those cases in which there is one; empty where it is not the
+/// same in so many. In some case any quantity is 2.
+std::string quantity_of(const std::vector<Relation>& relations) {
+  std::vector<std::string> quantities;
+  for (const Relation& one : relations)
+    if (const auto multiple = multiple_of(one.text)) quantities.push_back(multiple->quantity);
+  std::string most = most_frequent(quantities);
+  const auto times = static_cast<double>(std::ranges::count(quantities, most));
+  return times >= nearly_all * static_cast<double>(quantities.size()) ? most : "";
+}
+
+/// What relations are said to be, with the quantity that their factors are: the factors themselves
+/// differ from case to case then.
+Sayings said_of(const std::vector<Relation>& relations) {
+  const std::string quantity = quantity_of(relations);
+  Sayings all;
+  for (const Relation& one : relations) {
+    const auto multiple = multiple_of(one.text);
+    const std::string text = !multiple ? one.text
+                             : quantity.empty()
+                                 ? multiple->relation
+                                 : "where the output is " + quantity + " times what is due";
+    all.add(text, one.tensor, one.case_number);
+  }
+  return all;
+}
+
 /// The cases and tensors that a cause explains.
 struct Part {
   Members members;
@@ -297,7 +330,8 @@ class Telling {
 std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
   std::vector<std::string> verdicts;
-  Sayings places, relations;
+  Sayings places;
+  std::vector<Relation> relations;
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
@@ -311,13 +345,13 @@ std::string Telling::pattern(const Members& members,
       if (std::ranges::find(tensors, finding.tensor) != tensors.end()) {
         const InCommon common = in_common(finding);
         places.add(common.place, finding.tensor, k);
-        relations.add(common.relation, finding.tensor, k);
+        relations.push_back({common.relation, finding.tensor, k});
       }
   }
   std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
   return text + most_frequent(verdicts) + range_of(std::move(errors)) +
          places.most_frequent(members.size(), tensors.size()) +
-         relations.most_frequent(members.size(), tensors.size());
+         said_of(relations).most_frequent(members.size(), tensors.size());
 }
 
 /// What fails in nearly all of its cases, but for what another bug explains.

@@ -21,4 +21,14 @@ InCommon in_common(const Finding& finding) {
   return {};
 }
 
+std::optional<Multiple> multiple_of(const std::string& relation) {
+  constexpr std::string_view due = " times what is due", before_quantity = ": ";
+  const std::size_t at = relation.find(due);
+  if (at == std::string::npos) return {};
+  const std::size_t end = at + due.size();
+  const bool is_named = relation.compare(end, before_quantity.size(), before_quantity) == 0;
+  return Multiple{relation.substr(0, end),
+                  is_named ? relation.substr(end + before_quantity.size()) : ""};
+}
+
 }  // namespace assay::conformance

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "assay/conformance/report/report.hpp"
@@ -12,5 +13,13 @@ struct InCommon {
   std::string place, relation;
 };
 InCommon in_common(const Finding& finding);
+
+/// A relation that is a multiple of what is due, and the quantity of the case that its factor is,
+/// which is empty where it is none: "where the output is about 2 times what is due" and
+/// "heads_q / heads_kv".
+struct Multiple {
+  std::string relation, quantity;
+};
+std::optional<Multiple> multiple_of(const std::string& relation);
 
 }  // namespace assay::conformance

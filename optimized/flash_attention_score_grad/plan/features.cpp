@@ -44,7 +44,7 @@ void add_mask(const Problem& p, Features& features) {
   if (p.atten_mask == spec::MaskShape::absent) return;
   features.score_bits += byte;
   features.of_scores.push_back(&VectorCosts::select);
-  features.held.push_back({"mask", byte});
+  features.held.insert(features.held.begin(), {"mask", byte});
   features.tensors.count += spec::element_count(mask_shape(p));
 }
 
@@ -63,8 +63,8 @@ void add_dropout(const Problem& p, Features& features) {
 
 Features features_of(const Problem& problem) {
   Features features;
-  add_mask(problem, features);
   add_bias(problem, features);
+  add_mask(problem, features);
   add_dropout(problem, features);
   return features;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,29 @@ TEST(Causes, AreNoRulesThatHoldByChanceBesideOneThatIsSure) {
     EXPECT_EQ(causes[is_sure_first ? 0 : 1].fields, Names{"sparse_mode=2"});
     EXPECT_EQ(causes[is_sure_first ? 1 : 0].fields, Names{});
   }
+}
+
+/// Of the one cause of dq, which is so many times what is due in cases of these lengths.
+std::string pattern_of_multiples(const std::function<std::string(int)>& times) {
+  auto all =
+      reports([](const std::string&, int, int mode) { return mode == 1 ? Names{"dq"} : Names{}; });
+  for (CaseReport& one : all)
+    for (Finding& finding : one.findings)
+      finding.text += ", where the output is about " + times(std::stoi(one.fields[1].second));
+  const auto causes = causes_of(all, {});
+  EXPECT_EQ(causes.size(), 1U);
+  return causes[0].pattern;
+}
+
+TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
+  const std::string group = "heads_q / heads_kv";
+  const std::string named = pattern_of_multiples(
+      [&](int seq) { return std::to_string(seq) + " times what is due: " + group; });
+  EXPECT_TRUE(named.ends_with("where the output is " + group + " times what is due")) << named;
+  // In a case of a group of two it is that by chance.
+  const std::string by_chance = pattern_of_multiples(
+      [&](int seq) { return "2 times what is due" + (seq % 3 == 0 ? "" : ": " + group); });
+  EXPECT_TRUE(by_chance.ends_with("where the output is about 2 times what is due")) << by_chance;
 }
 
 TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {
