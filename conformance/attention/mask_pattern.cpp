@@ -1,5 +1,6 @@
 #include "attention/mask_pattern.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace assay::conformance::flash {

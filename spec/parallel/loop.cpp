@@ -1,5 +1,6 @@
 #include "assay/parallel/loop.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <thread>
 #include <utility>

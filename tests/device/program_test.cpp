@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "assay/device/instructions.hpp"
 #include "assay/device/scratchpad.hpp"
 

@@ -38,6 +38,10 @@ set(marker "TO[D]O|FIX[M]E")  # in brackets, so that this line is no breach of i
 string(REPEAT "." 101 too_long)
 set(bad_names "utils?|common|helpers?|managers?|misc|data|infos?|new|v2|final")
 
+string(CONCAT algorithms "all_of|any_of|none_of|count|count_if|find|find_if|for_each|equal|mismatch|"
+  "copy|copy_if|fill|fill_n|transform|reverse|unique|remove_if|sort|stable_sort|is_sorted|"
+  "lower_bound|upper_bound|clamp|max|min|minmax|max_element|min_element")
+
 foreach(path IN LISTS files)
   if(path MATCHES "(^|[/_.-])(${bad_names})([/_.-]|$)")
     report("${path}" "a name says what the thing is")
@@ -83,6 +87,10 @@ foreach(path IN LISTS files)
   if(path MATCHES "^(spec|reference|engine|optimized|fixtures|conformance|mutants)/" AND NOT path STREQUAL "conformance/adapters/process/containment.cpp")
     forbid("std::(cout|cerr|clog)|fmt::print|${word_start}(std::)?(f?printf|puts|abort|_?exit|quick_exit|terminate) *\\("
            "libraries do not print, exit or abort")
+  endif()
+  # What is compiled before all sources of most builds hides that; the one for fuzzing has no such thing.
+  if(NOT text MATCHES "#include <algorithm>")
+    forbid("${word_start}std::(ranges::)?(${algorithms})[(<]|std::ranges::move" "takes <algorithm>, and includes it")
   endif()
   if(path MATCHES "\\.hpp$")
     forbid("^ *using namespace" "no using namespace in headers")

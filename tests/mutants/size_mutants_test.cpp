@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "assay/conformance/judge/examination.hpp"
 #include "planned_kills.hpp"
 

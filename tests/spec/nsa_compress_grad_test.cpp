@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "operators/nsa_compress_grad/table.hpp"

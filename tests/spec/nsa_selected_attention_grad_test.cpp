@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "assay/spec/operators/nsa_compress_grad.hpp"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "operators/nsa_compress_grad/table.hpp"
 
 namespace assay::spec {

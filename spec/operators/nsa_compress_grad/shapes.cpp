@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "operators/nsa_compress_grad/table.hpp"

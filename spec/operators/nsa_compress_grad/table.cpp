@@ -1,5 +1,7 @@
 #include "operators/nsa_compress_grad/table.hpp"
 
+#include <algorithm>
+
 namespace assay::spec::nsa {
 
 using P = CompressOp::Parameters;

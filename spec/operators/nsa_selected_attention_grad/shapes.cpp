@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa {

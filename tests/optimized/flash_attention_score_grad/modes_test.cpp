@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "flash_attention_score_grad/plan/schedules.hpp"
 #include "flash_attention_score_grad/window.hpp"
 

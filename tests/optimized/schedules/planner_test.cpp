@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "assay/device/scratchpad.hpp"
 
 namespace {

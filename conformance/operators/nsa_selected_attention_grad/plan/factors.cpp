@@ -1,5 +1,6 @@
 #include "operators/nsa_selected_attention_grad/plan/factors.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "assay/conformance/plan/sizes.hpp"
