@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "assay/parallel/loop.hpp"
@@ -20,6 +21,7 @@ struct Checked {
   spec::Extents extents;
   const std::vector<std::uint8_t>& due_zero;
   bool staging_may_overflow;  ///< then only the judged rows tell where infinities are due
+  double largest_prob;
 };
 
 /// unit_floor(row, d): |x| that no correct kernel exceeds when every P is 1.
@@ -43,7 +45,8 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
           const Finding place{
               .b = b, .n = n, .s = s, .d = d, .actual = x, .tolerance = arithmetic.phi * limit};
           if (zero && !(std::abs(x) <= arithmetic.phi * limit)) nonzero.add(place);
-          if (!zero && !c.staging_may_overflow && 2 * limit < threshold) infinite.add(place);
+          if (!zero && !c.staging_may_overflow && 2 * c.largest_prob * limit < threshold)
+            infinite.add(place);
         }
       }
 }
@@ -78,6 +81,22 @@ DueZeros due_zeros(const Dense& dense) {
   return zeros;
 }
 
+namespace {
+
+/// Of a large score fp32 has no digit behind the point, so that P, which is exp(score - max) / sum
+/// of a max that is rounded, may be far above 1.
+double largest_prob_of(const Dense& dense) {
+  const double dead = -static_cast<double>(std::numeric_limits<float>::max());
+  double largest = 0;
+  for (std::int64_t row = 0; row < dense.queries.rows(); ++row)
+    if (dense.softmax_max(row) != dead)
+      largest = std::max(largest, std::abs(dense.softmax_max(row)));
+  constexpr double unsure = 0x1p-20;
+  return std::exp(unsure * largest);
+}
+
+}  // namespace
+
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
                                      const GradientTensors& outputs) {
   const Op::Problem& p = dense.problem;
@@ -88,11 +107,12 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
                               : *std::max_element(floor.query_row.begin(), floor.query_row.end());
   const bool staging_overflows = arithmetic.numerics.stage == spec::DType::fp16 &&
                                  2 * largest_staged >= overflow_threshold(spec::DType::fp16);
+  const double largest_prob = largest_prob_of(dense);
   std::vector<Finding> findings;
   const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Extents& extents,
                          const std::vector<std::uint8_t>& due, auto&& unit_floor) {
     check_storage(name, tensor, findings);
-    const Checked checked{name, tensor, extents, due, staging_overflows};
+    const Checked checked{name, tensor, extents, due, staging_overflows, largest_prob};
     check_values(checked, p, arithmetic, unit_floor, findings);
   };
   const auto of_query = [&](std::int64_t first) {

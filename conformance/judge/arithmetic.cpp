@@ -57,6 +57,7 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
       of_score(declared.store_s, Rounding::rne),
       of_prob(declared.store_p, Rounding::rne),
       of_dprob(declared.store_dp, Rounding::rne) {
+  of_out.least = std::max(of_out.least, output_underflow_of(io_type));
   truncating_sums = declared.accumulator == spec::Accumulator::fp32_truncating;
   const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
@@ -105,10 +106,13 @@ bool Arithmetic::cast_is_biased(double value) const {
   return std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
 }
 
-bool Arithmetic::cast_is_coarse(double value) const {
+double coarsest_of(DType type) {
   constexpr double few = 16;
-  return std::abs(value) < few * 2 * eta_out;
+  // Of fp32 all that are not normal: what rounds them is larger than what they are judged by.
+  return narrow(type) ? few * 2 * underflow_of(type) : 0x1p-126;
 }
+
+bool Arithmetic::cast_is_coarse(double value) const { return std::abs(value) < coarsest_of(io); }
 
 double unit_roundoff(DType type) {
   return type == DType::bf16 ? 0x1p-8 : type == DType::fp16 ? 0x1p-11 : 0;
@@ -116,6 +120,10 @@ double unit_roundoff(DType type) {
 
 double underflow_of(DType type) {
   return type == DType::bf16 ? 0x1p-134 : type == DType::fp16 ? 0x1p-25 : 0;
+}
+
+double output_underflow_of(DType type) {
+  return type == DType::fp32 ? 0x1p-150 : underflow_of(type);
 }
 
 double overflow_threshold(DType type) {

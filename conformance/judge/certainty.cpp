@@ -338,6 +338,8 @@ void require_agreement(const Expectation& e, std::int64_t number, const DefinedR
     const std::size_t k = at(position * e.dim() + d);
     const double exact = row.value[at(d)];
     const double radius = e.radius[k] + radius_of(row, e.radius[k]);
+    // Where numbers overflow nothing is proven, and both may be infinite, or none.
+    if (!std::isfinite(radius)) continue;
     if (std::abs(exact - e.value[k]) <= radius + 0x1p-52 * std::abs(exact)) continue;
     const Finding place = locate(e, static_cast<std::int64_t>(k));
     std::ostringstream text;

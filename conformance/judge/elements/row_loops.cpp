@@ -80,7 +80,8 @@ template <class V, class T>
                                                                        const MomentRow& to) {
   const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
   // As of Arithmetic::cast_is_coarse and cast_is_biased.
-  const double coarse = 16 * least, subnormal = arithmetic.eta_out / arithmetic.u_out;
+  const double coarse = coarsest_of(arithmetic.io),
+               subnormal = arithmetic.eta_out / arithmetic.u_out;
   for (std::int64_t k = 0; k < row.count; k += lanes) {
     const auto at = [&](const double* numbers) __attribute__((always_inline)) {
       return eight(numbers, k, row.count, 1);

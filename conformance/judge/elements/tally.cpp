@@ -89,7 +89,7 @@ Tally::Tally(const Expectation& whole, const Arithmetic& arithmetic)
 void Tally::add_row(const JudgedRow& row) {
   const Expectation& part = row.e;
   for (std::size_t k = row.first(); k < row.last(); ++k) {
-    if (!std::isfinite(part.radius[k]) ||
+    if (!std::isfinite(part.radius[k]) || !std::isfinite(part.tau[k]) ||
         (part.tau[k] > part.floor[k] && part.radius[k] > certified_share * part.tau[k]))
       ++uncertified_;
     const double actual = row.value(k);
@@ -173,7 +173,7 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
              "), limit 0.08");
   object(uncertified_ > 0, Verdict::inconclusive, Rule::certificate, "note",
          std::to_string(uncertified_) + " elements of " + name +
-             " have a reference whose radius exceeds 2^-10 tau");
+             " have a reference whose radius exceeds 2^-10 tau, or no finite tau");
   return decision;
 }
 

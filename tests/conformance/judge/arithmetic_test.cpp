@@ -97,7 +97,8 @@ TEST(ArithmeticOfNumerics, CastsThatSayNothing) {
   EXPECT_FALSE(of({.round_out = Rounding::rna}, fp32).cast_is_biased(tie));
   EXPECT_TRUE(even.cast_is_coarse(15.5 * 0x1p-24));
   EXPECT_FALSE(even.cast_is_coarse(16 * 0x1p-24));
-  EXPECT_FALSE(of({}, fp32).cast_is_coarse(0));
+  EXPECT_TRUE(of({}, fp32).cast_is_coarse(0x1p-127));
+  EXPECT_FALSE(of({}, fp32).cast_is_coarse(0x1p-126));
 }
 
 TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {

@@ -39,6 +39,16 @@ TEST(Compare, TooLargeADeviationAloneDecides) {
   EXPECT_NEAR(p.report.bias, 0, 1e-15);
 }
 
+/// Where the arithmetic itself may overflow nothing is known: neither for a kernel nor against it.
+TEST(Compare, AnInfiniteToleranceConvictsNobodyAndAcquitsNobody) {
+  for (const double written : {infinity, -infinity, std::nan(""), 8.0}) {
+    Pencil p(2, 4);
+    p.e.tau[3] = p.e.tau_det[3] = infinity;
+    p.actual[3] = written;
+    EXPECT_EQ(p.judge(), Verdict::inconclusive) << written;
+  }
+}
+
 /// E29.
 TEST(Compare, TheLimitOfTheDeviationIsAtLeastFivePercent) {
   Pencil p(1000, 100);

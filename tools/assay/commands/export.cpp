@@ -145,6 +145,16 @@ void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
       << std::flush;
 }
 
+/// What `make` returns; where the judge fails, its case is named.
+template <class Op, class Make>
+auto named(const conformance::Case<Op>& c, const Make& make) {
+  try {
+    return make();
+  } catch (const std::logic_error& failure) {
+    throw std::logic_error(fmt::format("{}: {}", conformance::command_line(c), failure.what()));
+  }
+}
+
 /// Writes the cases, with what the named implementation makes of them, and adds them to `golden`.
 template <class Op>
 void write_cases(const ExportOptions& options, const std::vector<conformance::Case<Op>>& cases,
@@ -161,8 +171,10 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   std::int64_t written = 0;
   for (const auto& c : cases) {
     if (context.stop) throw Stopped(options.file);
-    auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact,
-                            golden.certainty);
+    auto record = named(c, [&] {
+      return record_of(options, c, implementation ? &*implementation : nullptr, inexact,
+                       golden.certainty);
+    });
     if (!record) continue;
     const bool has_inputs = !record->digests.empty();
     if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {

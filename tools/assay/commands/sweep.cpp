@@ -215,7 +215,9 @@ void require_usable(const SweepOptions& options) {
   if (!options.shard.empty() && least > 0)
     throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
   if (!options.shard.empty()) shard_value(options.shard);
-  options.files.require_writable();
+  options.files.require_writable({{"--lines", options.lines},
+                                  {"--cases", options.plan.cases},
+                                  {"--baseline", options.exit.baseline_path}});
 }
 
 /// What is run, what the store knows the sweep by, and of which whole sweep it is a part.

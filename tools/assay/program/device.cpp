@@ -65,6 +65,21 @@ struct PlanOptions {
   std::string device = "a2", trace;
 };
 
+/// Errors: UsageError where no schedule has turns to write.
+template <class Op>
+void write_trace(const typename Op::Problem& problem, const device::Spec& device,
+                 const std::string& path, const Context& context) {
+  std::string text;
+  try {
+    text = optimized::Tiled<Op>::trace(problem, device);
+  } catch (const optimized::NothingToCut& empty) {
+    throw UsageError(fmt::format("--trace={}: there is nothing to trace: {}", path, empty.what()));
+  }
+  if (text.empty())
+    throw UsageError(fmt::format("--trace={}: no schedule of the event model fits", path));
+  sink(path, context)(text);
+}
+
 template <class Op>
 ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const CLI::App& app,
                     const Context& context) {
@@ -76,11 +91,9 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
   if constexpr (optimized::IsTiled<Op>) {
     try {
       const device::Spec device = chosen_device(options.device);
-      if (!options.trace.empty()) {
-        require_writable({{"--trace", options.trace}});
-        sink(options.trace, context)(optimized::Tiled<Op>::trace(c.problem, device));
-      }
-      context.out << optimized::Tiled<Op>::plan(c.problem, device);
+      require_writable({{"--trace", options.trace}});
+      context.out << optimized::Tiled<Op>::plan(c.problem, device) << std::flush;
+      if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace, context);
     } catch (const optimized::NothingToCut& empty) {
       throw UsageError(fmt::format("no plan: {}, so there is nothing to cut", empty.what()));
     }

@@ -77,6 +77,13 @@ double unit_roundoff(spec::DType type);
 /// however small; 0 for fp32.
 double underflow_of(spec::DType type);
 
+/// Below this the final cast gives so few numbers that its error is no matter of chance.
+double coarsest_of(spec::DType type);
+
+/// Half the smallest subnormal number of a type that is written: of fp32, too, in which no output
+/// is nearer.
+double output_underflow_of(spec::DType type);
+
 /// From here on a nearest rounding to `type` gives infinity.
 double overflow_threshold(spec::DType type);
 

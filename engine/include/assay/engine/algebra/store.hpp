@@ -19,6 +19,9 @@ class Store {
   /// From `overflow` on it becomes infinite, where that has to be watched.
   Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
+  /// Of a type as precise as what is computed: of numbers however small it may lose `least`.
+  explicit Store(double least) : least_(least) {}
+
   bool rounds() const { return unit_ > 0; }
   /// Whether its roundings have no mean where nothing is known of the values.
   bool mean_free() const { return mean_free_; }
