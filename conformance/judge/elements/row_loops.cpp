@@ -55,10 +55,10 @@ template <class V, class T>
   return (is_normal & (of_power < offset)) ? of_power : offset;
 }
 
-}  // namespace
+// Clang lets no vector be returned inside a function of several instruction sets itself.
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] bool all_within(const RowNumbers& row,
-                                                                     double share, double* ratios) {
+[[gnu::always_inline]] inline bool all_within_in_lanes(const RowNumbers& row, double share,
+                                                       double* ratios) {
   LaneBits wrong{};
   for (std::int64_t k = 0; k < row.count; k += lanes) {
     const auto at = [&](const double* numbers) __attribute__((always_inline)) {
@@ -75,9 +75,9 @@ template <class V, class T>
   return !is_set(wrong);
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void fill_moments(const RowNumbers& row,
-                                                                       const Arithmetic& arithmetic,
-                                                                       const MomentRow& to) {
+[[gnu::always_inline]] inline void fill_moments_in_lanes(const RowNumbers& row,
+                                                         const Arithmetic& arithmetic,
+                                                         const MomentRow& to) {
   const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
   // As of Arithmetic::cast_is_coarse and cast_is_biased.
   const double coarse = coarsest_of(arithmetic.io),
@@ -100,9 +100,8 @@ template <class V, class T>
   }
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] bool all_certain(const RowNumbers& row,
-                                                                      double share,
-                                                                      const NearestSteps& steps) {
+[[gnu::always_inline]] inline bool all_certain_in_lanes(const RowNumbers& row, double share,
+                                                        const NearestSteps& steps) {
   LaneBits wrong{};
   for (std::int64_t k = 0; k < row.count; k += lanes) {
     const auto at = [&](const double* numbers) __attribute__((always_inline)) {
@@ -117,7 +116,7 @@ template <class V, class T>
   return !is_set(wrong);
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] double largest_radius(const RowNumbers& row) {
+[[gnu::always_inline]] inline double largest_radius_in_lanes(const RowNumbers& row) {
   Lanes most{};
   for (std::int64_t k = 0; k < row.count; k += lanes) {
     const auto at = [&](const double* numbers) __attribute__((always_inline)) {
@@ -130,6 +129,29 @@ template <class V, class T>
   double largest_of_all = 0;
   for (int k = 0; k < lanes; ++k) largest_of_all = std::max(largest_of_all, most[k]);
   return largest_of_all;
+}
+
+}  // namespace
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] bool all_within(const RowNumbers& row,
+                                                                     double share, double* ratios) {
+  return all_within_in_lanes(row, share, ratios);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void fill_moments(const RowNumbers& row,
+                                                                       const Arithmetic& arithmetic,
+                                                                       const MomentRow& to) {
+  fill_moments_in_lanes(row, arithmetic, to);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] bool all_certain(const RowNumbers& row,
+                                                                      double share,
+                                                                      const NearestSteps& steps) {
+  return all_certain_in_lanes(row, share, steps);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] double largest_radius(const RowNumbers& row) {
+  return largest_radius_in_lanes(row);
 }
 
 }  // namespace assay::conformance
