@@ -14,6 +14,9 @@ namespace {
 
 using spec::at;
 
+/// What max is of a row that sees no key.
+constexpr double dead = -static_cast<double>(std::numeric_limits<float>::max());
+
 /// One output tensor with everything that its checks need.
 struct Checked {
   const char* name;
@@ -58,7 +61,6 @@ DueZeros due_zeros(const Dense& dense) {
   DueZeros zeros;
   zeros.query_row.assign(at(dense.queries.rows()), 0);
   zeros.key_row.assign(at(dense.keys.rows()), 0);
-  const double dead = -static_cast<double>(std::numeric_limits<float>::max());
   parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
@@ -86,7 +88,6 @@ namespace {
 /// Of a large score fp32 has no digit behind the point, so that P, which is exp(score - max) / sum
 /// of a max that is rounded, may be far above 1.
 double largest_prob_of(const Dense& dense) {
-  const double dead = -static_cast<double>(std::numeric_limits<float>::max());
   double largest = 0;
   for (std::int64_t row = 0; row < dense.queries.rows(); ++row)
     if (dense.softmax_max(row) != dead)

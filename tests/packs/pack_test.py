@@ -84,6 +84,14 @@ class Packs(unittest.TestCase):
         self.assertEqual(dtypes, {"fp16", "bf16", "fp32"})
         self.assertGreater(len(drawn), 60)
 
+    def test_a_pack_that_is_written_anew_holds_nothing_of_the_older_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, ending in ("hdf5", "h5"), ("npz", "npz"), ("hdf5", "h5"):
+                done = assay("smoke", "--to", folder, "--format", name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                held = {"manifest.json", "recipes.jsonl", f"goldens.{ending}", f"inputs.{ending}"}
+                self.assertEqual({file.name for file in Path(folder).iterdir()}, held)
+
     def test_the_whole_pack_stores_the_inputs_that_others_draw(self):
         for recipe in page["recipes"](self.whole).values():
             for name, tensor in recipe["inputs"].items():
