@@ -161,8 +161,8 @@ std::string to_text(const Estimate& e, const device::Spec& device, std::string_v
   const double l2 = l2_time(device, e.read + e.written).count / e.makespan.count;
   std::pair<const char*, double> bound = {"L2", l2};
   std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << "as tiled: " << 1e6 * e.seconds << " us, "
-       << 100 * e.cube_utilisation << " % of the " << utilised << ", " << e.read.count
+  text << std::fixed << std::setprecision(1) << "as tiled, to first order: " << 1e6 * e.seconds
+       << " us, " << utilised << " busy " << 100 * e.cube_utilisation << " %, " << e.read.count
        << " B read, " << e.written.count << " B written\n  busy:";
   for (std::size_t pipe = 0; pipe < e.busy.size(); ++pipe) {
     const double share = e.busy[pipe].count / e.makespan.count;

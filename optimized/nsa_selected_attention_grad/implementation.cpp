@@ -65,6 +65,13 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
+/// What the vendor's basic schedule takes, where it does not take this problem (device facts, 4.7).
+std::string not_taken_by_basic(const Op::Problem& p) {
+  const bool taken = p.selected_block_count == 16 && p.selected_block_size == 64 &&
+                     p.head_dim <= 192 && p.head_dim_v <= 128 && p.group() <= 16;
+  return taken ? "" : "16 blocks of 64 keys, D up to 192, Dv up to 128 and groups up to 16 alone";
+}
+
 schedules::Selection selection_of(const Op::Problem& p) {
   return {.heads_kv = p.heads_kv,
           .group = p.group(),
@@ -75,7 +82,8 @@ schedules::Selection selection_of(const Op::Problem& p) {
           .head_dim = p.head_dim,
           .head_dim_v = p.head_dim_v,
           .element = {spec::size_of(p.dtype)},
-          .demand = selected::even_demand(p)};
+          .demand = selected::even_demand(p),
+          .not_taken = not_taken_by_basic(p)};
 }
 
 }  // namespace

@@ -304,8 +304,9 @@ Candidate candidate(const Compression& c, const CompressPlan& plan, const device
   const auto buffers = [&] {
     return std::visit([&](const auto& of) { return buffers_of(c, of, device); }, plan.schedule);
   };
-  const auto program = [&] {
-    return std::visit([&](const auto& of) { return program_of(c, of, device, 16); }, plan.schedule);
+  const auto program = [&, rounds = shown_rounds(plan.modelled, 16)] {
+    return std::visit([&](const auto& of) { return program_of(c, of, device, rounds); },
+                      plan.schedule);
   };
   return {plan.name, plan.to_text(), plan.modelled, buffers, program};
 }

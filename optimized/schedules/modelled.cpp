@@ -21,7 +21,10 @@ Rounds run_all(const device::Spec& device, const device::Share& share, std::int6
   device::Instructions code(device);
   write(code, rounds);
   const device::Trace trace = run(code.program(), share);
-  return {.makespan = trace.makespan, .busy = trace.busy, .l2_bytes = l2_bytes(code.program())};
+  return {.makespan = trace.makespan,
+          .busy = trace.busy,
+          .l2_bytes = l2_bytes(code.program()),
+          .count = static_cast<double>(rounds)};
 }
 
 }  // namespace
@@ -41,7 +44,12 @@ Rounds run_rounds(const device::Spec& device, const device::Share& share, double
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
     all.busy[pipe] += times * (more.busy[pipe] - some.busy[pipe]);
   all.l2_bytes += times * (more.l2_bytes - some.l2_bytes);
+  all.count = rounds;
   return all;
+}
+
+std::int64_t shown_rounds(const Modelled& modelled, std::int64_t most) {
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(modelled.rounds)), 1, most);
 }
 
 Modelled finished(const Rounds& rounds, double more, const device::Share& share, double steps,
@@ -49,6 +57,7 @@ Modelled finished(const Rounds& rounds, double more, const device::Share& share,
   Modelled result;
   result.seconds = seconds_of(device, rounds.makespan) + more;
   result.beside = more;
+  result.rounds = rounds.count;
   const double cycles = cycles_of(device, result.seconds).count;
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
     result.busy[pipe] = rounds.busy[pipe].count / cycles;

@@ -153,7 +153,8 @@ Work work_of(const Attention& a, const device::Spec& device) {
 }
 
 Candidate candidate(const Attention& a, const Plan& plan, const device::Spec& device) {
-  constexpr std::int64_t rounds = 4;
+  const std::int64_t rounds = shown_rounds(plan.modelled, 4);
+  const auto elsewhere = a.not_taken.find(plan.name);
   return {.name = plan.name,
           .text = plan.to_text(),
           .modelled = plan.modelled,
@@ -163,10 +164,11 @@ Candidate candidate(const Attention& a, const Plan& plan, const device::Spec& de
                                   plan.schedule);
               },
           .program =
-              [&] {
+              [&, rounds] {
                 return std::visit([&](const auto& of) { return program_of(a, of, device, rounds); },
                                   plan.schedule);
-              }};
+              },
+          .not_taken = elsewhere == a.not_taken.end() ? "" : elsewhere->second};
 }
 
 std::vector<Candidate> candidates(const Attention& a, const std::vector<Plan>& plans,

@@ -57,14 +57,16 @@ std::string report_of(const Work& work, const std::vector<Candidate>& all,
   if (all.empty()) return "no schedule fits\n";
   const Candidate& best = all.front();
   std::ostringstream text;
-  text << "fastest schedule: " << best.name << ", " << figures(work, best.modelled) << '\n'
+  text << "fastest schedule, in the event model: " << best.name << ", "
+       << figures(work, best.modelled) << '\n'
        << "  " << best.text << "\n  busy:";
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
     text << ' ' << pipe_names[pipe] << ' ' << fixed(100 * best.modelled.busy[pipe], 1) << " %,";
   text << " L2 " << fixed(100 * best.modelled.l2_share, 1) << " %\n";
-  text << "  through L2: " << fixed(best.modelled.l2_bytes, 0) << " B of the busiest core\n";
+  text << "  of the busiest core: " << fixed(best.modelled.rounds, 1) << " rounds, "
+       << fixed(best.modelled.l2_bytes, 0) << " B through L2\n";
   const Roofline roofline = roofline_of(work, best.modelled, device);
-  text << "  roofline: " << fixed(1e-12 * roofline.reached, 1) << " of "
+  text << "  roofline of whole tiles: " << fixed(1e-12 * roofline.reached, 1) << " of "
        << fixed(1e-12 * roofline.cube, 1) << " TFLOP/s";
   for (const Roof& roof : {roofline.l2, roofline.hbm})
     text << "; " << roof.name << " at " << fixed(roof.intensity, 1) << " FLOP/B allows "
@@ -82,7 +84,10 @@ std::string report_of(const Work& work, const std::vector<Candidate>& all,
        << " us if L2 never stood idle\n";
   for (const Candidate& vendor : vendors)
     text << "vendor's " << vendor.name << ": " << figures(work, vendor.modelled) << ", "
-         << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long\n";
+         << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long"
+         << (vendor.not_taken.empty() ? "" : "; the vendor takes it for " + vendor.not_taken)
+         << '\n';
+  if (vendors.empty()) text << "none of the vendor's schedules that are modelled fits\n";
   return text.str();
 }
 

@@ -18,6 +18,7 @@ struct Candidate {
   Modelled modelled;
   std::function<std::vector<Buffer>()> buffers;
   std::function<device::Program()> program;  ///< of its first rounds
+  std::string not_taken = {};  ///< of the vendor's: what it takes instead of this problem
 };
 
 /// What any schedule of a problem computes and moves at least, and by what: FLOP in a second at

@@ -65,10 +65,11 @@ Candidate candidate(const Selection& s, const SelectedPlan& plan, const device::
   const auto buffers = [&] {
     return std::visit([&](const auto& of) { return buffers_of(s, of, device); }, plan.schedule);
   };
-  const auto program = [&] {
-    return std::visit([&](const auto& of) { return program_of(s, of, device, 8); }, plan.schedule);
+  const auto program = [&, rounds = shown_rounds(plan.modelled, 8)] {
+    return std::visit([&](const auto& of) { return program_of(s, of, device, rounds); },
+                      plan.schedule);
   };
-  return {plan.name, plan.to_text(), plan.modelled, buffers, program};
+  return {plan.name, plan.to_text(), plan.modelled, buffers, program, s.not_taken};
 }
 
 std::vector<Candidate> candidates(const Selection& s, const std::vector<SelectedPlan>& plans,

@@ -42,6 +42,42 @@ std::vector<Sequences> sequences_of(const Problem& p) {
   return all;
 }
 
+constexpr std::int64_t longest_of_basic = 32768, widest_of_basic = 128, shortest_of_same_ab = 1024;
+
+/// What the family takes where it does not take this problem (device facts, 4.2); a position bias
+/// and dropout are told apart before.
+std::string not_taken_by_basic(const Problem& p) {
+  const bool plain = p.sparse_mode == 0 && p.atten_mask == spec::MaskShape::absent;
+  const bool causal = (p.sparse_mode == 2 || p.sparse_mode == 3) && is_compressed(p.atten_mask);
+  if (p.input_layout != spec::Layout::tnd) return "packed sequences (TND) alone";
+  if (p.dtype == spec::DType::fp32) return "fp16 and bf16 alone";
+  if (!plain && !causal) return "no mask, or sparse modes 2 and 3 with the compressed one";
+  if (p.head_dim != p.head_dim_v || p.head_dim > widest_of_basic || p.head_dim % 16 != 0)
+    return "equal head sizes that are multiples of 16 up to 128";
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (p.length_q(b) != p.length_kv(b) || p.length_q(b) > longest_of_basic)
+      return "as many keys as queries in each sequence, up to 32768";
+  return {};
+}
+
+std::string not_taken_by_same_ab(const Problem& p, bool basic_takes_it) {
+  if (p.dtype == spec::DType::fp32) return "fp16 and bf16 alone";
+  if (basic_takes_it) return "what basic does not take";
+  if (p.input_layout != spec::Layout::tnd)
+    return std::max(p.seq_q, p.seq_kv) >= shortest_of_same_ab
+               ? ""
+               : "1024 queries or keys, with few exceptions";
+  const std::int64_t least = p.batch * shortest_of_same_ab;
+  std::int64_t queries = 0, keys = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) queries += p.length_q(b), keys += p.length_kv(b);
+  return std::min(queries, keys) >= least ? "" : "1024 queries and keys a sequence on average";
+}
+
+std::map<std::string, std::string> not_taken(const Problem& p, const schedules::Features& tiles) {
+  const std::string basic = not_taken_by_basic(p);
+  return {{"basic", basic}, {"sameAB", not_taken_by_same_ab(p, basic.empty() && !tiles.any())}};
+}
+
 }  // namespace
 
 std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
@@ -57,6 +93,7 @@ std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
                                     .element = {spec::size_of(p.dtype)},
                                     .listed = sequences_of(p),
                                     .features = features_of_tiles(p)};
+  attention.not_taken = not_taken(p, attention.features);
   if (attention.blocks() == 0) return "no query sees a key";
   return attention;
 }

@@ -125,8 +125,9 @@ TEST(CompressReport, NamesTheFastestTheNextAndTheVendors) {
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const std::string text = report(c, device::a2());
   for (const char* part :
-       {"fastest schedule: by tile", "held up most by vector", "next: ", "vendor's by window",
-        " times as long", "  UB input: ", "roofline: ", " % of the vector cores", "; HBM at "})
+       {"fastest schedule, in the event model: by tile", "held up most by vector",
+        "next: ", "vendor's by window", " times as long",
+        "  UB input: ", "roofline of whole tiles: ", " % of the vector cores", "; HBM at "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   EXPECT_NE(trace(c, device::a2()).find("\"ph\": \"X\""), std::string::npos);
 }

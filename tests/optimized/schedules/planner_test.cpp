@@ -391,9 +391,9 @@ TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
 
 TEST(Report, NamesTheFastestTheNextAndTheVendors) {
   const std::string text = report(square(8192), device::a2());
-  for (const char* part :
-       {"fastest schedule: woven", "held up most by L2", "next: ", "vendor's basic",
-        "vendor's sameAB", " times as long", "  UB dS: ", "roofline: ", "; L2 at ", "; HBM at "})
+  for (const char* part : {"fastest schedule, in the event model: woven", "held up most by L2",
+                           "next: ", "vendor's basic", "vendor's sameAB", " times as long",
+                           "  UB dS: ", "roofline of whole tiles: ", "; L2 at ", "; HBM at "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 
@@ -401,8 +401,9 @@ TEST(Trace, HasAnEventForEveryInstructionThatTakesTime) {
   const device::Spec spec = device::a2();
   const Attention attention = square(512);
   const auto best = plans(attention, spec).front();
-  const device::Program program =
-      std::visit([&](const auto& of) { return program_of(attention, of, spec, 4); }, best.schedule);
+  const std::int64_t rounds = shown_rounds(best.modelled, 4);
+  const device::Program program = std::visit(
+      [&](const auto& of) { return program_of(attention, of, spec, rounds); }, best.schedule);
   std::size_t expected = 0;
   for (std::size_t id = 0; id < program.size(); ++id)
     expected += program.task(static_cast<device::TaskId>(id)).cycles.count > 0;
@@ -413,6 +414,15 @@ TEST(Trace, HasAnEventForEveryInstructionThatTakesTime) {
     ++events;
   EXPECT_EQ(events, expected);
   EXPECT_GT(events, 100U);
+}
+
+TEST(Trace, ShowsNoMoreRoundsThanThereAre) {
+  const device::Spec spec = device::a2();
+  EXPECT_EQ(shown_rounds(plans(square(128), spec).front().modelled, 4), 1);
+  Attention many = square(8192);
+  many.heads = many.heads_kv = 8;
+  EXPECT_GT(plans(many, spec).front().modelled.rounds, 4);
+  EXPECT_EQ(shown_rounds(plans(many, spec).front().modelled, 4), 4);
 }
 
 TEST(Bound, IsWhatIsBusyLongest) {

@@ -178,9 +178,9 @@ TEST(SelectedPlanner, GivesWayWhereACapacityIsOneByteTooSmall) {
 TEST(SelectedReport, NamesTheFastestTheNextAndTheVendors) {
   const Selection s = selection(4, 16, 8192, 8192);
   const std::string text = report(s, device::a2());
-  for (const char* part : {"fastest schedule: by block", "held up most by ",
+  for (const char* part : {"fastest schedule, in the event model: by block", "held up most by ",
                            "next: ", "vendor's basic", " times as long", "  L0C dk of a block: ",
-                           "roofline: ", " % of the cube", "; L2 at ", "none of "})
+                           "roofline of whole tiles: ", " % of the cube", "; L2 at ", "none of "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   const std::string json = trace(s, device::a2());
   EXPECT_NE(json.find("\"traceEvents\""), std::string::npos);

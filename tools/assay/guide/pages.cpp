@@ -34,6 +34,23 @@ std::string capitalised(std::string text) {
 /// A cell of a table.
 std::string cell(const std::string& text) { return replaced(text, "|", "\\|"); }
 
+/// The flags of a command that those of another are not.
+std::vector<FlagGuide> beside(const CommandGuide& guide, const CommandGuide& other) {
+  std::vector<FlagGuide> own;
+  for (const FlagGuide& flag : guide.flags)
+    if (std::ranges::find(other.flags, flag.names, &FlagGuide::names) == other.flags.end())
+      own.push_back(flag);
+  return own;
+}
+
+std::string table_of(const std::vector<FlagGuide>& flags) {
+  std::string table = flags.empty() ? "" : "\n| | |\n|---|---|\n";
+  for (const FlagGuide& flag : flags)
+    table += fmt::format("| `{}` | {}{} |\n", cell(spelled(flag)), cell(flag.summary),
+                         flag.required ? " (required)" : "");
+  return table;
+}
+
 const CommandGuide* find(const std::vector<CommandGuide>& all,
                          const std::vector<std::string>& words) {
   const auto found = std::ranges::find(all, words, &CommandGuide::words);
@@ -50,19 +67,20 @@ std::string man_text(const std::string& text) {
 
 std::string markdown_page(const std::vector<CommandGuide>& all, const CommandGuide& guide) {
   std::string page = fmt::format("# `{}`\n\n{}\n", command_line(guide), capitalised(guide.summary));
-  if (!guide.flags.empty()) page += "\n| | |\n|---|---|\n";
-  for (const FlagGuide& flag : guide.flags)
-    page += fmt::format("| `{}` | {}{} |\n", cell(spelled(flag)), cell(flag.summary),
-                        flag.required ? " (required)" : "");
+  page += table_of(guide.flags);
   if (!guide.subcommands.empty()) page += "\n| subcommand | |\n|---|---|\n";
+  std::string of_each;
   for (const std::string& name : guide.subcommands) {
     std::vector<std::string> words = guide.words, as_run = {"run", name};
     words.push_back(name);
     const CommandGuide& sub = *find(all, words);
     // Whoever takes one case takes the flags of `run`.
-    const auto& shown = find(all, as_run) != nullptr ? as_run : words;
+    const CommandGuide* const run = find(all, as_run);
+    const auto& shown = run != nullptr ? as_run : words;
+    if (run != nullptr) of_each = table_of(beside(sub, *run));
     page += fmt::format("| [`{}`]({}.md) | {} |\n", name, joined_by(shown, "_"), cell(sub.summary));
   }
+  if (!of_each.empty()) page += "\nBeside the flags of its case, each takes:\n" + of_each;
   return page;
 }
 

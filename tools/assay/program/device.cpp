@@ -62,7 +62,7 @@ ExitCode print_device(const Options& options, const Context& context) {
 }
 
 struct PlanOptions {
-  std::string device = "a2", trace;
+  std::string device, trace;
 };
 
 /// Errors: UsageError where no schedule has turns to write.
@@ -90,7 +90,8 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
           fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
   if constexpr (optimized::IsTiled<Op>) {
     try {
-      const device::Spec device = chosen_device(options.device);
+      const device::Spec device = chosen_device(
+          options.device.empty() ? std::string(spec::to_string(c.product)) : options.device);
       require_writable({{"--trace", options.trace}});
       context.out << optimized::Tiled<Op>::plan(c.problem, device) << std::flush;
       if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace, context);
@@ -110,7 +111,7 @@ Action declare_plan(CLI::App& app) {
     const auto fields = std::make_shared<CaseFlags>();
     const auto options = std::make_shared<PlanOptions>();
     fields->declare<Op>(sub);
-    sub.add_option("--device", options->device, "device for which it is cut [a2]");
+    sub.add_option("--device", options->device, "device for which it is cut [that of --product]");
     sub.add_option("--trace", options->trace, "file for the turns of its queues, for Perfetto");
     actions.emplace_back(Op::name, [=, &sub](const Context& context) {
       return print_plan<Op>(*fields, *options, sub, context);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "assay/optimized/schedules/features.hpp"
@@ -33,6 +35,8 @@ struct Attention {
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
   Features features = {};  ///< of the gradient
+  /// By family of the vendor's, what it takes where it does not take this problem.
+  std::map<std::string, std::string> not_taken = {};
 
   /// Blocks of 128 x 128 scores that hold a pair which is kept.
   std::int64_t blocks() const { return kept(1, 1); }

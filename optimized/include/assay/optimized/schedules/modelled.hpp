@@ -12,6 +12,7 @@ namespace assay::optimized::schedules {
 struct Modelled {
   double seconds = 0;
   double beside = 0;  ///< of these, launch and passes before and behind the rounds
+  double rounds = 0;  ///< of the busiest core; a part of one counts as such
   std::array<double, device::pipe_count> busy = {};  ///< of the busiest core, over the whole time
   double l2_share = 0;                               ///< of what L2 could have moved meanwhile
   double l2_bytes = 0;                               ///< of the busiest core
@@ -25,7 +26,11 @@ struct Rounds {
   device::Cycles makespan;
   std::array<device::Cycles, device::pipe_count> busy = {};
   double l2_bytes = 0;
+  double count = 0;
 };
+
+/// Of so many rounds, those that a picture of their beginning shows.
+std::int64_t shown_rounds(const Modelled& modelled, std::int64_t most);
 
 /// Appends so many rounds, with what comes before and behind them, to a program.
 using Writer = std::function<void(device::Instructions& code, std::int64_t rounds)>;

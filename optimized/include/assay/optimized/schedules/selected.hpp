@@ -19,6 +19,7 @@ struct Selection {
   std::int64_t head_dim = 16, head_dim_v = 16;
   device::Bytes element = {2};
   std::map<std::int64_t, std::int64_t> demand = {};  ///< blocks of all key heads by their listings
+  std::string not_taken = {};  ///< what the vendor's takes where it does not take this problem
 
   /// Pairs of a token and a block that it lists.
   std::int64_t listings() const;
