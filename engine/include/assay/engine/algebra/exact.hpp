@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "assay/engine/algebra/reading.hpp"
+#include "assay/engine/algebra/store.hpp"
+
+namespace assay::engine {
+
+/// Reads a formula as every kernel computes it where all products and sums are exact: nothing
+/// rounds but stores to fewer bits, to nearest. Double holds all numbers of such cases, and what no
+/// fp32 number is close to is 0.
+class ExactReading {
+ public:
+  using Real = double;
+  using Number = double;
+
+  double exact(double x) const { return x; }
+  double symbol(std::size_t, double x) const { return x; }
+  double dot(const Products<double>& of, double) const { return of.sum; }
+  template <class... Declared>
+  double rounded(double x, const Declared&...) const {
+    return x;
+  }
+  double exponential(double x, double z, double) const {
+    const double p = std::exp(x) / z;
+    return p < 0x1p-150 ? 0 : p;
+  }
+  double residue(double x, double) const { return x; }
+  template <class... Size>
+  double stored(double x, const Store& store, const Size&...) const {
+    return x + store.drift(x, 0.0);
+  }
+  double overflows(double, const Store&) const { return 0; }
+  Coefficient<double, double> staged(double x, const Store& store) const {
+    return {.number = stored(x, store)};
+  }
+  double value(double x) const { return x; }
+  double size(double x) const { return std::abs(x); }
+  double magnitude(double x) const { return std::abs(x); }
+};
+
+}  // namespace assay::engine
