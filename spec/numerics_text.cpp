@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <optional>
@@ -11,15 +12,26 @@
 namespace assay::spec {
 namespace {
 
-/// The parts of a text between any of `separators`; no empty ones.
-std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
+/// The words of a text, between any of `separators`; no empty ones.
+std::vector<std::string_view> words_of(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> words;
   while (!text.empty()) {
     const std::size_t end = text.find_first_of(separators);
-    if (end != 0) parts.push_back(text.substr(0, end));
+    if (end != 0) words.push_back(text.substr(0, end));
     text = end == std::string_view::npos ? "" : text.substr(end + 1);
   }
-  return parts;
+  return words;
+}
+
+/// The parts of a text between commas, empty ones too.
+std::vector<std::string_view> items_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find(',');
+    items.push_back(text.substr(0, end));
+    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+  }
+  return items;
 }
 
 [[noreturn]] void refuse(std::string_view item, const std::string& wanted) {
@@ -41,7 +53,11 @@ void read_member(std::string_view item, std::string_view text, Member& member) {
       refuse(item, share_choices);
   } else {
     const auto value = spellings_of<Member>.parse(text);
-    if (!value) refuse(item, spellings_of<Member>.choices());
+    if constexpr (std::same_as<Member, DType>) {
+      if (!value || !is_rounded_to(*value)) refuse(item, rounded_to_choices);
+    } else if (!value) {
+      refuse(item, spellings_of<Member>.choices());
+    }
     member = *value;
   }
 }
@@ -65,13 +81,19 @@ void read_field(std::string_view item, Numerics& numerics) {
 Numerics stated_numerics(std::string_view text, DType io, std::string_view operator_name) {
   Numerics numerics;
   bool first = true;
-  for (const std::string_view item : parts_of(text, ",")) {
-    if (item.find('=') != std::string_view::npos)
+  std::vector<std::string_view> fields;
+  for (const std::string_view item : items_of(text)) {
+    if (item.empty()) refuse(text, "a preset or field=value between commas");
+    if (const std::size_t equals = item.find('='); equals != std::string_view::npos) {
+      fields.push_back(item.substr(0, equals));
+      if (std::count(fields.begin(), fields.end(), fields.back()) > 1)
+        refuse(text, "field '" + std::string(fields.back()) + "' once");
       read_field(item, numerics);
-    else if (first)
+    } else if (first) {
       numerics = numerics_preset(item, io, operator_name);
-    else
+    } else {
       refuse(item, "field=value behind the preset");
+    }
     first = false;
   }
   return numerics;
@@ -81,7 +103,7 @@ Numerics stated_numerics(std::string_view text, DType io, std::string_view opera
 
 Numerics numerics_from_text(std::string_view text, DType io, std::string_view operator_name) {
   Numerics numerics;
-  for (const std::string_view word : parts_of(text, " \t;")) {
+  for (const std::string_view word : words_of(text, " \t;")) {
     const std::size_t colon = word.find(':');
     if (colon == std::string_view::npos) {
       numerics = stated_numerics(word, io, operator_name);

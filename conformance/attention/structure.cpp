@@ -32,7 +32,7 @@ template <class UnitFloor>
 void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
   const spec::HeadView view(c.tensor, p.input_layout, c.extents);
-  StructureFindings nonzero(c.name, "is not zero where no key takes part", findings);
+  StructureFindings nonzero(c.name, "is not zero where no key takes part", findings, 0);
   StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
   const double threshold = overflow_threshold(arithmetic.io);
   std::vector<double> row(at(c.extents.dim));

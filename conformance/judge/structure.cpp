@@ -24,7 +24,7 @@ StructureFindings::~StructureFindings() {
 
 void StructureFindings::add(Finding finding) {
   if (++count_ > findings_per_rule) return;
-  finding.rule = "structure", finding.tensor = tensor_;
+  finding.rule = "structure", finding.tensor = tensor_, finding.expected = due_;
   finding.text = tensor_ + "(" + std::to_string(finding.b) + "," + std::to_string(finding.n) + "," +
                  std::to_string(finding.s) + "," + std::to_string(finding.d) + ") " + what_ + ": " +
                  std::to_string(finding.actual) + finding.text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ namespace assay::conformance {
 /// destroyed.
 class StructureFindings {
  public:
-  StructureFindings(std::string tensor, std::string what, std::vector<Finding>& findings)
-      : tensor_(std::move(tensor)), what_(std::move(what)), findings_(findings) {}
+  /// `due` is what elements ought to be; NaN: that is not known here.
+  StructureFindings(std::string tensor, std::string what, std::vector<Finding>& findings,
+                    double due = std::numeric_limits<double>::quiet_NaN())
+      : tensor_(std::move(tensor)), what_(std::move(what)), due_(due), findings_(findings) {}
   ~StructureFindings();
   StructureFindings(const StructureFindings&) = delete;
 
@@ -23,6 +26,7 @@ class StructureFindings {
 
  private:
   std::string tensor_, what_;
+  double due_;
   std::vector<Finding>& findings_;
   std::int64_t count_ = 0;
 };

@@ -326,6 +326,9 @@ spec::Numerics numerics_from_json(const std::string& text, spec::DType io,
     if constexpr (std::same_as<std::decay_t<decltype(member)>, double>)
       if (!spec::is_share(member))
         detail::wrong("numerics." + std::string(name), json[name], spec::share_choices);
+    if constexpr (std::same_as<std::decay_t<decltype(member)>, spec::DType>)
+      if (!spec::is_rounded_to(member))
+        detail::wrong("numerics." + std::string(name), json[name], spec::rounded_to_choices);
   });
   for (const auto& [name, value] : json.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;

@@ -216,6 +216,9 @@ class Packs(unittest.TestCase):
                             (("smoke", "--to", other / "mine.txt"), "mine.txt is no folder"),
                             (("--list", "--verify", self.smoke), "one of"),
                             (("--verify", other), "manifest.json cannot be opened: No such file"),
+                            (("--verify", self.smoke, "--whole"), "--verify excludes --whole"),
+                            (("--verify", self.smoke, "--format", "npz"), "--verify excludes --format"),
+                            (("--list", "--numerics", "jax_cpu"), "--list excludes --numerics"),
                             (("smoke", "--to", self.smoke, "--numerics", "odd"), "--numerics is 'odd'")):
             done = assay(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)

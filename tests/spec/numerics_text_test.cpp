@@ -71,6 +71,11 @@ TEST(NumericsText, WrongWordsAreNamed) {
   EXPECT_PRED2(has, refusal("order=fixed,ascend_a2"), std::string("behind the preset"));
   EXPECT_PRED2(has, refusal("fp17:ascend_a2"), std::string("before the colon"));
   EXPECT_PRED2(has, refusal("fp32:order=sorted"), std::string("any, fixed"));
+  for (const char* text : {"stage=int8", "store_p=fp64", "partials=fp17"})
+    EXPECT_PRED2(has, refusal(text), std::string(text) + "': wanted fp16, bf16, fp32");
+  for (const char* text : {",", "ascend_a2,", ",order=any", "ascend_a2,,order=any", "fp32:"})
+    EXPECT_PRED2(has, refusal(text), std::string("wanted a preset or field=value between commas"));
+  EXPECT_PRED2(has, refusal("floor=0,order=any,floor=1"), std::string("wanted field 'floor' once"));
 }
 
 }  // namespace

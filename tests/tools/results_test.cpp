@@ -189,7 +189,8 @@ TEST(Results, AProfileSurvivesItsJsonAndBuildsOnAPreset) {
             fixed);
   EXPECT_THROW(conformance::numerics_from_json(R"({"order": "sorted"})", spec::DType::fp16),
                std::invalid_argument);
-  for (const char* wrong : {R"({"exp_error": -1})", R"({"exp_error": "nan"})", R"({"floor": 2})"})
+  for (const char* wrong : {R"({"exp_error": -1})", R"({"exp_error": "nan"})", R"({"floor": 2})",
+                            R"({"stage": "int8"})"})
     EXPECT_THROW(conformance::numerics_from_json(wrong, spec::DType::fp16), std::invalid_argument)
         << wrong;
 }

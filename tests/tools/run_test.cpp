@@ -94,10 +94,15 @@ TEST(Run, SaysThatAnErrorIsInfiniteAndHowManyElementsFail) {
   EXPECT_TRUE(std::regex_search(result.out, std::regex("dq +3 of 3 +inf "))) << result.out;
   std::ofstream(folder / "one.txt") << line << '\n';
   const Answer swept =
-      answer(registry_of({"all_nan"}), {"sweep", "--shrink=0", "--lines", folder / "one.txt"});
+      answer(registry_of({"all_nan"}),
+             {"sweep", "--shrink=0", "--lines", folder / "one.txt", "--report", folder / "r.json"});
   EXPECT_PRED2(has, swept.err, std::string("1 case against all_nan"));
   EXPECT_PRED2(has, swept.out, std::string("all_nan: 1 case, 1 of them judged by numbers"));
   EXPECT_TRUE(std::regex_search(swept.out, std::regex("dq +inf "))) << swept.out;
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  const auto& finding = report["cases"][0]["findings"][0];
+  EXPECT_EQ(finding["rule"], "structure");
+  EXPECT_EQ(finding["expected"], "nan") << "what is due is not known where structure decides";
 }
 
 const char* const dump_of_few = "dump flash_attention_score_grad --seq_q=3 --seq_kv=5 --npy ";

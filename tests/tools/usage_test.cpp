@@ -35,6 +35,13 @@ TEST(Usage, UnknownFlagIsNamedWithTheFlagsThereAre) {
   expect_usage(std::string("run ") + case_to_run + " --hed_dim=3", {"'--hed_dim=3'", "--head_dim"});
 }
 
+TEST(Usage, NumericsThatNobodyDeclaresAreNamedWhateverTheFileHolds) {
+  expect_usage("check cases.h5 --numerics=nobodys", {"--numerics is 'nobodys'", "ascend_a2"});
+  expect_usage("golden cases.h5 --numerics=stage=int8", {"stage=int8", "fp16, bf16, fp32"});
+  expect_usage("export cases.h5 --numerics=jax_cpu --implementation=flash_like",
+               {"--numerics excludes --implementation"});
+}
+
 TEST(Usage, UnknownOperatorIsNamedWithTheOperatorsThereAre) {
   expect_usage("run flash", {"'flash'", "flash_attention_score_grad"});
   expect_usage("run flash --seq_q=5", {"unexpected word 'flash'", "flash_attention_score_grad"});
@@ -275,6 +282,14 @@ TEST(Explain, PrintsStatementAndSourceOfARow) {
   EXPECT_EQ(result.code, 0);
   EXPECT_PRED2(has, result.out, std::string(row.statement));
   EXPECT_PRED2(has, result.out, std::string(row.source.document));
+}
+
+TEST(Explain, TakesAWayToBreakARowAsReportsNameIt) {
+  const Answer row = answer(registry_of({"flash_like"}), {"explain", "FAG-C20"}),
+               way = answer(registry_of({"flash_like"}), {"explain", "FAG-C20:key"});
+  EXPECT_EQ(way.code, 0) << way.err;
+  EXPECT_EQ(way.out, row.out);
+  expect_usage("explain FAG-C20:dog", {"FAG-C20 has no way 'dog'", "query, key, value"});
 }
 
 TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {

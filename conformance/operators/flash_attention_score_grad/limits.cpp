@@ -30,14 +30,18 @@ void require_types(const Op::Problem& p) {
     refuse("slope_dtype", text(p.slope_dtype), "fp32, or dtype, which is " + text(p.dtype));
 }
 
+/// Smaller shares keep no bit of those that are drawn, and what is kept by hand is multiplied by so
+/// much that kernels leave the numbers of fp32.
+constexpr double least_keep_prob = 0x1p-32;
+
 /// What scale_value and keep_prob are when they are used: the nearest float.
 void require_factors(const Op::Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
     refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
   const auto keep_prob = static_cast<float>(p.keep_prob);
-  if (p.keep_prob != 1 && !(keep_prob > 0 && keep_prob < 1))
+  if (p.keep_prob != 1 && !(keep_prob >= least_keep_prob && keep_prob < 1))
     refuse("keep_prob", number_text(p.keep_prob),
-           "1, or what float rounds to more than 0 and less than 1");
+           "1, or what float rounds to at least 2^-32 and less than 1");
   if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
     refuse("drop_mask", text(p.drop_mask),
            "exact, granules with keep_prob " + number_text(p.keep_prob));

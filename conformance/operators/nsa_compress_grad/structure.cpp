@@ -53,7 +53,7 @@ struct Checked {
 };
 
 void check_values(const Checked& c, const Arithmetic& arithmetic, std::vector<Finding>& findings) {
-  StructureFindings nonzero(c.name, "is not zero where no window reaches", findings);
+  StructureFindings nonzero(c.name, "is not zero where no window reaches", findings, 0);
   StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
   const spec::Numerics& numerics = arithmetic.numerics;
   const bool is_half_inside = numerics.stage == spec::DType::fp16 ||

@@ -28,10 +28,10 @@ void require_heads(const Op::Problem& p) {
 /// scale_value is rounded to float before it is used.
 void require_scale(const Op::Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
-    refuse("scale_value", std::to_string(p.scale_value), "a number that float can hold");
+    refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
   // The forward masks before it scales: it would lose the mask.
   if (p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent && !(p.scale_value > 0))
-    refuse("scale_value", std::to_string(p.scale_value), "more than 0 with the causal mask");
+    refuse("scale_value", number_text(p.scale_value), "more than 0 with the causal mask");
 }
 
 /// With numbers, the documents must say what is due.

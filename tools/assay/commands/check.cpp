@@ -14,6 +14,7 @@
 #include "dashboard.hpp"
 #include "flags/choose.hpp"
 #include "flags/destinations.hpp"
+#include "flags/numerics.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
 #include "stored/reading.hpp"
@@ -252,6 +253,7 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
 }
 
 ExitCode check(const CheckOptions& options, const Context& context) {
+  require_numerics(options.numerics);
   require_writable(texts(options), {{"file", options.file}});
   const Context told = beside(texts(options), context);
   const auto start = std::chrono::steady_clock::now();

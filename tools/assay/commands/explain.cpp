@@ -67,11 +67,26 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
     if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.typed, line);
 }
 
-bool explain_requirement(const std::string& id, const Context& context) {
+/// Errors: UsageError naming the ways there are.
+template <class Op>
+void require_way(const spec::Requirement<Op>& requirement, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& way : requirement.variants) names.emplace_back(way.name);
+  for (const auto& way : requirement.violations) names.emplace_back(way.name);
+  if (std::ranges::find(names, name) == names.end())
+    throw UsageError(fmt::format("{} has no way '{}' to be met or broken; there are {}",
+                                 requirement.id, name, joined(names)));
+}
+
+/// Of a way to meet or to break one, "FAG-C20:key", the requirement is printed.
+bool explain_requirement(const std::string& word, const Context& context) {
+  const std::size_t colon = word.find(':');
+  const std::string id = word.substr(0, colon);
   bool found = false;
   for_each_operator([&]<class Op> {
     for (const auto& requirement : Op::requirements()) {
       if (requirement.id != id) continue;
+      if (colon != std::string::npos) require_way(requirement, word.substr(colon + 1));
       print(requirement, context);
       found = true;
     }

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +19,7 @@
 #include "flags/case_flags.hpp"
 #include "flags/choose.hpp"
 #include "flags/destinations.hpp"
+#include "flags/numerics.hpp"
 #include "flags/plan_flags.hpp"
 #include "signals.hpp"
 #include "stored/recorder.hpp"
@@ -35,15 +38,6 @@ struct ExportOptions {
   std::string limit() const { return !largest.empty() ? largest : recipe_only ? "" : "1048576"; }
   Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
 };
-
-template <class Op>
-spec::Numerics numerics_of(const ExportOptions& options, spec::DType io) {
-  try {
-    return spec::numerics_from_text(options.numerics, io, Op::name);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--numerics is '{}': {}", options.numerics, error.what()));
-  }
-}
 
 /// Cases of one operator, and what was left out of them.
 template <class Op>
@@ -95,7 +89,7 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
   try {
     return stored_case(c,
                        implementation ? implementation->numerics(c.problem)
-                                      : numerics_of<Op>(options, c.problem.dtype),
+                                      : numerics_value<Op>(options.numerics, c.problem.dtype),
                        implementation ? implementation->name() : options.numerics,
                        options.contents(), &certainty);
   } catch (const conformance::NoExactCase& reason) {
@@ -109,14 +103,15 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
 /// One line that is drawn again and again on a terminal, and elsewhere a line now and then.
 class Progress {
  public:
-  explicit Progress(const Context& context) : context_(context) {}
+  Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() {
     if (context_.terminal && shown_) context_.err << '\n';
   }
 
-  void show(const std::string& text) {
+  void next() {
+    const std::string text = fmt::format("{} of {} cases", ++done_, cases_);
     const auto now = std::chrono::steady_clock::now();
     if (context_.terminal)
       context_.err << '\r' << text << "\x1b[K" << std::flush;
@@ -130,6 +125,7 @@ class Progress {
  private:
   static constexpr std::chrono::seconds interval{10};
   const Context& context_;
+  std::int64_t cases_, done_ = 0;
   std::optional<std::chrono::steady_clock::time_point> shown_;
 };
 
@@ -158,8 +154,8 @@ auto named(const conformance::Case<Op>& c, const Make& make) {
 /// Writes the cases, with what the named implementation makes of them, and adds them to `golden`.
 template <class Op>
 void write_cases(const ExportOptions& options, const std::vector<conformance::Case<Op>>& cases,
-                 fixtures::Writer& writer, Inexact inexact, const Context& context,
-                 Golden& golden) {
+                 fixtures::Writer& writer, Inexact inexact, const Context& context, Golden& golden,
+                 Progress& progress) {
   std::unique_ptr<spec::Implementation<Op>> own;
   std::optional<Recorder<Op>> implementation;
   if (const ImplementationFlags flags{.name = options.implementation, .threads = {}};
@@ -167,14 +163,13 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
     own = make_implementation<Op>(context.registry, flags);
     implementation.emplace(*own, flags.name);
   }
-  Progress progress(context);
-  std::int64_t written = 0;
   for (const auto& c : cases) {
     if (context.stop) throw Stopped(options.file);
     auto record = named(c, [&] {
       return record_of(options, c, implementation ? &*implementation : nullptr, inexact,
                        golden.certainty);
     });
+    progress.next();
     if (!record) continue;
     const bool has_inputs = !record->digests.empty();
     if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
@@ -184,9 +179,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
                                    record->command, conformance::excerpt(failure.what()));
       }
     writer.write(*record);
-    progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));
+    ++golden.cases;
   }
-  golden.cases += written;
 }
 
 void print_written(const ExportOptions& options, std::int64_t cases, std::ostream& out) {
@@ -213,7 +207,7 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
   Written sum;
   ExportSize size(options.contents(), !options.implementation.empty());
   Golden golden;
-  std::vector<std::function<void(fixtures::Writer&)>> parts;
+  std::vector<std::function<void(fixtures::Writer&, Progress&)>> parts;
   for_each_operator([&]<class Op> {
     if (!options.implementation.empty() &&
         !is_registered<Op>(context.registry, options.implementation) &&
@@ -222,11 +216,9 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
     sum.relations += chosen->relations, sum.only += chosen->only;
-    if (!chosen->cases.empty() && options.implementation.empty())  // throws before a size is told
-      numerics_of<Op>(options, chosen->cases.front().problem.dtype);
     for (const auto& c : chosen->cases) size.add(c);
-    parts.push_back([&options, &context, &golden, chosen](fixtures::Writer& writer) {
-      write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context, golden);
+    parts.push_back([&, chosen](fixtures::Writer& writer, Progress& progress) {
+      write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context, golden, progress);
     });
   });
   if (parts.empty()) throw unknown_implementation(context.registry, options.implementation);
@@ -240,7 +232,10 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
         sum.calls, sum.relations, sum.large, options.limit()));
   tell_size(sum.cases, size, context.err);
   fixtures::Writer writer(options.file);
-  for (const auto& write : parts) write(writer);
+  {
+    Progress progress(context, sum.cases);
+    for (const auto& write : parts) write(writer, progress);
+  }
   writer.close();
   print_written(options, golden.cases, context.out);
   const std::string limit = options.limit();
@@ -259,7 +254,10 @@ ExitCode export_one(const ExportOptions& options, const conformance::Case<Op>& c
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   fixtures::Writer writer(options.file);
   Golden golden;
-  write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context, golden);
+  {
+    Progress progress(context, 1);
+    write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context, golden, progress);
+  }
   writer.close();
   print_written(options, golden.cases, context.out);
   return conclude(options, golden, context.out);
@@ -279,17 +277,23 @@ conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
 
 /// A case that several lines name is stored once.
 ExitCode export_lines(const ExportOptions& options, const Context& context) {
-  const auto texts = case_texts("--lines", options.lines);
+  std::vector<conformance::CaseLine> lines;
+  for (const conformance::CaseText& text : case_texts("--lines", options.lines))
+    std::ranges::move(conformance::case_lines(text), std::back_inserter(lines));
   fixtures::Writer writer(options.file);
   std::set<std::string> stored;
   Golden golden;
-  for (const conformance::CaseText& text : texts)
-    for (const conformance::CaseLine& line : conformance::case_lines(text))
+  {
+    Progress progress(context, std::ssize(lines));
+    for (const conformance::CaseLine& line : lines)
       with_operators(line.words.front(), [&]<class Op> {
         const auto c = case_with_tensors<Op>(line);
         if (stored.insert(conformance::command_line(c)).second)
-          write_cases<Op>(options, {c}, writer, Inexact::recipe, context, golden);
+          write_cases<Op>(options, {c}, writer, Inexact::recipe, context, golden, progress);
+        else
+          progress.next();
       });
+  }
   writer.close();
   print_written(options, std::ssize(stored), context.out);
   return conclude(options, golden, context.out);
@@ -314,12 +318,14 @@ Action declare(CLI::App& app, bool is_golden) {
       ".txt files; a line without exact inputs for the numerics becomes a recipe");
   if (!is_golden)
     app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
-  app.add_option(
+  CLI::Option* const numerics = app.add_option(
       "--numerics", options->numerics,
       "numerics whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   if (!is_golden)
     app.add_option("--implementation", options->implementation,
-                   "also store what this implementation makes of the cases");
+                   "also store what this implementation makes of the cases; its numerics are those "
+                   "that it declares")
+        ->excludes(numerics);
   app.add_option("--largest", options->largest,
                  std::string("largest number of query and key elements of a case; 1048576") +
                      (is_golden ? "" : ", with --recipe-only none"));
@@ -335,6 +341,7 @@ Action declare(CLI::App& app, bool is_golden) {
     });
   });
   return [options, actions, &app](const Context& context) {
+    require_numerics(options->numerics);
     require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
     stop_on_signals();
     for (const auto& [name, action] : actions)

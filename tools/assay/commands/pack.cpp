@@ -17,6 +17,7 @@
 #include "build_facts.hpp"
 #include "commands/commands.hpp"
 #include "flags/choose.hpp"
+#include "flags/numerics.hpp"
 #include "packs/goldens.hpp"
 #include "packs/recipe.hpp"
 #include "packs/sets.hpp"
@@ -66,17 +67,8 @@ struct Pack {
 };
 
 template <class Op>
-spec::Numerics numerics_of(const std::string& text, spec::DType io) {
-  try {
-    return spec::numerics_from_text(text, io, Op::name);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--numerics is '{}': {}", text, error.what()));
-  }
-}
-
-template <class Op>
 void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& pack) {
-  const spec::Numerics numerics = numerics_of<Op>(options.numerics, c.problem.dtype);
+  const spec::Numerics numerics = numerics_value<Op>(options.numerics, c.problem.dtype);
   conformance::Examination<Op> examination(c);
   fixtures::CaseRecord record = conformance::recipe(c);
   const auto inputs = conformance::named_tensors(examination.inputs(numerics));
@@ -146,7 +138,7 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   const auto sets = pack_sets();
   if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
     throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
-  for_each_operator([&]<class Op> { numerics_of<Op>(options.numerics, spec::DType::bf16); });
+  require_numerics(options.numerics);
   const auto format = format_of(options.format);
   if (!format)
     throw UsageError("--format is '" + options.format + "'; it must be hdf5, npz or safetensors");
@@ -205,8 +197,8 @@ std::vector<std::string> changed_inputs(const Json& line, const Json& due,
   try {
     conformance::Examination<Op> examination(conformance::case_of<Op>(words));
     const auto& problem = examination.examined().problem;
-    for (const auto& [name, tensor] :
-         conformance::named_tensors(examination.inputs(numerics_of<Op>(numerics, problem.dtype))))
+    for (const auto& [name, tensor] : conformance::named_tensors(
+             examination.inputs(numerics_value<Op>(numerics, problem.dtype))))
       if (member<std::string>(digests, name.c_str(), where) != fixtures::digest(tensor))
         changed.push_back(name);
   } catch (const std::invalid_argument& error) {
@@ -312,16 +304,19 @@ Action declare(CLI::App& app) {
   const auto options = std::make_shared<PackOptions>();
   app.add_option("set", options->set, "named set of cases");
   app.add_option("--to", options->to, "folder that is written: made, empty, or an older pack");
-  app.add_flag("--list", options->list, "the named sets");
-  app.add_flag("--whole", options->whole,
-               "every judged element and every input, instead of samples and recipes");
-  app.add_option("--format", options->format,
-                 "files of goldens and inputs: hdf5, npz or safetensors [hdf5]");
-  app.add_option("--numerics", options->numerics,
-                 "numerics whose tolerances are stored: a preset of 'list presets', or "
-                 "PRESET,field=value");
-  app.add_option("--verify", options->verified,
-                 "a pack's folder: compares digests of its files, and of all inputs made anew");
+  CLI::Option* const list = app.add_flag("--list", options->list, "the named sets");
+  CLI::Option* const verify =
+      app.add_option("--verify", options->verified,
+                     "a pack's folder: compares digests of its files, and of all inputs made anew");
+  CLI::Option* const of_writing[] = {
+      app.add_flag("--whole", options->whole,
+                   "every judged element and every input, instead of samples and recipes"),
+      app.add_option("--format", options->format,
+                     "files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
+      app.add_option("--numerics", options->numerics,
+                     "numerics whose tolerances are stored: a preset of 'list presets', or "
+                     "PRESET,field=value")};
+  for (CLI::Option* const option : of_writing) option->excludes(list)->excludes(verify);
   return [options](const Context& context) { return run_pack(*options, context); };
 }
 

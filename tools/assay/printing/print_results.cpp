@@ -232,7 +232,8 @@ void print_causes(const Results& results, const std::string& program, std::ostre
 
 void print_results(const Results& results, const std::string& program, std::ostream& out) {
   const auto& summary = results.summary;
-  out << fmt::format("{}: {}, {} of them judged by numbers, {:.1f} s\n\n", summary.implementation,
+  if (!summary.implementation.empty()) out << summary.implementation << ": ";
+  out << fmt::format("{}, {} of them judged by numbers, {:.1f} s\n\n",
                      conformance::counted(summary.cases, "case"), summary.value_cases,
                      summary.seconds);
   print_verdicts(results, out);

@@ -73,7 +73,7 @@ function elementsTable(t: Tensor, points: Finding[]): HTMLElement {
     const [actual, expected, tau] = [figure(f.actual), figure(f.expected), figure(f.tolerance)];
     const error = Math.abs(actual - expected);
     return [place(f), f === t.worst_at ? "worst" : f.rule, short(actual), short(expected), short(error), short(tau),
-      tau > 0 ? short(error / tau) : error > 0 ? "inf" : "0"];
+      tau > 0 ? short(error / tau) : error === 0 ? "0" : "inf"];
   });
   return table(["element", "rule", "actual", "expected", "error", "tau", "error / tau"], rows, "Elements of " + t.name);
 }

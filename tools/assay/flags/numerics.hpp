@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "assay/cli/command.hpp"
+#include "assay/cli/registry.hpp"
+#include "assay/spec/numerics.hpp"
+
+namespace assay::cli {
+
+/// The numerics that --numerics declares for `io`. Errors: UsageError.
+template <class Op>
+spec::Numerics numerics_value(const std::string& text, spec::DType io) {
+  try {
+    return spec::numerics_from_text(text, io, Op::name);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("--numerics is '" + text + "': " + error.what());
+  }
+}
+
+/// Errors: UsageError where --numerics declares none for some operator.
+inline void require_numerics(const std::string& text) {
+  spec::for_each_operator([&]<class Op> { numerics_value<Op>(text, spec::DType::bf16); });
+}
+
+}  // namespace assay::cli
