@@ -209,6 +209,19 @@ bool can_be_reduced(const CaseReport& report) {
 
 }  // namespace
 
+std::vector<const CaseReport*> others_of_fault(const std::vector<CaseReport>& cases,
+                                               const CaseReport& failing, std::size_t most) {
+  std::vector<const CaseReport*> all;
+  for (const CaseReport& report : cases)
+    if (&report != &failing && report.operator_name == failing.operator_name &&
+        can_be_reduced(report) && fault_of(report) == fault_of(failing))
+      all.push_back(&report);
+  std::vector<const CaseReport*> some;
+  const std::size_t count = std::min(most, all.size());
+  for (std::size_t k = 0; k < count; ++k) some.push_back(all[k * all.size() / count]);
+  return some;
+}
+
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most) {
   std::vector<const CaseReport*> first, first_relations;

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "flags/filter.hpp"
+#include "flags/foreign.hpp"
 #include "session.hpp"
 
 namespace assay::tests {
@@ -160,8 +163,18 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
       failed.push_back(one["command_line"]);
   ASSERT_FALSE(failed.empty());
   ASSERT_LT(failed.size(), all["cases"].size());
-  const Answer again =
-      sweep("flash_like", {"--last-failed", folder / "all.json", "--report", folder / "all.json"});
+  const Answer nobodys = sweep("flash_like", {"--last-failed", folder / "all.json"});
+  EXPECT_EQ(nobodys.code, 2);
+  EXPECT_PRED2(has, nobodys.err, std::string("a report of mask_ignored, which is none of"));
+  const Answer forgetful = sweep("mask_ignored", {"--last-failed", folder / "all.json", "--report",
+                                                  folder / "all.json", "--budget=1s"});
+  EXPECT_EQ(forgetful.code, 2);
+  EXPECT_PRED2(has, forgetful.err, std::string("--report is the file of --last-failed"));
+  const Answer same = answer(registry_of({"flash_like", "mask_ignored"}),
+                             {"sweep", "--shrink=0", "--last-failed", folder / "all.json"});
+  EXPECT_EQ(same.code, 1) << "the implementation that failed is judged, not the first there is";
+  const Answer again = sweep("flash_like", {"--implementation=flash_like", "--last-failed",
+                                            folder / "all.json", "--report", folder / "all.json"});
   EXPECT_EQ(again.code, 0) << again.out;
   std::vector<std::string> run = lines_of(report_at(folder / "all.json"));
   std::ranges::sort(run), std::ranges::sort(failed);
@@ -174,14 +187,34 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
        .make = mutants::mutants<spec::NsaCompressGrad>().front().make,
        .in_process = true});
   const Answer none_of_it =
-      answer(compressing, {"sweep", "nsa_compress_grad", "--last-failed", folder / "again.json"});
+      answer(compressing, {"sweep", "nsa_compress_grad", "--implementation=first", "--last-failed",
+                           folder / "again.json"});
   EXPECT_EQ(none_of_it.code, 2);
   EXPECT_PRED2(
       has, none_of_it.err,
       "--last-failed is '" + folder / "again.json" + "': no line is one of nsa_compress_grad");
-  const Answer none = sweep("flash_like", {"--last-failed", folder / "all.json"});
+  const Answer none =
+      sweep("flash_like", {"--last-failed", folder / "all.json", "--report", folder / "none.json",
+                           "--junit", folder / "none.xml", "--html", folder / "none.html"});
   EXPECT_EQ(none.code, 0);
   EXPECT_EQ(none.out, "no case of " + folder / "all.json" + " failed\n");
+  EXPECT_TRUE(report_at(folder / "none.json")["cases"].empty());
+  EXPECT_PRED2(has, text_of(folder / "none.xml"), std::string("tests=\"0\""));
+  EXPECT_TRUE(std::filesystem::exists(folder / "none.html"));
+}
+
+TEST(Fingerprint, IsThatOfTheFilesThatWordsName) {
+  const Folder folder;
+  const std::string file = folder / "one.py";
+  for (const std::string& name :
+       {"command:python3 -m assay serve " + file + ":one", "command:X=" + file + " true",
+        "plugin:" + file, "command:python3 '" + file + "'"}) {
+    std::ofstream(file) << "first";
+    const std::string before = cli::fingerprint(name);
+    EXPECT_PRED2(has, before, file) << name;
+    std::ofstream(file) << "second";
+    EXPECT_NE(cli::fingerprint(name), before) << name;
+  }
 }
 
 TEST(Sweep, EndsBehindTheFirstFailure) {

@@ -122,6 +122,9 @@ TEST(Repetition, WhatShrinkPrintsFailsOrItSaysHowOften) {
   EXPECT_EQ(result.code, 1);
   EXPECT_PRED2(has, result.out,
                std::string("run again alone it fails in 3 of 20 runs: it is not shrunk"));
+  EXPECT_EQ(result.out.find("with numerics declared"), std::string::npos)
+      << "what does not fail each time conforms with any, now and then\n"
+      << result.out;
 }
 
 TEST(Repetition, StopsAfterItsTimeAndAsSoonAsItIsClear) {

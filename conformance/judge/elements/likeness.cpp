@@ -1,6 +1,7 @@
 #include "judge/elements/likeness.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <numbers>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "assay/spec/at.hpp"
@@ -194,19 +196,25 @@ bool is_about(double factor, double value) {
          std::abs(factor - value) <= 0.1 * std::abs(value - 1);
 }
 
-std::string name_of(double factor, const CaseReport& report) {
+/// All that the factor may be: in one case some are the same number.
+std::vector<std::string> names_of(double factor, const CaseReport& report) {
+  std::vector<std::string> names;
+  const auto add_about = [&](double value, std::string name) {
+    if (is_about(factor, value)) names.push_back(std::move(name));
+  };
   for (const Quantity& one : quantities) {
     const auto above = field(report, one.numerator), below = field(report, one.denominator);
     if (!above || !below || *below == 0) continue;
     const double value = *above / *below;
-    if (is_about(factor, value)) return std::string(one.name);
-    if (is_about(factor, 1 / value))
-      return one.denominator.empty() ? fmt::format("1 / {}", one.name)
-                                     : fmt::format("{} / {}", one.denominator, one.numerator);
-    if (is_about(factor, value * value)) return fmt::format("({})^2", one.name);
+    add_about(value, std::string(one.name));
+    add_about(1 / value, one.denominator.empty()
+                             ? fmt::format("1 / {}", one.name)
+                             : fmt::format("{} / {}", one.denominator, one.numerator));
+    add_about(value * value, fmt::format("({})^2", one.name));
   }
-  if (is_about(factor, std::numbers::log2e)) return "log2(e)";
-  return is_about(factor, std::numbers::ln2) ? "ln(2)" : "";
+  add_about(std::numbers::log2e, "log2(e)");
+  add_about(std::numbers::ln2, "ln(2)");
+  return names;
 }
 
 }  // namespace
@@ -226,8 +234,8 @@ void tell_likeness(const Expectation& e, const RowReader& actual, std::vector<Fi
 void name_factors(CaseReport& report) {
   for (Finding& finding : report.findings)
     if (finding.factor != 0)
-      if (const std::string name = name_of(finding.factor, report); !name.empty())
-        finding.text += ": " + name;
+      if (const auto names = names_of(finding.factor, report); !names.empty())
+        finding.text += fmt::format(": {}", fmt::join(names, " or "));
 }
 
 }  // namespace assay::conformance

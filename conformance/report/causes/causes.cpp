@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -29,6 +30,8 @@ constexpr std::size_t most_rules = 3;
 constexpr double alike = 0.6;
 /// The outputs that fail in so large a share of a cause's cases say in which stage it is.
 constexpr double nearly_all = 0.95;
+/// The same of factors, which rounding moves in cases of few elements.
+constexpr double nearly_all_factors = 0.9;
 /// A cause with so large a share of its cases in another one may be of the same bug.
 constexpr double nested = 0.8;
 
@@ -255,11 +258,15 @@ struct Relation {
 /// same in so many. In some case any quantity is 2.
 std::string quantity_of(const std::vector<Relation>& relations) {
   std::vector<std::string> quantities;
+  std::size_t factors = 0;
   for (const Relation& one : relations)
-    if (const auto multiple = multiple_of(one.text)) quantities.push_back(multiple->quantity);
+    if (const auto multiple = multiple_of(one.text)) {
+      ++factors;
+      std::ranges::copy(multiple->quantities, std::back_inserter(quantities));
+    }
   std::string most = most_frequent(quantities);
   const auto times = static_cast<double>(std::ranges::count(quantities, most));
-  return times >= nearly_all * static_cast<double>(quantities.size()) ? most : "";
+  return times >= nearly_all_factors * static_cast<double>(factors) ? most : "";
 }
 
 /// What relations are said to be, with the quantity that their factors are: the factors themselves

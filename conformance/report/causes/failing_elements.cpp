@@ -27,8 +27,15 @@ std::optional<Multiple> multiple_of(const std::string& relation) {
   if (at == std::string::npos) return {};
   const std::size_t end = at + due.size();
   const bool is_named = relation.compare(end, before_quantity.size(), before_quantity) == 0;
-  return Multiple{relation.substr(0, end),
-                  is_named ? relation.substr(end + before_quantity.size()) : ""};
+  Multiple multiple{.relation = relation.substr(0, end), .quantities = {}};
+  constexpr std::string_view between = " or ";
+  for (std::size_t from = is_named ? end + before_quantity.size() : relation.size();
+       from < relation.size();) {
+    const std::size_t to = std::min(relation.find(between, from), relation.size());
+    multiple.quantities.push_back(relation.substr(from, to - from));
+    from = to + between.size();
+  }
+  return multiple;
 }
 
 }  // namespace assay::conformance

@@ -14,11 +14,12 @@ struct InCommon {
 };
 InCommon in_common(const Finding& finding);
 
-/// A relation that is a multiple of what is due, and the quantity of the case that its factor is,
-/// which is empty where it is none: "where the output is about 2 times what is due" and
+/// A relation that is a multiple of what is due, and the quantities of the case that its factor may
+/// be, none where it is none of them: "where the output is about 2 times what is due" and
 /// "heads_q / heads_kv".
 struct Multiple {
-  std::string relation, quantity;
+  std::string relation;
+  std::vector<std::string> quantities;
 };
 std::optional<Multiple> multiple_of(const std::string& relation);
 

@@ -72,9 +72,9 @@ TEST(Likeness, SaysNothingOfWhatIsDueNowhere) {
   EXPECT_EQ(likeness_of([](auto, auto, auto) { return 0.0; }), "");
 }
 
-CaseReport with_factor(double factor) {
+CaseReport with_factor(double factor, const std::string& scale = "0.125") {
   CaseReport report;
-  report.fields = {{"scale_value", "0.125"}, {"heads_q", "6"}, {"heads_kv", "2"}};
+  report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};
   report.findings = {{.text = "all fail", .factor = factor}};
   name_factors(report);
   return report;
@@ -86,6 +86,9 @@ TEST(Likeness, NamesAFactorByTheParametersOfTheCase) {
   EXPECT_EQ(with_factor(3).findings[0].text, "all fail: heads_q / heads_kv");
   EXPECT_EQ(with_factor(1.0 / 3).findings[0].text, "all fail: heads_kv / heads_q");
   EXPECT_EQ(with_factor(1.4427).findings[0].text, "all fail: log2(e)");
+  EXPECT_EQ(with_factor(3, "-3").findings[0].text, "all fail: heads_q / heads_kv");
+  EXPECT_EQ(with_factor(3, "3").findings[0].text, "all fail: scale_value or heads_q / heads_kv");
+  EXPECT_EQ(with_factor(-1, "-1").findings[0].text, "all fail: scale_value or 1 / scale_value");
   EXPECT_EQ(with_factor(5).findings[0].text, "all fail");
   EXPECT_EQ(with_factor(0).findings[0].text, "all fail");
 }

@@ -178,6 +178,12 @@ TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
   const std::string named = pattern_of_multiples(
       [&](int seq) { return std::to_string(seq) + " times what is due: " + group; });
   EXPECT_TRUE(named.ends_with("where the output is " + group + " times what is due")) << named;
+  // In some cases another quantity is the same number, and comes first.
+  const std::string both = pattern_of_multiples([&](int seq) {
+    return std::to_string(seq) + " times what is due: " + (seq % 3 == 0 ? "" : "scale_value or ") +
+           group;
+  });
+  EXPECT_TRUE(both.ends_with("where the output is " + group + " times what is due")) << both;
   // In a case of a group of two it is that by chance.
   const std::string by_chance = pattern_of_multiples(
       [&](int seq) { return "2 times what is due" + (seq % 3 == 0 ? "" : ": " + group); });

@@ -86,6 +86,11 @@ struct Given {
 
 /// Parts come from other machines: they are read as what somebody else has written.
 Given given(const std::string& path) {
+  if (!std::filesystem::exists(path) && std::filesystem::is_directory(path + ".parts"))
+    throw UsageError(fmt::format(
+        "{} is not there yet: its part was killed, and what it finished lies in {}.parts; the "
+        "part's own command takes it up",
+        path, path));
   Given part{.shard = {.name = path, .results = {}}, .reader = nullptr};
   if (!is_hdf5(path)) {
     part.shard.results = read_results(path);

@@ -54,7 +54,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   };
   const conformance::ShrinkBudget budget{.stop = &context.stop};
   const auto result = shrunk<Op>(c, report, recorder, fresh, budget);
-  const ShrunkCase summary = told(report, result, fitting_numerics(c, result, recorder, budget));
+  const ShrunkCase summary =
+      told(report, result, fitting_numerics(c, result, {}, recorder, budget));
   if (options.json)
     context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
                                                        conformance::to_json(report))},

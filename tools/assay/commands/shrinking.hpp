@@ -39,15 +39,19 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
   return conformance::shrink(c, failing, judge, budget, alone);
 }
 
-/// With which numerics the case, what it was shrunk to and an ordinary one would conform; empty
-/// where with none, or where no numbers are the matter.
+/// With which numerics the case, what it was shrunk to, the `others` that fail like it and an
+/// ordinary one would conform; empty
+/// where with none, where no numbers are the matter, or where it does not fail each time.
 template <class Op>
 std::string fitting_numerics(const conformance::Case<Op>& c, const conformance::Shrunk<Op>& result,
+                             const std::vector<conformance::Case<Op>>& others,
                              Recorder<Op>& recorder, const conformance::ShrinkBudget& budget) {
-  if (!result.report.value_case || !c.violate.empty()) return {};
+  const bool repeats = result.again.failures == result.again.runs;
+  if (!result.report.value_case || !c.violate.empty() || !repeats) return {};
   std::vector<conformance::Case<Op>> failing = {result.smallest};
   if (conformance::command_line(c) != conformance::command_line(result.smallest))
     failing.push_back(c);
+  failing.insert(failing.end(), others.begin(), others.end());
   conformance::Case<Op> ordinary;
   ordinary.problem.dtype = c.problem.dtype;
   const auto start = std::chrono::steady_clock::now();

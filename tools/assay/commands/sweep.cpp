@@ -14,6 +14,7 @@
 #include "assay/cli/main.hpp"
 #include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/printable.hpp"
 #include "build_facts.hpp"
 #include "commands/ahead.hpp"
 #include "commands/commands.hpp"
@@ -46,6 +47,8 @@ struct SweepOptions {
 
 /// Time for shrinking all the failures of a sweep that are shrunk.
 constexpr double shrink_seconds = 20;
+/// Other cases with a fault that are asked whether numerics would explain it.
+constexpr std::size_t most_others = 4;
 
 conformance::Environment environment(const SweepOptions& options, const Parts& parts,
                                      const Context& context) {
@@ -89,7 +92,8 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
     const auto left = static_cast<double>(wanted - std::ssize(result));
     result.push_back(
         part_of(parts, *report)
-            .shrink(*report, {.seconds = (shrink_seconds - spent) / left, .stop = &context.stop}));
+            .shrink(*report, conformance::others_of_fault(reports, *report, most_others),
+                    {.seconds = (shrink_seconds - spent) / left, .stop = &context.stop}));
   }
   return result;
 }
@@ -215,6 +219,13 @@ void require_usable(const SweepOptions& options) {
   if (!options.shard.empty() && least > 0)
     throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
   if (!options.shard.empty()) shard_value(options.shard);
+  const bool ends_early = !options.budget.empty() || options.fail_fast;
+  std::error_code apart;
+  if (ends_early && !options.last_failed.empty() && !options.files.report.empty() &&
+      std::filesystem::equivalent(options.last_failed, options.files.report, apart))
+    throw UsageError(
+        "--report is the file of --last-failed: failures that --budget or --fail-fast leaves out "
+        "would be forgotten; write another one");
   options.files.require_writable({{"--lines", options.lines},
                                   {"--cases", options.plan.cases},
                                   {"--baseline", options.exit.baseline_path}});
@@ -243,9 +254,9 @@ Plan plan_of(const Parts& parts, const SweepOptions& options) {
 }
 
 /// The cases that failed, or were not conclusive, in a report, as a text of lines.
-conformance::CaseText failed_lines(const std::string& path) {
+conformance::CaseText failed_lines(const std::string& path, const conformance::Results& results) {
   conformance::CaseText failed{.name = path, .text = {}};
-  for (const CaseReport& report : read_results(path).cases)
+  for (const CaseReport& report : results.cases)
     if (conformance::contribution(report.verdict) != ExitCode::conformant)
       failed.text += report.command_line + '\n';
   return failed;
@@ -270,18 +281,60 @@ void require_one_choice(const CLI::App& app) {
                                      all[named], all[other]));
 }
 
+/// What failed is judged of the implementation that failed, unless another one is named.
+/// Errors: UsageError where nobody here has it.
+void choose_implementation(const conformance::Results& results, SweepOptions& options,
+                           const Context& context) {
+  std::string& name = options.implementation.name;
+  const std::string& failed = results.environment.implementation;
+  if (!name.empty() || failed.empty()) return;
+  bool is_known = false;
+  for_each_operator([&]<class Op> {
+    is_known = is_known || is_registered<Op>(context.registry, failed) ||
+               is_foreign<Op>(context.registry, failed);
+  });
+  if (!is_known)
+    throw UsageError(fmt::format(
+        "--last-failed is '{}', a report of {}, which is none of this program's implementations: "
+        "name one by --implementation",
+        options.last_failed, conformance::printable(failed)));
+  name = failed;
+}
+
 /// Settles which cases are meant; false where there are none to run again.
-bool choose_lines(const CLI::App& app, SweepOptions& options, std::ostream& out) {
+bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& context) {
   require_one_choice(app);
   options.plan.lines = case_texts("--lines", options.lines);
   options.plan.lines_path = options.lines;
   if (options.last_failed.empty()) return true;
-  options.plan.lines = {failed_lines(options.last_failed)};
+  const conformance::Results last = read_results(options.last_failed);
+  choose_implementation(last, options, context);
+  options.plan.lines = {failed_lines(options.last_failed, last)};
   options.plan.lines_flag = "--last-failed";
   options.plan.lines_path = options.last_failed;
   if (!options.plan.lines.front().text.empty()) return true;
-  out << "no case of " << options.last_failed << " failed\n";
+  context.out << "no case of " << options.last_failed << " failed\n";
   return false;
+}
+
+/// What asks for results finds some, of no case.
+void publish_none(const SweepOptions& options, const Context& context) {
+  options.files.require_writable();
+  conformance::Results none;
+  none.environment = {.tool_version = build_facts().version,
+                      .compiler = build_facts().compiler,
+                      .command_line = context.program + options.asked,
+                      .implementation = options.implementation.name,
+                      .program = context.program,
+                      .started = {},
+                      .numerics = {}};
+  none.summary.implementation = none.environment.implementation;
+  none.summary.ends_with = ExitCode::conformant;
+  if (const auto write = sink(options.files.report, context)) write(conformance::to_json(none));
+  if (const auto write = sink(options.files.html, context)) write(dashboard_page(none));
+  if (options.files.junit.empty()) return;
+  conformance::JunitListener(sink(options.files.junit, context), context.program)
+      .on_end(none.summary);
 }
 
 ExitCode sweep(const SweepOptions& options, const Context& context) {
@@ -423,8 +476,9 @@ Command sweep_command() {
             declare_lines(app, *options);
             return [options, &app](const Context& context) {
               options->asked = asked_line(app);
-              if (!choose_lines(app, *options, context.out)) return ExitCode::conformant;
-              return sweep(*options, context);
+              if (choose_lines(app, *options, context)) return sweep(*options, context);
+              publish_none(*options, context);
+              return ExitCode::conformant;
             };
           }};
 }

@@ -39,16 +39,30 @@ std::string content_digest(const std::filesystem::path& path) {
   return fixtures::digest(std::as_bytes(std::span(bytes)));
 }
 
+namespace {
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(path, none);
+}
+
+/// The file that a word names, alone or as "FILE:NAME"; empty where it names none.
+std::filesystem::path file_of(const std::string& word) {
+  if (is_file(word)) return word;
+  const std::string before = word.substr(0, word.rfind(':'));
+  return is_file(before) ? before : "";
+}
+
+}  // namespace
+
 std::string fingerprint(const std::string& name) {
   const auto known = foreign(name);
   if (!known) return "";
   std::string text;
   for (std::size_t from = 0; from < known->rest.size();) {
-    const std::size_t end = std::min(known->rest.find_first_of(" ,=", from), known->rest.size());
-    const std::filesystem::path path = known->rest.substr(from, end - from);
-    std::error_code none;
-    if (std::filesystem::is_regular_file(path, none))
-      text += fmt::format(" {} {}", path.string(), content_digest(path));
+    const std::size_t end = std::min(known->rest.find_first_of(" ,='\"", from), known->rest.size());
+    const std::filesystem::path path = file_of(known->rest.substr(from, end - from));
+    if (!path.empty()) text += fmt::format(" {} {}", path.string(), content_digest(path));
     from = end + 1;
   }
   return text;

@@ -72,10 +72,12 @@ def first_deviation(
 ) -> Deviation | None:
     """The first of these stages of a kernel that is not what the definition computes, if one is not.
     `tolerance` is a share of a stage's largest magnitude, see `_size`; else it follows from the type of the kernel's array.
-    Raises AssayError for a stage that the case does not have or that has another shape, and
+    Raises AssayError for a stage that the case does not have or that has another shape, or where there is none, and
     ValueError for a tolerance by which everything would deviate, or nothing."""
     if tolerance is not None and not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance is {tolerance}, wanted a finite number that is 0 or more")
+    if not computed:
+        raise AssayError("computed has no stage: nothing would be compared")
     due = stages(line, program)
     for name in computed:
         if name not in due:
@@ -84,6 +86,8 @@ def first_deviation(
         if name not in computed:
             continue
         array = np.asarray(computed[name])
+        if np.iscomplexobj(array):
+            raise AssayError(f"{name} has complex numbers; the case's are real")
         if array.shape != expected.shape:
             raise AssayError(f"{name} has the shape {array.shape}; the case's is {expected.shape}")
         actual = array.astype(np.float64)

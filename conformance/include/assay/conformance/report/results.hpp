@@ -49,6 +49,10 @@ std::string fault_of(const CaseReport& report);
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most);
 
+/// At most so many other cases of its operator with the same fault, from all over the sweep.
+std::vector<const CaseReport*> others_of_fault(const std::vector<CaseReport>& cases,
+                                               const CaseReport& failing, std::size_t most);
+
 /// "PROGRAM run LINE --implementation=NAME", as a shell takes it.
 std::string replay_command(const CaseReport& report, const std::string& program);
 
