@@ -203,6 +203,18 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
   EXPECT_TRUE(std::filesystem::exists(folder / "none.html"));
 }
 
+TEST(Sweep, RunsNoCommandThatAReportNames) {
+  const Folder folder;
+  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "r.json"});
+  Json report = report_at(folder / "r.json");
+  report["environment"]["implementation"] = "command:touch " + folder / "ran";
+  std::ofstream(folder / "r.json") << report.dump();
+  const Answer result = sweep("mask_ignored", {"--last-failed", folder / "r.json"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err, std::string("name one by --implementation"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "ran"));
+}
+
 TEST(Fingerprint, IsThatOfTheFilesThatWordsName) {
   const Folder folder;
   const std::string file = folder / "one.py";

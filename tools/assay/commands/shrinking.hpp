@@ -40,8 +40,8 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
 }
 
 /// With which numerics the case, what it was shrunk to, the `others` that fail like it and an
-/// ordinary one would conform; empty
-/// where with none, where no numbers are the matter, or where it does not fail each time.
+/// ordinary one would conform; empty where with none, where no numbers are the matter, or where it
+/// does not fail each time.
 template <class Op>
 std::string fitting_numerics(const conformance::Case<Op>& c, const conformance::Shrunk<Op>& result,
                              const std::vector<conformance::Case<Op>>& others,

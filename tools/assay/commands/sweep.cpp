@@ -281,23 +281,22 @@ void require_one_choice(const CLI::App& app) {
                                      all[named], all[other]));
 }
 
-/// What failed is judged of the implementation that failed, unless another one is named.
-/// Errors: UsageError where nobody here has it.
+/// What failed is judged of the implementation that failed, unless another one is named. A report
+/// may come from elsewhere: of what is not registered, a command say, none is run at its word.
+/// Errors: UsageError where it is not registered.
 void choose_implementation(const conformance::Results& results, SweepOptions& options,
                            const Context& context) {
   std::string& name = options.implementation.name;
   const std::string& failed = results.environment.implementation;
   if (!name.empty() || failed.empty()) return;
   bool is_known = false;
-  for_each_operator([&]<class Op> {
-    is_known = is_known || is_registered<Op>(context.registry, failed) ||
-               is_foreign<Op>(context.registry, failed);
-  });
+  for_each_operator(
+      [&]<class Op> { is_known = is_known || is_registered<Op>(context.registry, failed); });
   if (!is_known)
     throw UsageError(fmt::format(
         "--last-failed is '{}', a report of {}, which is none of this program's implementations: "
         "name one by --implementation",
-        options.last_failed, conformance::printable(failed)));
+        options.last_failed, conformance::excerpt(failed)));
   name = failed;
 }
 
@@ -321,14 +320,8 @@ bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& con
 void publish_none(const SweepOptions& options, const Context& context) {
   options.files.require_writable();
   conformance::Results none;
-  none.environment = {.tool_version = build_facts().version,
-                      .compiler = build_facts().compiler,
-                      .command_line = context.program + options.asked,
-                      .implementation = options.implementation.name,
-                      .program = context.program,
-                      .started = {},
-                      .numerics = {}};
-  none.summary.implementation = none.environment.implementation;
+  none.environment = environment(options, {}, context);
+  none.environment.implementation = none.summary.implementation = options.implementation.name;
   none.summary.ends_with = ExitCode::conformant;
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(none));
   if (const auto write = sink(options.files.html, context)) write(dashboard_page(none));
