@@ -52,7 +52,7 @@ spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint32_t seed)
 void compress_speed(Recorder& recorder, std::size_t runs) {
   const auto implementation = optimized::nsa_compress_grad(device::a2());
   HostLimits limits;
-  for (const Op::Problem& p : shapes(16384)) {
+  for (const Op::Problem& p : shapes(65536)) {
     const auto call = call_of(p, spec::CompressEntryPoint::c1, spec::Product::a2,
                               spec::Striding::contiguous, spec::Striding::contiguous);
     const Op::Parameters& t = call.parameters;

@@ -1,6 +1,8 @@
 #include "nsa_compress_grad/kernel.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <span>
 
 #include "assay/parallel/loop.hpp"
 #include "operands/rows.hpp"
@@ -25,6 +27,11 @@ struct Share {
 constexpr std::int64_t chains_bytes = std::int64_t{1} << 17;
 /// Shares of a thread, so that none waits long for the last.
 constexpr std::int64_t shares_per_thread = 4;
+/// So many rows of all heads of a share are worked on before the next ones: memory is gone through
+/// nearly in its order.
+constexpr std::int64_t rows_at_once = 4;
+/// A larger gradient goes past the caches: it would leave them before anybody reads it.
+constexpr std::size_t streamed_bytes = std::size_t{1} << 24;
 
 /// One run. Items are independent: each writes its own tokens and its own sums per weight, which
 /// are added once all are done.
@@ -43,6 +50,7 @@ class Gradient {
     cut_channels(inputs.input, tiling_.windows.token_ends(), input_);
     cut_channels(inputs.output_grad, tiling_.windows.window_ends(), output_grad_);
     cut_channels(outputs.input_grad, tiling_.windows.token_ends(), input_grad_);
+    in_place_ = input_[0].stored({}).has_value() && input_grad_[0].stored({}).has_value();
   }
 
   void run();
@@ -56,14 +64,14 @@ class Gradient {
   std::int64_t columns() const { return problem_.heads * tiling_.slices; }
   std::int64_t shares() const { return tiling_.parts * device::ceil_divide(columns(), width_); }
   Share share(std::int64_t number) const;
-  void process(const Share& share, const ThreadTiles& tiles);
-  void process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
-                    const Tile& chains);
+  void process(const Share& share, ThreadTiles& tiles);
+  /// Of a whole tile, where the channels of a row lie side by side.
+  void add_in_place(const Share& share, const TokenRange& tile, ThreadTiles& tiles);
+  void add_copied(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
+                  const Tile& chains);
   void read(const Rows& slice, const RowSpan& rows, const Tile& to) const;
-  void add_windows(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
-                   const Tile& chains) const;
-  void add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
-                 const ThreadTiles& tiles, const Tile& chains) const;
+  void read_output_grad(const Item& item, const TokenRange& tile, const Tile& to) const;
+  void add_windows(const TokenRange& tile, std::span<const Column> columns, bool streamed) const;
   void store_weights() const;
 
   /// The item of a column of a share, and its chains.
@@ -91,7 +99,8 @@ class Gradient {
   const tile::Kernels& kernels_;
   Workspace& workspace_;
   std::int64_t threads_;
-  std::int64_t width_;                                  ///< columns of a share
+  std::int64_t width_;  ///< columns of a share
+  bool in_place_;       ///< channels of rows lie side by side, in input and in input_grad
   std::vector<Rows> input_, output_grad_, input_grad_;  // one per slice
   float* weights_ = nullptr;
   float* sums_ = nullptr;
@@ -122,7 +131,8 @@ std::int64_t Gradient::width() const {
 
 void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, std::int64_t columns) {
   t.input = carver.tile(tiling.tokens, tiling.channels);
-  t.output_grad = carver.tile(std::max<std::int64_t>(1, tiling.most_windows), tiling.channels);
+  t.output_grad =
+      carver.tile(columns * std::max<std::int64_t>(1, tiling.most_windows), tiling.channels);
   t.input_grad = carver.tile(tiling.tokens, tiling.channels);
   t.chains = {.at = carver.line(columns * tiling.windows.size() * tile::lanes),
               .stride = tile::lanes};
@@ -174,78 +184,106 @@ void Gradient::run() {
   store_weights();
 }
 
-void Gradient::process(const Share& share, const ThreadTiles& tiles) {
+void Gradient::process(const Share& share, ThreadTiles& tiles) {
   const std::int64_t size = problem_.compress_block_size;
   std::fill_n(tiles.chains.at, (share.last - share.first) * size * tiles.chains.stride, 0.0F);
   PartTiles part(tiling_, share.part);
-  while (const auto tile = part.next())
-    for (std::int64_t column = share.first; column < share.last; ++column)
-      process_tile(item(share, column), *tile, tiles, chains(share, column, tiles));
+  while (const auto tile = part.next()) {
+    if (in_place_)
+      add_in_place(share, *tile, tiles);
+    else
+      for (std::int64_t column = share.first; column < share.last; ++column)
+        add_copied(item(share, column), *tile, tiles, chains(share, column, tiles));
+  }
+  // What went past the caches is in memory before another thread is told so.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::int64_t column = share.first; column < share.last; ++column)
     for (std::int64_t w = 0; w < size; ++w)
       sums(item(share, column))[w] = kernels_.sum_of_lanes(chains(share, column, tiles).row(w));
 }
 
-void Gradient::process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
-                            const Tile& chains) {
+void Gradient::read_output_grad(const Item& item, const TokenRange& tile, const Tile& to) const {
+  const WindowRange over = tiling_.windows.over(tile);
+  read(output_grad_[static_cast<std::size_t>(item.slice)],
+       {.b = tile.b, .n = item.n, .first = over.first, .count = over.count()}, to);
+}
+
+void Gradient::add_in_place(const Share& share, const TokenRange& tile, ThreadTiles& tiles) {
+  tiles.columns.clear();
+  for (std::int64_t column = share.first; column < share.last; ++column) {
+    const Item of = item(share, column);
+    const auto slice = static_cast<std::size_t>(of.slice);
+    const RowSpan tokens = {.b = tile.b, .n = of.n, .first = tile.first, .count = tile.count()};
+    const StoredRows input = *input_[slice].stored(tokens);
+    const StoredRows input_grad = *input_grad_[slice].stored(tokens);
+    const std::int64_t row =
+        (column - share.first) * std::max<std::int64_t>(1, tiling_.most_windows);
+    const Tile output_grad = {.at = tiles.output_grad.row(row), .stride = tiles.output_grad.stride};
+    read_output_grad(of, tile, output_grad);
+    tiles.columns.push_back(
+        {.n = of.n,
+         .channels = tiling_.channels_of(of.slice, problem_.head_dim),
+         .rows = {.input = inputs_.input.bytes.data() + input.offset,
+                  .input_grad = outputs_.input_grad.bytes.data() + input_grad.offset,
+                  .input_step = input.step,
+                  .input_grad_step = input_grad.step,
+                  .storage = input.storage},
+         .output_grad = output_grad,
+         .chains = chains(share, column, tiles)});
+  }
+  add_windows(tile, tiles.columns, outputs_.input_grad.bytes.size() > streamed_bytes);
+}
+
+void Gradient::add_copied(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
+                          const Tile& chains) {
   const auto slice = static_cast<std::size_t>(item.slice);
   const RowSpan tokens = {.b = tile.b, .n = item.n, .first = tile.first, .count = tile.count()};
-  if (tiling_.windows.over(tile).empty()) {
-    std::fill_n(tiles.input_grad.at, tile.count() * tiles.input_grad.stride, 0.0F);
-  } else {
-    read(input_[slice], tokens, tiles.input);
-    add_windows(item, tile, tiles, chains);
-  }
+  constexpr auto step = static_cast<std::int64_t>(sizeof(float));
+  read(input_[slice], tokens, tiles.input);
+  read_output_grad(item, tile, tiles.output_grad);
+  const Column column = {.n = item.n,
+                         .channels = tiling_.channels_of(item.slice, problem_.head_dim),
+                         .rows = {.input = reinterpret_cast<const std::byte*>(tiles.input.at),
+                                  .input_grad = reinterpret_cast<std::byte*>(tiles.input_grad.at),
+                                  .input_step = tiles.input.stride * step,
+                                  .input_grad_step = tiles.input_grad.stride * step,
+                                  .storage = tile::Storage::fp32},
+                         .output_grad = tiles.output_grad,
+                         .chains = chains};
+  add_windows(tile, {&column, 1}, false);
   input_grad_[slice].write_even(tokens, tiles.input_grad, outputs_.input_grad);
 }
 
-void Gradient::add_windows(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
-                           const Tile& chains) const {
+/// Tokens under the same windows have a product of weights and windows for input_grad, and one of
+/// tokens and windows for weight_grad.
+void Gradient::add_windows(const TokenRange& tile, std::span<const Column> columns,
+                           bool streamed) const {
   const Windows& windows = tiling_.windows;
-  const WindowRange over = windows.over(tile);
-  read(output_grad_[static_cast<std::size_t>(item.slice)],
-       {.b = tile.b, .n = item.n, .first = over.first, .count = over.count()}, tiles.output_grad);
-  for (TokenRange rest = tile; rest.count() > 0;) {
-    const TokenRange alike = windows.alike(rest);
-    add_alike(item, tile, alike, tiles, chains);
-    rest.first = alike.last;
+  const std::int64_t first_window = windows.over(tile).first;
+  TokenRange some;
+  for (TokenRange rest = tile; rest.count() > 0; rest.first = some.last) {
+    some = windows.alike(rest);
+    some.last = std::min(some.last, some.first + rows_at_once);
+    const WindowRange over = windows.over(some);
+    const std::int64_t weight = some.first - over.first * windows.stride();
+    for (const Column& column : columns) {
+      const TokenRows rows = column.rows.from(some.first - tile.first);
+      kernels_.add_windows({.input = rows.input,
+                            .input_grad = rows.input_grad,
+                            .input_row = rows.input_step,
+                            .input_grad_row = rows.input_grad_step,
+                            .storage = rows.storage,
+                            .streamed = streamed,
+                            .output_grad = column.output_grad.row(over.first - first_window),
+                            .output_grad_row = column.output_grad.stride,
+                            .weights = weights(column.n) + weight,
+                            .chains = column.chains.row(weight),
+                            .window_step = -windows.stride(),
+                            .rows = some.count(),
+                            .windows = over.count(),
+                            .channels = column.channels});
+    }
   }
-}
-
-/// Tokens under the same windows: for input_grad a product of weights and windows, for weight_grad
-/// one of tokens and windows.
-void Gradient::add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
-                         const ThreadTiles& tiles, const Tile& chains) const {
-  const Windows& windows = tiling_.windows;
-  const WindowRange over = windows.over(alike);
-  float* const gradients = tiles.input_grad.row(alike.first - tile.first);
-  if (over.empty()) {
-    std::fill_n(gradients, alike.count() * tiles.input_grad.stride, 0.0F);
-    return;
-  }
-  const float* const output_grad = tiles.output_grad.row(over.first - windows.over(tile).first);
-  const std::int64_t channels = tiling_.channels_of(item.slice, problem_.head_dim);
-  const std::int64_t weight = alike.first - over.first * windows.stride();
-  kernels_.multiply({.a = weights(item.n) + weight,
-                     .a_row = 1,
-                     .a_depth = -windows.stride(),
-                     .b = output_grad,
-                     .b_row = tiles.output_grad.stride,
-                     .c = gradients,
-                     .c_row = tiles.input_grad.stride,
-                     .rows = alike.count(),
-                     .columns = channels,
-                     .depth = over.count()});
-  kernels_.add_lane_sums({.a = tiles.input.row(alike.first - tile.first),
-                          .a_row = tiles.input.stride,
-                          .b = output_grad,
-                          .b_row = tiles.output_grad.stride,
-                          .sums = chains.row(weight),
-                          .sums_row = chains.stride,
-                          .sums_column = -windows.stride() * chains.stride,
-                          .rows = alike.count(),
-                          .columns = over.count(),
-                          .depth = channels});
 }
 
 void Gradient::store_weights() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "assay/spec/tensor.hpp"
 #include "operands/tiles.hpp"
@@ -13,6 +14,13 @@ struct RowSpan {
   std::int64_t b, n, first, count;
 };
 
+/// Rows as a tensor stores them, the channels of each side by side: where the first begins and how
+/// far apart they lie, in bytes.
+struct StoredRows {
+  std::int64_t offset, step;
+  tile::Storage storage;
+};
+
 /// Reads and writes rows of an attention tensor, whatever its layout, strides and type.
 class Rows {
  public:
@@ -23,6 +31,12 @@ class Rows {
   std::int64_t dim() const { return dim_; }
   /// The same rows, but only their channels from `first` on.
   Rows channels(std::int64_t first, std::int64_t count) const;
+  /// Nothing where channels lie apart.
+  std::optional<StoredRows> stored(const RowSpan& rows) const {
+    if (column_ != 1) return std::nullopt;
+    const std::int64_t first = offset_of(rows, 0);
+    return StoredRows{.offset = first, .step = offset_of(rows, 1) - first, .storage = storage_};
+  }
   void read(const RowSpan& rows, const Tile& to) const;
   /// The stored numbers of 16 bits as they are: into the rows of a tile, behind so many numbers.
   void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to, std::int64_t behind) const;

@@ -12,7 +12,7 @@ struct Avx2 {
   struct Bits {
     __m256i low, high;
   };
-  static constexpr int block_rows = 6, block_vectors = 1, block_groups = 2;
+  static constexpr int block_rows = 6, block_vectors = 1, held_groups = 7;
 
   static Vector load(const float* from) {
     return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
@@ -87,6 +87,19 @@ struct Avx2 {
   static void store_words(std::uint16_t* to, Bits x) {
     const __m256i halves = _mm256_packus_epi32(x.low, x.high);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(halves, 0xD8));
+  }
+  static void stream(float* to, Vector x) {
+    _mm_stream_ps(to, _mm256_castps256_ps128(x.low));
+    _mm_stream_ps(to + 4, _mm256_extractf128_ps(x.low, 1));
+    _mm_stream_ps(to + 8, _mm256_castps256_ps128(x.high));
+    _mm_stream_ps(to + 12, _mm256_extractf128_ps(x.high, 1));
+  }
+  static void stream_words(std::uint16_t* to, Bits x) {
+    const __m256i packed = _mm256_packus_epi32(x.low, x.high);
+    const __m256i words = _mm256_permute4x64_epi64(packed, 0xD8);
+    auto* const halves = reinterpret_cast<__m128i*>(to);
+    _mm_stream_si128(halves, _mm256_castsi256_si128(words));
+    _mm_stream_si128(halves + 1, _mm256_extracti128_si256(words, 1));
   }
   static Vector load_fp16(const std::uint16_t* from) {
     const auto* const words = reinterpret_cast<const __m128i*>(from);

@@ -8,7 +8,7 @@ namespace {
 struct Avx512 {
   using Vector = __m512;
   using Bits = __m512i;
-  static constexpr int block_rows = 8, block_vectors = 2, block_groups = 8;
+  static constexpr int block_rows = 8, block_vectors = 2, held_groups = 26;
 
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static void store(float* to, Vector x) { _mm512_storeu_ps(to, x); }
@@ -48,6 +48,18 @@ struct Avx512 {
   }
   static void store_words(std::uint16_t* to, Bits x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(x));
+  }
+  static void stream(float* to, Vector x) {
+    _mm_stream_ps(to, _mm512_castps512_ps128(x));
+    _mm_stream_ps(to + 4, _mm512_extractf32x4_ps(x, 1));
+    _mm_stream_ps(to + 8, _mm512_extractf32x4_ps(x, 2));
+    _mm_stream_ps(to + 12, _mm512_extractf32x4_ps(x, 3));
+  }
+  static void stream_words(std::uint16_t* to, Bits x) {
+    const __m256i words = _mm512_cvtepi32_epi16(x);
+    auto* const halves = reinterpret_cast<__m128i*>(to);
+    _mm_stream_si128(halves, _mm256_castsi256_si128(words));
+    _mm_stream_si128(halves + 1, _mm256_extracti128_si256(words, 1));
   }
   static Vector load_fp16(const std::uint16_t* from) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));

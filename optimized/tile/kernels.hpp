@@ -69,16 +69,26 @@ struct SoftmaxGrad {
   Storage stage = Storage::fp32;
 };
 
-/// Dot products that go on from call to call. Each (i, j) has a group of `lanes` sums; lane l of it
-/// is a chain over the c with c mod lanes = l, ascending, of fma(a(i, c), b(j, c), .).
-struct LaneSums {
-  const float* a = nullptr;  ///< readable up to the next multiple of lanes, with zeros there, as b
-  std::int64_t a_row = 0;
-  const float* b = nullptr;
-  std::int64_t b_row = 0;
-  float* sums = nullptr;
-  std::int64_t sums_row = 0, sums_column = 0;  ///< floats between groups; may be negative
-  std::int64_t rows = 0, columns = 0, depth = 0;
+/// Both gradients of sums over windows, of consecutive rows that lie under the same windows.
+/// Row i of input_grad is the chain over the windows j, ascending, of
+/// fma(weights[i + j * window_step], output_grad(j, c), .), rounded to nearest, ties to even.
+/// Of each pair (i, j) a group of `lanes` sums, at chains + (i + j * window_step) * lanes, goes on
+/// from call to call: lane l of it is a chain over the c with c mod lanes = l, ascending, of
+/// fma(input(i, c), output_grad(j, c), .). No two pairs have the same place.
+struct WindowSums {
+  const void* input = nullptr;
+  void* input_grad = nullptr;
+  std::int64_t input_row = 0, input_grad_row = 0;  ///< bytes between rows
+  Storage storage = Storage::fp32;                 ///< of both
+  /// input_grad goes past the caches, where its rows are aligned for that. Who tells another thread
+  /// that it is there puts a fence before.
+  bool streamed = false;
+  const float* output_grad = nullptr;  ///< readable up to the next multiple of lanes, with zeros
+  std::int64_t output_grad_row = 0;
+  const float* weights = nullptr;
+  float* chains = nullptr;
+  std::int64_t window_step = 0;  ///< may be negative
+  std::int64_t rows = 0, windows = 0, channels = 0;
 };
 
 /// One set of kernels; all sets give the same bits.
@@ -94,8 +104,7 @@ struct Kernels {
                  void* stored);
   /// Rounds to nearest, ties to even, and stores; else as `narrow`.
   void (*narrow_even)(const float* values, std::int64_t count, Storage storage, void* stored);
-  /// No two groups of sums may be the same.
-  void (*add_lane_sums)(const LaneSums& product);
+  void (*add_windows)(const WindowSums& rows);
   /// The sum of a group: its lanes added pairwise, as `dot` does.
   float (*sum_of_lanes)(const float* group);
   /// values += more.

@@ -13,7 +13,7 @@ struct Portable {
   struct Bits {
     std::uint32_t lane[lanes];
   };
-  static constexpr int block_rows = 4, block_vectors = 1, block_groups = 2;
+  static constexpr int block_rows = 4, block_vectors = 1, held_groups = 2;
 
   template <class Result, class Function, class... Operands>
   static Result each(const Function& function, const Operands&... operands) {
@@ -116,6 +116,8 @@ struct Portable {
       __builtin_memcpy(to + l, &word, sizeof word);
     }
   }
+  static void stream(float* to, const Vector& x) { store(to, x); }
+  static void stream_words(std::uint16_t* to, const Bits& x) { store_words(to, x); }
   static Vector load_fp16(const std::uint16_t* from) {
     return each<Vector>(
         [](std::uint32_t code) {

@@ -11,13 +11,21 @@ namespace assay::test {
 
 inline std::atomic<std::int64_t> products_left = 0;
 
-/// The portable kernels; the product after so many throws.
+inline void count_product() {
+  if (products_left-- == 0) throw std::runtime_error("a product failed");
+}
+
+/// The portable kernels; after so many products, or sums over windows, one throws.
 inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
   products_left = products;
   optimized::tile::Kernels kernels = optimized::tile::portable_kernels;
   kernels.multiply = [](const optimized::tile::Product& product) {
-    if (products_left-- == 0) throw std::runtime_error("a product failed");
+    count_product();
     optimized::tile::portable_kernels.multiply(product);
+  };
+  kernels.add_windows = [](const optimized::tile::WindowSums& rows) {
+    count_product();
+    optimized::tile::portable_kernels.add_windows(rows);
   };
   return kernels;
 }

@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "assay/spec/dtype.hpp"
@@ -64,37 +68,104 @@ TEST(LaneKernels, NarrowEvenTakesAnyCountAndKeepsFp32) {
     }
 }
 
-/// With groups that go forward along the rows and back along the columns, as windows do.
-TEST(LaneKernels, LaneSumsAreOneFusedChainPerLaneForEveryShape) {
-  constexpr std::int64_t stride = 80;
-  const std::vector<float> a = numbers(24 * stride, 2), b = numbers(24 * stride, 3);
-  const std::vector<float> before = numbers(24 * 24 * lanes, 4);
-  for (const Kernels* set : available_kernels())
-    for (const std::int64_t rows : {1, 2, 7, 8, 9, 23})
-      for (const std::int64_t columns : {1, 2, 3, 4, 9})
-        for (const std::int64_t depth : {16, 64, 80}) {
-          std::vector<float> sums = before;
-          set->add_lane_sums({.a = a.data(),
-                              .a_row = stride,
-                              .b = b.data(),
-                              .b_row = stride,
-                              .sums = sums.data() + 24 * (columns - 1) * lanes,
-                              .sums_row = lanes,
-                              .sums_column = -24 * lanes,
-                              .rows = rows,
-                              .columns = columns,
-                              .depth = depth});
-          std::vector<float> expected = before;
-          for (std::int64_t i = 0; i < rows; ++i)
-            for (std::int64_t j = 0; j < columns; ++j)
-              for (std::int64_t c = 0; c < depth; ++c) {
-                float& sum = expected[static_cast<std::size_t>(
-                    (24 * (columns - 1 - j) + i) * lanes + c % lanes)];
-                sum = std::fma(a[static_cast<std::size_t>(i * stride + c)],
-                               b[static_cast<std::size_t>(j * stride + c)], sum);
-              }
-          ASSERT_EQ(sums, expected) << rows << " x " << columns << " x " << depth;
+/// Numbers as a type stores them, and what they are as floats.
+struct Stored {
+  Storage storage;
+  std::vector<std::byte> bytes;
+  std::vector<float> values;
+};
+
+std::int64_t size_of_word(Storage storage) { return storage == Storage::fp32 ? 4 : 2; }
+
+Stored stored(Storage storage, std::size_t count, std::uint32_t seed) {
+  const std::vector<float> drawn = numbers(count, seed);
+  Stored result{storage, std::vector<std::byte>(count * size_of_word(storage)), drawn};
+  const Kernels& portable = *available_kernels().front();
+  portable.narrow_even(drawn.data(), static_cast<std::int64_t>(count), storage,
+                       result.bytes.data());
+  portable.widen(result.bytes.data(), storage, static_cast<std::int64_t>(count),
+                 result.values.data());
+  return result;
+}
+
+/// Rows that lie apart, under windows that lie back along the weights.
+struct WindowedRows {
+  static constexpr std::int64_t stride = 96, step = 24, most_windows = 11, most_rows = 23;
+  std::int64_t rows, windows, channels;
+  Stored input;
+  std::vector<float> output_grad = numbers(most_windows * stride, 3);
+  std::vector<float> weights = numbers(step * most_windows, 2);
+  std::vector<float> chains = numbers(step * most_windows * lanes, 4);
+  std::vector<std::byte> gradient =
+      std::vector<std::byte>(input.bytes.size() + 16, std::byte{0x5A});
+
+  std::int64_t word() const { return size_of_word(input.storage); }
+  /// Of the first row under the last window.
+  std::int64_t first() const { return step * std::max<std::int64_t>(windows - 1, 0); }
+
+  void clear_behind_channels() {
+    for (std::int64_t w = 0; w < windows; ++w)
+      std::fill_n(output_grad.begin() + w * stride + channels, stride - channels, 0.0F);
+  }
+  void run(const Kernels& kernels, bool streamed, std::int64_t shift) {
+    kernels.add_windows({.input = input.bytes.data(),
+                         .input_grad = gradient.data() + shift,
+                         .input_row = stride * word(),
+                         .input_grad_row = stride * word(),
+                         .storage = input.storage,
+                         .streamed = streamed,
+                         .output_grad = output_grad.data(),
+                         .output_grad_row = stride,
+                         .weights = weights.data() + first(),
+                         .chains = chains.data() + first() * lanes,
+                         .window_step = -step,
+                         .rows = rows,
+                         .windows = windows,
+                         .channels = channels});
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  void expect(const Kernels& kernels, std::int64_t shift) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::vector<float> sums(static_cast<std::size_t>(channels), 0.0F);
+      for (std::int64_t c = 0; c < channels; ++c)
+        for (std::int64_t w = 0; w < windows; ++w) {
+          const std::int64_t pair = first() + i - step * w;
+          const float dy = output_grad[static_cast<std::size_t>(w * stride + c)];
+          float& sum = sums[static_cast<std::size_t>(c)];
+          float& chain = chains[static_cast<std::size_t>(pair * lanes + c % lanes)];
+          sum = std::fma(weights[static_cast<std::size_t>(pair)], dy, sum);
+          chain = std::fma(input.values[static_cast<std::size_t>(i * stride + c)], dy, chain);
         }
+      kernels.narrow_even(sums.data(), channels, input.storage,
+                          gradient.data() + shift + i * stride * word());
+    }
+  }
+};
+
+/// Counts of channels with and without a rest, more windows than the registers hold, gradients that
+/// go past the caches and such as do not lie right for that.
+TEST(LaneKernels, WindowsGiveBothGradientsByOneFusedChainEach) {
+  for (const Storage storage : {Storage::fp32, Storage::fp16, Storage::bf16})
+    for (const Kernels* set : available_kernels())
+      for (const std::int64_t rows : {1, 2, 4, 7, 23})
+        for (const std::int64_t windows : {0, 1, 2, 3, 4, 5, 8, 9, 11})
+          for (const std::int64_t channels : {1, 16, 40, 64, 95}) {
+            WindowedRows before{
+                .rows = rows,
+                .windows = windows,
+                .channels = channels,
+                .input = stored(storage, WindowedRows::most_rows * WindowedRows::stride, 5)};
+            before.clear_behind_channels();
+            for (const auto& [streamed, shift] : {std::pair{false, 0}, {true, 0}, {true, 4}}) {
+              WindowedRows found = before, expected = before;
+              found.run(*set, streamed, shift);
+              expected.expect(*set, shift);
+              ASSERT_EQ(found.chains, expected.chains)
+                  << rows << " x " << windows << " x " << channels;
+              ASSERT_EQ(found.gradient, expected.gradient)
+                  << rows << " x " << windows << " x " << channels << ' ' << streamed << shift;
+            }
+          }
 }
 
 TEST(LaneKernels, LanesAreAddedPairwise) {
