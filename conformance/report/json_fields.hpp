@@ -141,6 +141,7 @@ void visit_members(T& s, Visitor&& visit) {
   visit("again", s.again);
   visit("failed_again", s.failed_again);
   visit("declared", s.declared);
+  visit("fields", s.fields);
 }
 
 template <MaybeConst<Shard> T, class Visitor>

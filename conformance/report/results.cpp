@@ -122,8 +122,10 @@ void make_printable(Results& results) {
   std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
                                      &environment.command_line, &environment.implementation,
                                      &environment.program,      &environment.started};
-  for (ShrunkCase& one : results.shrunk)
+  for (ShrunkCase& one : results.shrunk) {
     texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk, &one.declared});
+    for (auto& [name, value] : one.fields) texts.insert(texts.end(), {&name, &value});
+  }
   if (results.shard) {
     texts.insert(texts.end(), {&results.shard->program, &results.shard->plan});
     for (std::string& name : results.shard->operators) texts.push_back(&name);
@@ -300,7 +302,8 @@ Results results_from_json(const std::string& text) {
     Json shrunk = json["shrunk"];
     for (Json& one : shrunk)  // reports of earlier versions lack these
       if (one.is_object())
-        one.emplace("again", 0), one.emplace("failed_again", 0), one.emplace("declared", "");
+        one.emplace("again", 0), one.emplace("failed_again", 0), one.emplace("declared", ""),
+            one.emplace("fields", Json::object());
     detail::read(shrunk, "report.shrunk", results.shrunk);
   }
   if (json.contains("shard")) detail::read(json["shard"], "report.shard", results.shard.emplace());

@@ -80,6 +80,18 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   assert.equal(await search(page, "dtype=fp16 -sparse_mode=3"), expected((c) => c.fields["dtype"] === "fp16") - expected(both));
   assert.equal(await search(page, "dtype=fp16|bf16"), expected((c) => ["fp16", "bf16"].includes(c.fields["dtype"]!)));
   assert.equal(await search(page, "head_dim>=64"), expected((c) => Number(c.fields["head_dim"]) >= 64));
+  const lengths = (c: (typeof all)[number], side: string): number[] =>
+    (c.fields["lengths_" + side] || c.fields["seq_" + side] || "").split(",").filter((n) => n !== "").map(Number);
+  const tails = expected((c) => lengths(c, "kv").some((n) => n % 16 > 0));
+  assert.ok(tails > 0 && tails < all.length);
+  assert.equal(await search(page, "seq_kv%16>0"), tails);
+  assert.equal(await search(page, "-seq_kv%16>0"), all.length - tails);
+  const grouped = expected((c) => Number(c.fields["heads_q"]) > Number(c.fields["heads_kv"]));
+  assert.ok(grouped > 0 && grouped < all.length);
+  assert.equal(await search(page, "heads_q>heads_kv"), grouped);
+  assert.equal(await search(page, "heads_q!=heads_kv"), expected((c) => c.fields["heads_q"] !== c.fields["heads_kv"]));
+  assert.equal(await search(page, "seq_q<seq_kv"),
+    expected((c) => lengths(c, "q").some((n, k) => n < (lengths(c, "kv")[k] ?? -1))));
   assert.equal(await search(page, "--layout=tnd -dtype=fp16"),
     expected((c) => c.command_line.includes("--layout=TND") && c.fields["dtype"] !== "fp16"));
   assert.equal(await search(page, '"--layout=TND --dtype=fp16"'), expected((c) => c.command_line.includes("--layout=TND --dtype=fp16")));

@@ -15,183 +15,28 @@
 
 #include "assay/spec/stage.hpp"
 #include "report/causes/failing_elements.hpp"
-#include "report/causes/rules.hpp"
+#include "report/causes/grouping.hpp"
 
 namespace assay::conformance {
 namespace {
 
-/// Conditions are learnt from at most about so many cases that fail, and as many others; they are
-/// told of all.
-constexpr std::size_t most_learnt = 2500;
-constexpr std::size_t most_groups = 6;
-/// An output that takes more rules fails by its numbers, and each of many rules holds by chance.
-constexpr std::size_t most_rules = 3;
 /// Groups with so large a share of their cases in common are one cause.
 constexpr double alike = 0.6;
 /// The outputs that fail in so large a share of a cause's cases say in which stage it is.
 constexpr double nearly_all = 0.95;
 /// The same of factors, which rounding moves in cases of few elements.
 constexpr double nearly_all_factors = 0.9;
+/// An output relates to what is due in one way where it does in so large a share of the cases.
+constexpr double most_cases = 0.75;
 /// A cause with so large a share of its cases in another one may be of the same bug.
 constexpr double nested = 0.8;
-
-/// What a finding says of outputs that are no numbers.
-constexpr std::string_view no_number = "where the output is NaN";
-
-using Members = std::set<std::size_t>;  ///< of the list of all cases
 
 bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// One way of failing: a tensor that breaks a limit, or a verdict about the whole call.
-struct Way {
-  std::string tensor;
-  Verdict verdict = Verdict::conforms;  ///< where there is no tensor
-};
-
-struct Fact {
-  const CaseReport* report;
-  std::vector<std::string> failed;  ///< tensors; empty where it does not fail
-
-  bool fails_so(const Way& way) const {
-    return std::ranges::find(failed, way.tensor) != failed.end() &&
-           (!way.tensor.empty() || report->verdict == way.verdict);
-  }
-  /// Whether the case counts against a rule for `way`.
-  bool passes(const Way& way) const {
-    if (way.tensor.empty()) return report->verdict != way.verdict;
-    return report->value_case && !fails_so(way) &&
-           std::ranges::find(report->tensors, way.tensor, &TensorReport::name) !=
-               report->tensors.end();
-  }
-};
-
-struct Group {
-  Way way;
-  std::vector<std::string> fields;
-  Members cases;
-  std::int64_t others = 0;
-};
-
-/// At most so many of them, evenly.
-std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
-  if (all.size() <= most_learnt) return all;
-  std::vector<std::size_t> chosen;
-  for (std::size_t k = 0; k < most_learnt; ++k) chosen.push_back(all[k * all.size() / most_learnt]);
-  return chosen;
-}
-
-class Grouping {
- public:
-  explicit Grouping(const std::vector<CaseReport>& cases);
-
-  std::vector<Way> ways() const;
-  std::vector<Group> of(const Way& way) const;
-
- private:
-  CaseSet learnt_that(const std::function<bool(const Fact&)>& is) const;
-  Group explained(const Way& way, const std::vector<const Condition*>& terms, Members& left) const;
-
-  std::vector<Fact> facts_;
-  std::vector<std::size_t> learnt_;
-  std::vector<Condition> conditions_;  ///< on the learnt cases
-};
-
-Grouping::Grouping(const std::vector<CaseReport>& cases) {
-  std::vector<std::size_t> failing, others;
-  for (std::size_t k = 0; k < cases.size(); ++k) {
-    facts_.push_back({&cases[k], failed_tensors(cases[k])});
-    (facts_.back().failed.empty() ? others : failing).push_back(k);
-  }
-  learnt_ = some(failing);
-  std::ranges::copy(some(others), std::back_inserter(learnt_));
-  std::vector<const CaseReport*> learnt;
-  for (const std::size_t k : learnt_) learnt.push_back(&cases[k]);
-  conditions_ = conditions_on(learnt);
-}
-
-CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const {
-  CaseSet chosen(learnt_.size());
-  for (std::size_t k = 0; k < learnt_.size(); ++k)
-    if (is(facts_[learnt_[k]])) chosen.add(k);
-  return chosen;
-}
-
-std::vector<Way> Grouping::ways() const {
-  std::vector<Way> all;
-  std::set<std::pair<std::string, Verdict>> seen;
-  for (const Fact& fact : facts_)
-    for (const std::string& tensor : fact.failed) {
-      const Way way = {tensor, tensor.empty() ? fact.report->verdict.value : Verdict::conforms};
-      if (seen.emplace(way.tensor, way.verdict).second) all.push_back(way);
-    }
-  return all;
-}
-
-/// Takes those of `left` that meet the terms away.
-Group Grouping::explained(const Way& way, const std::vector<const Condition*>& terms,
-                          Members& left) const {
-  Group group{.way = way};
-  for (const Condition* term : terms) group.fields.push_back(term->text);
-  for (std::size_t k = 0; k < facts_.size(); ++k) {
-    if (!std::ranges::all_of(terms, [&](const Condition* t) { return t->test(*facts_[k].report); }))
-      continue;
-    if (left.erase(k) > 0) group.cases.insert(k);
-    if (facts_[k].passes(way)) ++group.others;
-  }
-  return group;
-}
-
-std::vector<Group> Grouping::of(const Way& way) const {
-  const CaseSet all = learnt_that([](const Fact&) { return true; });
-  Sample sample{learnt_that([&](const Fact& fact) { return fact.fails_so(way); }),
-                learnt_that([&](const Fact& fact) { return fact.passes(way); })};
-  Members left;
-  for (std::size_t k = 0; k < facts_.size(); ++k)
-    if (facts_[k].fails_so(way)) left.insert(k);
-  std::vector<Group> groups;
-  while (!left.empty()) {
-    // The last group takes what is left, so that no failing case is without a cause.
-    const bool is_last = groups.size() + 1 == most_groups || sample.open.size() == 0;
-    const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(conditions_, all, sample);
-    groups.push_back(explained(way, rule.terms, left));
-    sample.open = sample.open.without(rule.cases);
-  }
-  // Where some cases fail whatever their fields, a rule that is not sure holds by chance.
-  const bool by_numbers = groups.back().fields.empty();
-  const bool too_many = groups.size() > most_rules;
-  const auto is_chance = [&](const Group& group) {
-    return too_many || (by_numbers && group.others > 0);
-  };
-  for (const Group& group : groups)
-    if (is_chance(group)) left.insert(group.cases.begin(), group.cases.end());
-  std::erase_if(groups, is_chance);
-  if (!left.empty()) groups.push_back(explained(way, {}, left));
-  return groups;
-}
-
-bool are_alike(const Group& a, const Group& b) {
-  const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
-  const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
-  if (static_cast<double>(both) > alike * static_cast<double>(either)) return true;
-  return !a.fields.empty() && std::ranges::is_permutation(a.fields, b.fields);
-}
-
-std::vector<std::vector<Group>> merged(std::vector<Group> groups) {
-  std::ranges::stable_sort(
-      groups, [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
-  std::vector<std::vector<Group>> all;
-  for (Group& group : groups) {
-    const auto near = std::ranges::find_if(
-        all, [&](const std::vector<Group>& others) { return are_alike(others[0], group); });
-    if (near == all.end())
-      all.push_back({std::move(group)});
-    else
-      near->push_back(std::move(group));
-  }
-  return all;
-}
+/// What a finding says of outputs that are no numbers.
+constexpr std::string_view no_number = "where the output is NaN";
 
 /// The first of those that are met most often; empty where there are none.
 std::string most_frequent(const std::vector<std::string>& texts) {
@@ -285,15 +130,86 @@ Sayings said_of(const std::vector<Relation>& relations) {
   return all;
 }
 
+/// How an output relates to what is due in most cases of a group: the kind of relation, and
+/// of multiples the quantity; empty where nothing is known.
+struct Manner {
+  std::string kind, quantity;
+
+  bool contradicts(const Manner& other) const {
+    if (kind.empty() || other.kind.empty()) return false;
+    if (kind != other.kind) return true;
+    return !quantity.empty() && !other.quantity.empty() && quantity != other.quantity;
+  }
+};
+
+std::string kind_of(const std::string& relation) {
+  if (multiple_of(relation)) return "a multiple";
+  if (relation.find("what is due") != std::string::npos) return "from elsewhere";
+  return relation;
+}
+
+Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
+  std::vector<Relation> relations;
+  std::vector<std::string> kinds;
+  for (const std::size_t k : group.cases)
+    for (const Finding& finding : cases[k].findings) {
+      if (finding.tensor != group.way.tensor) continue;
+      const std::string relation = in_common(finding).relation;
+      if (relation.empty()) continue;
+      relations.push_back({relation, finding.tensor, k});
+      kinds.push_back(kind_of(relation));
+    }
+  const std::string most = most_frequent(kinds);
+  const auto times = static_cast<double>(std::ranges::count(kinds, most));
+  if (times < most_cases * static_cast<double>(group.cases.size())) return {};
+  return {most, quantity_of(relations)};
+}
+
+bool are_alike(const Group& a, const Group& b) {
+  const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
+  const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
+  if (static_cast<double>(both) >= alike * static_cast<double>(either)) return true;
+  return !a.terms.empty() && std::ranges::is_permutation(a.terms, b.terms);
+}
+
+/// The groups of a cause.
+struct Merged {
+  std::vector<Group> groups;
+  std::vector<Manner> manners;
+};
+
+bool contradict(const std::vector<Manner>& some, const std::vector<Manner>& others) {
+  return std::ranges::any_of(some, [&](const Manner& one) {
+    return std::ranges::any_of(others, [&](const Manner& o) { return one.contradicts(o); });
+  });
+}
+
+std::vector<Merged> merged(std::vector<Group> groups, const std::vector<CaseReport>& cases) {
+  std::ranges::stable_sort(
+      groups, [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
+  std::vector<Merged> all;
+  for (Group& group : groups) {
+    const std::vector<Manner> manner = {manner_of(group, cases)};
+    const auto near = std::ranges::find_if(all, [&](const Merged& one) {
+      return are_alike(one.groups[0], group) && !contradict(one.manners, manner);
+    });
+    Merged& cause = near == all.end() ? all.emplace_back() : *near;
+    cause.groups.push_back(std::move(group));
+    cause.manners.push_back(manner[0]);
+  }
+  return all;
+}
+
 /// The cases and tensors that a cause explains.
 struct Part {
   Members members;
   std::set<std::string> tensors;
+  std::vector<Manner> manners;
 };
 
-Part part_of(const std::vector<Group>& groups) {
-  Part part;
-  for (const Group& group : groups) {
+Part part_of(const Merged& cause) {
+  Part part{.members = {}, .tensors = {}, .manners = cause.manners};
+  for (const Group& group : cause.groups) {
     part.members.insert(group.cases.begin(), group.cases.end());
     if (!group.way.tensor.empty()) part.tensors.insert(group.way.tensor);
   }
@@ -301,8 +217,10 @@ Part part_of(const std::vector<Group>& groups) {
 }
 
 /// One bug that shows in several outputs fails in fewer cases in some of them, but hardly in
-/// others: neither of two bugs has most of its cases in common with the other.
+/// others: neither of two bugs has most of its cases in common with the other, or they relate
+/// otherwise to what is due.
 bool is_independent(const Part& a, const Part& b) {
+  if (contradict(a.manners, b.manners)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
   const std::size_t fewer = std::min(a.members.size(), b.members.size());
   return static_cast<double>(both) < nested * static_cast<double>(fewer);
@@ -407,8 +325,9 @@ const CaseReport& Telling::example(const Members& members) const {
 
 Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
                      const std::vector<Part>& all) const {
-  Cause cause{.fields = groups[0].fields, .others = groups[0].others};
-  const auto& [members, tensors] = part;
+  Cause cause{.others = groups[0].others};
+  for (const Condition* term : groups[0].terms) cause.fields.push_back(term->text);
+  const auto& [members, tensors, manners] = part;
   cause.pattern = pattern(members, {tensors.begin(), tensors.end()});
   if (!tensors.empty()) cause.stage = stage(part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
@@ -436,17 +355,17 @@ std::vector<std::string> failed_tensors(const CaseReport& report) {
 std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk) {
   if (std::ranges::none_of(cases, fails)) return {};
-  const Grouping grouping(cases);
+  const Grouping grouping(cases, shrunk);
   std::vector<Group> groups;
   for (const Way& way : grouping.ways())
     for (Group& group : grouping.of(way)) groups.push_back(std::move(group));
   const Telling telling(cases, shrunk);
-  const std::vector<std::vector<Group>> of_causes = merged(std::move(groups));
+  const std::vector<Merged> of_causes = merged(std::move(groups), cases);
   std::vector<Part> parts;
-  for (const std::vector<Group>& of_one : of_causes) parts.push_back(part_of(of_one));
+  for (const Merged& of_one : of_causes) parts.push_back(part_of(of_one));
   std::vector<Cause> causes;
   for (std::size_t k = 0; k < parts.size(); ++k)
-    causes.push_back(telling.cause(of_causes[k], parts[k], parts));
+    causes.push_back(telling.cause(of_causes[k].groups, parts[k], parts));
   std::ranges::stable_sort(
       causes, [](const Cause& a, const Cause& b) { return a.cases.size() > b.cases.size(); });
   return causes;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,7 +20,7 @@ const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "
 /// A field with more values is no choice.
 constexpr std::size_t most_values = 24;
 /// Limits of a field of numbers that are tried.
-constexpr std::size_t most_limits = 64;
+constexpr std::size_t most_limits = 128;
 
 /// The requirement that a case breaks on purpose, as the page's search calls it.
 constexpr const char* violated = "violated";
@@ -29,6 +31,13 @@ constexpr const char* violation = "violate";
 constexpr std::size_t few_values = 3;
 /// What a field says of a tensor that is not given.
 constexpr std::string_view absent = "none";
+
+/// Sizes are held against each other, and against what tiles usually are multiples of.
+constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
+/// A field without any number from here on is a choice of few.
+constexpr double least_large_size = 16;
+/// Of packed sequences a field tells the longest, another all of them.
+constexpr std::string_view longest = "seq_", lengths = "lengths_";
 
 /// Whether a run took a regime.
 const std::string taken = "taken", not_taken = "not taken";
@@ -93,28 +102,39 @@ std::string equality(const Column& column, const std::string& value) {
 
 class Collector {
  public:
-  explicit Collector(std::size_t cases) : count_(cases) {}
+  explicit Collector(const Cases& cases) : count_(cases.size()) {
+    for (const CaseReport* one : cases)
+      tells_.push_back(one->value_case || contribution(one->verdict) == ExitCode::nonconformant);
+  }
 
   void add(const Column& column);
+  /// `of_number`: of the case so and so of the list; `of_report`: of any.
+  template <class OfNumber>
+  void add(std::string text, const OfNumber& of_number, Condition::Test of_report) {
+    CaseSet cases(count_);
+    for (std::size_t k = 0; k < count_; ++k)
+      if (of_number(k)) cases.add(k);
+    const std::int64_t size = cases.size();
+    if (size == 0 || size == static_cast<std::int64_t>(count_)) return;
+    if (!seen_.insert(cases).second) return;
+    conditions_.push_back({std::move(text), std::move(cases), std::move(of_report)});
+  }
   std::vector<Condition> take() { return std::move(conditions_); }
 
  private:
   template <class Test>
   void add(std::string text, const Column& column, const Test& test) {
-    CaseSet cases(count_);
-    for (std::size_t k = 0; k < count_; ++k)
-      if (column.values[k] != nullptr && test(*column.values[k])) cases.add(k);
-    const std::int64_t size = cases.size();
-    if (size == 0 || size == static_cast<std::int64_t>(count_)) return;
-    if (!seen_.insert(cases).second) return;
-    conditions_.push_back(
-        {std::move(text), std::move(cases), [name = column.name, test](const CaseReport& report) {
-           const std::string* const value = value_of(report, name);
-           return value != nullptr && test(*value);
-         }});
+    add(
+        std::move(text),
+        [&](std::size_t k) { return column.values[k] != nullptr && test(*column.values[k]); },
+        [name = column.name, test](const CaseReport& report) {
+          const std::string* const value = value_of(report, name);
+          return value != nullptr && test(*value);
+        });
   }
 
   std::size_t count_;
+  std::vector<bool> tells_;  ///< whether an output of the case is judged, or it fails otherwise
   std::vector<Condition> conditions_;
   std::set<CaseSet> seen_;
 };
@@ -132,11 +152,14 @@ void Collector::add(const Column& column) {
     if (values.size() > 2 && (value == absent || values.size() <= few_values))
       add(fmt::format("{}!={}", column.name, value), column,
           [value](const std::string& text) { return text != value; });
-  std::vector<double> numbers;
-  for (const std::string& value : values)
-    if (const auto one = number(value)) numbers.push_back(*one);
-  if (numbers.size() != values.size() || numbers.size() < 3) return;
-  std::ranges::sort(numbers);
+  if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
+    return;
+  // Cases of which no output is judged, the most by number, have the oddest values.
+  std::set<double> told;
+  for (std::size_t k = 0; k < count_; ++k)
+    if (column.values[k] != nullptr && tells_[k]) told.insert(*number(*column.values[k]));
+  const std::vector<double> numbers(told.begin(), told.end());
+  if (numbers.size() < 3) return;
   const std::size_t step = std::max<std::size_t>(1, numbers.size() / most_limits);
   // Of limits that are as good the tightest is kept: it comes first.
   for (std::size_t k = step; k < numbers.size(); k += step)
@@ -151,11 +174,110 @@ void Collector::add(const Column& column) {
         });
 }
 
+/// The numbers of a field, of lengths those of every sequence; none where it holds no numbers.
+std::vector<double> numbers_of(const CaseReport& report, const std::string& name) {
+  const std::string* value = nullptr;
+  if (name.starts_with(longest)) {
+    value = value_of(report, std::string(lengths) + name.substr(longest.size()));
+    if (value == nullptr) value = value_of(report, name);
+  } else {
+    value = value_of(report, name);
+  }
+  std::vector<double> all;
+  for (std::size_t from = 0; value != nullptr && from <= value->size();) {
+    const std::size_t to = std::min(value->find(',', from), value->size());
+    const auto one = number(value->substr(from, to - from));
+    if (!one) return {};
+    all.push_back(*one);
+    from = to + 1;
+  }
+  return all;
+}
+
+/// A field of whole numbers.
+struct Size {
+  std::string name;
+  bool is_large;  ///< no choice of few: of such sizes kernels have tiles
+};
+
+std::vector<Size> sizes_of(const std::vector<Column>& columns) {
+  std::vector<Size> sizes;
+  for (const Column& column : columns) {
+    bool is_size = !column.is_regime, is_large = false;
+    for (const std::string* value : column.values) {
+      if (value == nullptr) continue;
+      const double one = number(*value).value_or(-1);
+      is_size = is_size && one >= 0 && std::floor(one) == one;
+      is_large = is_large || one >= least_large_size;
+    }
+    if (is_size) sizes.push_back({column.name, is_large});
+  }
+  return sizes;
+}
+
+/// Whether some number and the one in its place in the other list compare so.
+template <class Compare>
+auto some(Compare compare) {
+  return [compare](const std::vector<double>& a, const std::vector<double>& b) {
+    for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k)
+      if (compare(a[k], b[k])) return true;
+    return false;
+  };
+}
+
+/// What sizes are to each other, and to the extents of tiles.
+void add_relations(const Cases& cases, const std::vector<Size>& sizes, Collector& collector) {
+  std::map<std::string, std::vector<std::vector<double>>> numbers;
+  for (const Size& size : sizes)
+    for (const CaseReport* report : cases)
+      numbers[size.name].push_back(numbers_of(*report, size.name));
+  const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
+  using Numbers = std::vector<double>;
+  const auto add_pair = [&](const std::string& left, const char* sign, const std::string& right,
+                            const std::function<bool(const Numbers&, const Numbers&)>& holds) {
+    collector.add(
+        left + sign + right,
+        [&](std::size_t k) { return holds(numbers[left][k], numbers[right][k]); },
+        [left, right, holds](const CaseReport& report) {
+          return holds(numbers_of(report, left), numbers_of(report, right));
+        });
+  };
+  const auto add_pairs = [&](const std::string& left, const std::string& right) {
+    add_pair(left, ">", right, some(std::greater()));
+    add_pair(left, "<", right, some(std::less()));
+    add_pair(left, "!=", right, some(std::not_equal_to()));
+    add_pair(left, "=", right, [](const Numbers& a, const Numbers& b) {
+      return !a.empty() && !b.empty() && !some(std::not_equal_to())(a, b);
+    });
+  };
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    for (std::size_t l = k + 1; l < sizes.size(); ++l)
+      if (kind(sizes[k].name) == kind(sizes[l].name) && (sizes[k].is_large || sizes[l].is_large))
+        add_pairs(sizes[k].name, sizes[l].name);
+  for (const auto& [name, is_large] : sizes) {
+    if (!is_large) continue;
+    for (const double divisor : divisors) {
+      const auto has_rest = [divisor](const Numbers& all) {
+        return std::ranges::any_of(all, [&](double x) { return std::fmod(x, divisor) != 0; });
+      };
+      collector.add(
+          fmt::format("{}%{}>0", name, divisor),
+          [&](std::size_t k) { return has_rest(numbers[name][k]); },
+          [name = name, has_rest](const CaseReport& report) {
+            return has_rest(numbers_of(report, name));
+          });
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Condition> conditions_on(const Cases& cases) {
-  Collector collector(cases.size());
-  for (const Column& column : columns_of(cases)) collector.add(column);
+  Collector collector(cases);
+  const std::vector<Column> columns = columns_of(cases);
+  for (const Column& column : columns) collector.add(column);
+  // Of conditions that hold for the same cases the first is kept: the plainest.
+  add_relations(cases, sizes_of(columns), collector);
   return collector.take();
 }
 

@@ -43,13 +43,16 @@ class CaseSet {
 
 /// A term of a query, and the cases that meet it.
 struct Condition {
+  using Test = std::function<bool(const CaseReport&)>;
+
   std::string text;
   CaseSet cases;
-  std::function<bool(const CaseReport&)> test;  ///< of any case
+  Test test;  ///< of any case
 };
 
 /// `field=value`, `field!=value` of few, and `field<limit`, `field>=limit` of fields of numbers,
-/// that split the cases; of those that hold for the same cases the first.
+/// that split the cases; `field>other` and `field%64>0` of sizes, of packed sequences if it holds
+/// for some of them. Of those that hold for the same cases the first.
 std::vector<Condition> conditions_on(const std::vector<const CaseReport*>& cases);
 
 }  // namespace assay::conformance

@@ -14,6 +14,26 @@ constexpr std::size_t beam = 5;
 /// What a further term has to be worth.
 constexpr double doubt = 0.15;
 
+/// A term that divides the cases so well by chance, among as many as are tried, in so large a share
+/// of such cases says nothing.
+constexpr double significance = 0.05;
+
+/// The logarithm of how many ways there are to take `chosen` of `all`.
+double log_choices(double all, double chosen) {
+  return std::lgamma(all + 1) - std::lgamma(chosen + 1) - std::lgamma(all - chosen + 1);
+}
+
+/// The probability that of so many cases, `hits` and `misses` of them taken by lot, at least so
+/// many of the open ones are taken.
+double chance(double open, double passed, double hits, double misses) {
+  const double drawn = hits + misses;
+  double sum = 0;
+  for (double k = hits; k <= std::min(open, drawn); ++k)
+    sum += std::exp(log_choices(open, k) + log_choices(passed, drawn - k) -
+                    log_choices(open + passed, drawn));
+  return sum;
+}
+
 /// A rule with the open and passed cases that meet it.
 struct Grown {
   SeparatingRule rule;
@@ -46,17 +66,19 @@ std::vector<Grown> best(const std::vector<Grown>& rules) {
   return chosen;
 }
 
-std::vector<Grown> grown(const Grown& parent, const std::vector<Condition>& conditions,
+std::vector<Grown> grown(const Grown& parent, const std::vector<const Condition*>& conditions,
                          const Sample& sample) {
   const CaseSet open = parent.rule.cases & sample.open, passed = parent.rule.cases & sample.passed;
+  const auto tried = static_cast<double>(conditions.size());
   std::vector<Grown> children;
-  for (const Condition& condition : conditions) {
-    const auto hit = static_cast<double>(open.common(condition.cases));
-    const auto missed = static_cast<double>(passed.common(condition.cases));
+  for (const Condition* condition : conditions) {
+    const auto hit = static_cast<double>(open.common(condition->cases));
+    const auto missed = static_cast<double>(passed.common(condition->cases));
     // A term that takes away no passing case says nothing.
     if (hit == 0 || missed >= parent.missed) continue;
+    if (tried * chance(parent.hit, parent.missed, hit, missed) > significance) continue;
     Grown child{{parent.rule.terms, parent.rule.cases}, hit, missed, parent.total};
-    child.rule.terms.push_back(&condition);
+    child.rule.terms.push_back(condition);
     children.push_back(std::move(child));
   }
   children = best(children);
@@ -67,7 +89,7 @@ std::vector<Grown> grown(const Grown& parent, const std::vector<Condition>& cond
 
 }  // namespace
 
-SeparatingRule learn(const std::vector<Condition>& conditions, const CaseSet& all,
+SeparatingRule learn(const std::vector<const Condition*>& conditions, const CaseSet& all,
                      const Sample& sample) {
   const auto total = static_cast<double>(sample.open.size());
   Grown found{{{}, all}, total, static_cast<double>(sample.passed.size()), total};

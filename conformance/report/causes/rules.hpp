@@ -19,9 +19,9 @@ struct Sample {
 };
 
 /// The rule of at most three terms that tells most of the open cases from the passed ones. A
-/// further term must be worth it: each of many terms divides a few cases by chance. `all` are all
-/// the cases.
-SeparatingRule learn(const std::vector<Condition>& conditions, const CaseSet& all,
+/// further term must be worth it, and divide the cases as no term of so many would by chance. `all`
+/// are all the cases.
+SeparatingRule learn(const std::vector<const Condition*>& conditions, const CaseSet& all,
                      const Sample& sample);
 
 }  // namespace assay::conformance

@@ -76,7 +76,8 @@ conformance::ShrunkCase told(const conformance::CaseReport& failing,
           .end = result.end,
           .again = result.again.runs,
           .failed_again = result.again.failures,
-          .declared = std::move(declared)};
+          .declared = std::move(declared),
+          .fields = result.report.fields};
 }
 
 }  // namespace assay::cli

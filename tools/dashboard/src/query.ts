@@ -2,6 +2,8 @@
 //   tile bf16            both words are in the replay line, note, verdict, rule or evidence
 //   dtype=fp16|bf16      the field has one of the values
 //   head_dim>=128        as numbers: <, <=, >, >=
+//   heads_q>heads_kv     two fields; of packed sequences, in some of them (= in all)
+//   seq_kv%64>0          what is left of a division
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   "two words"          one phrase
 
@@ -13,6 +15,8 @@ interface Term {
   text: string;
   negated: boolean;
   field: string;
+  /** Of what is left by it the term is; 0: of the field itself. */
+  divisor: number;
   comparison: Comparison;
   values: string[];
 }
@@ -81,13 +85,13 @@ const plain = (text: string): string => text.replaceAll('"', "");
 function parse(text: string): Term {
   const negated = text.length > 1 && text.startsWith("-") && !text.startsWith("--");
   const rest = negated ? text.slice(1) : text;
-  const parts = /^([A-Za-z_][\w.]*)(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
+  const parts = /^([A-Za-z_][\w.]*)(%\d+)?(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
   if (parts === null)
-    return { text, negated, field: "", comparison: "=", values: [plain(rest).toLowerCase()] };
-  const differs = parts[2] === "!=";
+    return { text, negated, field: "", divisor: 0, comparison: "=", values: [plain(rest).toLowerCase()] };
+  const differs = parts[3] === "!=";
   return {
-    text, negated: negated !== differs, field: parts[1]!, comparison: differs ? "=" : parts[2] as Comparison,
-    values: plain(parts[3]!).toLowerCase().split("|"),
+    text, negated: negated !== differs, field: parts[1]!, divisor: Number(parts[2]?.slice(1) ?? 0),
+    comparison: differs ? "=" : parts[3] as Comparison, values: plain(parts[4]!).toLowerCase().split("|"),
   };
 }
 
@@ -108,8 +112,22 @@ function equals(value: string | number, wanted: string): boolean {
   return value.toLowerCase() === wanted;
 }
 
+/** The numbers of a field, where it tells the longest of packed sequences those of each. */
+function numbersOf(c: Case, field: string): number[] {
+  const each = field.startsWith("seq_") ? c.fields[field.replace("seq_", "lengths_")] : undefined;
+  return String(each || valuesOf(c, field)[0] || "").split(",").filter((text) => text !== "").map(Number);
+}
+
 function holds(term: Term, c: Case): boolean {
   if (term.field === "") return c.text.includes(term.values[0]!);
+  if (term.divisor > 0)
+    return numbersOf(c, term.field).some((n) => compares(n % term.divisor, term.comparison, number(term.values[0]!)));
+  if (Object.hasOwn(c.fields, term.values[0]!)) {
+    const others = numbersOf(c, term.values[0]!);
+    const pairs = numbersOf(c, term.field).slice(0, others.length);
+    const fits = (n: number, k: number): boolean => compares(n, term.comparison, others[k]!);
+    return term.comparison === "=" ? pairs.length > 0 && pairs.every(fits) : pairs.some(fits);
+  }
   const values = valuesOf(c, term.field);
   if (term.comparison === "=") {
     if (values.length === 0) return term.values.includes("");
@@ -150,7 +168,7 @@ export const has = (query: string, terms: string[]): boolean => {
 export function toggle(query: string, terms: string[]): string {
   const present = words(query);
   if (has(query, terms)) return present.filter((t) => !terms.includes(t)).join(" ");
-  const head = (t: string): string => /^-?[\w.]+(?:<|>|=)/.exec(t)?.[0] ?? t;
+  const head = (t: string): string => /^-?[\w.%]+(?:<|>|=)/.exec(t)?.[0] ?? t;
   const heads = new Set(terms.map(head));
   return [...present.filter((t) => !heads.has(head(t))), ...terms].join(" ");
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/case/shrink.hpp"
@@ -36,6 +37,7 @@ struct ShrunkCase {
   ShrinkEnd end = ShrinkEnd::smallest;
   std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
   std::string declared;  ///< with these numerics, "operand_scaled=true", both would conform
+  std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
 };
 
 /// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.

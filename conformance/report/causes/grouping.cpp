@@ -1,0 +1,183 @@
+#include "report/causes/grouping.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "assay/conformance/report/causes.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Conditions are learnt from at most about so many cases that fail, and as many others; they are
+/// told of all.
+constexpr std::size_t most_learnt = 2500;
+constexpr std::size_t most_groups = 6;
+/// An output that takes more rules fails by its numbers, and each of many rules holds by chance.
+constexpr std::size_t most_rules = 3;
+/// How often conditions that a neighbour refutes are left out.
+constexpr int most_refuted = 8;
+
+/// At most so many of them, evenly.
+std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
+  if (all.size() <= most_learnt) return all;
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < most_learnt; ++k) chosen.push_back(all[k * all.size() / most_learnt]);
+  return chosen;
+}
+
+bool is_of_relation(const CaseReport& report) {
+  return std::ranges::any_of(report.fields, [](const auto& field) {
+    return field.first == "relation" && !field.second.empty();
+  });
+}
+
+bool all_hold(const std::vector<const Condition*>& terms, const CaseReport& report) {
+  return std::ranges::all_of(terms, [&](const Condition* term) { return term->test(report); });
+}
+
+}  // namespace
+
+bool Grouping::Fact::fails_so(const Way& way) const {
+  return std::ranges::find(failed, way.tensor) != failed.end() &&
+         (!way.tensor.empty() || report->verdict == way.verdict);
+}
+
+/// Where a relation holds, outputs may be wrong all the same.
+bool Grouping::Fact::passes(const Way& way) const {
+  if (way.tensor.empty()) return report->verdict != way.verdict;
+  return report->value_case && !fails_so(way) && !is_of_relation(*report) &&
+         std::ranges::find(report->tensors, way.tensor, &TensorReport::name) !=
+             report->tensors.end();
+}
+
+Grouping::Grouping(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
+    : cases_(cases.size()) {
+  std::vector<std::size_t> failing, others;
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    facts_.push_back({&cases[k], failed_tensors(cases[k])});
+    (facts_.back().failed.empty() ? others : failing).push_back(k);
+  }
+  add_neighbours(cases, shrunk);
+  learnt_ = some(failing);
+  std::ranges::copy(some(others), std::back_inserter(learnt_));
+  for (std::size_t k = cases_; k < facts_.size(); ++k) learnt_.push_back(k);
+  std::vector<const CaseReport*> learnt;
+  for (const std::size_t k : learnt_) learnt.push_back(facts_[k].report);
+  conditions_ = conditions_on(learnt);
+}
+
+/// A neighbour fails by the fault for which its case was shrunk; of other outputs nothing is known.
+void Grouping::add_neighbours(const std::vector<CaseReport>& cases,
+                              const std::vector<ShrunkCase>& shrunk) {
+  for (const ShrunkCase& one : shrunk) {
+    const auto of = std::ranges::find(cases, one.id, &CaseReport::id);
+    if (of == cases.end() || of->findings.empty() || one.fields.empty()) continue;
+    CaseReport report{.operator_name = of->operator_name, .fields = one.fields};
+    report.violated_requirement = of->violated_requirement;
+    report.verdict.value = one.verdict;
+    neighbours_.push_back({std::move(report), static_cast<std::size_t>(of - cases.begin())});
+  }
+  for (const Neighbour& one : neighbours_)
+    facts_.push_back({&one.report, {cases[one.of].findings.front().tensor}});
+}
+
+CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const {
+  CaseSet chosen(learnt_.size());
+  for (std::size_t k = 0; k < learnt_.size(); ++k)
+    if (is(facts_[learnt_[k]])) chosen.add(k);
+  return chosen;
+}
+
+std::vector<Way> Grouping::ways() const {
+  std::vector<Way> all;
+  std::set<std::pair<std::string, Verdict>> seen;
+  for (const Fact& fact : facts_)
+    for (const std::string& tensor : fact.failed) {
+      const Way way = {tensor, tensor.empty() ? fact.report->verdict.value : Verdict::conforms};
+      if (seen.emplace(way.tensor, way.verdict).second) all.push_back(way);
+    }
+  return all;
+}
+
+Members Grouping::failing(const Way& way) const {
+  Members all;
+  for (std::size_t k = 0; k < cases_; ++k)
+    if (facts_[k].fails_so(way)) all.insert(k);
+  return all;
+}
+
+/// Takes those of `left` that meet the terms away.
+Group Grouping::explained(const Way& way, const Terms& terms, Members& left) const {
+  Group group{.way = way, .terms = terms, .cases = {}};
+  for (std::size_t k = 0; k < cases_; ++k) {
+    if (!all_hold(terms, *facts_[k].report)) continue;
+    if (left.erase(k) > 0) group.cases.insert(k);
+    if (facts_[k].passes(way)) ++group.others;
+  }
+  return group;
+}
+
+std::vector<Group> Grouping::learnt(const Way& way, const Terms& conditions) const {
+  const CaseSet all = learnt_that([](const Fact&) { return true; });
+  Sample sample{learnt_that([&](const Fact& fact) { return fact.fails_so(way); }),
+                learnt_that([&](const Fact& fact) { return fact.passes(way); })};
+  Members left = failing(way);
+  std::vector<Group> groups;
+  while (!left.empty()) {
+    // The last group takes what is left, so that no failing case is without a cause.
+    const bool is_last = groups.size() + 1 == most_groups || sample.open.size() == 0;
+    const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(conditions, all, sample);
+    groups.push_back(explained(way, rule.terms, left));
+    sample.open = sample.open.without(rule.cases);
+  }
+  return groups;
+}
+
+/// The terms that a neighbour does without which no other group explains. One of few cases that
+/// fail whatever their fields explains none.
+Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
+  Terms all;
+  for (std::size_t k = 0; k < neighbours_.size(); ++k) {
+    const auto& [report, of] = neighbours_[k];
+    const auto own =
+        std::ranges::find_if(groups, [&](const Group& group) { return group.cases.contains(of); });
+    if (!facts_[cases_ + k].fails_so(way) || own == groups.end()) continue;
+    const bool is_explained = std::ranges::any_of(groups, [&](const Group& group) {
+      return all_hold(group.terms, report) &&
+             (!group.terms.empty() || group.cases.size() > own->cases.size());
+    });
+    if (is_explained) continue;
+    std::ranges::copy_if(own->terms, std::back_inserter(all),
+                         [&](const Condition* term) { return !term->test(report); });
+  }
+  return all;
+}
+
+std::vector<Group> Grouping::of(const Way& way) const {
+  Terms conditions;
+  for (const Condition& condition : conditions_) conditions.push_back(&condition);
+  std::vector<Group> groups = learnt(way, conditions);
+  for (int k = 0; k < most_refuted; ++k) {
+    const Terms wrong = refuted(way, groups);
+    if (wrong.empty()) break;
+    std::erase_if(conditions, [&](const Condition* condition) {
+      return std::ranges::find(wrong, condition) != wrong.end();
+    });
+    groups = learnt(way, conditions);
+  }
+  // Where some cases fail whatever their fields, a rule that is not sure holds by chance.
+  const bool by_numbers = groups.back().terms.empty();
+  const bool too_many = groups.size() > most_rules;
+  const auto is_chance = [&](const Group& group) {
+    return too_many || (by_numbers && group.others > 0);
+  };
+  Members left;
+  for (const Group& group : groups)
+    if (is_chance(group)) left.insert(group.cases.begin(), group.cases.end());
+  std::erase_if(groups, is_chance);
+  if (!left.empty()) groups.push_back(explained(way, {}, left));
+  return groups;
+}
+
+}  // namespace assay::conformance
