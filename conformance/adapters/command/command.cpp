@@ -51,7 +51,8 @@ class Command final : public spec::Implementation<Op> {
 
   Command(CommandLine command, const CommandLimits& limits)
       : talk_(std::make_unique<Conversation>(std::move(command), limits)) {
-    if (limits.greet) talk_->greet();
+    // Numerics that cannot be read are no matter of a case.
+    if (limits.greet) spec::numerics_from_text(talk_->greet(), {}, Op::name);
   }
 
   std::string name() const override { return "command:" + talk_->command().text; }

@@ -97,14 +97,17 @@ const std::string& Conversation::numerics() {
   return numerics_.emplace(told(answer, "numerics").value_or(""));
 }
 
-void Conversation::greet() {
+std::string Conversation::greet() {
   const CommandLimits limits = limits_;
   limits_.answer = std::min<std::chrono::milliseconds>(limits.answer, greeting_time);
+  is_greeting_ = true;
   try {
     numerics();
   } catch (const spec::ImplementationFault&) {  // the first case meets it again
   }
+  is_greeting_ = false;
   limits_ = limits;
+  return numerics_.value_or("");
 }
 
 std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& file) {
@@ -163,7 +166,7 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       give_up(Kind::crash, "wrote a line without an end within 64 KiB");
     const auto end = process_->ended(deadline);
     if (!end) give_up(Kind::crash, "closed its standard output");
-    if (end->status == wrong_usage && !has_answered_)
+    if (!has_answered_ && (end->status == wrong_usage || (is_greeting_ && end->status != 0)))
       throw std::invalid_argument("ended with " + end->text() + last_words());
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());

@@ -27,10 +27,11 @@ class Conversation {
   /// Errors: spec::ImplementationFault.
   const std::string& numerics();
 
-  /// Asks for the numerics where they are not known, so that a program that was called wrongly is
-  /// noticed. Other trouble is left for the first case. Errors: std::invalid_argument for a program
-  /// that ends with exit status 2 instead of answering.
-  void greet();
+  /// Asks for the numerics where they are not known, so that a program that was called wrongly, or
+  /// that cannot begin, is noticed. Other trouble is left for the first case. Errors:
+  /// std::invalid_argument for a program that ends with an exit status other than 0 instead of
+  /// answering. Returns the numerics, empty where they are not known yet.
+  std::string greet();
 
   /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported,
   /// spec::ImplementationFault for answers other than `done`; std::runtime_error with the text of
@@ -58,6 +59,7 @@ class Conversation {
   std::unique_ptr<Process> process_;
   bool has_answered_ = false;  ///< this process, at least once
   bool has_settled_ = false;   ///< likewise
+  bool is_greeting_ = false;
   std::optional<std::string> numerics_;
 };
 

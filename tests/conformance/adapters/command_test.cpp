@@ -467,15 +467,25 @@ TEST(Command, AnInputThatIsChangedIsAFaultOfItsOwn) {
   EXPECT_PRED2(has, text, std::string("changed its input query"));
 }
 
-TEST(Command, AProgramThatIsCalledWronglyIsWrongUsage) {
+/// What opening the program says of it.
+std::string refusal_of(const std::string& program) {
   try {
-    open_command<Op>("sh -c 'echo no such function >&2; exit 2'", {.greet = true});
-    FAIL() << "it was opened";
+    open_command<Op>(program, {.greet = true});
   } catch (const std::invalid_argument& refusal) {
-    EXPECT_PRED2(has, refusal.what(), std::string("exit status 2; the end of its stderr: no such"));
+    return refusal.what();
   }
-  EXPECT_EQ(fault("sh -c 'exit 1'", {.greet = true}).first, Kind::crash)
-      << "another status is a crash";
+  return "it was opened";
+}
+
+TEST(Command, AProgramThatIsCalledWronglyOrCannotBeginIsWrongUsage) {
+  EXPECT_PRED2(has, refusal_of("sh -c 'echo no such function >&2; exit 2'"),
+               std::string("exit status 2; the end of its stderr: no such"));
+  EXPECT_PRED2(has, refusal_of("sh -c 'echo no module >&2; exit 1'"),
+               std::string("exit status 1; the end of its stderr: no module"));
+  EXPECT_PRED2(has, refusal_of("sh -c 'read question; echo numerics: stage=fp17; read rest'"),
+               std::string("fp17"));
+  EXPECT_EQ(fault("sh -c 'kill -9 $$'", {.greet = true}).first, Kind::crash)
+      << "a signal is what the first case meets again";
 }
 
 }  // namespace

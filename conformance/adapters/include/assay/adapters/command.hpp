@@ -9,8 +9,8 @@
 namespace assay::adapters {
 
 /// How long a program may take for an answer, and whether it is asked once when it is opened: so
-/// that one that was called wrongly, which ends with exit status 2 instead of answering, is no
-/// command.
+/// that one that was called wrongly or cannot begin, which ends with an exit status other than 0
+/// instead of answering, is no command, nor one whose numerics cannot be read.
 struct CommandLimits {
   std::chrono::milliseconds answer{300'000};
   bool greet = false;
