@@ -90,8 +90,9 @@ void optimized_speed(Recorder& recorder, std::size_t runs) {
     const conformance::Case<Op> c{.problem = p};
     const Op::Inputs inputs = conformance::make_inputs(c);
     Op::Outputs outputs = conformance::make_outputs(c);
-    for (const auto host : {optimized::HostMode::any_cpu, optimized::HostMode::avx512_bf16}) {
-      const bool offered = host == optimized::HostMode::any_cpu || p.dtype == spec::DType::bf16;
+    using optimized::HostMode;
+    for (const auto host : {HostMode::any_cpu, HostMode::avx512_bf16, HostMode::amx_bf16}) {
+      const bool offered = host == HostMode::any_cpu || p.dtype == spec::DType::bf16;
       if (!offered || !optimized::is_available(host)) continue;
       const auto implementation =
           optimized::flash_attention_score_grad(device::a2(), {.host = host});

@@ -30,7 +30,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
  public:
   FlashAttentionScoreGrad(const device::Spec& device, const Options& options)
       : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {
-    if (options.host == HostMode::avx512_bf16) pair_kernels_ = &tile::pair_kernels(options.host);
+    if (options.host != HostMode::any_cpu) pair_kernels_ = &tile::pair_kernels(options.host);
   }
 
   std::string name() const override {

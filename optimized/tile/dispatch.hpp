@@ -13,5 +13,8 @@ const Kernels& kernels(Instructions instructions);
 const Kernels& kernels_of_any_cpu(const Options& options);
 /// Those of a host mode that has its own. Errors: std::invalid_argument if this machine lacks them.
 const PairKernels& pair_kernels(HostMode mode);
+/// Those of amx_bf16 with its unit emulated. Errors: std::invalid_argument if this machine lacks
+/// what the mode avx512_bf16 needs.
+const PairKernels& emulated_amx_kernels();
 
 }  // namespace assay::optimized::tile

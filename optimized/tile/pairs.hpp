@@ -4,9 +4,10 @@
 
 #include "tile/kernels.hpp"
 
-// Kernels of the host mode avx512_bf16, which multiply bf16 numbers pair by pair. Its sums have
-// another order than those of kernels.hpp, and the instruction takes subnormal numbers for zero:
-// therefore it is a mode of its own, and no file for other instructions has its kernels.
+// Kernels of the host modes avx512_bf16 and amx_bf16, which multiply bf16 numbers pair by pair.
+// Their sums have other orders than those of kernels.hpp, and the instructions take subnormal
+// numbers for zero: therefore each is a mode of its own, and no file for other instructions has
+// their kernels.
 
 namespace assay::optimized::tile {
 
@@ -14,7 +15,8 @@ namespace assay::optimized::tile {
 /// half.
 using Pair = std::uint32_t;
 
-/// c(i, j) = or += the chain over k, ascending, of the pair products a(i, k) . b(k, j).
+/// c(i, j) = or += the chain over k, ascending, of the pair products a(i, k) . b(k, j). On AMX of
+/// each sixteen pairs first the lower and the upper products are summed, then both are added.
 struct PairProduct {
   const Pair* a = nullptr;
   std::int64_t a_row = 0, a_depth = 0;  ///< strides of a
@@ -64,5 +66,9 @@ struct PairKernels {
 };
 
 extern const PairKernels avx512_bf16_kernels;
+/// The products of the mode amx_bf16, which has the rest from avx512_bf16: each machine with AMX
+/// has both. The second does in other instructions what the first does.
+void multiply_on_amx(const PairProduct& product);
+void multiply_as_amx(const PairProduct& product);
 
 }  // namespace assay::optimized::tile

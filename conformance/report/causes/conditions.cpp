@@ -110,22 +110,24 @@ class Collector {
   void add(const Column& column);
   /// `of_number`: of the case so and so of the list; `of_report`: of any.
   template <class OfNumber>
-  void add(std::string text, const OfNumber& of_number, Condition::Test of_report) {
+  void add(Condition::Kind kind, std::string text, const OfNumber& of_number,
+           Condition::Test of_report) {
     CaseSet cases(count_);
     for (std::size_t k = 0; k < count_; ++k)
       if (of_number(k)) cases.add(k);
     const std::int64_t size = cases.size();
     if (size == 0 || size == static_cast<std::int64_t>(count_)) return;
     if (!seen_.insert(cases).second) return;
-    conditions_.push_back({std::move(text), std::move(cases), std::move(of_report)});
+    conditions_.push_back({std::move(text), std::move(cases), std::move(of_report), kind});
   }
   std::vector<Condition> take() { return std::move(conditions_); }
 
  private:
   template <class Test>
   void add(std::string text, const Column& column, const Test& test) {
+    const bool is_violation = column.name == violated || column.name == violation;
     add(
-        std::move(text),
+        is_violation ? Condition::Kind::violation : Condition::Kind::field, std::move(text),
         [&](std::size_t k) { return column.values[k] != nullptr && test(*column.values[k]); },
         [name = column.name, test](const CaseReport& report) {
           const std::string* const value = value_of(report, name);
@@ -236,7 +238,7 @@ void add_relations(const Cases& cases, const std::vector<Size>& sizes, Collector
   const auto add_pair = [&](const std::string& left, const char* sign, const std::string& right,
                             const std::function<bool(const Numbers&, const Numbers&)>& holds) {
     collector.add(
-        left + sign + right,
+        Condition::Kind::relation, left + sign + right,
         [&](std::size_t k) { return holds(numbers[left][k], numbers[right][k]); },
         [left, right, holds](const CaseReport& report) {
           return holds(numbers_of(report, left), numbers_of(report, right));
@@ -261,7 +263,7 @@ void add_relations(const Cases& cases, const std::vector<Size>& sizes, Collector
         return std::ranges::any_of(all, [&](double x) { return std::fmod(x, divisor) != 0; });
       };
       collector.add(
-          fmt::format("{}%{}>0", name, divisor),
+          Condition::Kind::rest, fmt::format("{}%{}>0", name, divisor),
           [&](std::size_t k) { return has_rest(numbers[name][k]); },
           [name = name, has_rest](const CaseReport& report) {
             return has_rest(numbers_of(report, name));

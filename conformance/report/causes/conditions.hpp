@@ -45,9 +45,14 @@ class CaseSet {
 struct Condition {
   using Test = std::function<bool(const CaseReport&)>;
 
+  /// What is asked of a case. A violation is made on purpose: that it is the cause needs no further
+  /// case. The others are the less likely the more of them there are.
+  enum class Kind : std::uint8_t { violation, field, relation, rest };
+
   std::string text;
   CaseSet cases;
   Test test;  ///< of any case
+  Kind kind;
 };
 
 /// `field=value`, `field!=value` of few, and `field<limit`, `field>=limit` of fields of numbers,

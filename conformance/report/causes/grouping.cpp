@@ -15,6 +15,9 @@ constexpr std::size_t most_learnt = 2500;
 constexpr std::size_t most_groups = 6;
 /// An output that takes more rules fails by its numbers, and each of many rules holds by chance.
 constexpr std::size_t most_rules = 3;
+/// Where so large a share of the cases fails whatever their fields, a rule that is not sure holds
+/// by chance.
+constexpr double by_numbers_share = 0.2;
 /// How often conditions that a neighbour refutes are left out.
 constexpr int most_refuted = 8;
 
@@ -166,8 +169,9 @@ std::vector<Group> Grouping::of(const Way& way) const {
     });
     groups = learnt(way, conditions);
   }
-  // Where some cases fail whatever their fields, a rule that is not sure holds by chance.
-  const bool by_numbers = groups.back().terms.empty();
+  const bool by_numbers = groups.back().terms.empty() &&
+                          static_cast<double>(groups.back().cases.size()) >=
+                              by_numbers_share * static_cast<double>(failing(way).size());
   const bool too_many = groups.size() > most_rules;
   const auto is_chance = [&](const Group& group) {
     return too_many || (by_numbers && group.others > 0);

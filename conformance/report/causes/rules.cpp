@@ -11,12 +11,23 @@ namespace {
 constexpr std::size_t most_terms = 3;
 /// How many rules are grown at once: the surest, and as many of the most promising.
 constexpr std::size_t beam = 5;
-/// What a further term has to be worth.
-constexpr double doubt = 0.15;
+/// What a further term has to be worth; one that is less plain a little more.
+constexpr double doubt = 0.15, doubt_of_relation = 0.02, doubt_of_rest = 0.04;
+
+double doubt_of(const Condition& condition) {
+  switch (condition.kind) {
+    case Condition::Kind::relation:
+      return doubt + doubt_of_relation;
+    case Condition::Kind::rest:
+      return doubt + doubt_of_rest;
+    default:
+      return doubt;
+  }
+}
 
 /// A term that divides the cases so well by chance, among as many as are tried, in so large a share
-/// of such cases says nothing.
-constexpr double significance = 0.05;
+/// of such cases says nothing. Many of them hardly differ, so that fewer are tried than there are.
+constexpr double significance = 0.2;
 
 /// The logarithm of how many ways there are to take `chosen` of `all`.
 double log_choices(double all, double chosen) {
@@ -44,8 +55,9 @@ struct Grown {
   double share() const { return hit / total; }
   /// Sure of what it says, and about many.
   double worth() const {
-    return precision() * precision() * std::pow(share(), 0.25) -
-           doubt * static_cast<double>(rule.terms.size());
+    double worth = precision() * precision() * std::pow(share(), 0.25);
+    for (const Condition* term : rule.terms) worth -= doubt_of(*term);
+    return worth;
   }
   /// What it may become with more terms: about many first, sure later.
   double promise() const { return precision() * share(); }
@@ -76,7 +88,9 @@ std::vector<Grown> grown(const Grown& parent, const std::vector<const Condition*
     const auto missed = static_cast<double>(passed.common(condition->cases));
     // A term that takes away no passing case says nothing.
     if (hit == 0 || missed >= parent.missed) continue;
-    if (tried * chance(parent.hit, parent.missed, hit, missed) > significance) continue;
+    if (condition->kind != Condition::Kind::violation &&
+        tried * chance(parent.hit, parent.missed, hit, missed) > significance)
+      continue;
     Grown child{{parent.rule.terms, parent.rule.cases}, hit, missed, parent.total};
     child.rule.terms.push_back(condition);
     children.push_back(std::move(child));

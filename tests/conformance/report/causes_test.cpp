@@ -214,6 +214,29 @@ TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
   EXPECT_EQ(explained, 13U);
 }
 
+TEST(Causes, OfOneCaseIsItsViolation) {
+  auto all = reports([](const std::string&, int, int) { return Names{}; });
+  all[20].violated_requirement = "TOY-C1";
+  all[20].verdict = {Verdict::accepted_wrongly, Rule::conduct, "it should have been refused"};
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
+}
+
+TEST(Causes, OfMostCasesIsKeptBesideFewThatNothingExplains) {
+  const auto causes = causes_of(reports([](const std::string& dtype, int seq, int mode) {
+                                  const bool alone = dtype == "fp32" && seq == 3 && mode == 0;
+                                  const bool rare = dtype == "bf16" && seq == 7 && mode == 2;
+                                  return (mode == 2 && !rare) || alone ? Names{"dv"} : Names{};
+                                }),
+                                {});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
+  EXPECT_EQ(causes[0].others, 1);
+  EXPECT_EQ(causes[1].fields, Names{});
+  EXPECT_EQ(causes[1].cases.size(), 1U);
+}
+
 TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
   const auto all = reports([](const std::string&, int, int) { return Names{"dq"}; });
   const auto causes = causes_of(all, {});

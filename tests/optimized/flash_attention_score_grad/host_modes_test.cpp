@@ -8,10 +8,12 @@
 #include "../tile_kernels.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "flash_attention_score_grad/kernel.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "trial.hpp"
 
-/// The host mode avx512_bf16: kernels on pairs of bf16 numbers, and the gradient that uses them.
+/// The host modes avx512_bf16 and amx_bf16: kernels on pairs of bf16 numbers, and the gradient that
+/// uses them.
 namespace {
 
 using namespace assay;
@@ -82,29 +84,29 @@ std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
   return all;
 }
 
-TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
-  constexpr std::size_t stride = 80;
-  const PairKernels& kernels = pair_kernels(HostMode::avx512_bf16);
-  const std::vector<Pair> a = pairs(64 * stride, 1), b = pairs(64 * stride, 2);
-  const std::vector<float> before = test::numbers(64 * stride, 3);
-  for (const std::int64_t rows : {1, 3, 8, 21, 64})
+/// Products of rows and columns of all kinds, each within the roundings of its sum.
+void expect_products(void (*multiply)(const PairProduct&)) {
+  constexpr std::size_t stride = 192, lines = 144;
+  const std::vector<Pair> a = pairs(stride * stride, 1), b = pairs(lines * stride, 2);
+  const std::vector<float> before = test::numbers(lines * stride, 3);
+  for (const std::int64_t rows : {1, 3, 8, 21, 32, 64})
     for (const std::int64_t columns : {1, 16, 33, 64})
-      for (const std::int64_t depth : {1, 2, 37})
+      for (const std::int64_t depth : {1, 2, 16, 37, 48, 130})
         for (const bool transposed : {false, true})
           for (const Sum sum : {Sum::start, Sum::extend, Sum::add}) {
             std::vector<float> c = before;
             const std::int64_t row = transposed ? 1 : stride, along = transposed ? stride : 1;
-            kernels.multiply({.a = a.data(),
-                              .a_row = row,
-                              .a_depth = along,
-                              .b = b.data(),
-                              .b_row = stride,
-                              .c = c.data(),
-                              .c_row = stride,
-                              .rows = rows,
-                              .columns = columns,
-                              .depth = depth,
-                              .sum = sum});
+            multiply({.a = a.data(),
+                      .a_row = row,
+                      .a_depth = along,
+                      .b = b.data(),
+                      .b_row = stride,
+                      .c = c.data(),
+                      .c_row = stride,
+                      .rows = rows,
+                      .columns = columns,
+                      .depth = depth,
+                      .sum = sum});
             for (std::int64_t i = 0; i < rows; ++i)
               for (std::int64_t j = 0; j < columns; ++j) {
                 const auto at = static_cast<std::size_t>(i * std::int64_t{stride} + j);
@@ -119,9 +121,56 @@ TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
                     exact += product, magnitude += std::abs(product);
                   }
                 const double bound = static_cast<double>(2 * depth + 1) * 0x1p-24 * magnitude;
-                ASSERT_NEAR(static_cast<double>(c[at]), exact, bound);
+                ASSERT_NEAR(static_cast<double>(c[at]), exact, bound)
+                    << rows << " x " << columns << " x " << depth << transposed;
               }
+            // Behind whole groups of lanes of the columns, and behind the rows, nothing is written.
+            const auto first_kept = static_cast<std::size_t>((columns + lanes - 1) / lanes * lanes);
+            for (std::size_t i = 0; i < lines; ++i) {
+              const std::size_t first = static_cast<std::int64_t>(i) < rows ? first_kept : 0;
+              ASSERT_TRUE(std::equal(&c[i * stride + first], &c[i * stride] + stride,
+                                     &before[i * stride + first]))
+                  << rows << " x " << columns << ": row " << i;
+            }
           }
+}
+
+TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
+  expect_products(pair_kernels(HostMode::avx512_bf16).multiply);
+}
+
+/// Everything of the kernels for AMX but the instructions of the unit: those are emulated.
+TEST_F(HostModes, CutProductsForTheRegistersOfAmx) {
+  expect_products(emulated_amx_kernels().multiply);
+}
+
+TEST_F(HostModes, OnAmxSkipBlocksOfWhichNoRowIsAskedFor) {
+  constexpr std::int64_t rows = 96, columns = 64, depth = 8;
+  const std::vector<Pair> a = pairs(rows * depth, 1), b = pairs(depth * columns, 2);
+  const RowRange asked[] = {{0, 0}, {40, 41}, {0, 0}, {0, 0}};
+  std::vector<float> c(rows * columns, NAN), all(c.size());
+  PairProduct product = {.a = a.data(),
+                         .a_row = depth,
+                         .a_depth = 1,
+                         .b = b.data(),
+                         .b_row = columns,
+                         .c = c.data(),
+                         .c_row = columns,
+                         .rows = rows,
+                         .columns = columns,
+                         .depth = depth,
+                         .asked = asked};
+  emulated_amx_kernels().multiply(product);
+  product.c = all.data(), product.asked = nullptr;
+  emulated_amx_kernels().multiply(product);
+  for (std::size_t j = 16; j < 32; ++j) EXPECT_EQ(c[40 * columns + j], all[40 * columns + j]);
+  EXPECT_TRUE(std::isnan(c[0])) << "a block that is not asked for";
+  EXPECT_TRUE(std::isnan(c[40 * columns + 32]));
+}
+
+TEST(HostModesAnywhere, OnAmxMultiplyAsTheirEmulation) {
+  if (!is_available(HostMode::amx_bf16)) GTEST_SKIP() << "this machine has no AMX for bf16";
+  expect_products(pair_kernels(HostMode::amx_bf16).multiply);
 }
 
 TEST_F(HostModes, MakeVerticalPairsOfRows) {
@@ -212,6 +261,34 @@ TEST_F(HostModes, AgreeWithTheFormula) {
       p.atten_mask = MaskShape::ss;
       p.sparse_mode = 1;
       expect_gradients({.problem = p, .inputs = striding, .outputs = striding}, paired);
+    }
+}
+
+/// The gradient on AMX, whose unit is emulated.
+TEST_F(HostModes, OnAmxAgreeWithTheFormula) {
+  const PairKernels& kernels = emulated_amx_kernels();
+  for (const std::int64_t dim : {24, 64, 128})
+    for (const std::int64_t seq : {21, 300}) {
+      const Example example = {.problem = {.heads_q = 4,
+                                           .heads_kv = 2,
+                                           .seq_q = seq,
+                                           .seq_kv = seq + 16,
+                                           .head_dim = dim,
+                                           .head_dim_v = dim}};
+      const Op::Inputs inputs = test::inputs_of(example);
+      Op::Outputs outputs = test::outputs_of(example);
+      const optimized::Tiling tiling = optimized::plan(example.problem, device::a2());
+      optimized::Workspace workspace;
+      optimized::compute_gradient(example.problem, inputs, outputs,
+                                  {.tiling = tiling,
+                                   .kernels = *test::available_kernels().front(),
+                                   .workspace = workspace,
+                                   .threads = 2,
+                                   .pair_kernels = &kernels});
+      const auto found = test::values(example.problem, outputs);
+      const auto due = test::oracle(example, inputs);
+      for (const auto one : {&test::Gradients::dq, &test::Gradients::dk, &test::Gradients::dv})
+        EXPECT_LT(test::error(found.*one, due.*one), 1.6e-2) << dim << seq;
     }
 }
 

@@ -61,7 +61,8 @@ Registry own_registry() {
     if constexpr (optimized::IsTiled<Op>) add_tiled<Op>(registry);
     add_mutants<Op>(registry);
   });
-  add_tiled_in<spec::FlashAttentionScoreGrad>(optimized::HostMode::avx512_bf16, registry);
+  for (const auto host : {optimized::HostMode::avx512_bf16, optimized::HostMode::amx_bf16})
+    add_tiled_in<spec::FlashAttentionScoreGrad>(host, registry);
   registry.add(device_command()).add(mutants_command());
   return registry;
 }

@@ -11,9 +11,9 @@ namespace assay::optimized {
 enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 
 /// How the products of the gradient are summed on the host. `any_cpu`: the same bits on every
-/// machine. `avx512_bf16`: bf16 numbers pair by pair with the instruction of that name, in another
-/// order; for bf16 only, and only where the machine has it.
-enum class HostMode : std::uint8_t { any_cpu, avx512_bf16 };
+/// machine. `avx512_bf16`, `amx_bf16`: bf16 numbers pair by pair with the instructions of that
+/// name, in other orders; for bf16 only, and only where the machine has them.
+enum class HostMode : std::uint8_t { any_cpu, avx512_bf16, amx_bf16 };
 
 }  // namespace assay::optimized
 
@@ -28,9 +28,10 @@ inline constexpr auto assay::spec::spellings_of<assay::optimized::Instructions> 
 
 template <>
 inline constexpr auto assay::spec::spellings_of<assay::optimized::HostMode> =
-    assay::spec::Spellings<assay::optimized::HostMode, 2>{{{
+    assay::spec::Spellings<assay::optimized::HostMode, 3>{{{
         {assay::optimized::HostMode::any_cpu, "any_cpu"},
         {assay::optimized::HostMode::avx512_bf16, "avx512_bf16"},
+        {assay::optimized::HostMode::amx_bf16, "amx_bf16"},
     }}};
 
 namespace assay::optimized {
