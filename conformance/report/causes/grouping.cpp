@@ -29,10 +29,12 @@ std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
   return chosen;
 }
 
-bool is_of_relation(const CaseReport& report) {
-  return std::ranges::any_of(report.fields, [](const auto& field) {
-    return field.first == "relation" && !field.second.empty();
-  });
+using CaseField = std::pair<std::string, std::string>;
+
+/// Empty where the case is of none.
+std::string_view relation_of(const CaseReport& report) {
+  const auto found = std::ranges::find(report.fields, "relation", &CaseField::first);
+  return found == report.fields.end() ? std::string_view() : found->second;
 }
 
 bool all_hold(const std::vector<const Condition*>& terms, const CaseReport& report) {
@@ -46,10 +48,12 @@ bool Grouping::Fact::fails_so(const Way& way) const {
          (!way.tensor.empty() || report->verdict == way.verdict);
 }
 
-/// Where a relation holds, outputs may be wrong all the same.
+/// Where a relation holds, outputs may be wrong all the same: it counts where it fails elsewhere.
 bool Grouping::Fact::passes(const Way& way) const {
   if (way.tensor.empty()) return report->verdict != way.verdict;
-  return report->value_case && !fails_so(way) && !is_of_relation(*report) &&
+  const std::string_view relation = relation_of(*report);
+  return report->value_case && !fails_so(way) &&
+         (relation.empty() || way.relations.contains(relation)) &&
          std::ranges::find(report->tensors, way.tensor, &TensorReport::name) !=
              report->tensors.end();
 }
@@ -94,11 +98,13 @@ CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const 
 
 std::vector<Way> Grouping::ways() const {
   std::vector<Way> all;
-  std::set<std::pair<std::string, Verdict>> seen;
   for (const Fact& fact : facts_)
     for (const std::string& tensor : fact.failed) {
-      const Way way = {tensor, tensor.empty() ? fact.report->verdict.value : Verdict::conforms};
-      if (seen.emplace(way.tensor, way.verdict).second) all.push_back(way);
+      const Verdict verdict = tensor.empty() ? fact.report->verdict.value : Verdict::conforms;
+      auto way = std::ranges::find_if(
+          all, [&](const Way& one) { return one.tensor == tensor && one.verdict == verdict; });
+      if (way == all.end()) way = all.insert(way, {.tensor = tensor, .verdict = verdict});
+      way->relations.insert(relation_of(*fact.report));
     }
   return all;
 }

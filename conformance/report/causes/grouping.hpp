@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/report/results.hpp"
@@ -17,7 +18,8 @@ using Members = std::set<std::size_t>;  ///< of the list of all cases
 /// One way of failing: a tensor that breaks a limit, or a verdict about the whole call.
 struct Way {
   std::string tensor;
-  Verdict verdict = Verdict::conforms;  ///< where there is no tensor
+  Verdict verdict = Verdict::conforms;        ///< where there is no tensor
+  std::set<std::string_view> relations = {};  ///< of which some case fails so
 };
 
 /// Cases that fail in one way and have fields in common which others have not.
