@@ -15,9 +15,9 @@ constexpr std::size_t most_learnt = 2500;
 constexpr std::size_t most_groups = 6;
 /// An output that takes more rules fails by its numbers, and each of many rules holds by chance.
 constexpr std::size_t most_rules = 3;
-/// Where so large a share of the cases fails whatever their fields, a rule that is not sure holds
-/// by chance.
-constexpr double by_numbers_share = 0.2;
+/// Where some cases fail whatever their fields, a rule holds by chance if of the cases with its
+/// fields so large a share does not; where so large a share of all fails so, if any does not.
+constexpr double unsure = 0.15, by_numbers_share = 0.2;
 /// How often conditions that a neighbour refutes are left out.
 constexpr int most_refuted = 8;
 
@@ -175,12 +175,14 @@ std::vector<Group> Grouping::of(const Way& way) const {
     });
     groups = learnt(way, conditions);
   }
-  const bool by_numbers = groups.back().terms.empty() &&
-                          static_cast<double>(groups.back().cases.size()) >=
-                              by_numbers_share * static_cast<double>(failing(way).size());
+  const auto size = [](const Group& group) { return static_cast<double>(group.cases.size()); };
+  const double by_numbers = groups.back().terms.empty() ? size(groups.back()) : 0;
+  const bool most_by_rules =
+      by_numbers < by_numbers_share * static_cast<double>(failing(way).size());
   const bool too_many = groups.size() > most_rules;
   const auto is_chance = [&](const Group& group) {
-    return too_many || (by_numbers && group.others > 0);
+    const double allowed = most_by_rules ? unsure * size(group) : 0;
+    return too_many || (by_numbers > 0 && static_cast<double>(group.others) > allowed);
   };
   Members left;
   for (const Group& group : groups)
