@@ -142,6 +142,7 @@ void visit_members(T& s, Visitor&& visit) {
   visit("failed_again", s.failed_again);
   visit("declared", s.declared);
   visit("fields", s.fields);
+  visit("failed", s.failed);
 }
 
 template <MaybeConst<Shard> T, class Visitor>

@@ -125,6 +125,7 @@ void make_printable(Results& results) {
   for (ShrunkCase& one : results.shrunk) {
     texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk, &one.declared});
     for (auto& [name, value] : one.fields) texts.insert(texts.end(), {&name, &value});
+    for (std::string& tensor : one.failed) texts.push_back(&tensor);
   }
   if (results.shard) {
     texts.insert(texts.end(), {&results.shard->program, &results.shard->plan});
@@ -303,7 +304,7 @@ Results results_from_json(const std::string& text) {
     for (Json& one : shrunk)  // reports of earlier versions lack these
       if (one.is_object())
         one.emplace("again", 0), one.emplace("failed_again", 0), one.emplace("declared", ""),
-            one.emplace("fields", Json::object());
+            one.emplace("fields", Json::object()), one.emplace("failed", Json::array());
     detail::read(shrunk, "report.shrunk", results.shrunk);
   }
   if (json.contains("shard")) detail::read(json["shard"], "report.shard", results.shard.emplace());

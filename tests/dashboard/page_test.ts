@@ -81,7 +81,10 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   assert.equal(await search(page, "dtype=fp16|bf16"), expected((c) => ["fp16", "bf16"].includes(c.fields["dtype"]!)));
   assert.equal(await search(page, "head_dim>=64"), expected((c) => Number(c.fields["head_dim"]) >= 64));
   const lengths = (c: (typeof all)[number], side: string): number[] =>
-    (c.fields["lengths_" + side] || c.fields["seq_" + side] || "").split(",").filter((n) => n !== "").map(Number);
+    (c.fields["lengths_" + side] || c.fields["seq_" + side] || "").split(",").filter((n) => n !== "").flatMap((text) => {
+      const [times, one] = text.includes("x") ? text.split("x") : ["1", text];
+      return Array<number>(Number(times)).fill(Number(one));
+    });
   const tails = expected((c) => lengths(c, "kv").some((n) => n % 16 > 0));
   assert.ok(tails > 0 && tails < all.length);
   assert.equal(await search(page, "seq_kv%16>0"), tails);
@@ -90,6 +93,9 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   assert.ok(grouped > 0 && grouped < all.length);
   assert.equal(await search(page, "heads_q>heads_kv"), grouped);
   assert.equal(await search(page, "heads_q!=heads_kv"), expected((c) => c.fields["heads_q"] !== c.fields["heads_kv"]));
+  const related = expected((c) => c.fields["track"] === "relation");
+  assert.ok(related > 0);
+  assert.equal(await search(page, "track=relation"), related);  // relation is a field, too
   assert.equal(await search(page, "seq_q<seq_kv"),
     expected((c) => lengths(c, "q").some((n, k) => n < (lengths(c, "kv")[k] ?? -1))));
   assert.equal(await search(page, "--layout=tnd -dtype=fp16"),

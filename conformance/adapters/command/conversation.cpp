@@ -156,6 +156,10 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
     if (heard == Process::Heard::nothing)
       give_up(Kind::timeout, "gave no answer within " + seconds_text(limits_.answer));
     if (heard == Process::Heard::line) {
+      if (!is_answer(line) && is_greeting_)
+        throw std::invalid_argument(
+            "answered '" + line.substr(0, shown) +
+            "' to the question for numerics; wanted: " + std::string(answers));
       if (!is_answer(line))
         give_up(Kind::crash,
                 "answered '" + line.substr(0, shown) + "'; wanted: " + std::string(answers));
@@ -166,7 +170,7 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       give_up(Kind::crash, "wrote a line without an end within 64 KiB");
     const auto end = process_->ended(deadline);
     if (!end) give_up(Kind::crash, "closed its standard output");
-    if (!has_answered_ && (end->status == wrong_usage || (is_greeting_ && end->status != 0)))
+    if (!has_answered_ && (end->status == wrong_usage || (is_greeting_ && end->signal == 0)))
       throw std::invalid_argument("ended with " + end->text() + last_words());
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());

@@ -230,7 +230,7 @@ class Telling {
  public:
   Telling(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
       : cases_(cases) {
-    for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, one.shrunk);
+    for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, &one);
   }
 
   /// `all`: the parts of all causes, of which `part` is that of these groups.
@@ -241,15 +241,12 @@ class Telling {
   std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
   std::string stage(const Part& part, const std::vector<Part>& all) const;
   std::string tile(const CaseReport& report) const;
-  /// Shrunk ones first, then the shortest line: what a person reads first.
-  const CaseReport& example(const Members& members) const;
-  const std::string& line_of(const CaseReport& report) const {
-    const auto entry = shrunk_.find(report.id);
-    return entry == shrunk_.end() ? report.command_line : entry->second;
-  }
+  /// What a case was shrunk to, if that has the fields and outputs of the cause: shrinking may end
+  /// at another bug.
+  const ShrunkCase* shrunk_of(const CaseReport& report, const Group& group, const Part& part) const;
 
   const std::vector<CaseReport>& cases_;
-  std::map<std::string, std::string> shrunk_;  ///< by the id of the case
+  std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
 };
 
 std::string Telling::pattern(const Members& members,
@@ -315,12 +312,17 @@ std::string Telling::tile(const CaseReport& report) const {
   return fmt::format("; no numbers in {}: {}", report.id, fmt::join(places, ", "));
 }
 
-const CaseReport& Telling::example(const Members& members) const {
-  const auto cost = [&](std::size_t k) {
-    const bool is_shrunk = shrunk_.contains(cases_[k].id);
-    return std::pair(!is_shrunk, line_of(cases_[k]).size());
-  };
-  return cases_[*std::ranges::min_element(members, {}, cost)];
+const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& group,
+                                     const Part& part) const {
+  const auto entry = shrunk_.find(report.id);
+  if (entry == shrunk_.end()) return nullptr;
+  const ShrunkCase& shrunk = *entry->second;
+  if (shrunk.fields.empty()) return &shrunk;  // of an earlier version
+  const bool has_outputs =
+      part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
+        return part.tensors.contains(tensor);
+      });
+  return has_outputs && may_hold(group.terms, neighbour_of(report, shrunk)) ? &shrunk : nullptr;
 }
 
 Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
@@ -331,9 +333,17 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   cause.pattern = pattern(members, {tensors.begin(), tensors.end()});
   if (!tensors.empty()) cause.stage = stage(part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
-  const CaseReport& first = example(members);
-  cause.pattern += tile(first);
-  cause.example = first.id;
+  // Shrunk ones first, then the shortest line: what a person reads first.
+  const auto line_of = [&](std::size_t k) -> const std::string& {
+    const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
+    return shrunk == nullptr ? cases_[k].command_line : shrunk->shrunk;
+  };
+  const auto cost = [&](std::size_t k) {
+    return std::pair(shrunk_of(cases_[k], groups[0], part) == nullptr, line_of(k).size());
+  };
+  const std::size_t first = *std::ranges::min_element(members, {}, cost);
+  cause.pattern += tile(cases_[first]);
+  cause.example = cases_[first].id;
   cause.line = line_of(first);
   return cause;
 }

@@ -36,8 +36,10 @@ constexpr std::string_view absent = "none";
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
 /// A field without any number from here on is a choice of few.
 constexpr double least_large_size = 16;
-/// Of packed sequences a field tells the longest, another all of them.
-constexpr std::string_view longest = "seq_", lengths = "lengths_";
+/// Of packed sequences a field tells the longest, seq_q or seq, another all of them, lengths_q or
+/// lengths.
+constexpr std::string_view longest = "seq", lengths = "lengths";
+constexpr std::size_t most_sequences = 100'000;
 
 /// Whether a run took a regime.
 const std::string taken = "taken", not_taken = "not taken";
@@ -126,8 +128,11 @@ class Collector {
   template <class Test>
   void add(std::string text, const Column& column, const Test& test) {
     const bool is_violation = column.name == violated || column.name == violation;
+    const auto kind = is_violation       ? Condition::Kind::violation
+                      : column.is_regime ? Condition::Kind::regime
+                                         : Condition::Kind::field;
     add(
-        is_violation ? Condition::Kind::violation : Condition::Kind::field, std::move(text),
+        kind, std::move(text),
         [&](std::size_t k) { return column.values[k] != nullptr && test(*column.values[k]); },
         [name = column.name, test](const CaseReport& report) {
           const std::string* const value = value_of(report, name);
@@ -176,21 +181,27 @@ void Collector::add(const Column& column) {
         });
 }
 
+/// How many numbers "2x7" stands for, and the number; nothing where it is none.
+std::optional<std::pair<std::size_t, double>> repeated(const std::string& text) {
+  const std::size_t sign = text.find('x');
+  const auto times = sign == std::string::npos ? 1 : number(text.substr(0, sign));
+  const auto one = number(sign == std::string::npos ? text : text.substr(sign + 1));
+  if (!times || !one || !(*times >= 1 && *times <= most_sequences)) return {};
+  return std::pair(static_cast<std::size_t>(*times), *one);
+}
+
 /// The numbers of a field, of lengths those of every sequence; none where it holds no numbers.
 std::vector<double> numbers_of(const CaseReport& report, const std::string& name) {
   const std::string* value = nullptr;
-  if (name.starts_with(longest)) {
+  if (name.starts_with(longest))
     value = value_of(report, std::string(lengths) + name.substr(longest.size()));
-    if (value == nullptr) value = value_of(report, name);
-  } else {
-    value = value_of(report, name);
-  }
+  if (value == nullptr) value = value_of(report, name);
   std::vector<double> all;
   for (std::size_t from = 0; value != nullptr && from <= value->size();) {
     const std::size_t to = std::min(value->find(',', from), value->size());
-    const auto one = number(value->substr(from, to - from));
-    if (!one) return {};
-    all.push_back(*one);
+    const auto some = repeated(value->substr(from, to - from));
+    if (!some || all.size() + some->first > most_sequences) return {};
+    all.insert(all.end(), some->first, some->second);
     from = to + 1;
   }
   return all;

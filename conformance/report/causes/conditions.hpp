@@ -47,7 +47,7 @@ struct Condition {
 
   /// What is asked of a case. A violation is made on purpose: that it is the cause needs no further
   /// case. The others are the less likely the more of them there are.
-  enum class Kind : std::uint8_t { violation, field, relation, rest };
+  enum class Kind : std::uint8_t { violation, field, regime, relation, rest };
 
   std::string text;
   CaseSet cases;

@@ -18,6 +18,8 @@ constexpr std::size_t most_rules = 3;
 /// Where some cases fail whatever their fields, a rule holds by chance if of the cases with its
 /// fields so large a share does not; where so large a share of all fails so, if any does not.
 constexpr double unsure = 0.15, by_numbers_share = 0.2;
+/// So many cases that meet a rule which none contradicts are not explained by chance.
+constexpr std::size_t many_cases = 8;
 /// How often conditions that a neighbour refutes are left out.
 constexpr int most_refuted = 8;
 
@@ -29,12 +31,10 @@ std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
   return chosen;
 }
 
-using CaseField = std::pair<std::string, std::string>;
-
-/// Empty where the case is of none.
-std::string_view relation_of(const CaseReport& report) {
-  const auto found = std::ranges::find(report.fields, "relation", &CaseField::first);
-  return found == report.fields.end() ? std::string_view() : found->second;
+bool is_of_relation(const CaseReport& report) {
+  return std::ranges::any_of(report.fields, [](const auto& field) {
+    return field.first == "relation" && !field.second.empty();
+  });
 }
 
 bool all_hold(const std::vector<const Condition*>& terms, const CaseReport& report) {
@@ -48,12 +48,11 @@ bool Grouping::Fact::fails_so(const Way& way) const {
          (!way.tensor.empty() || report->verdict == way.verdict);
 }
 
-/// Where a relation holds, outputs may be wrong all the same: it counts where it fails elsewhere.
+/// A relation may hold of outputs that are wrong. A case that is not offered tells nothing.
 bool Grouping::Fact::passes(const Way& way) const {
-  if (way.tensor.empty()) return report->verdict != way.verdict;
-  const std::string_view relation = relation_of(*report);
-  return report->value_case && !fails_so(way) &&
-         (relation.empty() || way.relations.contains(relation)) &&
+  if (way.tensor.empty())
+    return report->verdict != way.verdict && report->verdict != Verdict::not_applicable;
+  return report->value_case && !fails_so(way) && (way.of_relations() || !is_of_relation(*report)) &&
          std::ranges::find(report->tensors, way.tensor, &TensorReport::name) !=
              report->tensors.end();
 }
@@ -74,19 +73,30 @@ Grouping::Grouping(const std::vector<CaseReport>& cases, const std::vector<Shrun
   conditions_ = conditions_on(learnt);
 }
 
-/// A neighbour fails by the fault for which its case was shrunk; of other outputs nothing is known.
+CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk) {
+  CaseReport neighbour{.operator_name = report.operator_name, .fields = shrunk.fields};
+  neighbour.violated_requirement = report.violated_requirement;
+  neighbour.verdict.value = shrunk.verdict;
+  return neighbour;
+}
+
+bool may_hold(const std::vector<const Condition*>& terms, const CaseReport& neighbour) {
+  return std::ranges::all_of(terms, [&](const Condition* term) {
+    return term->kind == Condition::Kind::regime || term->test(neighbour);
+  });
+}
+
 void Grouping::add_neighbours(const std::vector<CaseReport>& cases,
                               const std::vector<ShrunkCase>& shrunk) {
+  std::vector<const ShrunkCase*> known;
   for (const ShrunkCase& one : shrunk) {
     const auto of = std::ranges::find(cases, one.id, &CaseReport::id);
-    if (of == cases.end() || of->findings.empty() || one.fields.empty()) continue;
-    CaseReport report{.operator_name = of->operator_name, .fields = one.fields};
-    report.violated_requirement = of->violated_requirement;
-    report.verdict.value = one.verdict;
-    neighbours_.push_back({std::move(report), static_cast<std::size_t>(of - cases.begin())});
+    if (of == cases.end() || one.fields.empty() || one.failed.empty()) continue;
+    neighbours_.push_back({neighbour_of(*of, one), static_cast<std::size_t>(of - cases.begin())});
+    known.push_back(&one);
   }
-  for (const Neighbour& one : neighbours_)
-    facts_.push_back({&one.report, {cases[one.of].findings.front().tensor}});
+  for (std::size_t k = 0; k < known.size(); ++k)
+    facts_.push_back({&neighbours_[k].report, known[k]->failed});
 }
 
 CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const {
@@ -98,15 +108,21 @@ CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const 
 
 std::vector<Way> Grouping::ways() const {
   std::vector<Way> all;
-  for (const Fact& fact : facts_)
-    for (const std::string& tensor : fact.failed) {
-      const Verdict verdict = tensor.empty() ? fact.report->verdict.value : Verdict::conforms;
+  for (std::size_t k = 0; k < cases_; ++k)
+    for (const std::string& tensor : facts_[k].failed) {
+      const Verdict verdict = tensor.empty() ? facts_[k].report->verdict.value : Verdict::conforms;
       auto way = std::ranges::find_if(
           all, [&](const Way& one) { return one.tensor == tensor && one.verdict == verdict; });
       if (way == all.end()) way = all.insert(way, {.tensor = tensor, .verdict = verdict});
-      way->relations.insert(relation_of(*fact.report));
+      (is_of_relation(*facts_[k].report) ? way->in_relations : way->in_others) += 1;
     }
   return all;
+}
+
+/// Of a relation the fields are those of one run alone, where another may fail: rules are learnt
+/// from other cases, if those are the most.
+bool Grouping::tells_of(const Fact& fact, const Way& way) {
+  return fact.fails_so(way) && (way.of_relations() || !is_of_relation(*fact.report));
 }
 
 Members Grouping::failing(const Way& way) const {
@@ -129,9 +145,12 @@ Group Grouping::explained(const Way& way, const Terms& terms, Members& left) con
 
 std::vector<Group> Grouping::learnt(const Way& way, const Terms& conditions) const {
   const CaseSet all = learnt_that([](const Fact&) { return true; });
-  Sample sample{learnt_that([&](const Fact& fact) { return fact.fails_so(way); }),
+  Sample sample{learnt_that([&](const Fact& fact) { return tells_of(fact, way); }),
                 learnt_that([&](const Fact& fact) { return fact.passes(way); })};
-  Members left = failing(way);
+  Members left = failing(way), of_relations;
+  for (const std::size_t k : left)
+    if (!tells_of(facts_[k], way)) of_relations.insert(k);
+  for (const std::size_t k : of_relations) left.erase(k);
   std::vector<Group> groups;
   while (!left.empty()) {
     // The last group takes what is left, so that no failing case is without a cause.
@@ -140,11 +159,17 @@ std::vector<Group> Grouping::learnt(const Way& way, const Terms& conditions) con
     groups.push_back(explained(way, rule.terms, left));
     sample.open = sample.open.without(rule.cases);
   }
+  for (const std::size_t k : of_relations) {
+    const auto meets = [&](const Group& g) { return all_hold(g.terms, *facts_[k].report); };
+    const auto group = std::ranges::find_if(groups, meets);
+    (group == groups.end() ? groups.front() : *group).cases.insert(k);
+  }
   return groups;
 }
 
 /// The terms that a neighbour does without which no other group explains. One of few cases that
-/// fail whatever their fields explains none.
+/// fail whatever their fields explains none; a rule that many cases meet and none contradicts
+/// stands: the neighbour has another bug.
 Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
   Terms all;
   for (std::size_t k = 0; k < neighbours_.size(); ++k) {
@@ -152,13 +177,14 @@ Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& grou
     const auto own =
         std::ranges::find_if(groups, [&](const Group& group) { return group.cases.contains(of); });
     if (!facts_[cases_ + k].fails_so(way) || own == groups.end()) continue;
+    if (own->others == 0 && own->cases.size() >= many_cases) continue;
     const bool is_explained = std::ranges::any_of(groups, [&](const Group& group) {
-      return all_hold(group.terms, report) &&
+      return may_hold(group.terms, report) &&
              (!group.terms.empty() || group.cases.size() > own->cases.size());
     });
     if (is_explained) continue;
     std::ranges::copy_if(own->terms, std::back_inserter(all),
-                         [&](const Condition* term) { return !term->test(report); });
+                         [&](const Condition* term) { return !may_hold({term}, report); });
   }
   return all;
 }

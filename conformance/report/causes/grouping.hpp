@@ -5,7 +5,6 @@
 #include <functional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "assay/conformance/report/results.hpp"
@@ -18,8 +17,11 @@ using Members = std::set<std::size_t>;  ///< of the list of all cases
 /// One way of failing: a tensor that breaks a limit, or a verdict about the whole call.
 struct Way {
   std::string tensor;
-  Verdict verdict = Verdict::conforms;        ///< where there is no tensor
-  std::set<std::string_view> relations = {};  ///< of which some case fails so
+  Verdict verdict = Verdict::conforms;          ///< where there is no tensor
+  std::size_t in_relations = 0, in_others = 0;  ///< cases that fail so
+
+  /// Whether it is found by relations above all.
+  bool of_relations() const { return in_relations > in_others; }
 };
 
 /// Cases that fail in one way and have fields in common which others have not.
@@ -29,6 +31,11 @@ struct Group {
   Members cases;
   std::int64_t others = 0;
 };
+
+/// As far as what a case was shrunk to is known.
+CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk);
+/// Whether they hold of a neighbour, whose regimes are not known.
+bool may_hold(const std::vector<const Condition*>& terms, const CaseReport& neighbour);
 
 /// Learns what separates cases that fail from others. What a failing case was shrunk to fails, too:
 /// its fields are known to be enough.
@@ -58,6 +65,7 @@ class Grouping {
   };
 
   void add_neighbours(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk);
+  static bool tells_of(const Fact& fact, const Way& way);
   CaseSet learnt_that(const std::function<bool(const Fact&)>& is) const;
   Members failing(const Way& way) const;
   std::vector<Group> learnt(const Way& way, const Terms& conditions) const;

@@ -14,6 +14,9 @@ constexpr std::size_t beam = 5;
 /// What a further term has to be worth; one that is less plain a little more.
 constexpr double doubt = 0.15, doubt_of_relation = 0.02, doubt_of_rest = 0.04;
 
+/// All that terms have to be worth of what a rule without terms leaves.
+constexpr double most_of_rest = 0.5;
+
 double doubt_of(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::relation:
@@ -49,6 +52,7 @@ double chance(double open, double passed, double hits, double misses) {
 struct Grown {
   SeparatingRule rule;
   double hit, missed, total;  ///< total: open cases
+  double doubt_share = 1;     ///< of what terms have to be worth
 
   /// With a doubt of half a case.
   double precision() const { return hit / (hit + missed + 0.5); }
@@ -56,7 +60,7 @@ struct Grown {
   /// Sure of what it says, and about many.
   double worth() const {
     double worth = precision() * precision() * std::pow(share(), 0.25);
-    for (const Condition* term : rule.terms) worth -= doubt_of(*term);
+    for (const Condition* term : rule.terms) worth -= doubt_share * doubt_of(*term);
     return worth;
   }
   /// What it may become with more terms: about many first, sure later.
@@ -91,7 +95,8 @@ std::vector<Grown> grown(const Grown& parent, const std::vector<const Condition*
     if (condition->kind != Condition::Kind::violation &&
         tried * chance(parent.hit, parent.missed, hit, missed) > significance)
       continue;
-    Grown child{{parent.rule.terms, parent.rule.cases}, hit, missed, parent.total};
+    Grown child{
+        {parent.rule.terms, parent.rule.cases}, hit, missed, parent.total, parent.doubt_share};
     child.rule.terms.push_back(condition);
     children.push_back(std::move(child));
   }
@@ -107,6 +112,8 @@ SeparatingRule learn(const std::vector<const Condition*>& conditions, const Case
                      const Sample& sample) {
   const auto total = static_cast<double>(sample.open.size());
   Grown found{{{}, all}, total, static_cast<double>(sample.passed.size()), total};
+  // Where nearly all fail, little is left to be told from them.
+  found.doubt_share = std::min(1.0, most_of_rest / doubt * (1 - found.worth()));
   std::vector<Grown> kept = {found};
   for (std::size_t length = 0; length < most_terms; ++length) {
     std::vector<Grown> next;

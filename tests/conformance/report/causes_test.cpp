@@ -7,51 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "report/causes/conditions.hpp"
+#include "failing_cases.hpp"
 
 namespace assay::conformance {
 namespace {
-
-/// Of a case with these fields, whose tensors `failed` are beyond their bounds.
-CaseReport report(const std::string& dtype, int seq, int mode, std::vector<std::string> failed) {
-  CaseReport one;
-  one.operator_name = "toy";
-  one.command_line = "toy --dtype=" + dtype + " --seq_q=" + std::to_string(seq) +
-                     " --sparse_mode=" + std::to_string(mode);
-  one.id = "id of " + one.command_line;
-  one.fields = {{"dtype", dtype},
-                {"seq_q", std::to_string(seq)},
-                {"sparse_mode", std::to_string(mode)},
-                {"seed", std::to_string(seq * 7 + mode)}};
-  one.value_case = true;
-  one.verdict = no_objection("the elements");
-  for (const char* name : {"dq", "dk", "dv"}) {
-    one.tensors.emplace_back();
-    one.tensors.back().name = name;
-  }
-  for (const std::string& name : failed) {
-    one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
-    one.findings.push_back(
-        {.rule = "bound",
-         .tensor = name,
-         .text = "4 of 8 judged elements of " + name + " fail, all at s from 4 to the end"});
-    std::ranges::find(one.tensors, name, &TensorReport::name)->worst = 2 + mode;
-  }
-  return one;
-}
-
-/// All of 2 types, 12 lengths and 4 modes, with the tensors that `failed` names.
-template <class Failed>
-std::vector<CaseReport> reports(const Failed& failed) {
-  std::vector<CaseReport> all;
-  for (const char* dtype : {"bf16", "fp32"})
-    for (int seq = 1; seq <= 12; ++seq)
-      for (int mode = 0; mode < 4; ++mode)
-        all.push_back(report(dtype, seq, mode, failed(dtype, seq, mode)));
-  return all;
-}
-
-using Names = std::vector<std::string>;
 
 TEST(Causes, AreTheFieldsThatSeparateWhatFailsFromWhatConforms) {
   const auto all = reports([](const std::string& dtype, int seq, int mode) {
@@ -100,65 +59,6 @@ TEST(Causes, OfTensorsThatFailTogetherAreOne) {
   EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
 }
 
-/// Cases of several lengths and numbers of heads, of which those fail that `fails` names.
-template <class Fails>
-std::vector<CaseReport> sized_reports(const Fails& fails) {
-  std::vector<CaseReport> all;
-  for (const int seq : {16, 24, 48, 65, 96, 112, 128, 200, 256})
-    for (const int heads_kv : {1, 2, 4})
-      for (const int heads_q : {1, 4, 16}) {
-        const bool is_failing = heads_q >= heads_kv && fails(seq, heads_q, heads_kv);
-        if (heads_q < heads_kv) continue;
-        all.push_back(
-            report("bf16", seq, heads_q * heads_kv % 3, is_failing ? Names{"dk"} : Names{}));
-        CaseReport& one = all.back();
-        one.id += " " + std::to_string(heads_q) + " " + std::to_string(heads_kv);
-        one.fields.emplace_back("heads_q", std::to_string(heads_q));
-        one.fields.emplace_back("heads_kv", std::to_string(heads_kv));
-      }
-  return all;
-}
-
-TEST(Causes, MayLieBetweenFields) {
-  const auto causes = causes_of(
-      sized_reports([](int, int heads_q, int heads_kv) { return heads_q > heads_kv; }), {});
-  ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"heads_q>heads_kv"});
-  EXPECT_EQ(causes[0].others, 0);
-}
-
-TEST(Causes, MayBeWhatIsLeftOfATile) {
-  const auto causes = causes_of(sized_reports([](int seq, int, int) { return seq % 32 != 0; }), {});
-  ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"seq_q%32>0"});
-  EXPECT_EQ(causes[0].others, 0);
-}
-
-TEST(Causes, OfPackedSequencesMayLieInOneOfThem) {
-  auto all = sized_reports([](int seq, int, int) { return seq == 256; });
-  for (CaseReport& one : all) {
-    const int seq = std::stoi(one.fields[1].second);
-    const std::string heads = one.fields[4].second;
-    one.fields.emplace_back("lengths_q", seq == 256
-                                             ? "256," + std::to_string(8 + 16 * std::stoi(heads))
-                                             : std::to_string(seq / 16 * 16));
-  }
-  const auto is_met = [&](const std::string& text) {
-    std::vector<const CaseReport*> cases;
-    for (const CaseReport& one : all) cases.push_back(&one);
-    const auto conditions = conditions_on(cases);
-    const auto found = std::ranges::find(conditions, text, &Condition::text);
-    return found != conditions.end() && std::ranges::all_of(all, [&](const CaseReport& one) {
-             return found->test(one) == (one.verdict != Verdict::conforms);
-           });
-  };
-  EXPECT_TRUE(is_met("seq_q=256"));
-  EXPECT_FALSE(is_met("seq_q%16>0")) << "the plainest is kept";
-  for (CaseReport& one : all)
-    if (one.fields[1].second == "256") one.fields[1].second = "200";
-  EXPECT_TRUE(is_met("seq_q%16>0")) << "the second has a rest; of 65 the case is not";
-}
-
 TEST(Causes, AreToldApartByWhatIsDue) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dq", "dv"} : Names{};
@@ -174,67 +74,6 @@ TEST(Causes, AreToldApartByWhatIsDue) {
   EXPECT_EQ(causes[0].stage, "the sum over keys that gives dq");
   EXPECT_TRUE(causes[1].stage.ends_with("the sum over queries that gives dv")) << causes[1].stage;
   EXPECT_EQ(causes[0].cases, causes[1].cases);
-}
-
-/// What a case was shrunk to, with another value of a field.
-ShrunkCase shrunk(const CaseReport& one, std::size_t field, const std::string& value) {
-  ShrunkCase result{.id = one.id, .command_line = one.command_line, .verdict = one.verdict.value};
-  result.fields = one.fields;
-  result.fields[field].second = value;
-  return result;
-}
-
-TEST(Causes, LimitsAreThoseOfWhatACaseWasShrunkTo) {
-  const auto all = sized_reports([](int seq, int, int) { return seq > 70; });
-  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"seq_q>=96"});
-  const auto failing = std::ranges::find(all, "dk", [](const CaseReport& one) {
-    return one.findings.empty() ? "" : one.findings[0].tensor;
-  });
-  EXPECT_EQ(causes_of(all, {shrunk(*failing, 1, "71")}).at(0).fields, Names{"seq_q>=71"});
-}
-
-TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
-  const auto all = reports([](const std::string& dtype, int seq, int mode) {
-    return mode == 3 && (dtype == "fp32" || seq == 4) ? Names{"dq"} : Names{};
-  });
-  const auto has_dtype = [](const std::vector<Cause>& causes) {
-    return std::ranges::any_of(causes, [](const Cause& cause) {
-      return std::ranges::find(cause.fields, "dtype=fp32") != cause.fields.end();
-    });
-  };
-  EXPECT_TRUE(has_dtype(causes_of(all, {})));
-  const auto failing = std::ranges::find_if(all, [](const CaseReport& one) {
-    return one.fields[0].second == "fp32" && one.verdict.value != Verdict::conforms;
-  });
-  ShrunkCase neighbour = shrunk(*failing, 0, "bf16");
-  const auto causes = causes_of(all, {neighbour});
-  EXPECT_FALSE(has_dtype(causes));
-  std::size_t explained = 0;
-  for (const Cause& cause : causes) explained += cause.cases.size();
-  EXPECT_EQ(explained, 13U);
-}
-
-TEST(Causes, OfOneCaseIsItsViolation) {
-  auto all = reports([](const std::string&, int, int) { return Names{}; });
-  all[20].violated_requirement = "TOY-C1";
-  all[20].verdict = {Verdict::accepted_wrongly, Rule::conduct, "it should have been refused"};
-  const auto causes = causes_of(all, {});
-  ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
-}
-
-TEST(Causes, OfMostCasesIsKeptBesideFewThatNothingExplains) {
-  const auto causes = causes_of(reports([](const std::string& dtype, int seq, int mode) {
-                                  const bool alone = dtype == "fp32" && seq == 3 && mode == 0;
-                                  const bool rare = dtype == "bf16" && seq == 7 && mode == 2;
-                                  return (mode == 2 && !rare) || alone ? Names{"dv"} : Names{};
-                                }),
-                                {});
-  ASSERT_EQ(causes.size(), 2U);
-  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
-  EXPECT_EQ(causes[0].others, 1);
-  EXPECT_EQ(causes[1].fields, Names{});
-  EXPECT_EQ(causes[1].cases.size(), 1U);
 }
 
 TEST(Causes, WhateverTheFieldsWhereEverythingFails) {

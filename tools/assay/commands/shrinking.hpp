@@ -8,6 +8,7 @@
 
 #include "assay/conformance/judge/other_numerics.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/report/sweep.hpp"
 #include "stored/recorder.hpp"
@@ -77,7 +78,8 @@ conformance::ShrunkCase told(const conformance::CaseReport& failing,
           .again = result.again.runs,
           .failed_again = result.again.failures,
           .declared = std::move(declared),
-          .fields = result.report.fields};
+          .fields = result.report.fields,
+          .failed = conformance::failed_tensors(result.report)};
 }
 
 }  // namespace assay::cli

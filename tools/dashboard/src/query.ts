@@ -112,21 +112,25 @@ function equals(value: string | number, wanted: string): boolean {
   return value.toLowerCase() === wanted;
 }
 
-/** The numbers of a field, where it tells the longest of packed sequences those of each. */
+/** The numbers of a field, where it tells the longest of packed sequences those of each: "2x7,3" is 7, 7, 3. */
 function numbersOf(c: Case, field: string): number[] {
-  const each = field.startsWith("seq_") ? c.fields[field.replace("seq_", "lengths_")] : undefined;
-  return String(each || valuesOf(c, field)[0] || "").split(",").filter((text) => text !== "").map(Number);
+  const each = field.startsWith("seq") ? c.fields[field.replace("seq", "lengths")] : undefined;
+  const all = String(each || valuesOf(c, field)[0] || "").split(",").filter((text) => text !== "").flatMap((text) => {
+    const [times, one] = text.includes("x") ? text.split("x", 2).map(Number) : [1, Number(text)];
+    return Array<number>(Math.min(100_000, Math.max(1, times || 1))).fill(one ?? NaN);
+  });
+  return all.some(Number.isNaN) ? [] : all;
 }
 
 function holds(term: Term, c: Case): boolean {
   if (term.field === "") return c.text.includes(term.values[0]!);
   if (term.divisor > 0)
     return numbersOf(c, term.field).some((n) => compares(n % term.divisor, term.comparison, number(term.values[0]!)));
-  if (Object.hasOwn(c.fields, term.values[0]!)) {
-    const others = numbersOf(c, term.values[0]!);
-    const pairs = numbersOf(c, term.field).slice(0, others.length);
+  const others = Object.hasOwn(c.fields, term.values[0]!) ? numbersOf(c, term.values[0]!) : [];
+  const pairs = numbersOf(c, term.field).slice(0, others.length);
+  if (pairs.length > 0) {
     const fits = (n: number, k: number): boolean => compares(n, term.comparison, others[k]!);
-    return term.comparison === "=" ? pairs.length > 0 && pairs.every(fits) : pairs.some(fits);
+    return term.comparison === "=" ? pairs.every(fits) : pairs.some(fits);
   }
   const values = valuesOf(c, term.field);
   if (term.comparison === "=") {

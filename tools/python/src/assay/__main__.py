@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from assay.serving import load, one_line, serve
+from assay.serving import answers_apart, load, one_line, serve
 
 
 def words_of(words: list[str]) -> argparse.Namespace:
@@ -25,6 +25,7 @@ def words_of(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> int:
     parsed = words_of(words)
+    answers = answers_apart()  # a file may print when it is loaded
     try:
         implementation = load(parsed.place)
         if parsed.device is not None:
@@ -34,7 +35,7 @@ def main(words: list[str]) -> int:
         told = f"{type(failure).__name__}: {one_line(str(failure))}"
         print(f"python -m assay serve: {parsed.place}: {told}", file=sys.stderr)
         return 2
-    serve(implementation)
+    serve(implementation, answers=answers)
     return 0
 
 

@@ -54,11 +54,16 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def answers_apart() -> TextIO:
+    """Where answers go, and nothing else: what is printed from now on goes to stderr."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
+    os.dup2(2, 1)
+    return answers
+
+
 def serve(function: Function | Implementation, questions: TextIO | None = None, answers: TextIO | None = None) -> None:
     """Answers until the questions end. What the function prints goes to stderr, out of the way of the answers."""
-    if answers is None:
-        answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
-        os.dup2(2, 1)
+    answers = answers or answers_apart()
     implementation = as_implementation(function).ready()
     for line in questions or sys.stdin:
         print(answer(implementation, line.rstrip("\n")), file=answers, flush=True)

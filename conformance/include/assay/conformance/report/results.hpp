@@ -38,6 +38,7 @@ struct ShrunkCase {
   std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
   std::string declared;  ///< with these numerics, "operand_scaled=true", both would conform
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
+  std::vector<std::string> failed = {};  ///< its tensors that break a limit, as failed_tensors
 };
 
 /// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.
