@@ -150,10 +150,23 @@ TEST(Causes, CountNoCaseThatIsNotOffered) {
   EXPECT_EQ(causes[0].others, 0);
 }
 
+TEST(Causes, HaveNoTermThatFewCasesMeetByChance) {
+  std::vector<CaseReport> all;
+  for (int seq = 1; seq <= 6; ++seq)
+    for (int mode = 0; mode < 4; ++mode)
+      all.push_back(report("bf16", seq, mode, mode == 2 && seq < 5 ? Names{"dq"} : Names{}));
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"}) << "of six cases two may conform anywhere";
+  EXPECT_EQ(causes[0].others, 2);
+}
+
 TEST(Causes, OfNearlyAllCasesHaveACondition) {
-  const auto causes = causes_of(
-      reports([](const std::string&, int seq, int) { return seq >= 2 ? Names{"dq"} : Names{}; }),
-      {});
+  std::vector<CaseReport> all;
+  for (int seq = 1; seq <= 30; ++seq)
+    for (int mode = 0; mode < 4; ++mode)
+      all.push_back(report("bf16", seq, mode, seq >= 2 ? Names{"dq"} : Names{}));
+  const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].fields, Names{"seq_q>=2"});
 }
