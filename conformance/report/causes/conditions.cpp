@@ -39,7 +39,7 @@ constexpr double least_large_size = 16;
 /// Of packed sequences a field tells the longest, seq_q or seq, another all of them, lengths_q or
 /// lengths.
 constexpr std::string_view longest = "seq", lengths = "lengths";
-constexpr std::size_t most_sequences = 100'000;
+constexpr std::size_t most_sequences = 4096;  // a report may be anybody's
 
 /// Whether a run took a regime.
 const std::string taken = "taken", not_taken = "not taken";

@@ -117,7 +117,7 @@ function numbersOf(c: Case, field: string): number[] {
   const each = field.startsWith("seq") ? c.fields[field.replace("seq", "lengths")] : undefined;
   const all = String(each || valuesOf(c, field)[0] || "").split(",").filter((text) => text !== "").flatMap((text) => {
     const [times, one] = text.includes("x") ? text.split("x", 2).map(Number) : [1, Number(text)];
-    return Array<number>(Math.min(100_000, Math.max(1, times || 1))).fill(one ?? NaN);
+    return Array<number>(Math.min(4096, Math.max(1, times || 1))).fill(one ?? NaN);
   });
   return all.some(Number.isNaN) ? [] : all;
 }
