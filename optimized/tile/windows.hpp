@@ -49,9 +49,6 @@ struct Words<Isa, Storage::fp32, streamed> {
 /// So many windows of a row have their chains in registers; the documents allow no more over a
 /// token.
 constexpr int windows_at_once = 8;
-/// Rows lie apart in memory, which the hardware does not foresee.
-constexpr std::int64_t rows_ahead = 8;
-
 inline void fetch(const char* row, std::int64_t size) {
   for (std::int64_t at = 0; at < size; at += 64) __builtin_prefetch(row + at);
 }
