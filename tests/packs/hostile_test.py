@@ -105,7 +105,7 @@ class HostilePacks(unittest.TestCase):
         for name, text, reason in [
                 ("manifest.json", "[" * (1 << 23), "nests deeper than"), ("manifest.json", '{"a":' * 100_000, "nests deeper than"),
                 ("manifest.json", " " * ((1 << 24) + 1), "at most 16777216 are read"),
-                ("recipes.jsonl", "[" * (1 << 22), "a recipe has at most 2048"), ("recipes.jsonl", "[" * 2000, "nests deeper than"),
+                ("recipes.jsonl", "[" * (1 << 22), "a recipe has at most 3072"), ("recipes.jsonl", "[" * 3000, "nests deeper than"),
                 ("recipes.jsonl", "\n" * ((1 << 26) + 1), "at most 67108864 are read"), ("recipes.jsonl", "\n", "recipes.jsonl:1: "),
                 ("manifest.json", "7", "no member 'schema'"), ("manifest.json", '{"schema":"\\u001b[2J"}', "the schema is '\\x1b[2J'"),
                 ("manifest.json", '{"schema":"' + "x" * (1 << 20) + '"}', "the schema is 'xxx"), ("recipes.jsonl", "\0\x1b[2J", "recipes.jsonl:1: ")]:
@@ -121,6 +121,56 @@ class HostilePacks(unittest.TestCase):
         (pack / "manifest.json").write_text(json.dumps(manifest))
         self.assert_refused(pack, "wanted \\x1b[2Jxxx")
         self.assertLess(len(assay("--verify", pack).stdout), 1000)
+
+    def changed_manifest(self, change):
+        pack = self.copy()
+        manifest = json.loads((pack / "manifest.json").read_text())
+        change(manifest)
+        (pack / "manifest.json").write_text(json.dumps(manifest))
+        return pack
+
+    def test_a_manifest_that_lists_other_files_or_cases_is_named(self):
+        id = next(iter(json.loads((self.whole / "manifest.json").read_text())["inputs"]))
+        for change, reason in [
+                (lambda m: m["files"].pop("goldens.h5"), "files: no member 'goldens.h5'"),
+                (lambda m: m["files"].update({"../secret": {"bytes": 1, "sha256": ""}}), "files lists '../secret'"),
+                (lambda m: m.update(cases=m["cases"] + 1), f"; there are {len(self.recipes())} recipes"),
+                (lambda m: m["inputs"].update({"0" * 12: {}}), "inputs lists the case '000000000000', which no recipe has"),
+                (lambda m: m["inputs"].pop(id), f"inputs: no member '{id}'"),
+                (lambda m: m["inputs"][id].update(ghost="0"), "digests, wanted"),
+                (lambda m: m.update(format="\x1b"), "the format is '\\x1b'")]:
+            with self.subTest(reason):
+                self.assert_refused(self.changed_manifest(change), reason)
+
+    def recipes(self):
+        return [json.loads(line) for line in (self.whole / "recipes.jsonl").read_text().splitlines()]
+
+    def test_a_file_that_the_manifest_does_not_list_is_named(self):
+        pack = self.copy()
+        (pack / "secret\x1b").write_text("")
+        self.assert_refused(pack, "'secret\\x1b' is not a file of the pack")
+
+    def test_recipes_that_their_replay_lines_do_not_give_are_named(self):
+        for change, reason in [
+                (lambda r: r["inputs"]["query"].update(dtype="evil"), '/inputs/query/dtype is "evil"; the replay line gives "'),
+                (lambda r: r["inputs"]["query"].update(shape=[1 << 31]), "/inputs/query/shape"),
+                (lambda r: r["inputs"].pop("query"), "/inputs/query is absent"),
+                (lambda r: r["inputs"].update({"../secret": {}}), "/inputs/..~1secret is {}; the replay line gives absent"),
+                (lambda r: r["outputs"]["dq"].update(shape=[1]), "/outputs/dq/shape"),
+                (lambda r: r["attributes"].update(scale_value=7), "/attributes/scale_value is 7"),
+                (lambda r: r.update(id="0" * 12), '/id is "000000000000"'), (lambda r: r.update(seed=r["seed"] + 1), "/seed is "),
+                (lambda r: r.update(layout=[]), "/layout is []")]:
+            with self.subTest(reason):
+                pack, recipes = self.copy(), self.recipes()
+                change(recipes[0])
+                (pack / "recipes.jsonl").write_text("".join(json.dumps(recipe) + "\n" for recipe in recipes))
+                self.assert_refused(pack, reason)
+
+    def test_a_recipe_that_comes_twice_is_named(self):
+        pack = self.copy()
+        lines = (pack / "recipes.jsonl").read_text()
+        (pack / "recipes.jsonl").write_text(lines + lines.splitlines()[0] + "\n")
+        self.assert_refused(pack, "a second recipe of case")
 
     def test_cases_that_are_too_large_are_named(self):
         for fields, reason in [("--seq_q=1500000000", "accepted: "), ("--seq_q=15000 --batch=60000", "the limit is")]:
@@ -165,7 +215,7 @@ class HostilePacks(unittest.TestCase):
             writer.communicate()
             if (pack / ".unfinished-pack").exists():
                 unfinished += 1
-                self.assert_refused(pack, "is no whole pack: its writer was stopped, or is at work")
+                self.assert_refused(pack, "is not complete: its writer was stopped, or is at work")
             else:
                 self.assert_whole(pack)
         self.assertGreater(unfinished, 0, "no kill came while a pack was written")

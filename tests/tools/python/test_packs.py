@@ -64,6 +64,26 @@ def test_what_is_rounded_is_right_and_what_is_beside_it_is_off(packs: dict[str, 
                 case.off({**outputs, name: np.zeros(3)})
 
 
+def test_outputs_of_a_wider_type_are_cast(packs: dict[str, Path]) -> None:
+    zeros = 0
+    for folder in packs.values():
+        for case in assay.read_pack(folder):
+            outputs = {}
+            for name, output in case.recipe["outputs"].items():
+                golden = case.golden(name)
+                outputs[name] = np.full(output["shape"], 1e-52)
+                rounded = golden["rounded"].astype(np.float64)
+                zeros += int(np.sum(rounded == 0))
+                outputs[name].reshape(-1)[golden["place"]] = np.where(rounded == 0, 1e-52, rounded * (1 + 2.0**-40))
+            assert not any(case.off(outputs).values()), case.command
+    assert zeros > 100
+
+
+def test_safetensors_take_more_room_as_the_page_says(packs: dict[str, Path]) -> None:
+    sizes = [sum(file.stat().st_size for file in packs[name].iterdir()) for name in ("npz", "safetensors")]
+    assert 10 < sizes[1] / sizes[0] < 100
+
+
 def test_safetensors_reads_ours(packs: dict[str, Path]) -> None:
     folder = packs["safetensors"]
     inputs = safetensors.numpy.load_file(folder / "inputs.safetensors")

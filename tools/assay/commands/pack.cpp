@@ -4,12 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <sstream>
 
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/report/printable.hpp"
@@ -19,10 +16,11 @@
 #include "flags/choose.hpp"
 #include "flags/numerics.hpp"
 #include "packs/goldens.hpp"
+#include "packs/pack_files.hpp"
 #include "packs/recipe.hpp"
 #include "packs/sets.hpp"
+#include "packs/verify_pack.hpp"
 #include "signals.hpp"
-#include "stored/json_members.hpp"
 #include "stored/reading.hpp"
 
 namespace assay::cli {
@@ -31,32 +29,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr const char* pack_schema = "assay-pack-1";
 constexpr const char* schema_family = "assay-pack-";
-constexpr const char* manifest_name = "manifest.json";
-constexpr const char* recipes_name = "recipes.jsonl";
-constexpr std::size_t longest_recipe = 2048, longest_excerpt = 100;
-/// What is read of a pack from elsewhere; a set of all cases needs a fifth of that.
-constexpr std::int64_t most_manifest = 1 << 24, most_recipes = 1 << 26;
 
 struct PackOptions {
   std::string set, to, verified, numerics = "ascend_a2", format = "hdf5";
   bool list = false, whole = false;
 };
-
-/// The files of a pack beside its manifest.
-std::array<std::string, 3> file_names(fixtures::PackFormat format) {
-  const auto [goldens, inputs] = fixtures::array_files(format);
-  return {recipes_name, goldens, inputs};
-}
-
-/// Nothing for a word that names none.
-std::optional<fixtures::PackFormat> format_of(const std::string& word) {
-  if (word == "hdf5") return fixtures::PackFormat::hdf5;
-  if (word == "npz") return fixtures::PackFormat::npz;
-  if (word == "safetensors") return fixtures::PackFormat::safetensors;
-  return std::nullopt;
-}
 
 /// What a pack grows to.
 struct Pack {
@@ -73,12 +51,7 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
   fixtures::CaseRecord record = conformance::recipe(c);
   const auto inputs = conformance::named_tensors(examination.inputs(numerics));
   for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
-  Json line = recipe_line(c, record, inputs);
-  auto contiguous = c;
-  contiguous.outputs = spec::Striding::contiguous;
-  for (const auto& [name, tensor] :
-       conformance::named_tensors(conformance::make_outputs(contiguous)))
-    line["outputs"][name] = described_tensor(tensor);
+  const Json line = recipe_line(c, record, inputs);
   if (line.dump().size() > longest_recipe) {
     ++pack.long_recipes;
     return;
@@ -91,7 +64,7 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
     const auto goldens =
         goldens_of(expected, conformance::rounded_rows(expected, c.problem.dtype, numerics),
                    conformance::places_of(c, expected), c.seed, options.whole);
-    pack.writer.write_golden(record.id, expected.name, goldens);
+    pack.writer.write_golden(record.id, expected.name, c.problem.dtype, goldens);
   }
   pack.recipes += line.dump() + '\n';
   ++pack.cases;
@@ -109,19 +82,8 @@ void add_cases(const PackOptions& options, Pack& pack, const Context& context) {
   }
 }
 
-/// Errors: UsageError.
-Json parsed(const std::string& text, const std::string& where) {
-  try {
-    return parse_shallow(text, where);
-  } catch (const Json::exception& error) {
-    throw UsageError(where + ": " + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
-}
-
 bool is_manifest(const std::string& text) {
-  const Json manifest = parsed(text, manifest_name);
+  const Json manifest = parse_pack_text(text, manifest_name);
   return manifest.is_object() && manifest.contains("schema") && manifest["schema"].is_string() &&
          manifest["schema"].get<std::string>().starts_with(schema_family);
 }
@@ -139,7 +101,7 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
     throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
   require_numerics(options.numerics);
-  const auto format = format_of(options.format);
+  const auto format = pack_format(options.format);
   if (!format)
     throw UsageError("--format is '" + options.format + "'; it must be hdf5, npz or safetensors");
   stop_on_signals();
@@ -156,7 +118,7 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
       {"cases", pack.cases},           {"files", Json::object()},
       {"inputs", pack.digests}};
   std::int64_t bytes = 0;
-  for (const std::string& name : file_names(*format)) {
+  for (const std::string& name : pack_files(*format)) {
     const fixtures::PackFile file = fixtures::PackMember(options.to, name).facts();
     manifest["files"][name] = {{"bytes", file.bytes}, {"sha256", file.sha256}};
     bytes += file.bytes;
@@ -170,126 +132,11 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// What a file of a pack says. Errors: UsageError, fixtures::OutOfResources.
-std::string text_of(const fs::path& folder, const char* name, std::int64_t most) {
-  return reading([&] { return fixtures::PackMember(folder, name).text(most); });
-}
-
-/// What a pack's member says, or why it cannot be taken.
-template <class Value>
-Value member(const Json& object, const char* name, const std::string& where) {
-  try {
-    return object.at(name).get<Value>();
-  } catch (const Json::exception&) {
-    throw UsageError(where + ": no member '" + name + "' of the schema " + pack_schema);
-  }
-}
-
-/// The inputs of a recipe that, made anew, have not the digests that are due.
-template <class Op>
-std::vector<std::string> changed_inputs(const Json& line, const Json& due,
-                                        const std::string& numerics, const std::string& where) {
-  conformance::CaseLine words{.place = where, .words = {}, .note = {}};
-  std::istringstream command(member<std::string>(line, "command", where));
-  for (std::string word; command >> word;) words.words.push_back(word);
-  std::vector<std::string> changed;
-  const Json digests = member<Json>(due, member<std::string>(line, "id", where).c_str(), where);
-  try {
-    conformance::Examination<Op> examination(conformance::case_of<Op>(words));
-    const auto& problem = examination.examined().problem;
-    for (const auto& [name, tensor] : conformance::named_tensors(
-             examination.inputs(numerics_value<Op>(numerics, problem.dtype))))
-      if (member<std::string>(digests, name.c_str(), where) != fixtures::digest(tensor))
-        changed.push_back(name);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
-  return changed;
-}
-
-/// What is not as the manifest has it of a file; nothing where it is as it was written.
-std::optional<std::string> changed_file(const fs::path& folder, const char* name, const Json& due,
-                                        const std::string& where) {
-  return reading([&]() -> std::optional<std::string> {
-    const fixtures::PackMember file(folder, name);
-    const std::string path = (folder / name).string();
-    if (const auto bytes = member<std::int64_t>(due, "bytes", where); file.bytes() != bytes)
-      return fmt::format("{}: it has {} bytes, wanted {}", path, file.bytes(), bytes);
-    const auto wanted = member<std::string>(due, "sha256", where);
-    const std::string digest = file.facts().sha256;
-    if (digest == wanted) return std::nullopt;
-    return fmt::format("{}: the digest is {}, wanted {}", path, digest,
-                       conformance::excerpt(wanted, longest_excerpt));
-  });
-}
-
-Json read_manifest(const fs::path& folder, const std::string& where) {
-  if (fixtures::is_unfinished(folder))
-    throw UsageError(folder.string() + " is no whole pack: its writer was stopped, or is at work");
-  const Json manifest = parsed(text_of(folder, manifest_name, most_manifest), where);
-  if (const auto schema = member<std::string>(manifest, "schema", where); schema != pack_schema)
-    throw UsageError(where + ": the schema is '" + conformance::excerpt(schema, longest_excerpt) +
-                     "', wanted '" + pack_schema + "'");
-  return manifest;
-}
-
-/// What the recipe's inputs are, made anew; what is not as it was is told, and counted.
-std::int64_t verify_recipe(const std::string& text, const std::string& place, const Json& digests,
-                           const std::string& numerics, std::int64_t& inputs, std::ostream& out) {
-  if (text.size() > longest_recipe)
-    throw UsageError(fmt::format("{} has {} bytes; a recipe has at most {}", place, text.size(),
-                                 longest_recipe));
-  const Json line = parsed(text, place);
-  inputs += std::ssize(member<Json>(line, "inputs", place));
-  const auto command = member<std::string>(line, "command", place);
-  std::int64_t faults = 0;
-  with_operators(command.substr(0, command.find(' ')), [&]<class Op> {
-    for (const std::string& name : changed_inputs<Op>(line, digests, numerics, place)) {
-      ++faults;
-      out << fmt::format("{}: {} is made anew with another digest\n", place, name);
-    }
-  });
-  return faults;
-}
-
-ExitCode verify_pack(const PackOptions& options, const Context& context) {
-  const fs::path folder(options.verified);
-  const std::string where = (folder / manifest_name).string();
-  const Json manifest = read_manifest(folder, where);
-  std::int64_t faults = 0, cases = 0, inputs = 0;
-  const Json files = member<Json>(manifest, "files", where);
-  const auto word = manifest.contains("format") ? member<std::string>(manifest, "format", where)
-                                                : PackOptions().format;  // older packs had one
-  const auto format = format_of(word);
-  if (!format)
-    throw UsageError(where + ": the format is '" + conformance::excerpt(word, longest_excerpt) +
-                     "'; it must be hdf5, npz or safetensors");
-  for (const std::string& name : file_names(*format))
-    if (const auto fault =
-            changed_file(folder, name.c_str(), member<Json>(files, name.c_str(), where), where)) {
-      ++faults;
-      context.out << *fault << '\n';
-    }
-  const auto numerics = member<std::string>(manifest, "numerics", where);
-  const Json digests = member<Json>(manifest, "inputs", where);
-  std::istringstream recipes(text_of(folder, recipes_name, most_recipes));
-  for (std::string text; std::getline(recipes, text);) {
-    if (context.stop) throw std::runtime_error(options.verified + ": stopped");
-    const std::string place = fmt::format("{}:{}", (folder / recipes_name).string(), ++cases);
-    faults += verify_recipe(text, place, digests, numerics, inputs, context.out);
-  }
-  using conformance::counted;
-  context.out << fmt::format("{}: {}, {} made anew, {} {}\n", options.verified,
-                             counted(cases, "case"), counted(inputs, "input"),
-                             counted(faults, "digest"), faults == 1 ? "differs" : "differ");
-  return faults == 0 ? ExitCode::conformant : ExitCode::usage;
-}
-
 ExitCode run_pack(const PackOptions& options, const Context& context) {
   const bool writes = !options.set.empty() || !options.to.empty();
   if (int{options.list} + int{!options.verified.empty()} + int{writes} != 1)
     throw UsageError("pack takes one of: --list, SET --to FOLDER, --verify FOLDER");
-  if (!options.verified.empty()) return verify_pack(options, context);
+  if (!options.verified.empty()) return verify_pack(options.verified, context);
   if (options.list) {
     for (const PackSet& set : pack_sets())
       context.out << fmt::format("{:<40} {}\n", set.name, set.sentence);

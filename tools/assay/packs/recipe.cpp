@@ -1,7 +1,11 @@
 #include "packs/recipe.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
+#include <variant>
+
+#include "assay/conformance/case/case.hpp"
 
 namespace assay::cli {
 
@@ -41,6 +45,20 @@ nlohmann::ordered_json with_shared_sequences(nlohmann::ordered_json drawing,
   }
   drawing["sequences"] = found - of_case.begin();
   return drawing;
+}
+
+nlohmann::ordered_json attributes_of(const fixtures::CaseRecord& record) {
+  nlohmann::ordered_json attributes = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : record.problem)
+    std::visit(
+        [&]<class Value>(const Value& held) {
+          if constexpr (std::same_as<Value, std::vector<std::int64_t>>)
+            attributes[name] = conformance::list_text(held);
+          else
+            attributes[name] = held;
+        },
+        value);
+  return attributes;
 }
 
 nlohmann::ordered_json described_tensor(const spec::Tensor& tensor) {

@@ -52,13 +52,20 @@ nlohmann::ordered_json drawing_of(const conformance::Case<Op>& c, std::string_vi
           {"sequences", sequences_of(*extents)}};
 }
 
-/// The line of a case: all that draws its inputs. `outputs` is empty yet.
+/// Every attribute of the problem, defaults included: numbers and words; lists as replay lines have
+/// them, "2x33,7".
+nlohmann::ordered_json attributes_of(const fixtures::CaseRecord& record);
+
+/// The line of a case: the call, all that draws its inputs, and what each output is.
 template <class Op>
 nlohmann::ordered_json recipe_line(const conformance::Case<Op>& c,
                                    const fixtures::CaseRecord& record,
                                    const std::vector<fixtures::NamedTensor>& inputs) {
   nlohmann::ordered_json line = {{"id", record.id},
                                  {"command", record.command},
+                                 {"entry_point", record.entry_point},
+                                 {"product", record.product},
+                                 {"attributes", attributes_of(record)},
                                  {"track", record.track},
                                  {"profile", record.profile},
                                  {"seed", record.seed},
@@ -71,6 +78,11 @@ nlohmann::ordered_json recipe_line(const conformance::Case<Op>& c,
     if (auto drawing = drawing_of(c, name); !drawing.is_null())
       input["drawn"] = with_shared_sequences(std::move(drawing), line["sequences"]);
   }
+  auto contiguous = c;
+  contiguous.outputs = spec::Striding::contiguous;
+  for (const auto& [name, tensor] :
+       conformance::named_tensors(conformance::make_outputs(contiguous)))
+    line["outputs"][name] = described_tensor(tensor);
   return line;
 }
 

@@ -22,9 +22,9 @@ static int judge(const std::string& pack, const std::string& id, const std::stri
   const auto found = goldens.find(output);
   if (found == goldens.end()) throw fixtures::StoreError(id + " has no output " + output);
   std::size_t off = 0;
-  for (const fixtures::GoldenElement& golden : found->second)
-    off += !golden.admits(element(file, golden.place));
-  std::cout << off << " of " << found->second.size() << " are off\n";
+  for (const fixtures::GoldenElement& golden : found->second.elements)
+    off += !golden.admits(element(file, golden.place), found->second.dtype);
+  std::cout << off << " of " << found->second.elements.size() << " are off\n";
   return off != 0;
 }
 

@@ -47,7 +47,7 @@ class PackCase:
         return self._pack.golden(self.id, output)
 
     def off(self, outputs: Mapping[str, Array]) -> dict[str, int]:
-        """How many judged elements of each output are off: 0 everywhere is right."""
+        """How many judged elements of each output are off: 0 everywhere is right. Outputs may be of a wider type than documented."""
         found = {}
         for name, described in self.recipe["outputs"].items():
             if name not in outputs:
@@ -55,9 +55,12 @@ class PackCase:
             output, golden = np.asarray(outputs[name]), self.golden(name)
             if output.shape != tuple(described["shape"]):
                 raise PackError(f"{self.id}: {name} has the shape {output.shape}; it must be {tuple(described['shape'])}")
-            actual = output.astype(np.float64).reshape(-1)[golden["place"]]
-            near = np.abs(actual - golden["value"]) <= golden["tau"].astype(np.float64) + golden["radius"]
-            found[name] = int(np.sum(~(near | (actual == golden["rounded"]))))
+            actual = output.reshape(-1)[golden["place"]]
+            with np.errstate(over="ignore"):
+                cast = actual.astype(numpy_dtype(described["dtype"])).astype(np.float64)
+            room = golden["tau"].astype(np.float64) + golden["radius"]
+            near = [np.abs(a - golden["value"]) <= room for a in (actual.astype(np.float64), cast)]
+            found[name] = int(np.sum(~(near[0] | near[1] | (cast == golden["rounded"]))))
         return found
 
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "assay/cli/command.hpp"
+#include "assay/fixtures/pack.hpp"
+#include "stored/json_members.hpp"
+
+namespace assay::cli {
+
+inline constexpr const char* pack_schema = "assay-pack-1";
+inline constexpr const char* manifest_name = "manifest.json";
+inline constexpr const char* recipes_name = "recipes.jsonl";
+/// The longest line of recipes.jsonl (bytes).
+inline constexpr std::size_t longest_recipe = 3072;
+
+/// The files that the manifest of a pack lists.
+inline std::array<std::string, 3> pack_files(fixtures::PackFormat format) {
+  const auto [goldens, inputs] = fixtures::array_files(format);
+  return {recipes_name, goldens, inputs};
+}
+
+/// Returns the format that the word names, or nothing.
+inline std::optional<fixtures::PackFormat> pack_format(const std::string& word) {
+  if (word == "hdf5") return fixtures::PackFormat::hdf5;
+  if (word == "npz") return fixtures::PackFormat::npz;
+  if (word == "safetensors") return fixtures::PackFormat::safetensors;
+  return std::nullopt;
+}
+
+/// Parses a manifest or a recipe, which may be anybody's. Errors: UsageError naming `where`.
+inline nlohmann::ordered_json parse_pack_text(const std::string& text, const std::string& where) {
+  try {
+    return parse_shallow(text, where);
+  } catch (const nlohmann::ordered_json::exception& error) {
+    throw UsageError(where + ": " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace assay::cli

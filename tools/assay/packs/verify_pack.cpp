@@ -1,0 +1,216 @@
+#include "packs/verify_pack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/report/printable.hpp"
+#include "flags/choose.hpp"
+#include "flags/numerics.hpp"
+#include "packs/pack_files.hpp"
+#include "packs/recipe.hpp"
+#include "stored/json_members.hpp"
+#include "stored/reading.hpp"
+
+namespace assay::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+/// What is read of a pack from elsewhere (bytes); a set of all cases needs a fifth of that.
+constexpr std::int64_t most_manifest = 1 << 24, most_recipes = 1 << 26;
+constexpr std::size_t longest_excerpt = 100;
+
+std::string quoted(const std::string& text) {
+  return '\'' + conformance::excerpt(text, longest_excerpt) + '\'';
+}
+
+/// Errors: UsageError if the member is absent or of another type.
+template <class Value>
+Value member(const Json& object, const char* name, const std::string& where) {
+  try {
+    return object.at(name).get<Value>();
+  } catch (const Json::exception&) {
+    throw UsageError(where + ": no member '" + name + "' of the schema " + pack_schema);
+  }
+}
+
+/// A recipe as its replay line gives it, and the digests of its inputs, made anew.
+struct Remade {
+  Json line;
+  std::vector<std::pair<std::string, std::string>> digests;
+};
+
+/// Errors: UsageError for a replay line that is none.
+Remade remade(const std::string& command, const std::string& numerics, const std::string& where) {
+  Remade again;
+  conformance::CaseLine words{.place = where, .words = {}, .note = {}};
+  std::istringstream stream(command);
+  for (std::string word; stream >> word;) words.words.push_back(word);
+  with_operators(command.substr(0, command.find(' ')), [&]<class Op> {
+    try {
+      const auto c = conformance::case_of<Op>(words);
+      conformance::Examination<Op> examination(c);
+      const auto inputs = conformance::named_tensors(
+          examination.inputs(numerics_value<Op>(numerics, c.problem.dtype)));
+      again.line = recipe_line(c, conformance::recipe(c), inputs);
+      for (const auto& [name, tensor] : inputs)
+        again.digests.emplace_back(name, fixtures::digest(tensor));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
+    }
+  });
+  return again;
+}
+
+/// One verification of a pack.
+class Verification {
+ public:
+  Verification(const std::string& folder, const Context& context)
+      : folder_(folder), context_(context), where_((folder_ / manifest_name).string()) {
+    if (fixtures::is_unfinished(folder_))
+      throw UsageError(folder + " is not complete: its writer was stopped, or is at work");
+    manifest_ = parse_pack_text(text_of(manifest_name, most_manifest), where_);
+    if (const auto schema = member<std::string>(manifest_, "schema", where_); schema != pack_schema)
+      throw UsageError(where_ + ": the schema is " + quoted(schema) + ", wanted '" + pack_schema +
+                       "'");
+  }
+
+  ExitCode run() {
+    verify_files();
+    verify_recipes();
+    using conformance::counted;
+    context_.out << fmt::format("{} {}: {}, {} made anew, {}\n", folder_.string(),
+                                differences_ == 0 ? "is as it was written" : "was changed",
+                                counted(std::ssize(ids_), "case"), counted(inputs_, "input"),
+                                counted(differences_, "difference"));
+    return differences_ == 0 ? ExitCode::conformant : ExitCode::usage;
+  }
+
+ private:
+  void report(const std::string& difference) {
+    ++differences_;
+    context_.out << difference << '\n';
+  }
+
+  /// Errors: UsageError, fixtures::OutOfResources.
+  std::string text_of(const char* name, std::int64_t most) const {
+    return reading([&] { return fixtures::PackMember(folder_, name).text(most); });
+  }
+
+  fixtures::PackFormat format() const {
+    const auto word = member<std::string>(manifest_, "format", where_);
+    if (const auto format = pack_format(word)) return *format;
+    throw UsageError(where_ + ": the format is " + quoted(word) +
+                     "; it must be hdf5, npz or safetensors");
+  }
+
+  void verify_files() {
+    const auto wanted = pack_files(format());
+    const Json listed = member<Json>(manifest_, "files", where_);
+    for (const auto& [name, facts] : listed.items())
+      if (std::ranges::find(wanted, name) == wanted.end())
+        report(fmt::format("{}: files lists {}; a pack has {}", where_, quoted(name),
+                           fmt::join(wanted, ", ")));
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();
+      if (name != manifest_name && std::ranges::find(wanted, name) == wanted.end())
+        report(fmt::format("{}: {} is not a file of the pack; remove it", folder_.string(),
+                           quoted(name)));
+    }
+    for (const std::string& name : wanted)
+      verify_file(name, member<Json>(listed, name.c_str(), where_ + ", files"));
+  }
+
+  void verify_file(const std::string& name, const Json& expected) {
+    reading([&] {
+      const fixtures::PackMember file(folder_, name);
+      const std::string path = (folder_ / name).string();
+      if (const auto bytes = member<std::int64_t>(expected, "bytes", where_); file.bytes() != bytes)
+        return report(fmt::format("{}: it has {} bytes, wanted {}", path, file.bytes(), bytes));
+      const auto wanted = member<std::string>(expected, "sha256", where_);
+      if (const std::string digest = file.facts().sha256; digest != wanted)
+        report(fmt::format("{}: the digest is {}, wanted {}", path, digest,
+                           conformance::excerpt(wanted, longest_excerpt)));
+    });
+  }
+
+  void verify_recipes() {
+    numerics_ = member<std::string>(manifest_, "numerics", where_);
+    const Json digests = member<Json>(manifest_, "inputs", where_);
+    std::istringstream recipes(text_of(recipes_name, most_recipes));
+    std::int64_t number = 0;
+    for (std::string text; std::getline(recipes, text);) {
+      if (context_.stop) throw std::runtime_error(folder_.string() + ": stopped");
+      verify_recipe(text, fmt::format("{}:{}", (folder_ / recipes_name).string(), ++number),
+                    digests);
+    }
+    for (const auto& [id, names] : digests.items())
+      if (!ids_.contains(id))
+        report(
+            fmt::format("{}: inputs lists the case {}, which no recipe has", where_, quoted(id)));
+    if (const auto cases = member<std::int64_t>(manifest_, "cases", where_); cases != number)
+      report(fmt::format("{}: cases is {}; there are {} recipes", where_, cases, number));
+  }
+
+  void verify_recipe(const std::string& text, const std::string& place, const Json& digests) {
+    if (text.size() > longest_recipe)
+      throw UsageError(fmt::format("{} has {} bytes; a recipe has at most {}", place, text.size(),
+                                   longest_recipe));
+    const Json line = parse_pack_text(text, place);
+    const Remade again = remade(member<std::string>(line, "command", place), numerics_, place);
+    report_changed_members(line, again.line, place);
+    const auto id = again.line["id"].get<std::string>();
+    if (!ids_.insert(id).second) report(fmt::format("{}: a second recipe of case {}", place, id));
+    const Json expected = member<Json>(digests, id.c_str(), where_ + ", inputs");
+    for (const auto& [name, digest] : again.digests)
+      if (member<std::string>(expected, name.c_str(), where_) != digest)
+        report(fmt::format("{}: {} is made anew with another digest", place, name));
+    if (expected.size() != again.digests.size())
+      report(fmt::format("{}: the manifest has {} digests, wanted {}", place, expected.size(),
+                         again.digests.size()));
+    inputs_ += std::ssize(again.digests);
+  }
+
+  /// Reports every place at which a recipe differs from the one of its replay line.
+  void report_changed_members(const Json& line, const Json& wanted, const std::string& place) {
+    // A recipe is the same in any order of its members.
+    const nlohmann::json given(line), due(wanted);
+    for (const auto& change : nlohmann::json::diff(due, given)) {
+      const nlohmann::json::json_pointer at(change["path"].get<std::string>());
+      const auto value = [&](const nlohmann::json& of) {
+        return of.contains(at) ? conformance::excerpt(of[at].dump(), longest_excerpt)
+                               : std::string("absent");
+      };
+      report(fmt::format("{}: {} is {}; the replay line gives {}", place,
+                         conformance::excerpt(at.to_string(), longest_excerpt), value(given),
+                         value(due)));
+    }
+  }
+
+  fs::path folder_;
+  const Context& context_;
+  std::string where_, numerics_;
+  Json manifest_;
+  std::set<std::string> ids_;
+  std::int64_t inputs_ = 0, differences_ = 0;
+};
+
+}  // namespace
+
+ExitCode verify_pack(const std::string& folder, const Context& context) {
+  return Verification(folder, context).run();
+}
+
+}  // namespace assay::cli
