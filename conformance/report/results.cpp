@@ -13,7 +13,6 @@
 #include "assay/conformance/report/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
 #include "report/causes/failing_elements.hpp"
-#include "report/former_report.hpp"
 #include "report/json_text.hpp"
 
 namespace assay::conformance {
@@ -280,23 +279,41 @@ CaseReport report_from_json(const std::string& json) {
   return report;
 }
 
+namespace {
+
+/// Parses a report without its cases, which become `cases` one by one: the tree of a large report
+/// would take several times the room of its text.
+Json parse_report(const std::string& text, std::vector<CaseReport>& cases) {
+  using Event = Json::parse_event_t;
+  bool within_cases = false;
+  return detail::parse(text, "report", [&](int depth, Event event, const Json& parsed) {
+    if (depth == 1 && event == Event::key) within_cases = parsed == "cases";
+    if (!within_cases || depth != 2 || event == Event::key) return true;
+    if (event == Event::object_start || event == Event::array_start) return true;
+    detail::read(parsed, "report.cases[" + std::to_string(cases.size()) + "]",
+                 cases.emplace_back());
+    return false;
+  });
+}
+
+}  // namespace
+
 Results results_from_json(const std::string& text) {
-  Json json = detail::parse(text, "report");
+  Results results;
+  const Json json = parse_report(text, results.cases);
   std::string schema;
   detail::read_member(json, "report", "schema", schema);
-  if (schema == detail::former_report_schema)
-    detail::rename_members(json);
-  else if (schema != report_schema)
+  if (schema != report_schema)
     throw std::invalid_argument("report has schema '" + schema + "', wanted '" +
                                 std::string(report_schema) + "'");
-  Results results;
   detail::read_member(json, "report", "environment", results.environment);
-  const Json& environment = json["environment"];
+  const Json& environment = json.at("environment");
   detail::read_member(environment, "report.environment", "seconds", results.summary.seconds);
   if (environment.contains("numerics"))
     for (const auto& [dtype, numerics] : environment["numerics"].items())
       results.environment.numerics[dtype] = numerics.dump();
-  detail::read_member(json, "report", "cases", results.cases);
+  if (!json.contains("cases")) throw std::invalid_argument("report has no member 'cases'");
+  if (!json["cases"].is_array()) detail::wrong("report.cases", json["cases"], "an array");
   if (environment.contains("program"))
     detail::read_member(environment, "report.environment", "program", results.environment.program);
   if (json.contains("shrunk")) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -126,28 +127,52 @@ TEST(Results, AllResultsSurviveTheirJson) {
   EXPECT_THROW(conformance::results_from_json(other), std::invalid_argument);
 }
 
-TEST(Results, AReportWithTheWordsOfTheFormerVersionIsRead) {
-  conformance::Results results{.environment = {.implementation = "x"}, .cases = {example()}};
-  results.cases.front().violated_requirement = "FAG-C20";
-  results.cases.front().accepted_requirements = {"FAG-C21"};
-  results.cases.front().fields = {{"entry_point", "u1"}, {"track", "exact_staged"}};
+TEST(Results, CasesAreReadWhereverTheyStandInTheReport) {
+  conformance::Results results{.environment = {.implementation = "x"},
+                               .cases = {example(), example(), example()}};
   results.summary.requirements = conformance::requirement_coverage<spec::FlashAttentionScoreGrad>();
-  results.summary.requirements.requirements.front().accepted = 3;
-  const std::string today = conformance::to_json(results);
-  std::string former = today;
-  for (const auto& [now, before] :
-       std::map<std::string, std::string>{{"assay-report-2", "assay-report-1"},
-                                          {"\"violated_requirement\"", "\"violated_row\""},
-                                          {"\"accepted_requirements\"", "\"accepted_rows\""},
-                                          {"\"requirements\"", "\"rows\""},
-                                          {"\"entry_point\"", "\"surface\""},
-                                          {"\"exact_staged\"", "\"a2\""}}) {
-    ASSERT_NE(former.find(now), std::string::npos) << now;
-    for (std::size_t at; (at = former.find(now)) != std::string::npos;)
-      former.replace(at, now.size(), before);
+  const std::string text = conformance::to_json(results);
+  auto members = nlohmann::ordered_json::parse(text);
+  nlohmann::ordered_json cases_first = {{"cases", members["cases"]}};
+  cases_first.update(members);
+  EXPECT_EQ(conformance::to_json(conformance::results_from_json(cases_first.dump())), text);
+}
+
+TEST(Results, CasesThatAreNoneAreNamed) {
+  conformance::Results results{.environment = {.implementation = "x"}, .cases = {example()}};
+  const auto members = nlohmann::ordered_json::parse(conformance::to_json(results));
+  for (const auto& [cases, reason] :
+       std::map<std::string, std::string>{{"7", "report.cases is 7, wanted an array"},
+                                          {"[7]", "report.cases[0] is 7, wanted an object"},
+                                          {"[[]]", "report.cases[0] is [], wanted an object"},
+                                          {"[{}]", "report.cases[0] has no member 'id'"},
+                                          {R"({"a": 7})", "report.cases[0] is 7, wanted an object"},
+                                          {"{}", "report.cases is {}, wanted an array"}}) {
+    auto changed = members;
+    changed["cases"] = nlohmann::ordered_json::parse(cases);
+    try {
+      conformance::results_from_json(changed.dump());
+      ADD_FAILURE() << cases;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(error.what(), reason);
+    }
   }
-  EXPECT_EQ(conformance::to_json(conformance::results_from_json(former)),
-            conformance::to_json(conformance::results_from_json(today)));
+}
+
+TEST(Results, AMemberThatStandsTwiceIsNamed) {
+  conformance::Results results{.environment = {.implementation = "x"}, .cases = {example()}};
+  const std::string text = conformance::to_json(results);
+  for (const std::string member : {R"("schema": "assay-report-2")", R"("cases": [])"}) {
+    std::string twice = text;
+    twice.insert(1, member + ",");
+    const std::string name = member.substr(0, member.find(':'));
+    try {
+      conformance::results_from_json(twice);
+      ADD_FAILURE() << member;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(error.what(), "report has the member " + name + " twice in an object");
+    }
+  }
 }
 
 TEST(Results, ANumberBeyondDoubleIsNoJson) {

@@ -5,6 +5,7 @@ from assay.implementation import Implementation, Rejected, Unsupported, implemen
 from assay.judging import NotApplicable, Plan, assert_conforms, command_of, export_lines, export_plan, judge
 from assay.packs import PackCase, PackError, read_pack
 from assay.program import AssayError, find_program
+from assay.report_files import ReportError
 from assay.reports import Finding, Report, Reports, read_reports
 from assay.serving import serve
 from assay.stages import Deviation, first_deviation, stages
@@ -24,6 +25,7 @@ __all__ = [
     "Plan",
     "Rejected",
     "Report",
+    "ReportError",
     "Reports",
     "Unsupported",
     "assert_conforms",

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+from assay.report_files import PackedCase, ReportError, read_report
 
 # What verdicts amount to: docs/verdicts.md.
 CONFORMANT = frozenset(
     ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code", "not_applicable")
 )
 NOT_CONCLUSIVE = frozenset(("inconclusive", "vacuous", "tool_failure"))
+FAILURES = frozenset(
+    ("nonconformant_structural", "nonconformant_proven", "nonconformant_statistical", "statistical_unconfirmed", "nondeterministic",
+     "rejected_wrongly", "accepted_wrongly", "crash", "timeout", "usage_error")
+)
 
 
 def _words(text: str, only_one: bool = False) -> str:
@@ -145,6 +150,28 @@ class Reports(Sequence[Report]):
         return "\n".join(lines)
 
 
+class PackedFindings(Sequence[Finding]):
+    """The findings of a case of a file, which are made when they are asked for."""
+
+    def __init__(self, case: PackedCase) -> None:
+        self._case = case
+
+    def _all(self) -> list[Finding]:
+        return [finding_from(finding) for finding in self._case["findings"]]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._case["findings"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all() == list(other)
+
+
 def finding_from(members: Mapping[str, Any]) -> Finding:
     """One element of findings[]."""
     known = {field.name for field in fields(Finding)}
@@ -155,7 +182,22 @@ def finding_from(members: Mapping[str, Any]) -> Finding:
 
 
 def report_from(members: Mapping[str, Any], program: str = "assay") -> Report:
-    """One element of cases[] of that program."""
+    """One element of cases[] of that program. Raises ReportError for a verdict that there is not, and for a member of another kind."""
+    try:
+        return _report_from(members, program)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ReportError):
+            raise
+        raise ReportError(f"a case of the report is none: {type(error).__name__}: {error}") from error
+
+
+def _report_from(members: Mapping[str, Any], program: str) -> Report:
+    members = dict(members)
+    for name in ("id", "operator", "command_line", "implementation", "verdict"):
+        if not isinstance(members[name], str):
+            raise ReportError(f"case {name} is {members[name]!r}, wanted a string")
+    if members["verdict"] not in CONFORMANT | NOT_CONCLUSIVE | FAILURES:
+        raise ReportError(f"verdict is {members['verdict']!r}, wanted one of {', '.join(sorted(CONFORMANT | NOT_CONCLUSIVE | FAILURES))}")
     return Report(
         id=members["id"],
         operator=members["operator"],
@@ -171,8 +213,14 @@ def report_from(members: Mapping[str, Any], program: str = "assay") -> Report:
 
 
 def read_reports(path: str | os.PathLike[str]) -> Reports:
-    """The cases of a report.json."""
-    with open(path, encoding="utf-8") as file:
-        report = json.load(file)
-    program = report["environment"].get("program", "assay")  # reports of older versions do not say it
-    return Reports([report_from(members, program) for members in report["cases"]])
+    """The cases of a report.json. Raises ReportError, as the program refuses it, where it is none."""
+    head, cases = read_report(path)
+    program = head["environment"].get("program", "assay")  # reports of older versions do not say it
+    reports: list[Report] = []
+    for packed in cases:
+        try:
+            report = report_from(packed, program)  # checks every member once
+        except ReportError as error:
+            raise ReportError(f"{os.fspath(path)}: cases[{len(reports)}]: {error}") from error
+        reports.append(replace(report, findings=PackedFindings(packed), members=packed))
+    return Reports(reports)

@@ -1,0 +1,97 @@
+"""Reports from elsewhere: what the program refuses is refused, and a large one takes little room."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.program import find_program
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("reports") / "report.json"
+    words = [find_program(), "sweep", "nsa_compress_grad", "--budget=2s", "--report", path, "--implementation=mutant-compress_input_sums_16_bit"]
+    subprocess.run(words, check=False, capture_output=True)
+    return path
+
+
+def program_refuses(path: Path) -> bool:
+    return subprocess.run([find_program(), "report", path], check=False, capture_output=True).returncode == 2
+
+
+def test_members_and_findings_are_those_of_the_file(report: Path) -> None:
+    cases = json.loads(report.read_text(encoding="utf-8"))["cases"]
+    reports = assay.read_reports(report)
+    assert len(reports) == len(cases) > 5
+    for read, case in zip(reports, cases, strict=True):
+        assert dict(read.members) == case and read.verdict == case["verdict"]
+        assert [finding.text for finding in read.findings] == [finding["text"] for finding in case["findings"]]
+    assert any(read.findings for read in reports)
+
+
+def test_another_layout_is_the_same_report(report: Path, tmp_path: Path) -> None:
+    other = tmp_path / "sorted.json"
+    other.write_text(json.dumps(json.loads(report.read_text(encoding="utf-8")), sort_keys=True, indent=1), encoding="utf-8")
+    assert list(assay.read_reports(other)) == list(assay.read_reports(report))
+
+
+@pytest.mark.parametrize("layout", ["lines", "indented"])
+@pytest.mark.parametrize("old, new, reason", [
+    ('"verdict":"', '"verdict":"splendid_', "verdict is 'splendid_"),
+    ('"seconds_total":', '"seconds_total":NaN,"x":', "NaN"),
+    ('"seconds_total":', '"seconds_total":-Infinity,"x":', "-Infinity"),
+    ('{"id":', '{"id":"0","id":', 'has the member "id" twice'),
+    ('"note":"', '"note":' + "[" * 90 + "]" * 90 + ',"x":"', "nests deeper than 64 levels"),
+    ('"note":"', '"note":' + "[" * 90_000 + "]" * 90_000 + ',"x":"', "nests deeper than 64 levels"),
+    ('"findings":[', '"findings":7,"x":[', "a case of the report is none"),
+    ('"verdict":"', '"vurdict":"', "a case of the report is none: KeyError: 'verdict'"),
+    ('"command_line":"', '"command_line":7,"x":"', "command_line is 7"),
+    ('"schema": "assay-report-2"', '"schema": "assay-report-2", "schema": "assay-report-2"', 'has the member "schema" twice'),
+    ('"schema": "assay-report-2"', '"schema": "assay-report-9"', "the schema 'assay-report-9', wanted 'assay-report-2'"),
+])
+def test_what_the_program_refuses_is_refused(report: Path, tmp_path: Path, layout: str, old: str, new: str, reason: str) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert old in text
+    changed = tmp_path / "changed.json"
+    text = text.replace(old, new, 1)
+    changed.write_text(text if layout == "lines" else text.replace(' "cases": [', ' "cases":\n ['), encoding="utf-8")
+    with pytest.raises(assay.ReportError) as error:
+        assay.read_reports(changed)
+    assert reason in str(error.value) and str(changed) in str(error.value)
+    assert program_refuses(changed)
+
+
+@pytest.mark.parametrize("change, reason", [
+    (lambda lines: lines[:-2], "ends within its cases"),
+    (lambda lines: [*lines[:-3], lines[-3].rstrip(",") + ",", "]}", ""], "ends within its cases"),
+    (lambda lines: [*lines, "{}"], "after its last case"),
+    (lambda lines: ["[]"], "is not a JSON object"),
+    (lambda lines: ["{"], "is not JSON"),
+    (lambda lines: ["\udcff"], "is not UTF-8"),
+])
+def test_a_torn_report_is_named(report: Path, tmp_path: Path, change, reason: str) -> None:  # type: ignore[no-untyped-def]
+    torn = tmp_path / "torn.json"
+    torn.write_bytes("\n".join(change(report.read_text(encoding="utf-8").split("\n"))).encode("utf-8", "surrogateescape"))
+    with pytest.raises(assay.ReportError, match=reason):
+        assay.read_reports(torn)
+    assert program_refuses(torn)
+
+
+def test_a_large_report_takes_less_room_than_its_file(report: Path, tmp_path: Path) -> None:
+    *head, last, end, _ = report.read_text(encoding="utf-8").split("\n")
+    large = tmp_path / "large.json"
+    with large.open("w", encoding="utf-8") as file:
+        file.write("\n".join(head) + "\n")
+        for _ in range(60_000_000 // len(last)):
+            file.write(last + ",\n")
+        file.write(f"{last}\n{end}\n")
+    code = ("import resource, sys, assay; before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; "
+            "assay.read_reports(sys.argv[1]); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)")
+    told = subprocess.run([sys.executable, "-c", code, large], check=True, capture_output=True, text=True)
+    assert int(told.stdout) * 1024 < large.stat().st_size
