@@ -290,8 +290,8 @@ Json parse_report(const std::string& text, std::vector<CaseReport>& cases) {
     if (depth == 1 && event == Event::key) within_cases = parsed == "cases";
     if (!within_cases || depth != 2 || event == Event::key) return true;
     if (event == Event::object_start || event == Event::array_start) return true;
-    detail::read(parsed, "report.cases[" + std::to_string(cases.size()) + "]",
-                 cases.emplace_back());
+    const std::string where = "report.cases[" + std::to_string(cases.size()) + "]";
+    detail::read(parsed, where, cases.emplace_back());
     return false;
   });
 }

@@ -135,7 +135,8 @@ TEST(Results, CasesAreReadWhereverTheyStandInTheReport) {
   auto members = nlohmann::ordered_json::parse(text);
   nlohmann::ordered_json cases_first = {{"cases", members["cases"]}};
   cases_first.update(members);
-  EXPECT_EQ(conformance::to_json(conformance::results_from_json(cases_first.dump())), text);
+  EXPECT_EQ(conformance::to_json(conformance::results_from_json(cases_first.dump())),
+            conformance::to_json(conformance::results_from_json(text)));
 }
 
 TEST(Results, CasesThatAreNoneAreNamed) {
