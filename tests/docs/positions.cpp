@@ -1,11 +1,12 @@
 // What docs/positions.md draws, from the reference's own predicates. Usage: docs_positions PAGE
-// [--write]. A block of the page whose first line is "keys: LINE", "distances: LINE" or "numbers:
-// LINE" shows the replay line LINE of FlashAttentionScoreGrad; the rest of the block is compared
-// with what the reference says or, with --write, replaced by it.
+// [--write]. A block of the page whose first line is "keys: LINE", "distances: LINE", "elements:
+// LINE" or "numbers: LINE" shows the replay line LINE of FlashAttentionScoreGrad; the rest of the
+// block is compared with what the reference says or, with --write, replaced by it.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -75,6 +76,23 @@ std::string distances_of(const FlashCase& c) {
   });
 }
 
+/// Row and column of a bias of 1024 rows that the reference reads for each kept pair.
+std::string elements_of(const FlashCase& c) {
+  auto pse = conformance::make_pse(c);
+  if (!pse || c.problem.pse_shift != spec::PseShape::one_nhs)
+    throw std::invalid_argument("elements need --pse_shift=1NHS");
+  std::int64_t number = 0;
+  for (const std::int64_t element : spec::viewed_elements(*pse))
+    pse->store(element, static_cast<double>(number++));
+  const reference::PositionBias bias(c.problem, &*pse);
+  const std::int64_t columns = pse->shape.back();
+  return drawing_of(c.problem, 1, [&](auto b, auto n, auto i, auto j) {
+    if (j > i) return padded("-", 8);
+    const std::int64_t element = std::llround(bias.value(b, n, i, j));
+    return padded(std::to_string(element / columns) + "," + std::to_string(element % columns), 8);
+  });
+}
+
 /// The number of each score: that of its dropout bit.
 std::string numbers_of(const FlashCase& c) {
   const reference::ScoreOrder order(c.problem);
@@ -93,15 +111,17 @@ struct Seen {
 std::string block_of(const std::string& first, Seen& seen) {
   const std::size_t colon = first.find(": ");
   const std::string kind = first.substr(0, colon);
-  if (colon == std::string::npos || (kind != "keys" && kind != "distances" && kind != "numbers"))
-    return "";
+  static const std::map<std::string, std::string (*)(const FlashCase&)> drawings = {
+      {"keys", keys_of},
+      {"distances", distances_of},
+      {"elements", elements_of},
+      {"numbers", numbers_of}};
+  const auto drawing = drawings.find(kind);
+  if (colon == std::string::npos || drawing == drawings.end()) return "";
   const FlashCase c = case_of(first.substr(colon + 2));
   seen.kinds.insert(kind);
   if (kind == "keys") seen.modes.insert(c.problem.sparse_mode);
-  const std::string drawing = kind == "keys"        ? keys_of(c)
-                              : kind == "distances" ? distances_of(c)
-                                                    : numbers_of(c);
-  return first + '\n' + drawing;
+  return first + '\n' + drawing->second(c);
 }
 
 /// `page` with every drawing made anew.
@@ -141,8 +161,8 @@ int check_or_write(const std::string& path, bool write) {
   text << std::ifstream(path).rdbuf();
   Seen seen;
   const std::string page = text.str(), wanted = redrawn(page, seen);
-  if (seen.kinds.size() != 3 || seen.modes.size() != 9) {
-    std::cerr << path << " lacks a drawing: it has " << seen.kinds.size() << " of 3 kinds and "
+  if (seen.kinds.size() != 4 || seen.modes.size() != 9) {
+    std::cerr << path << " lacks a drawing: it has " << seen.kinds.size() << " of 4 kinds and "
               << seen.modes.size() << " of 9 sparse modes\n";
     return 1;
   }
