@@ -89,7 +89,7 @@ constexpr Feature features[] = {
       mask(c, 6), c.problem.batch = 3, c.problem.seq_kv = 30, c.problem.prefix = {9, 30, 20};
     }},
     {[](FlashCase& c) { drop(c, 1), c.problem.batch = 2; }},
-    {[](FlashCase& c) { drop(c, 10, DropMask::granules), mask(c, 3); }},
+    {[](FlashCase& c) { drop(c, 4, DropMask::granules), mask(c, 3); }},
     {[](FlashCase& c) { uneven(c), drop(c, 2, DropMask::granules), mask(c, 2); }},
     {[](FlashCase& c) { uneven(c), drop(c, 3), bias(c, 1, PseShape::packed_bn1s); }},
     {[](FlashCase& c) { bias(c, 1, PseShape::bnss), c.problem.batch = 2; }},

@@ -221,26 +221,51 @@ std::string bits(const FlashCase& c) {
   return text;
 }
 
+/// The bits of the scores of drop_case: 6 rows of 6 keys, 15 rows of 3.
+std::vector<std::string> rows_of(const std::string& pattern, double keep_prob) {
+  FlashCase c = drop_case(pattern, DropMask::exact);
+  c.problem.keep_prob = keep_prob;
+  const std::string all = bits(c);
+  std::vector<std::string> rows;
+  for (std::size_t row = 0; row < 6; ++row) rows.push_back(all.substr(6 * row, 6));
+  for (std::size_t row = 0; row < 15; ++row) rows.push_back(all.substr(36 + 3 * row, 3));
+  return rows;
+}
+
 TEST(DropMask, PatternsAreWhatTheirSentencesSay) {
   EXPECT_EQ(bits(drop_case("all_kept", DropMask::exact)).substr(0, 81), std::string(81, '1'));
   EXPECT_EQ(bits(drop_case("all_dropped", DropMask::exact)).substr(0, 81), std::string(81, '.'));
-  std::string rows;
-  for (int row = 0; row < 6; ++row) rows += "11111.";
-  for (int row = 0; row < 15; ++row) rows += "11.";
-  EXPECT_EQ(bits(drop_case("last_bits", DropMask::exact)).substr(0, 81), rows);
+  std::set<std::string> kinds;
+  for (const std::string& row : rows_of("whole_rows", 0.5)) kinds.insert(row);
+  EXPECT_EQ(kinds, (std::set<std::string>{"111111", "......", "111", "..."}));
+  for (const std::string& row : rows_of("last_bits", 0.5)) EXPECT_EQ(row.back(), '.') << row;
+  for (const std::string& row : rows_of("last_bits", 0.875)) {
+    const std::size_t dropped = row.find('.');
+    EXPECT_TRUE(dropped == std::string::npos || dropped + 1 == row.size()) << row;
+  }
+}
+
+TEST(DropMask, HoldsOnesAloneWhereNothingIsDropped) {
+  for (const InputProfile& pattern : drop_patterns())
+    for (const std::string& row : rows_of(std::string(pattern.name), 1))
+      EXPECT_EQ(row, std::string(row.size(), '1')) << pattern.name;
 }
 
 TEST(DropMask, KeepsWithProbabilityKeepProb) {
-  for (const double keep_prob : {0.01, 0.5, 0.9}) {
-    FlashCase c = drop_case("random", DropMask::exact);
-    c.problem.lengths_q = {200, 300}, c.problem.lengths_kv = {150, 70};
-    c.problem.seq_q = 300, c.problem.seq_kv = 150;
-    c.problem.keep_prob = keep_prob;
-    const std::string all = bits(c).substr(0, 3 * (200 * 150 + 300 * 70));
-    const auto count = static_cast<double>(all.size());
-    const auto kept = static_cast<double>(std::ranges::count(all, '1'));
-    EXPECT_NEAR(kept / count, keep_prob, 5 * std::sqrt(keep_prob * (1 - keep_prob) / count));
-  }
+  for (const std::string pattern : {"random", "whole_rows", "last_bits"})
+    for (const double keep_prob : {0.01, 0.5, 0.9, 0.999}) {
+      FlashCase c = drop_case(pattern, DropMask::exact);
+      c.problem.lengths_q = {200, 300}, c.problem.lengths_kv = {150, 70};
+      c.problem.seq_q = 300, c.problem.seq_kv = 150;
+      c.problem.keep_prob = keep_prob;
+      const std::string all = bits(c).substr(0, 3 * (200 * 150 + 300 * 70));
+      const auto count = static_cast<double>(all.size());
+      const auto kept = static_cast<double>(std::ranges::count(all, '1'));
+      const double alike = pattern == "whole_rows" ? 150 : 1;
+      EXPECT_NEAR(kept / count, keep_prob,
+                  5 * std::sqrt(alike * keep_prob * (1 - keep_prob) / count))
+          << pattern << ' ' << keep_prob;
+    }
 }
 
 TEST(DropMask, BitsBehindTheScoresArePoison) {

@@ -15,7 +15,7 @@ namespace assay::conformance {
 
 /// Named contents of user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
-/// Named contents of dropout bits: random, all_kept, all_dropped, last_bits.
+/// Named contents of dropout bits: random, whole_rows, last_bits, all_kept, all_dropped.
 std::span<const InputProfile> drop_patterns();
 
 /// The mask that the case passes, strided as its inputs: the pattern `c.patterns.mask`, closed
