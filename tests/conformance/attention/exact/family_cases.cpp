@@ -112,7 +112,15 @@ constexpr Feature features[] = {
       bias(c, 2, PseShape::slopes_bn), mask(c, 3), start(c, 100, 3);
       c.problem.head_dim = c.problem.head_dim_v = 40;
     }},
+    {[](FlashCase& c) {
+      bias(c, 2, PseShape::slopes_bn), c.problem.batch = 2, c.problem.heads_q = 8;
+      c.problem.head_dim = c.problem.head_dim_v = 16;
+    }},
     {[](FlashCase& c) { bias(c, 3, PseShape::slopes_n), c.problem.batch = 2; }},
+    {[](FlashCase& c) {
+      square_lengths(c), bias(c, 3, PseShape::slopes_n), c.problem.heads_q = 8;
+      c.problem.head_dim = c.problem.head_dim_v = 24;
+    }},
     {[](FlashCase& c) {
       square_lengths(c), bias(c, 3, PseShape::slopes_bn), start(c, 0, 4);
       c.problem.head_dim = c.problem.head_dim_v = 24;

@@ -87,6 +87,24 @@ TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
   EXPECT_GT(without_dropout, 30);
 }
 
+/// Slopes of either sign, and none, take part in what is judged.
+TEST(Sample, SlopesOfEverySignAreInCasesOfEachTrack) {
+  std::map<std::string, std::set<int>> signs;
+  for (const FlashCase& c : default_cases()) {
+    if (c.problem.pse_type < 2 || c.problem.pse_shift == spec::PseShape::absent) continue;
+    if (!is_value_case(c)) continue;
+    const bool exact = c.track == Track::exact || c.track == Track::exact_staged;
+    const auto slopes = exact ? Suite<Op>::exact(c, {}).inputs.pse_shift : make_pse(c);
+    for (const std::int64_t element : viewed_elements(slopes.value())) {
+      const double slope = slopes->load(element);
+      signs[exact ? "exact" : "bound"].insert(slope > 0 ? 1 : slope < 0 ? -1 : 0);
+    }
+  }
+  const std::set<int> all = {-1, 0, 1};
+  EXPECT_EQ(signs["exact"], all);
+  EXPECT_EQ(signs["bound"], all);
+}
+
 TEST(Sample, ExercisesEverySideOfEveryRow) { testing::expect_every_side_of_every_row<Op>(); }
 
 TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
@@ -197,6 +215,16 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   EXPECT_EQ(used_patterns.size(), mask_patterns().size());
   // all_kept and all_dropped contradict every keep_prob that drops something.
   EXPECT_EQ(used_drops, (std::set<std::string>{"random", "whole_rows", "last_bits"}));
+}
+
+TEST(Sample, HasEveryListedShapeOfABiasInEveryLayout) {
+  std::set<std::pair<spec::Layout, spec::PseShape>> used;
+  for (const auto& c : default_cases())
+    if (is_value_case(c)) used.insert({c.problem.input_layout, c.problem.pse_shift});
+  using enum spec::PseShape;
+  for (const auto& [layout, layout_name] : spec::spellings_of<spec::Layout>.entries)
+    for (const spec::PseShape shape : {bnss, bn1s, one_nss, bnhs, one_nhs, slopes_n, slopes_bn})
+      EXPECT_TRUE(used.contains({layout, shape})) << layout_name << ' ' << to_string(shape);
 }
 
 TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
