@@ -36,8 +36,8 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// For each sequence and each of the first `heads` heads one line a query, made of what `cell` gives
-/// for each key.
+/// For each sequence and each of the first `heads` heads, one line a query: what `cell` gives for
+/// each key.
 template <class Cell>
 std::string drawing_of(const Op::Problem& p, std::int64_t heads, const Cell& cell) {
   std::ostringstream out;

@@ -84,10 +84,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
   const NamedDrop& pattern = drop_named(c.patterns.drop);
   const Places places(c.seed, Stream::drop);
-  Bit bit{.j = 0,
-          .seq_kv = 0,
-          .keep_prob = p.keep_prob,
-          .row = places.head(0, 0)};
+  Bit bit{.j = 0, .seq_kv = 0, .keep_prob = p.keep_prob, .row = places.head(0, 0)};
   std::int64_t element = 0;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     bit.seq_kv = p.length_kv(b);

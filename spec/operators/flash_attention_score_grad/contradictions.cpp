@@ -4,8 +4,7 @@
 namespace assay::spec::detail {
 namespace {
 
-constexpr std::string_view forward_pages =
-    "ops-transformer: attention/flash_attention_score/docs";
+constexpr std::string_view forward_pages = "ops-transformer: attention/flash_attention_score/docs";
 constexpr std::string_view forward_tiling =
     "ops-transformer: attention/flash_attention_score/op_host/"
     "flash_attention_score_tiling_general.cpp";
@@ -39,14 +38,13 @@ std::vector<Contradiction> of_shapes_and_sizes() {
        .reading = "A call passes the shape [T,N,8]. FAG-Q4 has the order in memory."},
       {.id = "FAG-Q4",
        .subject = "memory order of the softmax statistics of packed sequences",
-       .claims =
-           {{{unpadding_page, "constraints"}, "The format is [T,N,8]: token, head."},
-            {{rope_page, "parameters"}, "[N,T,8]: head, token."},
-            {{upstream_fourth_unpadding_page, "softmaxInLayout"},
-             "\"same_as_input\" is for data in the order NTD, \"\" for TND."},
-            {{upstream_kernels, "reading of the statistics"},
-             "Without an attribute, and with \"\", the order is sequence, head, query; with "
-             "\"same_as_input\" it is token, head."}},
+       .claims = {{{unpadding_page, "constraints"}, "The format is [T,N,8]: token, head."},
+                  {{rope_page, "parameters"}, "[N,T,8]: head, token."},
+                  {{upstream_fourth_unpadding_page, "softmaxInLayout"},
+                   "\"same_as_input\" is for data in the order NTD, \"\" for TND."},
+                  {{upstream_kernels, "reading of the statistics"},
+                   "Without an attribute, and with \"\", the order is sequence, head, query; with "
+                   "\"same_as_input\" it is token, head."}},
        .reading = "The order is disputed: see the requirements that cite this point."},
       {.id = "FAG-Q5",
        .subject = "rank of the softmax statistics of packed sequences",
@@ -183,8 +181,7 @@ std::vector<Contradiction> of_positions() {
        .reading = "Mode 5 reads the user's mask: the numbers are the same."},
       {.id = "FAG-Q34",
        .subject = "type of slopes",
-       .claims = {{{operator_page, "constraints"},
-                   "query, key, value and pseShift have one type."},
+       .claims = {{{operator_page, "constraints"}, "query, key, value and pseShift have one type."},
                   {{upstream_page, "pseShift"}, "With pseType 2 and 3 pseShift is FLOAT."}},
        .reading = "The type of query for pseType 0 and 1; that of slopes is disputed."},
       {.id = "FAG-Q35",

@@ -70,11 +70,11 @@ TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
     const Op::Problem& p = c.problem;
     const std::int64_t scores = spec::score_count(p);
     std::int64_t ones = 0;
-    for (std::int64_t e = 0; e < scores; ++e)
-      ones += std::to_integer<int>(mask->bytes[static_cast<std::size_t>(mask->offset + e / 8)]) >>
-                  (e % 8) & 1;
-    const double drawn_alike =
-        c.patterns.drop == "whole_rows" ? static_cast<double>(p.seq_kv) : 1;
+    for (std::int64_t e = 0; e < scores; ++e) {
+      const std::byte byte = mask->bytes[static_cast<std::size_t>(mask->offset + e / 8)];
+      ones += (byte >> (e % 8) & std::byte{1}) == std::byte{1} ? 1 : 0;
+    }
+    const double drawn_alike = c.patterns.drop == "whole_rows" ? static_cast<double>(p.seq_kv) : 1;
     const auto count = static_cast<double>(scores);
     const double deviation = std::sqrt(drawn_alike * count * p.keep_prob * (1 - p.keep_prob));
     EXPECT_NEAR(static_cast<double>(ones), count * p.keep_prob,
