@@ -78,15 +78,20 @@ struct DropOnRowTerm : Kernel {
   }
 };
 
-/// Reads the bits that keep_prob 1 leaves unused.
+/// Takes a mask of ones that keep_prob 1 accompanies for one byte a score.
 struct UnusedDropMaskCounts : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Op::Problem dropping = p;
-    if (inputs.drop_mask) dropping.keep_prob = 0.5;
+    if (inputs.drop_mask && !p.has_dropout()) dropping.keep_prob = 0.5;
     Work w = Kernel::load(dropping, inputs);
     w.problem = p;
     return w;
+  }
+  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+    if (w.problem.has_dropout()) return Kernel::bit_is_set(w, bit);
+    return bit < static_cast<std::int64_t>(w.drop_bytes.size()) &&
+           w.drop_bytes[static_cast<std::size_t>(bit)] == 1;
   }
 };
 
@@ -109,7 +114,7 @@ std::vector<Mutant> dropout_mutants() {
       planted<DropScaleTwice>("drop_scale_twice", "1/keep_prob is applied twice"),
       planted<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
       planted<UnusedDropMaskCounts>("unused_drop_mask_counts",
-                                    "a drop mask drops although keep_prob is 1"),
+                                    "with keep_prob 1 a drop mask is read as a byte of 1 a score"),
       planted<DropOnRowTerm>("drop_on_row_term", "the row term is dropped like dP"),
   };
 }

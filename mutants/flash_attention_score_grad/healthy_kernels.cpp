@@ -74,6 +74,18 @@ struct ToeplitzLookup : Kernel {
   }
 };
 
+/// Reads a drop mask also with keep_prob 1, where all of its bits are ones.
+struct DropMaskAlwaysRead : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Op::Problem dropping = p;
+    if (inputs.drop_mask && !p.has_dropout()) dropping.keep_prob = 0.5;
+    Work w = Kernel::load(dropping, inputs);
+    w.problem = p;
+    return w;
+  }
+};
+
 /// Looks every pair up in the compressed mask, in the slice of its sequence and head, as the device
 /// does tile by tile.
 struct TriangleLookup : Kernel {
@@ -143,6 +155,8 @@ std::vector<Mutant> healthy_kernels() {
                                   ascend_like),
       healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
       healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
+      healthy<DropMaskAlwaysRead>("drop_mask_always_read",
+                                  "reads the drop mask with keep_prob 1, too", ascend_like),
       healthy<TriangleLookup>("triangle_lookup",
                               "looks pairs up in the slices of a compressed mask", ascend_like),
       healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance",

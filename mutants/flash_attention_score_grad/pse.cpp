@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "flash_attention_score_grad/families.hpp"
@@ -11,6 +12,40 @@ struct SlopeSign : Kernel {
   using Kernel::Kernel;
   float bias(const Work& w, Query q, std::int64_t j) const override {
     return has_slopes(w) ? -Kernel::bias(w, q, j) : Kernel::bias(w, q, j);
+  }
+};
+
+/// Takes the slope `taken` for the slope that is given.
+template <float taken(float)>
+struct SlopeTaken : Kernel {
+  using Kernel::Kernel;
+  float bias(const Work& w, Query q, std::int64_t j) const override {
+    const float bias = Kernel::bias(w, q, j);
+    if (!has_slopes(w)) return bias;
+    const float slope = w.pse[static_cast<std::size_t>(pse_element(w, q, j))];
+    return slope == 0 ? bias : bias * (taken(slope) / slope);
+  }
+};
+
+float magnitude(float slope) { return std::abs(slope); }
+float positive_part(float slope) { return std::max(slope, 0.0F); }
+float at_most_one(float slope) { return std::clamp(slope, -1.0F, 1.0F); }
+
+/// The slope of the next head; the last one takes that of the first.
+struct SlopeOfNextHead : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const std::int64_t next = (q.n + 1) % w.problem.heads_q;
+    return Kernel::pse_element(w, {q.b, has_slopes(w) ? next : q.n, q.i}, j);
+  }
+};
+
+/// The slope is looked up by the key head.
+struct SlopeOfKeyHead : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const std::int64_t key_head = q.n / w.problem.group();
+    return Kernel::pse_element(w, {q.b, has_slopes(w) ? key_head : q.n, q.i}, j);
   }
 };
 
@@ -157,7 +192,15 @@ struct CompressedPseFromFirst : Kernel {
 std::vector<Mutant> pse_mutants() {
   return {
       planted<SlopeSign>("slope_sign", "the generated bias is added", ascend_like),
+      planted<SlopeTaken<magnitude>>("slope_magnitude",
+                                     "a negative slope is taken for its magnitude", ascend_like),
+      planted<SlopeTaken<positive_part>>("slope_positive_part", "a negative slope is taken for 0"),
+      planted<SlopeTaken<at_most_one>>("slope_at_most_one", "slopes beyond 1 are taken for 1",
+                                       ascend_like),
       planted<SlopeOfFirstHead>("slope_of_first_head", "every head has the slope of head 0"),
+      planted<SlopeOfNextHead>("slope_of_next_head", "a head has the slope of the next one",
+                               ascend_like),
+      planted<SlopeOfKeyHead>("slope_of_key_head", "query heads have the slopes of their key head"),
       planted<SquareRootMissing>("square_root_missing", "pse_type 3 takes the distance itself"),
       planted<StartIgnored>("start_ignored", "distances leave the start indices out", ascend_like),
       planted<OnlyQueryStart>("only_query_start", "distances leave kv_start_idx out"),

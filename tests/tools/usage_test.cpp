@@ -2,13 +2,18 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/spec/contradiction.hpp"
+#include "assay/spec/operators.hpp"
 #include "session.hpp"
 
 namespace assay::tests {
@@ -282,6 +287,38 @@ TEST(Explain, PrintsStatementAndSourceOfARow) {
   EXPECT_EQ(result.code, 0);
   EXPECT_PRED2(has, result.out, std::string(row.statement));
   EXPECT_PRED2(has, result.out, std::string(row.source.document));
+}
+
+/// The ids in the notes of all requirements, each with a requirement that cites it.
+std::map<std::string, std::string> cited_points() {
+  std::map<std::string, std::string> cited;
+  spec::for_each_operator([&]<class Each> {
+    for (const auto& row : Each::requirements()) {
+      std::istringstream notes{std::string(row.notes)};
+      for (std::string id; notes >> id;) {
+        if (id.ends_with(',')) id.pop_back();
+        cited.emplace(id, row.id);
+      }
+    }
+  });
+  return cited;
+}
+
+TEST(Explain, SaysOfEveryCitedPointWhichSourcesDiffer) {
+  const auto cited = cited_points();
+  EXPECT_GT(cited.size(), 70u);
+  for (const auto& [id, row] : cited) {
+    const Answer result = answer(registry_of({"flash_like"}), {"explain", id});
+    ASSERT_EQ(result.code, 0) << row << " cites " << id << ": " << result.err;
+    EXPECT_PRED2(has, result.out, "cited by " + row + " ");
+    const auto all = spec::contradictions();
+    const auto point = std::ranges::find(all, id, &spec::Contradiction::id);
+    for (const spec::Claim& claim : point->claims) {
+      EXPECT_PRED2(has, result.out, std::string(claim.source.document));
+      EXPECT_PRED2(has, result.out, std::string(claim.says));
+    }
+    EXPECT_PRED2(has, result.out, "read here as: " + std::string(point->reading));
+  }
 }
 
 TEST(Explain, TakesAWayToBreakARowAsReportsNameIt) {

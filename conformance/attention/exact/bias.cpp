@@ -85,9 +85,23 @@ std::int64_t Bias::steepness(std::int64_t b, std::int64_t n) const {
   if (plan_->bias < BiasForm::nearest) return 0;
   const bool shared = plan_->problem.pse_shift == spec::PseShape::slopes_n;
   const std::int64_t head = n + (shared ? 0 : b * (plan_->problem.heads_q + 1));
-  if (plan_->bias == BiasForm::cancelled) return 1 + (head + 1) % 4;
-  if (plan_->problem.pse_type == 3) return lowered << (root_bits_ + head % 2);
-  return lowered << head % 3;
+  const std::int64_t sign = sign_of_slope(n, head);
+  if (plan_->bias == BiasForm::cancelled) return sign * (1 + (head + 1) % 4);
+  if (plan_->problem.pse_type == 3) return sign * (lowered << (root_bits_ + head % 2));
+  return sign * (lowered << head % 3);
+}
+
+/// Of eight heads one has no slope and two have a negative one. One head of each sequence has a
+/// positive one, with which most rows are exact. Roots are never negative: of the farthest keys,
+/// the roots of few are integers.
+std::int64_t Bias::sign_of_slope(std::int64_t n, std::int64_t head) const {
+  const auto heads = static_cast<std::uint64_t>(plan_->problem.heads_q);
+  if (static_cast<std::uint64_t>(n) == plan_->seed % heads) return 1;
+  const Random slopes(random_.bits(static_cast<std::uint64_t>(head)),
+                      static_cast<std::uint64_t>(Stream::pse));
+  const std::int64_t lot = slopes.integer(0, 0, 7);
+  if (lot == 0) return 0;
+  return lot <= 2 && plan_->problem.pse_type == 2 ? -1 : 1;
 }
 
 std::optional<std::int64_t> Bias::depth(std::int64_t b, std::int64_t n,

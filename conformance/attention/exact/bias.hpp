@@ -22,16 +22,17 @@ class Bias {
   bool lowers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
   /// What the outer tensor takes from all scores of a row, beside that.
   std::int64_t share(std::int64_t b, std::int64_t n, std::int64_t i) const;
-  /// The slope of a head.
+  /// The slope of a head: positive, 0 or, for pse_type 2, negative.
   std::int64_t steepness(std::int64_t b, std::int64_t n) const;
-  /// What the slope takes from scores at this distance; nothing if that is no integer or if larger
-  /// distances do not lose 128 more.
+  /// What the slope takes from scores at this distance. Nothing if that is not an integer, or if
+  /// the next distance, smaller for a negative slope, does not lose 128 more.
   std::optional<std::int64_t> depth(std::int64_t b, std::int64_t n, std::int64_t distance) const;
 
   /// Fills pse_shift. Errors: NoExactCase for numbers that its type does not have.
   void write(spec::Tensor& tensor) const;
 
  private:
+  std::int64_t sign_of_slope(std::int64_t n, std::int64_t head) const;
   std::uint64_t slice(std::int64_t b, std::int64_t n, std::int64_t i) const;
   bool lowers(std::uint64_t slice, std::int64_t column) const;
   std::int64_t share(std::uint64_t slice) const;

@@ -18,8 +18,10 @@ bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bi
 /// One query row and the ends of its kept keys.
 struct Chooser::Row {
   std::int64_t n, i, first, last;
+  std::int64_t slope;     ///< of the head; 0: no slopes, or none in this head
   bool lowered = false;   ///< the bias lowers all kept keys
-  std::int64_t side = 1;  ///< -1: only keys behind the query count, as slopes are opposed there
+  std::int64_t side = 0;  ///< the products oppose the slope of keys before the query (1), or of
+                          ///< those after it (-1), and only these count; 0: they do not oppose it
 };
 
 Chooser::Chooser(const Plan& plan, const KeyHead& head, const ScoreCode& score_code,
@@ -47,14 +49,19 @@ bool Chooser::offers(const Row& row, std::int64_t j) const {
 
 Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   const reference::KeyRange range = sides_.key_pattern.range({head_.b, n, i});
-  Row row{.n = n, .i = i, .first = range.first, .last = range.last - 1};
+  Row row{.n = n,
+          .i = i,
+          .first = range.first,
+          .last = range.last - 1,
+          .slope = sides_.bias.steepness(head_.b, n)};
   while (row.last >= row.first && !keeps(row, row.last)) --row.last;
   if (row.last < row.first) return {};
   while (!keeps(row, row.first)) ++row.first;
-  if (plan_->bias == BiasForm::halved) halve(row, draws);
+  if (plan_->bias == BiasForm::cancelled) row.side = 1;
+  if (plan_->bias == BiasForm::halved && row.slope > 0) halve(row, draws);
   Choice choice;
-  if (plan_->bias == BiasForm::nearest)
-    choice = choose_nearest(row, draws);
+  if (row.slope != 0 && row.side == 0)
+    choice = choose_by_distance(row, draws);
   else
     choice = plan_->width() == 1 ? choose_by_level(row, draws) : choose_by_code(row, draws);
   raise(row, choice, draws);
@@ -85,10 +92,8 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
     choice.raised += apart;
   else if (row.lowered)
     choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
-  if (plan_->bias >= BiasForm::halved) {
-    choice.steepness = row.side * sides_.bias.steepness(head_.b, row.n);
-    choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
-  }
+  choice.steepness = row.side * row.slope;
+  choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
   if (!choice.exact || !plan_->offsets || plan_->raises == 0) return;
   const std::int64_t offset = factor == 1 ? draws.integer(-8, 8) : 2 * draws.integer(-1, 1);
   if (!score_code_->can_raise(choice.raised + offset)) return;
@@ -211,12 +216,12 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
 /// and 1 are told apart by the parity of keys.
 std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
-  const std::int64_t slope = sides_.bias.steepness(head_.b, row.n), side = draws.sign();
+  const std::int64_t slope = row.slope, side = draws.sign();
   const auto kept_at = [&](std::int64_t j) {
     return j >= row.first && j <= row.last && keeps(row, j);
   };
   // The parity channel has no factor that its query could leave to the key.
-  if (plan_->parities == 0 || !kept_at(centre) || !score_code_->can_raise(8 * slope))
+  if (plan_->parities == 0 || slope < 0 || !kept_at(centre) || !score_code_->can_raise(8 * slope))
     return std::nullopt;
   for (const std::int64_t beside : {centre + side, centre - side}) {
     const std::int64_t other = 2 * centre - beside;
@@ -236,14 +241,16 @@ std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) c
   return std::nullopt;
 }
 
-/// Attends to the kept keys that are nearest in position, or to one of two.
-Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
+/// Attends to the kept keys that are nearest in position, or to one of two; where the slope is
+/// negative, to the farthest.
+Choice Chooser::choose_by_distance(const Row& row, Draws& draws) const {
   if (const auto choice = choose_neighbours(row, draws)) return *choice;
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const auto kept_at = [&](std::int64_t j) {
     return j >= row.first && j <= row.last && keeps(row, j);
   };
   std::int64_t distance = std::abs(std::clamp(centre, row.first, row.last) - centre);
+  if (row.slope < 0) distance = std::max(std::abs(row.first - centre), std::abs(row.last - centre));
   while (!kept_at(centre - distance) && !kept_at(centre + distance)) ++distance;
   Choice choice;
   if (kept_at(centre - distance))
@@ -255,8 +262,9 @@ Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
   if (!choice.exact) {
     const auto far = static_cast<double>(distance);
     const double loss = plan_->problem.pse_type == 3 ? std::sqrt(far) : far;
-    choice.maximum = -static_cast<float>(
-        static_cast<double>(plan_->scale.factor * sides_.bias.steepness(head_.b, row.n)) * loss);
+    const double score = -static_cast<double>(plan_->scale.factor * row.slope) * loss;
+    choice.maximum = static_cast<float>(score);
+    choice.above_maximum = score - choice.maximum;
     return choice;
   }
   choice.raised = *depth;

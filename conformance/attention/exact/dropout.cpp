@@ -15,18 +15,25 @@ Dropout::Dropout(const Plan& plan)
 
 bool Dropout::keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
   const Op::Problem& p = plan_->problem;
-  if (!p.has_dropout()) return true;
   const auto score = static_cast<std::uint64_t>(first_[static_cast<std::size_t>(b)] +
                                                 (n * p.length_q(b) + i) * p.length_kv(b) + j);
-  return (random_.bits(score / 64) >> score % 64 & 1) != 0;
+  return (word(score / 64) >> score % 64 & 1) != 0;
+}
+
+/// A bit is set if it is set in each of drop_shift words.
+std::uint64_t Dropout::word(std::uint64_t index) const {
+  std::uint64_t bits = ~std::uint64_t{0};
+  for (int k = 0; k < plan_->drop_shift; ++k)
+    bits &= random_.bits(index + (static_cast<std::uint64_t>(k) << 48));
+  return bits;
 }
 
 void Dropout::write(spec::Tensor& tensor) const {
   const std::int64_t bytes = (spec::score_count(plan_->problem) + 7) / 8;
   for (std::int64_t byte = 0; byte < bytes; ++byte) {
-    const auto word = random_.bits(static_cast<std::uint64_t>(byte) / 8);
+    const std::uint64_t bits = word(static_cast<std::uint64_t>(byte) / 8);
     tensor.bytes[static_cast<std::size_t>(tensor.offset + byte * tensor.strides[0])] =
-        static_cast<std::byte>(word >> 8 * (byte % 8) & 0xff);
+        static_cast<std::byte>(bits >> 8 * (byte % 8) & 0xff);
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace assay::conformance::exact {
 
-/// The dropout bits of an exact case: a pure function of the plan. Half of the scores are dropped
-/// whatever keep_prob, which is but a divisor to the operator.
+/// The dropout bits of an exact case: a pure function of the plan. Each is 1 with probability
+/// keep_prob = 2^-drop_shift.
 class Dropout {
  public:
   explicit Dropout(const Plan& plan);
@@ -20,6 +20,9 @@ class Dropout {
   void write(spec::Tensor& tensor) const;
 
  private:
+  /// The bits of scores 64 index .. 64 index + 63.
+  std::uint64_t word(std::uint64_t index) const;
+
   const Plan* plan_;
   Random random_;
   std::vector<std::int64_t> first_;  ///< score of every sequence

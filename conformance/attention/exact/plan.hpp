@@ -32,9 +32,9 @@ struct KeyHead {
 };
 
 /// What the position bias does. flags: an outer tensor lowers some scores by 128; nearest: slopes
-/// so steep that only the nearest keys stand out; halved: the products carry the opposite of a
-/// steep slope, which lowers the keys on one side of the query twice; cancelled: the same of a
-/// gentle slope, where all keys lie on one side.
+/// so steep that only the nearest keys stand out, or the farthest where it is negative; halved: the
+/// products carry the opposite of a steep positive slope, which lowers the keys on one side of the
+/// query twice; cancelled: the same of a gentle slope, where all keys lie on one side.
 enum class BiasForm : std::uint8_t { none, flags, nearest, halved, cancelled };
 
 /// Largest magnitudes of the random integers.

@@ -173,6 +173,9 @@ bool ScoreCode::can_raise(std::int64_t raise) const {
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
     return false;
+  const bool narrow = plan_->numerics.store_s == spec::DType::fp16 ||
+                      plan_->numerics.accumulator == spec::Accumulator::fp16;
+  if (narrow && static_cast<double>(std::abs(factor * raise)) > largest_fp16) return false;
   const double size =
       std::ldexp(static_cast<double>(std::abs(raise)), plan_->scale.shift) / key_raise;
   if (plan_->problem.dtype == spec::DType::fp16 && size > largest_fp16) return false;

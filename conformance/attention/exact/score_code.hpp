@@ -39,6 +39,7 @@ struct Channel {
 struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
   double maximum = 0;              ///< softmax_max
+  double above_maximum = 0;        ///< what the rounding of softmax_max took from the score
   std::int64_t raised = 0;     ///< what the products add to all scores of the row, in scale.factor
   std::int64_t steepness = 0;  ///< what they take from them per position of the key, likewise
   std::int64_t parity = 0;     ///< what they add to the scores of odd keys, likewise
@@ -116,7 +117,7 @@ class Chooser {
   std::uint32_t edge_bit(std::int64_t kept, std::int64_t excluded) const;
   Choice choose_by_code(Row& row, Draws& draws) const;
   Choice choose_by_level(const Row& row, Draws& draws) const;
-  Choice choose_nearest(const Row& row, Draws& draws) const;
+  Choice choose_by_distance(const Row& row, Draws& draws) const;
   std::optional<Choice> choose_neighbours(const Row& row, Draws& draws) const;
   void halve(Row& row, Draws& draws) const;
   void raise(const Row& row, Choice& choice, Draws& draws) const;

@@ -11,14 +11,22 @@ using Op = spec::FlashAttentionScoreGrad;
 /// Key j of a row of scores.
 struct Bit {
   std::int64_t j, seq_kv;
-  std::uint64_t chances;  ///< of 2^32: keep_prob, or one half where the bits must not count
+  double keep_prob;
   Random row;
 
-  /// True with that probability, bit by bit.
-  bool chance() const {
+  /// True with probability `share`, key by key.
+  bool chance(double share) const {
     const auto key = static_cast<std::uint64_t>(j);
-    return ((row.bits(key / 2) >> (32 * (key % 2))) & 0xffffffffu) < chances;
+    return ((row.bits(key / 2) >> (32 * (key % 2))) & 0xffffffffu) < chances(share);
   }
+  /// True with probability `share`, alike for all keys of the row.
+  bool chance_of_row(double share) const {
+    constexpr std::uint64_t beyond_every_key = ~std::uint64_t{0};
+    return (row.bits(beyond_every_key) & 0xffffffffu) < chances(share);
+  }
+
+ private:
+  static std::uint64_t chances(double share) { return static_cast<std::uint64_t>(share * 0x1p32); }
 };
 
 struct NamedDrop {
@@ -26,15 +34,24 @@ struct NamedDrop {
   bool (*keeps)(const Bit& bit);
 };
 
+/// Drops the last key first. A row drops (1 - keep_prob) Skv keys on average: if that is 1 or more,
+/// the last key is always one of them.
+bool keeps_but_last(const Bit& bit) {
+  const double dropped = (1 - bit.keep_prob) * static_cast<double>(bit.seq_kv);
+  if (bit.j == bit.seq_kv - 1) return dropped < 1 && bit.chance(1 - dropped);
+  return dropped <= 1 || bit.chance(1 - (dropped - 1) / static_cast<double>(bit.seq_kv - 1));
+}
+
 constexpr NamedDrop drops[] = {
-    {"random",
-     "each score is kept with probability keep_prob, or 1/2 where keep_prob 1 leaves the bits "
-     "unused",
-     [](const Bit& bit) { return bit.chance(); }},
-    {"all_kept", "every score is kept", [](const Bit&) { return true; }},
-    {"all_dropped", "every score is dropped", [](const Bit&) { return false; }},
-    {"last_bits", "the last key of every row is dropped, the others are kept",
-     [](const Bit& bit) { return bit.j != bit.seq_kv - 1; }},
+    {"random", "each score is kept with probability keep_prob",
+     [](const Bit& bit) { return bit.chance(bit.keep_prob); }},
+    {"whole_rows", "all scores of a query are kept with probability keep_prob, else all dropped",
+     [](const Bit& bit) { return bit.chance_of_row(bit.keep_prob); }},
+    {"last_bits", "the last key of a row is dropped first, others as keep_prob leaves",
+     keeps_but_last},
+    {"all_kept", "every score is kept, whatever keep_prob", [](const Bit&) { return true; }},
+    {"all_dropped", "every score is dropped, whatever keep_prob below 1",
+     [](const Bit&) { return false; }},
 };
 
 const NamedDrop& drop_named(const std::string& name) {
@@ -67,10 +84,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
   const NamedDrop& pattern = drop_named(c.patterns.drop);
   const Places places(c.seed, Stream::drop);
-  Bit bit{.j = 0,
-          .seq_kv = 0,
-          .chances = static_cast<std::uint64_t>((p.has_dropout() ? p.keep_prob : 0.5) * 0x1p32),
-          .row = places.head(0, 0)};
+  Bit bit{.j = 0, .seq_kv = 0, .keep_prob = p.keep_prob, .row = places.head(0, 0)};
   std::int64_t element = 0;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     bit.seq_kv = p.length_kv(b);
@@ -78,7 +92,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
       for (std::int64_t i = 0; i < p.length_q(b); ++i) {
         bit.row = places.row(b, n, i);
         for (bit.j = 0; bit.j < bit.seq_kv; ++bit.j, ++element)
-          set_bit(mask, element, pattern.keeps(bit));
+          set_bit(mask, element, !p.has_dropout() || pattern.keeps(bit));
       }
   }
   return mask;

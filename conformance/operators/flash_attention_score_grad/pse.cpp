@@ -91,21 +91,42 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
   }
 }
 
-/// 2^-1 to 2^-8 over the heads, half of them up to twice as large.
-double slope(const Places& places, std::int64_t b, std::int64_t n) {
-  const Random random = places.head(b, n);
-  const double power = 1.0 / static_cast<double>(std::int64_t{2} << (n % 8));
-  return random.bits(0) % 2 == 0 ? power : power * (1 + random.uniform(1));
-}
+/// The slopes of the heads of one sequence: most are 2^-8 to 1 on either side of 0, others are 0,
+/// or 2 to 16 on either side. One head is neither 0 nor large: its gradients are not all zero.
+class Slopes {
+ public:
+  Slopes(const Places& places, std::int64_t b, std::int64_t heads)
+      : places_(&places), b_(b), ordinary_(places.row(b, 0, 0).integer(0, 0, heads - 1)) {}
+
+  double operator()(std::int64_t n) const {
+    constexpr std::int64_t lots = 16, zero = 2, large = 4, powers = 8;
+    const Random random = places_->head(b_, n);
+    const double sign = random.bits(1) % 3 == 0 ? -1 : 1;
+    const std::int64_t lot = n == ordinary_ ? lots : random.integer(2, 0, lots - 1);
+    if (lot < zero) return 0;
+    if (lot < zero + large) return sign * std::exp2(1 + 3 * random.uniform(3));
+    const double power = 1.0 / static_cast<double>(std::int64_t{2} << (n % powers));
+    // No two heads have the same power of two.
+    const bool exact = n < powers && random.bits(0) % 2 == 0;
+    return sign * power * (exact ? 1 : 1 + random.uniform(4));
+  }
+
+ private:
+  const Places* places_;
+  std::int64_t b_, ordinary_;
+};
 
 void fill_slopes(spec::Tensor& pse, std::uint64_t seed) {
   const Places places(seed, Stream::pse);
   const std::size_t rank = pse.shape.size();
   const std::int64_t batches = rank == 1 ? 1 : pse.shape[0];
-  for (std::int64_t b = 0; b < batches; ++b)
-    for (std::int64_t n = 0; n < pse.shape[rank - 1]; ++n)
+  const std::int64_t heads = pse.shape[rank - 1];
+  for (std::int64_t b = 0; b < batches; ++b) {
+    const Slopes slope(places, b, heads);
+    for (std::int64_t n = 0; n < heads; ++n)
       pse.store(pse.offset + (rank == 1 ? 0 : b * pse.strides[0]) + n * pse.strides[rank - 1],
-                slope(places, b, n));
+                slope(n));
+  }
 }
 
 }  // namespace

@@ -176,7 +176,8 @@ std::vector<FlashRequirement> rows_beside_calls() {
               Side::none, is_padded, "the C interface has no defaults: every call passes both"),
       untried("FAG-C93", "keepProb is the share of ones in dropMask.",
               {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
-              "bits are drawn with that share, and no number depends on how many there are")};
+              "the bits of every planned case have that share, see FAG-Q29; no number depends on "
+              "how many there are")};
 }
 
 }  // namespace

@@ -200,7 +200,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--seed=-1", "--seed=-1: accepted: 0 to 18446744073709551615"},
         BadLine{"--profile=odd", "--profile=odd: accepted: normal, peaked"},
         BadLine{"--mask=odd", "--mask=odd: accepted: random, open"},
-        BadLine{"--drop=odd", "--drop=odd: accepted: random, all_kept, all_dropped, last_bits"},
+        BadLine{"--drop=odd",
+                "--drop=odd: accepted: random, whole_rows, last_bits, "
+                "all_kept, all_dropped"},
         BadLine{"--sparse_mode=9", "--sparse_mode=9: accepted: 0 to 8"},
         BadLine{"--sparse_mode=2 --atten_mask=SS",
                 "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "

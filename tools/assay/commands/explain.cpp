@@ -10,6 +10,7 @@
 #include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
+#include "assay/spec/contradiction.hpp"
 #include "commands/commands.hpp"
 #include "commands/requirement_use.hpp"
 #include "flags/choose.hpp"
@@ -55,8 +56,9 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
   out << fmt::format("  speaks of {}\n",
                      use.entry_points.empty() ? "no planned call" : joined(use.entry_points));
   if (!requirement.notes.empty())
-    out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n",
-                       requirement.notes);
+    out << fmt::format(
+        "  notes:    {} (contradictions and open points of the documents: {} explain {})\n",
+        requirement.notes, context.typed, requirement.notes.substr(0, requirement.notes.find(',')));
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
   if (requirement.has(spec::Side::reject))
     out << "  refusal:  " << refusal_text(requirement.status) << '\n';
@@ -99,6 +101,37 @@ template <class Op>
 const std::vector<conformance::Case<Op>>& planned() {
   static const auto cases = conformance::sample<Op>({});
   return cases;
+}
+
+/// Whether the comma-separated `notes` contain `id`.
+bool cites(std::string_view notes, std::string_view id) {
+  while (!notes.empty()) {
+    const std::size_t comma = std::min(notes.find(','), notes.size());
+    if (notes.substr(0, comma) == id) return true;
+    notes.remove_prefix(std::min(notes.find_first_not_of(", ", comma), notes.size()));
+  }
+  return false;
+}
+
+/// Prints what each source says of a point, how the suite reads it, and which requirements cite it.
+bool explain_contradiction(const std::string& id, const Context& context) {
+  const auto all = spec::contradictions();
+  const auto point = std::ranges::find(all, id, &spec::Contradiction::id);
+  if (point == all.end()) return false;
+  context.out << fmt::format("{}, {} of the documents: {}\n", point->id,
+                             point->claims.size() > 1 ? "a contradiction" : "an open point",
+                             point->subject);
+  for (const spec::Claim& claim : point->claims)
+    context.out << fmt::format("  {}, {}\n    {}\n", claim.source.document, claim.source.section,
+                               claim.says);
+  context.out << fmt::format("  read here as: {}\n", point->reading);
+  for_each_operator([&]<class Op> {
+    for (const auto& requirement : Op::requirements())
+      if (cites(requirement.notes, id))
+        context.out << fmt::format("  cited by {} ({}): {} explain {}\n", requirement.id,
+                                   standing_text(requirement), context.typed, requirement.id);
+  });
+  return true;
 }
 
 /// A relation with the lines of all planned cases that compare by it.
@@ -159,13 +192,14 @@ bool explain_rule(const std::string& word, const Context& context) {
 
 ExitCode explain(const ExplainOptions& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
-  if (explain_requirement(options.id, context) || explain_relation(options.id, context) ||
-      explain_rule(options.id, context))
+  if (explain_requirement(options.id, context) || explain_contradiction(options.id, context) ||
+      explain_relation(options.id, context) || explain_rule(options.id, context))
     return ExitCode::conformant;
-  throw UsageError("no requirement, relation or rule '" + options.id +
+  throw UsageError("no requirement, contradiction, relation or rule '" + options.id +
                    "'; requirements are listed by 'assay list requirements', relations by 'assay "
-                   "list relations', rules are those that reports say they were decided by, stored "
-                   "cases need --store FILE");
+                   "list relations', contradictions are those that requirements cite in their "
+                   "notes, rules are those that reports say they were decided by, stored cases "
+                   "need --store FILE");
 }
 
 }  // namespace
@@ -173,14 +207,14 @@ ExitCode explain(const ExplainOptions& options, const Context& context) {
 Command explain_command() {
   return {.name = "explain",
           .summary =
-              "print one documented requirement and where it was read, a relation, a rule, or a "
-              "stored case",
+              "print one documented requirement and where it was read, a contradiction of the "
+              "documents, a relation, a rule, or a stored case",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<ExplainOptions>();
             app.add_option("id", options->id,
-                           "id of a requirement such as FAG-C20, name of a relation or of a rule "
-                           "that decided a "
-                           "verdict, or id of a stored case")
+                           "id of a requirement such as FAG-C20 or of a contradiction such as "
+                           "FAG-Q4, name of a relation or of a rule that decided a verdict, or id "
+                           "of a stored case")
                 ->required();
             app.add_option("--store", options->store, "file in which the case lies");
             return [options](const Context& context) { return explain(*options, context); };

@@ -184,8 +184,12 @@ std::vector<Exclusion> fruitless() {
           [](const K& k) { return k.lengths == Lengths::one_query && k.profile == "sparse_dy"; }),
       of.rule({why, "Of so few pairs all may be dropped."}, {"lengths", "keep"},
               [](const K& k) { return is_short(k.lengths) && k.keep == Keep::tiny; }),
-      of.rule({why, "Of one key no bit but the last ones may be left."}, {"lengths", "drop"},
+      of.rule({why, "With one key the last bit of a row is the only one."}, {"lengths", "drop"},
               [](const K& k) { return k.lengths == Lengths::one_key && k.drop == "last_bits"; }),
+      of.rule({why, "Of so few rows all may be dropped."}, {"lengths", "drop"},
+              [](const K& k) { return k.lengths == Lengths::one_query && k.drop == "whole_rows"; }),
+      of.rule({why, "Of whole rows a small keep_prob may leave none."}, {"keep", "drop"},
+              [](const K& k) { return k.keep == Keep::tiny && k.drop == "whole_rows"; }),
       of.rule({why, "The forward of packed sequences has no such window, hence no statistics."},
               {"layout", "sparse_mode", "window"},
               [](const K& k) {

@@ -113,8 +113,8 @@ const Factors<Op, Categories>& factors() {
       F::drawn("prefix", &K::prefix,
                in_order<Prefix>({"absent", "least", "all", "between", "ignored"})),
       F::drawn("keep", &K::keep, in_order<Keep>({"one", "one_with_mask", "half", "most", "tiny"})),
-      // all_dropped leaves nothing to judge but zeros.
-      F::drawn("drop", &K::drop, words({"random", "all_kept", "last_bits"})),
+      // all_kept and all_dropped contradict keep_prob.
+      F::drawn("drop", &K::drop, words({"random", "whole_rows", "last_bits"})),
       F::drawn("pse_shape", &K::pse_shape, every<spec::PseShape>()),
       F::drawn("start", &K::start,
                in_order<Start>({"absent", "equal", "query_ahead", "key_ahead", "query_alone"})),

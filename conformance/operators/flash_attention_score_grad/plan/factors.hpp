@@ -42,7 +42,7 @@ enum class Window : std::uint8_t { unbounded, causal, band, negative_next, negat
 /// Entries: none; the least that is documented; all keys; any between; given where nothing reads
 ///          it.
 enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
-/// keep_prob; one_with_mask: 1, beside a drop mask that must not be read.
+/// keep_prob; one_with_mask: 1, with a drop mask of ones.
 enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
 /// Start indices: none, equal ones, queries ahead, keys ahead, of queries alone.
 enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };

@@ -56,7 +56,8 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
       if (p.length_kv(b) == 0 && given.softmax_max[row] == 0 && given.softmax_sum[row] == 0)
         continue;
       ASSERT_EQ(given.softmax_max[row], forward.softmax_max[row]) << command_line(c);
-      ASSERT_EQ(given.softmax_sum[row], static_cast<float>(forward.softmax_sum[row]));
+      ASSERT_EQ(given.softmax_sum[row], static_cast<float>(forward.softmax_sum[row]))
+          << command_line(c) << " row " << row;
     }
   }
 }

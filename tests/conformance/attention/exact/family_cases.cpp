@@ -89,7 +89,7 @@ constexpr Feature features[] = {
       mask(c, 6), c.problem.batch = 3, c.problem.seq_kv = 30, c.problem.prefix = {9, 30, 20};
     }},
     {[](FlashCase& c) { drop(c, 1), c.problem.batch = 2; }},
-    {[](FlashCase& c) { drop(c, 10, DropMask::granules), mask(c, 3); }},
+    {[](FlashCase& c) { drop(c, 4, DropMask::granules), mask(c, 3); }},
     {[](FlashCase& c) { uneven(c), drop(c, 2, DropMask::granules), mask(c, 2); }},
     {[](FlashCase& c) { uneven(c), drop(c, 3), bias(c, 1, PseShape::packed_bn1s); }},
     {[](FlashCase& c) { bias(c, 1, PseShape::bnss), c.problem.batch = 2; }},
@@ -112,7 +112,15 @@ constexpr Feature features[] = {
       bias(c, 2, PseShape::slopes_bn), mask(c, 3), start(c, 100, 3);
       c.problem.head_dim = c.problem.head_dim_v = 40;
     }},
+    {[](FlashCase& c) {
+      bias(c, 2, PseShape::slopes_bn), c.problem.batch = 2, c.problem.heads_q = 8;
+      c.problem.head_dim = c.problem.head_dim_v = 16;
+    }},
     {[](FlashCase& c) { bias(c, 3, PseShape::slopes_n), c.problem.batch = 2; }},
+    {[](FlashCase& c) {
+      square_lengths(c), bias(c, 3, PseShape::slopes_n), c.problem.heads_q = 8;
+      c.problem.head_dim = c.problem.head_dim_v = 24;
+    }},
     {[](FlashCase& c) {
       square_lengths(c), bias(c, 3, PseShape::slopes_bn), start(c, 0, 4);
       c.problem.head_dim = c.problem.head_dim_v = 24;

@@ -115,6 +115,11 @@ bool has_bias(const Case<Op>& c, bool slopes) {
   return c.problem.pse_shift != PseShape::absent && (c.problem.pse_type >= 2) == slopes;
 }
 
+/// With so many heads some have a negative slope.
+bool has_negative_slopes(const Case<Op>& c) {
+  return has_bias(c, true) && c.problem.pse_type == 2 && c.problem.heads_q >= 8;
+}
+
 constexpr Planted plain_bugs[] = {
     {"causal_edge_right", [](const Case<Op>& c) { return is_roomy(c) && has_mode(c, 2); }},
     {"user_mask_row_below", [](const Case<Op>& c) { return is_roomy(c) && has_mode(c, 1); }},
@@ -165,6 +170,10 @@ constexpr Planted family_bugs[] = {
     {"pse_of_first_head", [](const Case<Op>& c) { return has_bias(c, false); }, 75},
     {"pse_ignored", [](const Case<Op>& c) { return has_bias(c, false) || has_bias(c, true); }, 75},
     {"slope_sign", [](const Case<Op>& c) { return has_bias(c, true); }, 75},
+    {"slope_of_next_head",
+     [](const Case<Op>& c) { return has_bias(c, true) && c.problem.heads_q > 1; }, 75},
+    {"slope_magnitude", has_negative_slopes, 75},
+    {"slope_positive_part", has_negative_slopes, 75},
     {"start_ignored", [](const Case<Op>& c) { return !c.problem.q_start_idx.empty(); }, 75},
     {"rope_not_scaled", [](const Case<Op>& c) { return c.problem.head_dim_rope > 0; }, 75},
     {"rope_missing_in_score", [](const Case<Op>& c) { return c.problem.head_dim_rope > 0; }, 75},

@@ -167,23 +167,58 @@ TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
     }
 }
 
-TEST(Pse, SlopesArePositiveAndNotAllPowersOfTwo) {
-  FlashCase c = pse_case(PseShape::slopes_bn, 2);
-  c.problem.heads_q = c.problem.heads_kv = 16;
-  const auto slopes = values(*make_pse(c));
-  ASSERT_EQ(slopes.size(), 32u);
-  int powers = 0;
-  for (std::size_t k = 0; k < slopes.size(); ++k) {
-    const double unit = std::ldexp(1.0, -static_cast<int>(1 + k % 8));
-    EXPECT_GE(slopes[k], unit);
-    EXPECT_LT(slopes[k], 2 * unit);
-    powers += slopes[k] == unit ? 1 : 0;
+std::vector<double> slopes_of(PseShape shape, std::int64_t heads, std::uint64_t seed) {
+  FlashCase c = pse_case(shape, 2);
+  c.problem.heads_q = c.problem.heads_kv = heads;
+  c.seed = seed;
+  return values(*make_pse(c));
+}
+
+bool is_ordinary(double slope) { return std::abs(slope) >= 0x1p-8 && std::abs(slope) < 1; }
+bool is_large(double slope) { return std::abs(slope) >= 2 && std::abs(slope) < 16; }
+bool is_power_of_two(double slope) {
+  int exponent = 0;
+  return std::abs(std::frexp(slope, &exponent)) == 0.5;
+}
+
+TEST(Pse, SlopesAreOfEitherSignZeroOrLarge) {
+  int zeros = 0, negative = 0, large = 0, powers = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const double slope : slopes_of(PseShape::slopes_bn, 16, seed)) {
+      EXPECT_TRUE(slope == 0 || is_ordinary(slope) || is_large(slope)) << slope;
+      zeros += slope == 0 ? 1 : 0;
+      negative += slope < 0 ? 1 : 0;
+      large += is_large(slope) ? 1 : 0;
+      powers += is_power_of_two(slope) ? 1 : 0;
+    }
+  const std::vector<int> counts = {zeros, negative, large, powers};
+  for (const int count : counts) {
+    EXPECT_GT(count, 640 / 20);
+    EXPECT_LT(count, 640 / 2);
   }
-  EXPECT_GT(powers, 4);
-  EXPECT_LT(powers, 28);
-  c.problem.pse_shift = PseShape::slopes_n;
-  const auto first = values(*make_pse(c));
-  EXPECT_EQ(first, std::vector<double>(slopes.begin(), slopes.begin() + 16));
+}
+
+TEST(Pse, SlopesDifferInEveryHead) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto slopes = slopes_of(PseShape::slopes_bn, 16, seed);
+    ASSERT_EQ(slopes.size(), 32u);
+    for (const std::size_t first : {std::size_t{0}, std::size_t{16}}) {
+      std::vector<double> heads(slopes.begin() + static_cast<std::ptrdiff_t>(first),
+                                slopes.begin() + static_cast<std::ptrdiff_t>(first + 16));
+      std::erase(heads, 0.0);
+      EXPECT_EQ(std::set<double>(heads.begin(), heads.end()).size(), heads.size()) << seed;
+    }
+    EXPECT_EQ(slopes_of(PseShape::slopes_n, 16, seed),
+              std::vector<double>(slopes.begin(), slopes.begin() + 16));
+  }
+}
+
+TEST(Pse, OneHeadOfASequenceHasAnOrdinarySlope) {
+  for (const std::int64_t heads : {1, 2, 5})
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      const auto slopes = slopes_of(PseShape::slopes_n, heads, seed);
+      EXPECT_TRUE(std::ranges::any_of(slopes, is_ordinary)) << heads << " " << seed;
+    }
 }
 
 TEST(Pse, StorageOutsideTheViewHoldsNaN) {
@@ -221,26 +256,51 @@ std::string bits(const FlashCase& c) {
   return text;
 }
 
+/// The bits of the scores of drop_case: 6 rows of 6 keys, 15 rows of 3.
+std::vector<std::string> rows_of(const std::string& pattern, double keep_prob) {
+  FlashCase c = drop_case(pattern, DropMask::exact);
+  c.problem.keep_prob = keep_prob;
+  const std::string all = bits(c);
+  std::vector<std::string> rows;
+  for (std::size_t row = 0; row < 6; ++row) rows.push_back(all.substr(6 * row, 6));
+  for (std::size_t row = 0; row < 15; ++row) rows.push_back(all.substr(36 + 3 * row, 3));
+  return rows;
+}
+
 TEST(DropMask, PatternsAreWhatTheirSentencesSay) {
   EXPECT_EQ(bits(drop_case("all_kept", DropMask::exact)).substr(0, 81), std::string(81, '1'));
   EXPECT_EQ(bits(drop_case("all_dropped", DropMask::exact)).substr(0, 81), std::string(81, '.'));
-  std::string rows;
-  for (int row = 0; row < 6; ++row) rows += "11111.";
-  for (int row = 0; row < 15; ++row) rows += "11.";
-  EXPECT_EQ(bits(drop_case("last_bits", DropMask::exact)).substr(0, 81), rows);
+  std::set<std::string> kinds;
+  for (const std::string& row : rows_of("whole_rows", 0.5)) kinds.insert(row);
+  EXPECT_EQ(kinds, (std::set<std::string>{"111111", "......", "111", "..."}));
+  for (const std::string& row : rows_of("last_bits", 0.5)) EXPECT_EQ(row.back(), '.') << row;
+  for (const std::string& row : rows_of("last_bits", 0.875)) {
+    const std::size_t dropped = row.find('.');
+    EXPECT_TRUE(dropped == std::string::npos || dropped + 1 == row.size()) << row;
+  }
+}
+
+TEST(DropMask, HoldsOnesAloneWhereNothingIsDropped) {
+  for (const InputProfile& pattern : drop_patterns())
+    for (const std::string& row : rows_of(std::string(pattern.name), 1))
+      EXPECT_EQ(row, std::string(row.size(), '1')) << pattern.name;
 }
 
 TEST(DropMask, KeepsWithProbabilityKeepProb) {
-  for (const double keep_prob : {0.01, 0.5, 0.9}) {
-    FlashCase c = drop_case("random", DropMask::exact);
-    c.problem.lengths_q = {200, 300}, c.problem.lengths_kv = {150, 70};
-    c.problem.seq_q = 300, c.problem.seq_kv = 150;
-    c.problem.keep_prob = keep_prob;
-    const std::string all = bits(c).substr(0, 3 * (200 * 150 + 300 * 70));
-    const auto count = static_cast<double>(all.size());
-    const auto kept = static_cast<double>(std::ranges::count(all, '1'));
-    EXPECT_NEAR(kept / count, keep_prob, 5 * std::sqrt(keep_prob * (1 - keep_prob) / count));
-  }
+  for (const std::string pattern : {"random", "whole_rows", "last_bits"})
+    for (const double keep_prob : {0.01, 0.5, 0.9, 0.999}) {
+      FlashCase c = drop_case(pattern, DropMask::exact);
+      c.problem.lengths_q = {200, 300}, c.problem.lengths_kv = {150, 70};
+      c.problem.seq_q = 300, c.problem.seq_kv = 150;
+      c.problem.keep_prob = keep_prob;
+      const std::string all = bits(c).substr(0, 3 * (200 * 150 + 300 * 70));
+      const auto count = static_cast<double>(all.size());
+      const auto kept = static_cast<double>(std::ranges::count(all, '1'));
+      const double alike = pattern == "whole_rows" ? 150 : 1;
+      EXPECT_NEAR(kept / count, keep_prob,
+                  5 * std::sqrt(alike * keep_prob * (1 - keep_prob) / count))
+          << pattern << ' ' << keep_prob;
+    }
 }
 
 TEST(DropMask, BitsBehindTheScoresArePoison) {

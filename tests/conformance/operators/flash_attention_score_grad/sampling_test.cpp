@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "../../plan/sample_checks.hpp"
@@ -46,6 +49,62 @@ TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
   }
 }
 
+/// The drop mask that a planned case passes; nothing if it passes none or has no exact case.
+std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
+  if (c.problem.drop_mask == spec::DropMask::absent || c.track == Track::arguments)
+    return std::nullopt;
+  if (c.track != Track::exact && c.track != Track::exact_staged) return make_drop_mask(c);
+  try {
+    return Suite<Op>::exact(c, {}).inputs.drop_mask;
+  } catch (const NoExactCase&) {
+    return std::nullopt;
+  }
+}
+
+/// FAG-C93. Where a pattern keeps or drops whole rows, these are what is drawn.
+TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
+  int masks = 0, without_dropout = 0;
+  for (const FlashCase& c : default_cases()) {
+    const auto mask = drop_mask_of(c);
+    if (!mask) continue;
+    const Op::Problem& p = c.problem;
+    const std::int64_t scores = spec::score_count(p);
+    std::int64_t ones = 0;
+    for (std::int64_t e = 0; e < scores; ++e) {
+      const std::byte byte = mask->bytes[static_cast<std::size_t>(mask->offset + e / 8)];
+      ones += (byte >> (e % 8) & std::byte{1}) == std::byte{1} ? 1 : 0;
+    }
+    const double drawn_alike = c.patterns.drop == "whole_rows" ? static_cast<double>(p.seq_kv) : 1;
+    const auto count = static_cast<double>(scores);
+    const double deviation = std::sqrt(drawn_alike * count * p.keep_prob * (1 - p.keep_prob));
+    EXPECT_NEAR(static_cast<double>(ones), count * p.keep_prob,
+                p.has_dropout() ? 5 * deviation + drawn_alike : 0)
+        << command_line(c);
+    ++masks;
+    without_dropout += p.has_dropout() ? 0 : 1;
+  }
+  EXPECT_GT(masks, 250);
+  EXPECT_GT(without_dropout, 30);
+}
+
+/// Slopes of either sign, and none, take part in what is judged.
+TEST(Sample, SlopesOfEverySignAreInCasesOfEachTrack) {
+  std::map<std::string, std::set<int>> signs;
+  for (const FlashCase& c : default_cases()) {
+    if (c.problem.pse_type < 2 || c.problem.pse_shift == spec::PseShape::absent) continue;
+    if (!is_value_case(c)) continue;
+    const bool exact = c.track == Track::exact || c.track == Track::exact_staged;
+    const auto slopes = exact ? Suite<Op>::exact(c, {}).inputs.pse_shift : make_pse(c);
+    for (const std::int64_t element : viewed_elements(slopes.value())) {
+      const double slope = slopes->load(element);
+      signs[exact ? "exact" : "bound"].insert(slope > 0 ? 1 : slope < 0 ? -1 : 0);
+    }
+  }
+  const std::set<int> all = {-1, 0, 1};
+  EXPECT_EQ(signs["exact"], all);
+  EXPECT_EQ(signs["bound"], all);
+}
+
 TEST(Sample, ExercisesEverySideOfEveryRow) { testing::expect_every_side_of_every_row<Op>(); }
 
 TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
@@ -80,8 +139,8 @@ TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
   }
 }
 
-TEST(Sample, HasNoMoreThan1300CasesBesideRefusals) {
-  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1300);
+TEST(Sample, HasNoMoreThan1400CasesBesideRefusals) {
+  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1400);
 }
 
 /// What is due on the exact case follows from few keys a row: no length is a reason to judge some
@@ -154,7 +213,18 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   }
   EXPECT_EQ(used_profiles.size(), Suite<Op>::profiles().size());
   EXPECT_EQ(used_patterns.size(), mask_patterns().size());
-  EXPECT_EQ(used_drops.size(), drop_patterns().size());
+  // all_kept and all_dropped contradict every keep_prob that drops something.
+  EXPECT_EQ(used_drops, (std::set<std::string>{"random", "whole_rows", "last_bits"}));
+}
+
+TEST(Sample, HasEveryListedShapeOfABiasInEveryLayout) {
+  std::set<std::pair<spec::Layout, spec::PseShape>> used;
+  for (const auto& c : default_cases())
+    if (is_value_case(c)) used.insert({c.problem.input_layout, c.problem.pse_shift});
+  using enum spec::PseShape;
+  for (const auto& [layout, layout_name] : spec::spellings_of<spec::Layout>.entries)
+    for (const spec::PseShape shape : {bnss, bn1s, one_nss, bnhs, one_nhs, slopes_n, slopes_bn})
+      EXPECT_TRUE(used.contains({layout, shape})) << layout_name << ' ' << to_string(shape);
 }
 
 TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {

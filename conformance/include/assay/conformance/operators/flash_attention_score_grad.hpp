@@ -15,7 +15,7 @@ namespace assay::conformance {
 
 /// Named contents of user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
-/// Named contents of dropout bits: random, all_kept, all_dropped, last_bits.
+/// Named contents of dropout bits: random, whole_rows, last_bits, all_kept, all_dropped.
 std::span<const InputProfile> drop_patterns();
 
 /// The mask that the case passes, strided as its inputs: the pattern `c.patterns.mask`, closed
@@ -24,8 +24,8 @@ std::span<const InputProfile> drop_patterns();
 std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// The position bias that the case passes: numbers of its input profile as large as the scores to
-/// which they are added, in the shapes of 1024 rows a function of i - j alone, or positive slopes.
-/// Nothing where the problem has none.
+/// which they are added, in the shapes of 1024 rows a function of i - j alone, or slopes of
+/// either sign. Nothing where the problem has none.
 std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// The dropout bits that the case passes, the pattern `c.patterns.drop`: 1 keeps. Bits and bytes

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "assay/spec/contradiction.hpp"
+
+/// The lists of contradictions, each in the order of its ids.
+namespace assay::spec::detail {
+
+/// FAG-Q: FlashAttentionScoreGrad. CV-O: open points that its entry points share.
+std::vector<Contradiction> flash_contradictions();
+std::vector<Contradiction> flash_open_points();
+/// NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA operators that nobody
+/// verified on a device. NSAC-Q: NsaCompressGrad.
+std::vector<Contradiction> selected_contradictions();
+std::vector<Contradiction> nsa_open_points();
+std::vector<Contradiction> compress_contradictions();
+
+}  // namespace assay::spec::detail
