@@ -237,6 +237,11 @@ Verdicts judge_file(const CheckOptions& options, const Context& context) {
   return verdicts;
 }
 
+bool is_store(const std::string& file) {
+  return reading([&] { return fixtures::Reader(file, fixtures::Origin::foreign).kind(); }) ==
+         fixtures::CaseFileKind::store;
+}
+
 std::vector<Destination> texts(const CheckOptions& options) {
   return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
 }
@@ -264,8 +269,13 @@ ExitCode check(const CheckOptions& options, const Context& context) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (verdicts.results.cases.empty()) {
     context.err << fmt::format(
-        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n", options.file,
-        options.implementation.empty() ? "" : " of '" + options.implementation + "'");
+        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
+        options.file,
+        options.implementation.empty() ? "" : " of '" + options.implementation + "'",
+        is_store(options.file)
+            ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep, "
+              "and a file for outputs is written by 'assay export cases.h5'"
+            : "");
     return ExitCode::not_conclusive;
   }
   std::vector<std::string> names;

@@ -4,9 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,16 +34,6 @@ struct MergeOptions {
   ExitFlags exit;
   bool unfinished = false;
 };
-
-/// A pipe is none: what is read of it is gone, and it may have nobody who writes.
-bool is_hdf5(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
-  constexpr std::array<char, 8> signature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-  std::array<char, 8> beginning = {};
-  std::ifstream(path, std::ios::binary).read(beginning.data(), beginning.size());
-  return beginning == signature;
-}
 
 /// The verdict that the sweep gave, among those that others may have added.
 const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Results& results,

@@ -136,8 +136,12 @@ fixtures::PackFolder folder_for_pack(const std::string& folder) {
 
 ExitCode write_pack(const PackOptions& options, const Context& context) {
   const auto sets = pack_sets();
-  if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
-    throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
+  if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end()) {
+    std::vector<std::string> names;
+    for (const PackSet& set : sets) names.push_back(set.name);
+    throw UsageError("no set '" + options.set + "'" +
+                     one_of(options.set, names, "'assay pack --list' says what they hold:"));
+  }
   require_numerics(options.numerics);
   const auto format = format_of(options.format);
   if (!format)
@@ -223,7 +227,23 @@ std::optional<std::string> changed_file(const fs::path& folder, const char* name
   });
 }
 
+/// Errors: UsageError for a path at which no pack lies.
+void require_pack(const fs::path& folder) {
+  std::error_code error;
+  const char* const fault = !fs::exists(folder, error)         ? "is not there"
+                            : !fs::is_directory(folder, error) ? "is a file"
+                            : !fixtures::is_unfinished(folder) &&
+                                    !fs::exists(folder / manifest_name, error)
+                                ? "holds no manifest.json"
+                                : nullptr;
+  if (fault != nullptr)
+    throw UsageError(fmt::format("--verify is '{}', which {}; wanted the folder of a pack, as "
+                                 "'assay pack SET --to FOLDER' writes it",
+                                 folder.string(), fault));
+}
+
 Json read_manifest(const fs::path& folder, const std::string& where) {
+  require_pack(folder);
   if (fixtures::is_unfinished(folder))
     throw UsageError(folder.string() + " is no whole pack: its writer was stopped, or is at work");
   const Json manifest = parsed(text_of(folder, manifest_name, most_manifest), where);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "assay/conformance/case/unread_fields.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
@@ -16,6 +17,8 @@ namespace {
 template <class Op>
 ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  for (const std::string& sentence : conformance::unread_fields(c))
+    context.err << "note: " << sentence << '\n';
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation,

@@ -27,7 +27,7 @@ device::Spec chosen_device(const std::string& name) {
     if (device.name == name) return device;
     names.push_back(device.name);
   }
-  throw UsageError("no device '" + name + "'; devices are " + joined(names));
+  throw UsageError("no device '" + name + "'" + one_of(name, names, "devices are"));
 }
 
 std::string range(const device::Quantity& quantity) {
