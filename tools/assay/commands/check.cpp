@@ -29,6 +29,7 @@ using conformance::Verdict;
 
 struct CheckOptions {
   std::string file, implementation, numerics = "ascend_a2", report, html, junit;
+  Replace replace = Replace::own_results;
 };
 
 /// Suffix of the name under which a file holds a second run of the same implementation on the same
@@ -243,7 +244,9 @@ bool is_store(const std::string& file) {
 }
 
 std::vector<Destination> texts(const CheckOptions& options) {
-  return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
+  return {{"--report", options.report, TextKind::report},
+          {"--html", options.html, TextKind::page},
+          {"--junit", options.junit, TextKind::junit}};
 }
 
 void write_reports(const CheckOptions& options, const conformance::Results& results,
@@ -259,7 +262,7 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
 
 ExitCode check(const CheckOptions& options, const Context& context) {
   require_numerics(options.numerics);
-  require_writable(texts(options), {{"file", options.file}});
+  require_writable(texts(options), {{"file", options.file}}, options.replace);
   const Context told = beside(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
   stop_on_signals();
@@ -330,6 +333,7 @@ Command check_command() {
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");
+            declare_force(app, options->replace);
             return [options](const Context& context) { return check(*options, context); };
           }};
 }

@@ -18,6 +18,7 @@
 #include "assay/conformance/suite.hpp"
 #include "assay/fixtures/npy.hpp"
 #include "commands/commands.hpp"
+#include "flags/destinations.hpp"
 #include "flags/one_case.hpp"
 #include "stored/recorder.hpp"
 #include "stored/stored_case.hpp"
@@ -102,6 +103,7 @@ template <class Op>
 ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
+  require_place_of_folder({"--npy", options.folder});
   std::error_code failure;
   std::filesystem::create_directories(options.folder, failure);
   if (failure)

@@ -17,6 +17,7 @@
 #include "build_facts.hpp"
 #include "commands/commands.hpp"
 #include "flags/choose.hpp"
+#include "flags/destinations.hpp"
 #include "flags/numerics.hpp"
 #include "packs/goldens.hpp"
 #include "packs/recipe.hpp"
@@ -127,6 +128,7 @@ bool is_manifest(const std::string& text) {
 }
 
 fixtures::PackFolder folder_for_pack(const std::string& folder) {
+  require_place_of_folder({"--to", folder});
   try {
     return reading([&] { return fixtures::PackFolder(folder, is_manifest); });
   } catch (const UsageError& error) {

@@ -21,6 +21,7 @@ using conformance::Results;
 
 struct ReportOptions {
   std::string report, html, json;
+  Replace replace = Replace::own_results;
   /// The first report of them is compared; all are on the page, a kill table and a trace.
   std::vector<std::string> before;
 };
@@ -63,9 +64,12 @@ ExitCode compare(const ReportOptions& options, const Results& results, const Res
 }
 
 ExitCode report(const ReportOptions& options, const Context& context) {
-  const std::vector<Destination> written = {{"--html", options.html}, {"--json", options.json}};
-  require_writable(written, {{"report", options.report}});
-  for (const std::string& before : options.before) require_writable(written, {{"before", before}});
+  const std::vector<Destination> written = {{"--html", options.html, TextKind::page},
+                                            {"--json", options.json, TextKind::changes}};
+  std::vector<Destination> read = {{"report", options.report}};
+  for (const std::string& before : options.before) read.push_back({"before", before});
+  for (const Destination& input : read) require_writable(written, {input}, Replace::anything);
+  require_writable(written, {}, options.replace);
   const Context told = beside(written, context);
   Shown shown;
   read_shown(options.report, shown);
@@ -104,6 +108,7 @@ Command report_command() {
                        "and a table of 'assay mutants' and a trace of 'assay device plan'");
         app.add_option("--html", options->html, "write one page with pictures");
         app.add_option("--json", options->json, "write what changed, for programs");
+        declare_force(app, options->replace);
         return [options](const Context& context) { return report(*options, context); };
       }};
 }

@@ -27,6 +27,7 @@ using mutants::KillTable;
 
 struct Flags {
   std::string only, threads, report;
+  Replace replace = Replace::own_results;
   bool json = false, list = false;
 };
 
@@ -231,7 +232,7 @@ void append(KillTable& table, KillTable other) {
 }
 
 ExitCode judge(const Flags& flags, const Context& context) {
-  require_writable({{"--report", flags.report}});
+  require_writable({{"--report", flags.report, TextKind::kills}}, {}, flags.replace);
   const Context told = beside({{"--report", flags.report}}, context);
   stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
@@ -268,6 +269,7 @@ Command mutants_command() {
             app.add_option("--threads", flags->threads, "host threads that judge cases");
             app.add_option("--report", flags->report,
                            "write the table as JSON, which 'assay report' shows");
+            declare_force(app, flags->replace);
             app.add_flag("--json", flags->json, "print the table as JSON");
             app.add_flag("--list", flags->list,
                          "their names alone, by which --implementation finds them");
