@@ -15,6 +15,7 @@
 #include "flags/choose.hpp"
 #include "flags/destinations.hpp"
 #include "flags/numerics.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
 #include "stored/reading.hpp"
@@ -312,7 +313,9 @@ ExitCode check(const CheckOptions& options, const Context& context) {
   for (const auto& [item, count] : verdicts.unconfirmed)
     told.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
   const conformance::Summary& summary = verdicts.results.summary;
-  return summary.ends_with.value_or(summary.exit_code());
+  const ExitCode code = summary.ends_with.value_or(summary.exit_code());
+  told.out << '\n' << conclusion(verdicts.results, code) << '\n';
+  return code;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "commands/result_files.hpp"
 #include "commands/sweep_part.hpp"
 #include "dashboard.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "stored/read_results.hpp"
 #include "stored/reading.hpp"
@@ -176,6 +177,7 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
     told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
                             results.summary.planned);
   if (results.summary.interrupted) context.err << "a part was stopped\n";
+  told.out << conclusion(results, *results.summary.ends_with) << '\n';
   return *results.summary.ends_with;
 }
 

@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "printing/print_kills.hpp"
 #include "printing/print_timeline.hpp"
@@ -26,18 +27,23 @@ struct ReportOptions {
   std::vector<std::string> before;
 };
 
-void print_changes(const Changes& changes, const Results& before, const std::string& program,
-                   std::ostream& out) {
+void print_changes(const Changes& changes, const Results& now, const Results& before,
+                   const std::string& program, std::ostream& out) {
   Table table({"change", "before", "now", "replay"});
-  for (const auto& [change, why, then, now] : changes.cases)
+  for (const auto& [change, why, then, today] : changes.cases)
     table.add({fmt::format("{}{}{}", spec::to_string(change), why.empty() ? "" : ": ", why),
                std::string(then == nullptr ? "-" : spec::to_string(then->verdict.value)),
-               std::string(spec::to_string(now->verdict.value)),
-               conformance::replay_command(*now, program)});
+               std::string(spec::to_string(today->verdict.value)),
+               conformance::replay_command(*today, program)});
   out << fmt::format("\ncompared with {} of {}: {} in both, {} only now, {} only before\n",
                      before.environment.implementation, before.environment.started,
                      conformance::counted(changes.common, "case"), changes.only_now,
                      changes.only_before.size());
+  for (const auto& [when, results] : {std::pair{"now", &now}, std::pair{"before", &before}}) {
+    const Tally tally = tally_of(*results);
+    out << fmt::format("{}: {} of {} judged cases conform; {} not applicable\n", when,
+                       tally.conforming, tally.judged(), tally.not_applicable);
+  }
   if (!changes.only_before.empty())
     out << "missing now, the first of them: "
         << conformance::replay_command(*changes.only_before.front(), program) << '\n';
@@ -57,7 +63,7 @@ void print_changes(const Changes& changes, const Results& before, const std::str
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, const Context& context) {
   const Changes changes = changes_between(results, before);
-  print_changes(changes, before, replay_program(results, context), out);
+  print_changes(changes, results, before, replay_program(results, context), out);
   if (const auto write = sink(options.json, context)) write(to_json(changes, results, before));
   if (changes.count(Change::regression) > 0) return ExitCode::nonconformant;
   return changes.common > 0 ? ExitCode::conformant : ExitCode::not_conclusive;
@@ -86,6 +92,10 @@ ExitCode report(const ReportOptions& options, const Context& context) {
     write(dashboard_page(shown));
     told.out << "\npage: " << options.html << '\n';
   }
+  if (runs.size() == 1)
+    told.out << '\n'
+             << conclusion(runs[0], runs[0].summary.ends_with.value_or(runs[0].summary.exit_code()))
+             << '\n';
   return code;
 }
 

@@ -24,6 +24,7 @@
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
 #include "printing/case_teller.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
 #include "stored/read_results.hpp"
@@ -418,7 +419,9 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   if (store && results.shard) store->describe(description(results, *store));
   const bool stored = !store || is_stored(*store, summary, options, context);
   context.err << end.warning;
-  beside(options.files.texts(), context).out << end.words;
+  beside(options.files.texts(), context).out
+      << end.words
+      << conclusion(results, stored ? end.code : ExitCode::not_conclusive) << '\n';
   if (stored || end.code != ExitCode::conformant) return end.code;
   results.summary.ends_with = ExitCode::not_conclusive;
   if (sinks.report && !is_standard_output(options.files.report))
