@@ -253,7 +253,7 @@ std::vector<Destination> texts(const CheckOptions& options) {
 void write_reports(const CheckOptions& options, const conformance::Results& results,
                    const Context& context) {
   if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.html, context)) write(dashboard_page(results));
+  if (const auto write = sink(options.html, context)) write(dashboard_page(results, context));
   if (options.junit.empty()) return;
   conformance::JunitListener junit(sink(options.junit, context), results.environment.program);
   for (std::size_t k = 0; k < results.cases.size(); ++k)

@@ -130,7 +130,7 @@ void write_store(const std::string& path, const Results& results, const std::vec
 void write_texts(const MergeOptions& options, const Results& results, const Baseline& baseline,
                  const Context& context) {
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.files.html, context)) write(dashboard_page(results));
+  if (const auto write = sink(options.files.html, context)) write(dashboard_page(results, context));
   if (const auto write = sink(options.files.junit, context)) {
     conformance::JunitListener junit(
         write, results.environment.program,

@@ -89,7 +89,7 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   const ExitCode code = runs.size() < 2 ? ExitCode::conformant
                                         : compare(options, runs[0], runs[1], told.out, context);
   if (const auto write = sink(options.html, context)) {
-    write(dashboard_page(shown));
+    write(dashboard_page(shown, context));
     told.out << "\npage: " << options.html << '\n';
   }
   if (runs.size() == 1)

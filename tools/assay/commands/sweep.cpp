@@ -143,7 +143,7 @@ void publish(const conformance::Results& results, const SweepOptions& options, c
                          results.summary.ends_with != results.summary.exit_code();
   if (sinks.report && (says_more || is_standard_output(options.files.report)))
     sinks.report(conformance::to_json(results));
-  if (sinks.html) sinks.html(dashboard_page(results));
+  if (sinks.html) sinks.html(dashboard_page(results, context));
   told.out << '\n';
   options.files.print(told.out);
 }
@@ -325,7 +325,7 @@ void publish_none(const SweepOptions& options, const Context& context) {
   none.environment.implementation = none.summary.implementation = options.implementation.name;
   none.summary.ends_with = ExitCode::conformant;
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(none));
-  if (const auto write = sink(options.files.html, context)) write(dashboard_page(none));
+  if (const auto write = sink(options.files.html, context)) write(dashboard_page(none, context));
   if (options.files.junit.empty()) return;
   conformance::JunitListener(sink(options.files.junit, context), context.program)
       .on_end(none.summary);
