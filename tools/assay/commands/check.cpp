@@ -17,6 +17,7 @@
 #include "flags/numerics.hpp"
 #include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/reading.hpp"
 #include "stored/stored_case.hpp"
@@ -219,8 +220,12 @@ Verdicts judge_file(const CheckOptions& options, const Context& context) {
   const fixtures::Reader reader =
       reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
   const auto expect = [&](const fixtures::CaseRecord& head) { return expectation(options, head); };
-  for (const std::string& id : reading([&] { return reader.ids(); })) {
+  const std::vector<std::string> ids = reading([&] { return reader.ids(); });
+  Waiting waiting(context, {.what = "check", .cases = std::ssize(ids)});
+  std::int64_t done = 0;
+  for (const std::string& id : ids) {
     if (context.stop) throw Stopped(options.file);
+    waiting.done(done++);
     CaseReport unread;
     unread.id = id;
     try {

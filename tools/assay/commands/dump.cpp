@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <span>
@@ -20,6 +21,7 @@
 #include "commands/commands.hpp"
 #include "flags/destinations.hpp"
 #include "flags/one_case.hpp"
+#include "printing/waiting.hpp"
 #include "stored/recorder.hpp"
 #include "stored/stored_case.hpp"
 
@@ -116,6 +118,12 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
     throw UsageError(
         fmt::format("{} does not take this call: {}", implementation->name(), *reason));
 
+  std::optional<Waiting> waiting;
+  if (!options.implementation.in_process)
+    waiting.emplace(context,
+                    Work{.what = "dump",
+                         .expected_seconds = conformance::Suite<Op>::expected_cost(c),
+                         .is_foreign = !runs_here<Op>(context.registry, options.implementation)});
   const spec::Numerics numerics = implementation->numerics(c.problem);
   conformance::Examination<Op> examination(c);
   const typename Op::Inputs inputs = examination.inputs(numerics);

@@ -22,6 +22,7 @@
 #include "packs/goldens.hpp"
 #include "packs/recipe.hpp"
 #include "packs/sets.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/json_members.hpp"
 #include "stored/reading.hpp"
@@ -99,7 +100,7 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
 }
 
 template <class Op>
-void add_cases(const PackOptions& options, Pack& pack, const Context& context) {
+void add_cases(const PackOptions& options, Pack& pack, Waiting& waiting, const Context& context) {
   for (const auto& c : cases_of_set<Op>(options.set)) {
     if (context.stop) throw std::runtime_error(options.to + ": stopped; there is no whole pack");
     try {
@@ -107,6 +108,7 @@ void add_cases(const PackOptions& options, Pack& pack, const Context& context) {
     } catch (const conformance::NoExactCase&) {
       ++pack.inexact;
     }
+    waiting.done(pack.cases + pack.inexact + pack.long_recipes);
   }
 }
 
@@ -152,7 +154,12 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   fixtures::PackFolder folder = folder_for_pack(options.to);
   fixtures::PackWriter writer(options.to, *format);
   Pack pack{.writer = writer};
-  for_each_operator([&]<class Op> { add_cases<Op>(options, pack, context); });
+  std::int64_t cases = 0;
+  for_each_operator([&]<class Op> { cases += std::ssize(cases_of_set<Op>(options.set)); });
+  {
+    Waiting waiting(context, {.what = "pack", .cases = cases});
+    for_each_operator([&]<class Op> { add_cases<Op>(options, pack, waiting, context); });
+  }
   writer.close();
   fixtures::replace_file(fs::path(options.to) / recipes_name, pack.recipes);
   Json manifest = {

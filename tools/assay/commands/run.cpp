@@ -7,6 +7,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
+#include "commands/watched.hpp"
 #include "flags/one_case.hpp"
 #include "printing/print_case.hpp"
 #include "stored/recorder.hpp"
@@ -23,7 +24,9 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation,
                         implementation_name<Op>(context.registry, options.implementation));
-  const conformance::CaseReport report = conformance::examine(c, recorder);
+  const conformance::CaseReport report =
+      watched(c, options.implementation, "run", recorder, context,
+              [&] { return conformance::examine(c, recorder); });
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));
     for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;

@@ -357,7 +357,8 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   conformance::JunitListener junit(
       sinks.junit, context.program,
       [&baseline](const CaseReport& report) { return baseline.excuse(report); });
-  std::vector<conformance::SweepListener*> listeners = {&console};
+  SlowCaseTeller slow;
+  std::vector<conformance::SweepListener*> listeners = {&slow, &console};
   conformance::SweepControl control{.stop = &context.stop};
   if (options.fail_fast)
     control.ends_behind = [&baseline](const CaseReport& report) {
@@ -404,7 +405,12 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
                 prepare);
     for (std::size_t turn = 0; turn < order.turns.size(); ++turn) {
       ahead.judging(turn);
-      parts[order.turns[turn].part]->run(run, order.turns[turn].place);
+      const auto [part, place] = order.turns[turn];
+      if (!options.implementation.in_process)
+        slow.begin(context, fmt::format("case {} of {} ({})", turn + 1, order.turns.size(),
+                                        parts[part]->id(place)));
+      parts[part]->run(run, place);
+      slow.end();
     }
   }
   const Summary& summary = run.finish();

@@ -16,6 +16,7 @@
 #include "flags/destinations.hpp"
 #include "flags/values.hpp"
 #include "printing/table.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/kills.hpp"
 
@@ -237,16 +238,14 @@ ExitCode judge(const Flags& flags, const Context& context) {
   stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
   if (!flags.threads.empty()) control.threads = integer_value("--threads", flags.threads, 1, 1024);
-  if (context.terminal)
-    control.progress = [&](std::int64_t done, std::int64_t all) {
-      context.err << fmt::format("\rcase {} of {}{}", done, all, done == all ? "\n" : "")
-                  << std::flush;
-    };
   KillTable table;
   for_each_operator([&]<class Op> {
     const auto mutants = chosen_mutants<Op>(flags.only);
-    if (!mutants.empty() && !context.stop)
-      append(table, mutants::kill_table(mutants, mutants::kill_cases<Op>(), control));
+    if (mutants.empty() || context.stop) return;
+    const auto cases = mutants::kill_cases<Op>();
+    Waiting waiting(context, {.what = std::string(Op::name), .cases = std::ssize(cases)});
+    control.progress = [&](std::int64_t done, std::int64_t) { waiting.done(done); };
+    append(table, mutants::kill_table(mutants, cases, control));
   });
   if (table.rows.empty() && !context.stop) throw none_of_that_name(flags);
   if (flags.json)
