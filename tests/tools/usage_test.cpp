@@ -196,7 +196,7 @@ TEST(Usage, LinesOfOnesOwnAreNamedByFileLineAndWord) {
   expect_usage("sweep --cases=/dev/zero", {"--cases", "/dev/zero", "larger than 67108864 bytes"});
   std::filesystem::create_directory(folder / "pipes");
   ASSERT_EQ(mkfifo((folder / "pipes/that_nobody_writes.txt").c_str(), 0600), 0);
-  expect_usage("sweep --cases=" + (folder / "pipes"), {"--cases", "holds no line of a case"});
+  expect_usage("sweep --cases=" + (folder / "pipes"), {"--cases", "a folder without a .txt file"});
   expect_usage("list --coverage --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
 }
 

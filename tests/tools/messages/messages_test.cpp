@@ -28,7 +28,7 @@ cli::Registry kernels() {
 /// What a message offers is added until the line runs.
 TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   const cli::Registry registry = kernels();
-  for (const std::string line :
+  for (const std::string& line :
        {attention + " --layout=TND", attention + " --entry_point=u1",
         attention + " --entry_point=u3 --layout=TND", attention + " --entry_point=u2",
         attention + " --keep_prob=0.5", attention + " --sparse_mode=6 --atten_mask=compressed",
@@ -54,7 +54,7 @@ TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
 /// A kernel that ignores the field would conform, too: the user should know.
 TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
   const cli::Registry registry = kernels();
-  for (const std::string line :
+  for (const std::string& line :
        {attention + " --sparse_mode=3", attention + " --sparse_mode=1",
         attention + " --pre_tokens=3", attention + " --prefix=3 --atten_mask=SS",
         attention + " --mask_dtype=uint8", attention + " --drop_mask=exact",
@@ -132,8 +132,9 @@ TEST(Messages, ANameOfTheDocumentsIsTranslatedIntoALineThatRuns) {
       std::smatch hint;
       const std::regex wanted(" is entry point " + cells[0] + ": (" + cells[1] + "( --[^ ;]+)+)");
       ASSERT_TRUE(std::regex_search(refused.err, hint, wanted)) << refused.err;
-      if (is_judged)
+      if (is_judged) {
         EXPECT_EQ(answer(registry, words("run " + hint[1].str())).code, 0) << hint[1];
+      }
     }
     ++translated;
   }
@@ -168,7 +169,7 @@ TEST(Messages, AFileOfAnotherKindIsNamedWithTheOneThatIsWanted) {
   const Answer lines = answer(registry, {"sweep", "--lines=" + (folder / "lines")});
   EXPECT_EQ(lines.code, 2);
   EXPECT_PRED2(has, lines.err, std::string("a folder without a .txt file"));
-  for (const std::string path : {folder / "none", folder / "cases.h5", folder / "lines"}) {
+  for (const std::string& path : {folder / "none", folder / "cases.h5", folder / "lines"}) {
     const Answer pack = answer(registry, {"pack", "--verify=" + path});
     EXPECT_EQ(pack.code, 2);
     EXPECT_PRED2(has, pack.err,

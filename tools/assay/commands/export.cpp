@@ -104,7 +104,9 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
 /// One line that is drawn again and again on a terminal, and elsewhere a line now and then.
 class Progress {
  public:
-  Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {}
+  Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {
+    first_.emplace(context, Work{.what = "export", .cases = cases});
+  }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() {
@@ -112,6 +114,7 @@ class Progress {
   }
 
   void next() {
+    first_.reset();
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> passed = now - start_;
     ++done_;
@@ -139,6 +142,7 @@ class Progress {
   const Context& context_;
   std::int64_t cases_, done_ = 0;
   std::optional<std::chrono::steady_clock::time_point> shown_;
+  std::optional<Waiting> first_;  ///< until a case is done
 };
 
 std::string size_text(std::int64_t bytes) {
