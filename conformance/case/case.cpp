@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "assay/conformance/case/nearest.hpp"
 #include "assay/conformance/case/shell_word.hpp"
 
 namespace assay::conformance {
@@ -19,6 +20,15 @@ std::vector<std::string_view> items_of(std::string_view text) {
   }
   items.push_back(text);
   return items;
+}
+
+void refuse_field(const std::string& word, const std::vector<std::string>& fields) {
+  const std::string name = word.substr(0, word.find('=')), guess = nearest(name, fields);
+  std::string all;
+  for (const std::string& field : fields) all += (all.empty() ? "" : ", ") + field;
+  throw std::invalid_argument("'" + word + "': no field " + name.substr(2) +
+                              (guess.empty() ? "" : "; did you mean '" + guess + "'?") +
+                              (guess.empty() ? "; there are " : " There are ") + all);
 }
 
 }  // namespace detail
@@ -107,8 +117,39 @@ std::string case_id(std::string_view command_line) {
 
 std::string_view requirement_named_in(std::string_view way) { return way.substr(0, way.find(':')); }
 
-void refuse(std::string_view field, const std::string& value, const std::string& accepted) {
-  throw std::invalid_argument("--" + std::string(field) + "=" + value + ": accepted: " + accepted);
+namespace {
+
+/// The words between ", " of a list.
+std::vector<std::string> listed(const std::string& list) {
+  std::vector<std::string> words;
+  for (const std::string_view item : detail::items_of(list))
+    words.emplace_back(item.substr(std::min(item.find_first_not_of(' '), item.size())));
+  return words;
+}
+
+bool is_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+}
+
+/// "did you mean 'fp32'? " where a word of the list is like the value; else empty.
+std::string guess_of(const std::string& value, const std::string& accepted) {
+  if (value.empty() || !is_letter(value.front())) return {};
+  const std::string guess = nearest(value, listed(accepted));
+  return guess.empty() ? "" : "did you mean '" + guess + "'? ";
+}
+
+}  // namespace
+
+void refuse(std::string_view field, const std::string& value, const std::string& accepted,
+            const std::string& next) {
+  throw std::invalid_argument("--" + std::string(field) + "=" + value + ": " +
+                              guess_of(value, accepted) + "accepted: " + accepted +
+                              (next.empty() ? "" : "; " + next));
+}
+
+void refuse_alone(std::string_view field, const std::string& value, const std::string& lack,
+                  const std::string& next) {
+  throw std::invalid_argument("--" + std::string(field) + "=" + value + " " + lack + ": " + next);
 }
 
 }  // namespace assay::conformance

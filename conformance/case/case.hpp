@@ -101,15 +101,17 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
 }
 
 template <class Op>
-std::string field_names() {
-  std::string joined;
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
   const Case<Op> any;
   visit_case_fields(any, [&](std::string_view name, const auto&, std::string_view) {
-    if (!joined.empty()) joined += ", ";
-    joined += "--" + std::string(name);
+    names.push_back("--" + std::string(name));
   });
-  return joined;
+  return names;
 }
+
+/// Throws std::invalid_argument for a word that names no field: what it may mean, and all fields.
+[[noreturn]] void refuse_field(const std::string& word, const std::vector<std::string>& fields);
 
 /// The fields that the words say, not yet whether a call can be made of them.
 template <class Op>
@@ -130,9 +132,7 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
       parse_member<Op>(field, value, member);
       known = true;
     });
-    if (!known)
-      throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
-                                  field_names<Op>());
+    if (!known) refuse_field(word, field_names<Op>());
   }
   Suite<Op>::settle_extents(c.problem,
                             [&](std::string_view field) { return seen.contains(field); });

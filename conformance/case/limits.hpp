@@ -27,9 +27,13 @@ struct FieldRange {
   std::string text() const;
 };
 
-/// Throws std::invalid_argument: the field, its value, and what is accepted.
+/// Throws std::invalid_argument: the field, its value, what is accepted, and `next`, what to do.
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
-                         const std::string& accepted);
+                         const std::string& accepted, const std::string& next = {});
+/// Throws std::invalid_argument for a value that needs another field: "--keep_prob=0.5 drops, and
+/// there is no drop mask: add --drop_mask=exact".
+[[noreturn]] void refuse_alone(std::string_view field, const std::string& value,
+                               const std::string& lack, const std::string& next);
 
 /// The shortest text that reads back as the number.
 std::string number_text(double value);

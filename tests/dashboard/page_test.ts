@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -70,6 +70,40 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   assert.match(verdictOf(line), new RegExp(`\\b${shown.verdict}\\b`));
 });
 
+test("every line that the page offers runs as it stands", async () => {
+  const cases = report().cases;
+  const kinds = new Map(cases.map((c) => [c.verdict + " " + c.fields["track"], c.id]));
+  assert.ok(kinds.size >= 5, [...kinds.keys()].join(", "));
+  const commands = new Set<string>();
+  for (const id of kinds.values()) {
+    const page = await open(browser, PAGE, { hash: `#case=${id}` });
+    for (const line of await page.$$eval("#case-page .replay code", (all) => all.map((code) => code.textContent ?? ""))) {
+      assert.ok(line.startsWith(PROGRAM + " "), `${line}: the path of the program is kept`);
+      const cwd = mkdtempSync(join(FOLDER, "line-"));  // arrays of another case would be in the way
+      const done = spawnSync("bash", ["-c", line], { encoding: "utf8", cwd });
+      assert.ok(done.status !== null && [0, 1, 3].includes(done.status), `${line}: ${done.status}\n${done.stderr}`);
+      commands.add(line.split(" ")[1]!);
+    }
+    await page.context().close();
+  }
+  assert.deepEqual([...commands].sort(), ["dump", "explain", "run"]);
+});
+
+test("what does not apply is not counted as conforming", async () => {
+  const made = embedded();
+  const [first, ...others] = made.cases.filter((c) => c.verdict === "conforms");
+  made.cases = [first!, ...others.slice(0, 3).map((c) => ({ ...c, verdict: "not_applicable" }))];
+  made.causes = [];
+  made.summary = { ...made.summary, cases: 4, verdicts: { conforms: 1, not_applicable: 3 } };
+  writePage("applicable.html", [made, made]);
+  const page = await open(browser, "applicable.html");
+  assert.match((await page.textContent("#conclusion")) ?? "", /^Conforms: 1 case, \d+ judged numerically, 0 failures; 3 cases not applicable$/);
+  const row = await page.$$eval("#runs-table tr", (all) => all.map((r) => [...r.children].map((cell) => cell.textContent ?? "")));
+  assert.deepEqual(row.find((cells) => cells[0] === "conform"), ["conform", "1 of 1 judged", "1 of 1 judged"]);
+  assert.equal(await search(page, "kind=conforms"), 1);
+  assert.equal(await search(page, "kind=not_applicable"), 3);
+});
+
 test("a search takes words, phrases, fields, comparisons and negation", async () => {
   const page = await open(browser, PAGE);
   const all = embedded().cases;
@@ -79,7 +113,10 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   assert.equal(await search(page, "sparse_mode=3 dtype=fp16"), expected(both));
   assert.equal(await search(page, "dtype=fp16 -sparse_mode=3"), expected((c) => c.fields["dtype"] === "fp16") - expected(both));
   assert.equal(await search(page, "dtype=fp16|bf16"), expected((c) => ["fp16", "bf16"].includes(c.fields["dtype"]!)));
-  assert.equal(await search(page, "head_dim>=64"), expected((c) => Number(c.fields["head_dim"]) >= 64));
+  const wide = expected((c) => Number(c.fields["head_dim"]) >= 64);
+  for (const query of ["head_dim>=64", "head_dim >= 64", "head_dim >=64"]) assert.equal(await search(page, query), wide, query);
+  const third = expected((c) => c.fields["sparse_mode"] === "3");
+  for (const query of ["sparse_mode==3", "sparse_mode == 3"]) assert.equal(await search(page, query), third, query);
   const lengths = (c: (typeof all)[number], side: string): number[] =>
     (c.fields["lengths_" + side] || c.fields["seq_" + side] || "").split(",").filter((n) => n !== "").flatMap((text) => {
       const [times, one] = text.includes("x") ? text.split("x") : ["1", text];
@@ -88,6 +125,7 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   const tails = expected((c) => lengths(c, "kv").some((n) => n % 16 > 0));
   assert.ok(tails > 0 && tails < all.length);
   assert.equal(await search(page, "seq_kv%16>0"), tails);
+  assert.equal(await search(page, "seq_kv % 16 > 0"), tails);
   assert.equal(await search(page, "-seq_kv%16>0"), all.length - tails);
   const grouped = expected((c) => Number(c.fields["heads_q"]) > Number(c.fields["heads_kv"]));
   assert.ok(grouped > 0 && grouped < all.length);
@@ -105,6 +143,15 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   assert.equal(await search(page, "no_such_word_at_all"), 0);
   await search(page, "colour=red");
   assert.match((await page.textContent("#filter-complaint")) ?? "", /no case has a field colour/i);
+  const products = [...new Set(all.map((c) => c.fields["product"]))].sort().join(", ");
+  for (const [query, complaint] of [
+    ["hed_dim=64", "No case has a field hed_dim; did you mean head_dim? Known: "],
+    ["product=a1", `No case has product=a1; its values: ${products}.`],
+    ["--product=a2", "No replay line holds --product=a2: lines leave out defaults. Search for product=a2."],
+  ] as const) {
+    await search(page, query);
+    assert.ok((await page.textContent("#filter-complaint"))!.startsWith(complaint), query);
+  }
   for (const name of ["constructor", "__proto__", "toString"]) {
     await search(page, name + ">0");  // members of every object
     assert.match((await page.textContent("#filter-complaint")) ?? "", new RegExp("no case has a field " + name, "i"));

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "assay/fixtures/file.hpp"
@@ -153,7 +154,7 @@ TEST_F(Destinations, ALinkStaysALink) {
   fs::create_directory(folder / "real");
   for (const std::string name : {"r.json", "p.html", "j.xml", "s.h5", "c.h5"})
     fs::create_symlink("real/" + name, folder / name);
-  std::ofstream(folder / "real/r.json") << "old";
+  std::ofstream(folder / "real/r.json") << R"({"schema": "assay-report-2"})";
   sweep({"--report", folder / "r.json", "--html", folder / "p.html", "--junit", folder / "j.xml",
          "--store", folder / "s.h5"});
   answer(registry, {"export", folder / "c.h5", "--recipe-only", "nsa_compress_grad"});
@@ -163,6 +164,66 @@ TEST_F(Destinations, ALinkStaysALink) {
   }
   fs::create_symlink("circle", folder / "circle");
   expect_refusal((calls = 0, sweep({"--html", folder / "circle"})), {"leads in a circle"});
+}
+
+/// A mistyped path may name a source file, or a result of another kind.
+TEST_F(Destinations, WhatIsNoResultOfTheKindIsKept) {
+  const std::map<std::string, std::string> written = {{"--report", folder / "r.json"},
+                                                      {"--html", folder / "p.html"},
+                                                      {"--junit", folder / "j.xml"}};
+  for (const auto& [flag, path] : written) EXPECT_NE(sweep({flag, path}).code, 2) << flag;
+  std::ofstream(folder / "k.cpp") << "mine";
+  for (const auto& [flag, own] : written) {
+    calls = 0;
+    expect_refusal(sweep({flag, folder / "k.cpp"}),
+                   {flag + " is '", "exists and is not ", "name another file, or add --force"});
+    for (const auto& [other, path] : written)
+      if (other != flag) expect_refusal(sweep({flag, path}), {flag + " is '", "exists and is not"});
+    EXPECT_NE(sweep({flag, own}).code, 2) << "its own kind, " << flag;
+  }
+  EXPECT_EQ(text_of(folder / "k.cpp"), "mine");
+  std::ofstream(folder / "empty");
+  EXPECT_NE(sweep({"--html", folder / "empty"}).code, 2) << "nothing is lost";
+  EXPECT_NE(sweep({"--html", folder / "k.cpp", "--force"}).code, 2);
+  EXPECT_TRUE(text_of(folder / "k.cpp").starts_with("<!DOCTYPE html>"));
+}
+
+TEST_F(Destinations, EveryCommandKeepsWhatIsNotItsResult) {
+  sweep({"--report", folder / "r.json"});
+  calls = 0;
+  const std::string mine = folder / "mine.txt", report = folder / "r.json";
+  std::ofstream(mine) << "mine";
+  const std::vector<std::string> to_export = {"export", folder / "c.h5", "--recipe-only",
+                                              "nsa_compress_grad"};
+  ASSERT_EQ(answer(registry, to_export).code, 0);
+  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
+           {"report", report, "--html", mine},
+           {"report", report, report, "--json", mine},
+           {"check", folder / "c.h5", "--report", mine},
+           {"check", folder / "c.h5", "--html", mine},
+           {"check", folder / "c.h5", "--junit", mine},
+           {"merge", report, "--report", mine}})
+    expect_refusal(answer(registry, line), {"mine.txt', which exists and is not "});
+  EXPECT_EQ(text_of(mine), "mine");
+  for (const char* time : {"nothing lies there", "its own kind is replaced"}) {
+    const Answer written =
+        answer(registry, {"report", report, report, "--json", folder / "changes.json"});
+    EXPECT_EQ(written.code, 0) << time << written.err;
+  }
+}
+
+TEST_F(Destinations, AFolderThatAMistypedPathImpliesIsNotMade) {
+  const std::string absent = folder / "reprots", file = absent + "/x";
+  for (const char* flag : {"--report", "--html", "--junit", "--store"})
+    expect_refusal(sweep({flag, file}), {std::string(flag) + " is '", "reprots: there is no such"});
+  expect_refusal(answer(registry, {"export", file}), {"file is '", "there is no such folder"});
+  expect_refusal(answer(registry, {"dump", "nsa_compress_grad", "--npy", file}),
+                 {"--npy is '", "there is no folder", "make it first"});
+  expect_refusal(answer(registry, {"pack", "smoke", "--to", file}),
+                 {"--to is '", "there is no folder", "make it first"});
+  EXPECT_FALSE(fs::exists(absent));
+  EXPECT_NE(answer(registry, {"dump", "nsa_compress_grad", "--npy", folder / "npy"}).code, 2)
+      << "the folder itself is made";
 }
 
 /// A pipe stands for everything that is no regular file.
@@ -181,9 +242,9 @@ TEST_F(Destinations, WhatIsNoRegularFileIsWrittenThrough) {
 TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full that may be written";
   fs::create_symlink("/dev/full", folder / "full");
-  const Answer result = sweep({"--html", folder / "full"});
-  EXPECT_EQ(result.code, 3);
-  EXPECT_PRED2(has, result.err, std::string("/dev/full: it cannot be written: No space left"));
+  for (const char* flag : {"--report", "--html", "--junit"})
+    expect_refusal(sweep({flag, folder / "full"}),
+                   {std::string(flag) + " is '", "which cannot be written: No space left"});
   EXPECT_TRUE(fs::is_symlink(folder / "full"));
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }

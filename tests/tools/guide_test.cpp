@@ -28,9 +28,9 @@ TEST(Help, OfACommandIsWhatItsFlagGives) {
 }
 
 TEST(Help, OfWhatIsNoneIsRefused) {
-  EXPECT_PRED2(has, said("help swep").err, std::string("no command 'swep'; 'assay' takes"));
-  EXPECT_PRED2(has, said("help swep").err, std::string("did you mean 'sweep'?"));
-  EXPECT_PRED2(has, said("help run flash").err, std::string("no command 'flash'; 'assay run'"));
+  EXPECT_PRED2(has, said("help swep").err,
+               std::string("no command 'swep'; did you mean 'sweep'? 'assay' takes"));
+  EXPECT_PRED2(has, said("help run flash").err, std::string("? 'assay run' takes flash_"));
   EXPECT_PRED2(has, said("help --as=html").err, std::string("--as is 'html'; it must be text"));
   EXPECT_EQ(said("help swep").code, 2);
   EXPECT_EQ(said("help --as=html").code, 2);

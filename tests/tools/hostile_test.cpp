@@ -165,6 +165,7 @@ TEST(Checks, WaitForTheirTurnAndSaySo) {
 TEST(ParallelSweeps, LeaveOneWholeReport) {
   const Folder folder;
   const std::string report = folder / "out/report.json";
+  fs::create_directory(folder / "out");
   std::vector<std::unique_ptr<Program>> sweeps;
   for (const std::string name : {"a", "b", "c"})
     sweeps.push_back(std::make_unique<Program>(
@@ -245,6 +246,7 @@ TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
 /// What a sweep with a store says where the system lets it have little.
 std::string poor_sweep(const Folder& folder, int& code, const std::string& implementation,
                        const std::function<void()>& prepare) {
+  fs::create_directories(folder / "in");
   Program sweep({"sweep", "nsa_compress_grad", "--random=0",
                  "--only=--violate=NSAC-C02:", "--isolated", "--implementation", implementation,
                  "--store", folder / "in/sweep.h5", "--report", folder / "in/report.json"},

@@ -181,7 +181,7 @@ TEST_F(Dump, NamesAFolderThatCannotBeMade) {
   std::ofstream(folder_ / "file") << "in the way";
   const Answer result = answer(registry_of({"flash_like"}), words(dump_of_few + below));
   EXPECT_EQ(result.code, 2);
-  EXPECT_PRED2(has, result.err, "--npy is '" + below + "': no such folder can be made");
+  EXPECT_PRED2(has, result.err, "--npy is '" + below + "', which cannot be made: there is no");
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ std::int64_t number_before(const std::string& text, const std::string& words_beh
 
 TEST(Sweep, WritesReportsThatAgree) {
   const Folder folder;
+  std::filesystem::create_directory(folder / "made");
   const Answer result =
       answer(registry_of({"no_checks"}),
              {"sweep", quick, "--store", folder / "made/s.h5", "--report", folder / "made/r.json",

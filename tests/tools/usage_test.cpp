@@ -86,7 +86,7 @@ TEST(Usage, FieldsThatNoCallCanBeMadeOfAreNamed) {
   expect_usage(packed + "--lengths_q=5000x4", {"--lengths_q=5000x4", "4096"});
   expect_usage(packed + "--lengths_q=2x4 --batch=3", {"--batch=3", "2, which --lengths_q implies"});
   expect_usage("run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
-               {"--prefix=:", "batch, which is 1; these are 0"});
+               {"--sparse_mode=6 needs a prefix of each sequence", "batch, which is 1"});
   expect_usage("run flash_attention_score_grad --head_dim_rope=8",
                {"--head_dim_rope=8", "0 with entry point g1"});
   expect_usage("run flash_attention_score_grad --q_start_idx=3",
@@ -201,7 +201,7 @@ TEST(Usage, LinesOfOnesOwnAreNamedByFileLineAndWord) {
   expect_usage("sweep --cases=/dev/zero", {"--cases", "/dev/zero", "larger than 67108864 bytes"});
   std::filesystem::create_directory(folder / "pipes");
   ASSERT_EQ(mkfifo((folder / "pipes/that_nobody_writes.txt").c_str(), 0600), 0);
-  expect_usage("sweep --cases=" + (folder / "pipes"), {"--cases", "holds no line of a case"});
+  expect_usage("sweep --cases=" + (folder / "pipes"), {"--cases", "a folder without a .txt file"});
   expect_usage("list --coverage --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
 }
 

@@ -22,6 +22,7 @@
 #include "build_facts.hpp"
 #include "commands/commands.hpp"
 #include "flags/choose.hpp"
+#include "flags/documented_names.hpp"
 #include "flags/values.hpp"
 #include "guide/guide.hpp"
 #include "printing/coloured.hpp"
@@ -35,7 +36,19 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-std::string choices(const CLI::App& app) { return joined(accepted(app)); }
+/// What to write instead of a word that the command does not take: what it may stand for comes
+/// first, then all that the command takes.
+std::string instead_of(const std::string& word, const CLI::App& app) {
+  const std::vector<std::string> all = accepted(app);
+  if (const std::size_t blank = word.find(' ');
+      blank != word.npos && std::ranges::find(all, word.substr(0, blank)) != all.end())
+    return ", which is one word because it is quoted: leave out its quotation marks";
+  std::string hint = documented_hint(word);
+  if (const std::string flag = "--" + word.substr(0, word.find('='));
+      hint.empty() && std::ranges::find(all, flag) != all.end())
+    hint = "; did you mean '" + flag + "'?";
+  return guessed(hint.empty() ? meant(word, all) : hint, all, "'" + full_name(app) + "' takes");
+}
 
 /// Words that no flag, positional or subcommand took, at any level.
 void refuse_extras(const CLI::App& app) {
@@ -50,8 +63,7 @@ void refuse_extras(const CLI::App& app) {
         lacks_subcommand ? extras.end() : std::find_if(extras.begin(), extras.end(), is_flag);
     const std::string& culprit = flag == extras.end() ? extras.front() : *flag;
     throw UsageError(std::string(flag == extras.end() ? "unexpected word" : "unknown flag") + " '" +
-                     culprit + "'; '" + full_name(app) + "' takes " + choices(app) +
-                     meant(culprit, accepted(app)));
+                     culprit + "'" + instead_of(culprit, app));
   }
   for (const CLI::App* sub : app.get_subcommands()) refuse_extras(*sub);
 }
@@ -82,8 +94,21 @@ const CLI::Option* repeated(const CLI::App& app) {
   return nullptr;
 }
 
-/// What is wrong with the words, in ours where the parser speaks of numbers alone.
+/// What a command lacks that it needs, and what that is; empty where it lacks nothing.
+std::string lack(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_required() && option->count() == 0)
+      return "'" + full_name(app) + "' needs " + option->get_name() + ": " +
+             option->get_description();
+  for (const CLI::App* sub : app.get_subcommands())
+    if (std::string text = lack(*sub); !text.empty()) return text;
+  return {};
+}
+
+/// What is wrong with the words, in ours where the parser speaks of numbers or names alone.
 std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    if (const std::string text = lack(app); !text.empty()) return text;
   const CLI::Option* const option = repeated(app);
   if (option == nullptr) return error.what();
   return option->get_name() + " is given " +
@@ -119,8 +144,7 @@ const CLI::App& app_of(const CLI::App& app, const std::vector<std::string>& word
     const auto subcommands =
         at->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
     if (subcommands.empty())
-      throw UsageError("no command '" + word + "'; '" + full_name(*at) + "' takes " + choices(*at) +
-                       meant(word, accepted(*at)));
+      throw UsageError("no command '" + word + "'" + instead_of(word, *at));
     at = subcommands.front();
   }
   return *at;
@@ -209,7 +233,7 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   }
   refuse_extras(app);
   const auto commands = app.get_subcommands();
-  if (commands.empty()) throw UsageError("no command; 'assay' takes " + choices(app));
+  if (commands.empty()) throw UsageError("no command; 'assay' takes " + joined(accepted(app)));
   if (commands.front()->get_name() == "help") {
     context.out << help_text(app, asked);
     return ExitCode::conformant;

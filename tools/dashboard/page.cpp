@@ -11,6 +11,7 @@
 #include "assay/spec/operators.hpp"
 #include "assets.hpp"
 #include "dashboard.hpp"
+#include "printing/print_case.hpp"
 
 namespace assay::cli {
 namespace {
@@ -68,9 +69,20 @@ class Mapped {
   int all_ = 0;
 };
 
+/// The text that a shell reads from a word of `shell_word`.
+std::string unquoted(std::string word) {
+  if (!word.starts_with('\'')) return word;
+  word = word.substr(1, word.size() - 2);
+  constexpr std::string_view apostrophe = "'\\''";
+  for (std::size_t at = 0; (at = word.find(apostrophe, at)) != std::string::npos; ++at)
+    word.replace(at, apostrophe.size(), "'");
+  return word;
+}
+
 /// What the page shows of a report.
-std::string text_of(const conformance::Results& results) {
+std::string text_of(const conformance::Results& results, const Context& context) {
   Json json = Json::parse(conformance::to_json(results));
+  json["environment"]["program"] = unquoted(replay_program(results, context));
   Mapped mapped;
   for (std::size_t k = 0; k < results.cases.size(); ++k) {
     Json& report = json["cases"][k];
@@ -123,15 +135,16 @@ std::string page_of(const std::string& reports, const std::string& kills, const 
 
 }  // namespace
 
-std::string dashboard_page(const Shown& shown) {
+std::string dashboard_page(const Shown& shown, const Context& context) {
   std::string reports;
-  for (const conformance::Results& run : shown.runs) reports += packed(text_of(run)) + '\n';
+  for (const conformance::Results& run : shown.runs)
+    reports += packed(text_of(run, context)) + '\n';
   return page_of(reports, shown.kills ? packed(to_json(*shown.kills)) : "",
                  shown.timeline ? packed(to_json(*shown.timeline)) : "");
 }
 
-std::string dashboard_page(const conformance::Results& results) {
-  return page_of(packed(text_of(results)) + '\n', "", "");
+std::string dashboard_page(const conformance::Results& results, const Context& context) {
+  return page_of(packed(text_of(results, context)) + '\n', "", "");
 }
 
 }  // namespace assay::cli

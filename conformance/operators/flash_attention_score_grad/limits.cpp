@@ -22,6 +22,19 @@ std::string text(Enum value) {
 }
 std::string of_entry_point(const Case<Op>& c) { return " with entry point " + text(c.entry_point); }
 
+/// "add --entry_point=u1 (or u2, u3, u4)": where the value is accepted.
+std::string try_entry_points(bool (*takes)(spec::FlashEntryPoint)) {
+  std::string first, others;
+  for (const auto& [entry_point, name] : spec::spellings_of<spec::FlashEntryPoint>.entries) {
+    if (!takes(entry_point)) continue;
+    if (first.empty())
+      first = name;
+    else
+      others += (others.empty() ? " (or " : ", ") + std::string(name);
+  }
+  return "add --entry_point=" + first + others + (others.empty() ? "" : ")");
+}
+
 void require_types(const Op::Problem& p) {
   if (!spec::is_fp16_bf16_fp32(p.dtype)) refuse("dtype", text(p.dtype), "fp16, bf16, fp32");
   if (p.mask_dtype != DType::boolean && p.mask_dtype != DType::uint8)
@@ -43,8 +56,8 @@ void require_factors(const Op::Problem& p) {
     refuse("keep_prob", number_text(p.keep_prob),
            "1, or what float rounds to at least 2^-32 and less than 1");
   if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
-    refuse("drop_mask", text(p.drop_mask),
-           "exact, granules with keep_prob " + number_text(p.keep_prob));
+    refuse_alone("keep_prob", number_text(p.keep_prob), "needs a drop mask",
+                 "add --drop_mask=exact or --drop_mask=granules");
 }
 
 /// Every field that belongs to some entry points only.
@@ -53,20 +66,26 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
   const bool packed = spec::is_unpadding(c.entry_point);
   if (packed != is_packed(p.input_layout))
     refuse("layout", text(p.input_layout),
-           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_entry_point(c));
+           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_entry_point(c),
+           packed ? "add --layout=TND, or --entry_point=g1" : try_entry_points(spec::is_unpadding));
   const bool rope = spec::has_rope(c.entry_point);
   if (rope != (p.head_dim_rope > 0))
     refuse("head_dim_rope", std::to_string(p.head_dim_rope),
-           (rope ? "1 to 768" : "0") + of_entry_point(c));
+           (rope ? "1 to 768" : "0") + of_entry_point(c),
+           rope ? "add --head_dim_rope=64, or take --entry_point=u1"
+                : try_entry_points(spec::has_rope));
   if (!spec::has_softmax_in_layout(c.entry_point) &&
       p.softmax_in_layout != spec::StatisticsOrder::packed)
-    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_entry_point(c));
+    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_entry_point(c),
+           try_entry_points(spec::has_softmax_in_layout));
   if (spec::has_pse_type(c.entry_point)) return;
-  if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point(c));
+  const std::string next = try_entry_points(spec::has_pse_type);
+  if (p.pse_type != 1)
+    refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point(c), next);
   if (!p.q_start_idx.empty())
-    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_entry_point(c));
+    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_entry_point(c), next);
   if (!p.kv_start_idx.empty())
-    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_entry_point(c));
+    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_entry_point(c), next);
 }
 
 void require_heads(const Op::Problem& p) {
@@ -75,7 +94,8 @@ void require_heads(const Op::Problem& p) {
            "divisors of heads_q, which is " + std::to_string(p.heads_q));
   if (p.head_dim_v > p.head_dim)
     refuse("head_dim_v", std::to_string(p.head_dim_v),
-           "1 to head_dim, which is " + std::to_string(p.head_dim));
+           "1 to head_dim, which is " + std::to_string(p.head_dim),
+           "add --head_dim_v=" + std::to_string(p.head_dim));
 }
 
 /// The shapes of a mask in the sparse mode and layout, "none" first.
@@ -122,6 +142,11 @@ void require_mask(const Op::Problem& p) {
   // In mode 5 a mask alone holds all that counts.
   const bool reads_prefix = (p.sparse_mode == 5 && !p.prefix.empty()) || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
+  if (p.prefix.empty())
+    refuse_alone("sparse_mode", std::to_string(p.sparse_mode), "needs a prefix of each sequence",
+                 "add --prefix=" +
+                     list_text(std::vector<std::int64_t>(static_cast<std::size_t>(p.batch), 1)) +
+                     ", as many numbers as batch, which is " + std::to_string(p.batch));
   if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
     refuse("prefix", list_text(p.prefix),
            "as many numbers as batch, which is " + std::to_string(p.batch) + "; these are " +
@@ -139,7 +164,8 @@ void require_pse(const Op::Problem& p) {
 void require_lengths(const Op::Problem& p) {
   const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
     if (!lengths.empty() && !is_packed(p.input_layout))
-      refuse(name, list_text(lengths), "no lengths with layout " + text(p.input_layout));
+      refuse(name, list_text(lengths), "no lengths with layout " + text(p.input_layout),
+             "lengths are those of packed sequences: add --layout=TND --entry_point=u1");
   };
   require("lengths_q", p.lengths_q);
   require("lengths_kv", p.lengths_kv);

@@ -38,11 +38,8 @@ void require_scale(const Op::Problem& p) {
 void require_meaning(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent)
-    refuse(
-        "atten_mask", std::string(to_string(p.atten_mask)),
-        "compressed with sparse_mode 2, or --track=arguments: without a mask it is open what the "
-        "mode means, see "
-        "NSAS-C33a");
+    refuse_alone("sparse_mode", "2", "needs a mask, without which its meaning is open (NSAS-C33a)",
+                 "add --atten_mask=compressed, or --track=arguments");
 }
 
 double largest_tensor(const Op::Problem& p) {

@@ -47,9 +47,31 @@ def test_replay_lines_start_with_the_program_that_judged(tmp_path: Path) -> None
     judged, not_offered = kernels.SMALL_LINES[:2]
     for kernel, line in ((kernels.without_scale, judged), (kernels.troubled, not_offered)):
         report = assay.judge(kernel, line, program=program)[0]
-        assert report.replay == f"my_kernels run {report.command}"
-        assert f"my_kernels run {report.command}" in report.explanation()
+        assert report.replay.startswith(f"{program} run {report.command} --implementation='command:")
+        assert report.replay in report.explanation()
         assert len(assay.judge(kernel, report.replay, program=program)) == 1
+
+
+def test_a_replay_line_gives_the_same_verdict_as_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom kernels import right, without_scale\n"
+        "import assay\n\n@assay.implementation(name='mine', numerics='fp32_staging')\ndef mine(case):\n"
+        "    return without_scale(case)\n",
+        encoding="utf-8",
+    )
+    report = assay.judge(assay.serving.load(f"{tmp_path / 'mine.py'}:mine"), kernels.SMALL_LINES[0])[0]
+    done = subprocess.run(["sh", "-c", report.replay], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stdout.startswith(report.verdict), done.stdout + done.stderr
+
+
+def test_what_no_command_finds_is_repeated_by_a_call_in_python() -> None:
+    def local(case: assay.Case) -> dict[str, np.ndarray]:
+        return dict(kernels.without_scale(case))
+
+    report = assay.judge(local, kernels.SMALL_LINES[0])[0]
+    assert report.replay == f"assay.judge(local, {report.command!r})"
+    again = eval(report.replay, {"assay": assay, "local": local})  # noqa: S307
+    assert again[0].verdict == report.verdict != "conforms"
 
 
 def test_replay_lines_of_somebody_else_are_words_and_no_commands(tmp_path: Path) -> None:

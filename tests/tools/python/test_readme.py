@@ -35,7 +35,7 @@ def run(code: str, folder: Path, *words: str) -> str:
 def test_the_first_kernel_is_judged_in_15_lines(tmp_path: Path) -> None:
     code = block("README.md", "In Python")
     assert len(code.strip().splitlines()) <= 15
-    assert "1 cases: 1 conforms" in run(code, tmp_path, "test_of_readme.py")
+    assert "1 case, 1 judged: 1 conforms" in run(code, tmp_path, "test_of_readme.py")
 
 
 def test_the_kernel_of_the_handbook_rounds_its_outputs_in_every_type(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_kernel_of_the_handbook_rounds_its_outputs_in_every_type(tmp_path: P
                            "--track=exact --scale_value=0.0625")]
     code = f"import assay\nfrom my_kernel import mine\nprint(assay.judge(mine, {lines}).summary())\n"
     told = run(code, tmp_path, "test_of_readme.py")
-    assert re.match(r"(\d) cases: \1 conforms\n", told), told
+    assert re.match(r"(\d) cases, \1 judged: \1 conforms\n", told), told
 
 
 def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:

@@ -15,7 +15,9 @@
 #include "flags/choose.hpp"
 #include "flags/destinations.hpp"
 #include "flags/numerics.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/reading.hpp"
 #include "stored/stored_case.hpp"
@@ -29,6 +31,7 @@ using conformance::Verdict;
 
 struct CheckOptions {
   std::string file, implementation, numerics = "ascend_a2", report, html, junit;
+  Replace replace = Replace::own_results;
 };
 
 /// Suffix of the name under which a file holds a second run of the same implementation on the same
@@ -217,8 +220,12 @@ Verdicts judge_file(const CheckOptions& options, const Context& context) {
   const fixtures::Reader reader =
       reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
   const auto expect = [&](const fixtures::CaseRecord& head) { return expectation(options, head); };
-  for (const std::string& id : reading([&] { return reader.ids(); })) {
+  const std::vector<std::string> ids = reading([&] { return reader.ids(); });
+  Waiting waiting(context, {.what = "check", .cases = std::ssize(ids)});
+  std::int64_t done = 0;
+  for (const std::string& id : ids) {
     if (context.stop) throw Stopped(options.file);
+    waiting.done(done++);
     CaseReport unread;
     unread.id = id;
     try {
@@ -237,14 +244,21 @@ Verdicts judge_file(const CheckOptions& options, const Context& context) {
   return verdicts;
 }
 
+bool is_store(const std::string& file) {
+  return reading([&] { return fixtures::Reader(file, fixtures::Origin::foreign).kind(); }) ==
+         fixtures::CaseFileKind::store;
+}
+
 std::vector<Destination> texts(const CheckOptions& options) {
-  return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
+  return {{"--report", options.report, TextKind::report},
+          {"--html", options.html, TextKind::page},
+          {"--junit", options.junit, TextKind::junit}};
 }
 
 void write_reports(const CheckOptions& options, const conformance::Results& results,
                    const Context& context) {
   if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.html, context)) write(dashboard_page(results));
+  if (const auto write = sink(options.html, context)) write(dashboard_page(results, context));
   if (options.junit.empty()) return;
   conformance::JunitListener junit(sink(options.junit, context), results.environment.program);
   for (std::size_t k = 0; k < results.cases.size(); ++k)
@@ -254,7 +268,7 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
 
 ExitCode check(const CheckOptions& options, const Context& context) {
   require_numerics(options.numerics);
-  require_writable(texts(options), {{"file", options.file}});
+  require_writable(texts(options), {{"file", options.file}}, options.replace);
   const Context told = beside(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
   stop_on_signals();
@@ -264,8 +278,13 @@ ExitCode check(const CheckOptions& options, const Context& context) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (verdicts.results.cases.empty()) {
     context.err << fmt::format(
-        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n", options.file,
-        options.implementation.empty() ? "" : " of '" + options.implementation + "'");
+        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
+        options.file,
+        options.implementation.empty() ? "" : " of '" + options.implementation + "'",
+        is_store(options.file)
+            ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep, "
+              "and a file for outputs is written by 'assay export cases.h5'"
+            : "");
     return ExitCode::not_conclusive;
   }
   std::vector<std::string> names;
@@ -299,7 +318,9 @@ ExitCode check(const CheckOptions& options, const Context& context) {
   for (const auto& [item, count] : verdicts.unconfirmed)
     told.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
   const conformance::Summary& summary = verdicts.results.summary;
-  return summary.ends_with.value_or(summary.exit_code());
+  const ExitCode code = summary.ends_with.value_or(summary.exit_code());
+  told.out << '\n' << conclusion(verdicts.results, code) << '\n';
+  return code;
 }
 
 }  // namespace
@@ -320,6 +341,7 @@ Command check_command() {
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");
+            declare_force(app, options->replace);
             return [options](const Context& context) { return check(*options, context); };
           }};
 }

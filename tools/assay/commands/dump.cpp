@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <span>
@@ -18,7 +19,9 @@
 #include "assay/conformance/suite.hpp"
 #include "assay/fixtures/npy.hpp"
 #include "commands/commands.hpp"
+#include "flags/destinations.hpp"
 #include "flags/one_case.hpp"
+#include "printing/waiting.hpp"
 #include "stored/recorder.hpp"
 #include "stored/stored_case.hpp"
 
@@ -102,6 +105,7 @@ template <class Op>
 ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
+  require_place_of_folder({"--npy", options.folder});
   std::error_code failure;
   std::filesystem::create_directories(options.folder, failure);
   if (failure)
@@ -114,6 +118,12 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
     throw UsageError(
         fmt::format("{} does not take this call: {}", implementation->name(), *reason));
 
+  std::optional<Waiting> waiting;
+  if (!options.implementation.in_process)
+    waiting.emplace(context,
+                    Work{.what = "dump",
+                         .expected_seconds = conformance::Suite<Op>::expected_cost(c),
+                         .is_foreign = !runs_here<Op>(context.registry, options.implementation)});
   const spec::Numerics numerics = implementation->numerics(c.problem);
   conformance::Examination<Op> examination(c);
   const typename Op::Inputs inputs = examination.inputs(numerics);

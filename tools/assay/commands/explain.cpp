@@ -24,6 +24,27 @@ struct ExplainOptions {
   std::string id, store;
 };
 
+char small(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+/// Ids are told apart without regard to capitals.
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, small, small);
+}
+
+/// "; did you mean 'FAG-C20'?" where the word is like one that can be explained.
+std::string guess_of(const std::string& word) {
+  std::vector<std::string> known;
+  for_each_operator([&]<class Op> {
+    for (const auto& requirement : Op::requirements()) known.emplace_back(requirement.id);
+    for (const auto& relation : conformance::Suite<Op>::relations())
+      known.emplace_back(relation.name);
+  });
+  for (const conformance::RuleText& rule : conformance::rules) known.emplace_back(rule.word);
+  return meant(word, known);
+}
+
 std::string refusal_text(const spec::ExpectedStatus& status) {
   if (status.any) return "any status but success";
   return fmt::format("{} {}", static_cast<std::int32_t>(status.code), spec::to_string(status.code));
@@ -87,7 +108,7 @@ bool explain_requirement(const std::string& word, const Context& context) {
   bool found = false;
   for_each_operator([&]<class Op> {
     for (const auto& requirement : Op::requirements()) {
-      if (requirement.id != id) continue;
+      if (!same_letters(requirement.id, id)) continue;
       if (colon != std::string::npos) require_way(requirement, word.substr(colon + 1));
       print(requirement, context);
       found = true;
@@ -140,7 +161,7 @@ bool explain_relation(const std::string& name, const Context& context) {
   bool found = false;
   for_each_operator([&]<class Op> {
     for (const conformance::RelationText& relation : conformance::Suite<Op>::relations()) {
-      if (relation.name != name) continue;
+      if (!same_letters(relation.name, name)) continue;
       found = true;
       out << fmt::format(
           "{}\n  {}\n  holds for: {}\n  agreement: {}\n", relation.name, relation.sentence,
@@ -149,7 +170,7 @@ bool explain_relation(const std::string& name, const Context& context) {
               ? "every bit where the kernel declares a fixed order, else within the tolerances"
               : "within the sum of the tolerances of the runs");
       for (const auto& c : planned<Op>())
-        if (c.relation == name)
+        if (c.relation == relation.name)
           out << fmt::format("  {} run {}\n", context.typed, conformance::command_line(c));
     }
   });
@@ -183,7 +204,8 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
 
 /// What "decided by RULE" means in a report.
 bool explain_rule(const std::string& word, const Context& context) {
-  const auto rule = std::ranges::find(conformance::rules, word, &conformance::RuleText::word);
+  const auto rule = std::ranges::find_if(
+      conformance::rules, [&](const auto& one) { return same_letters(one.word, word); });
   if (rule == conformance::rules.end()) return false;
   context.out << fmt::format("{}, a rule by which verdicts are decided\n  {}\n", rule->word,
                              rule->sentence);
@@ -195,11 +217,13 @@ ExitCode explain(const ExplainOptions& options, const Context& context) {
   if (explain_requirement(options.id, context) || explain_contradiction(options.id, context) ||
       explain_relation(options.id, context) || explain_rule(options.id, context))
     return ExitCode::conformant;
-  throw UsageError("no requirement, contradiction, relation or rule '" + options.id +
-                   "'; requirements are listed by 'assay list requirements', relations by 'assay "
-                   "list relations', contradictions are those that requirements cite in their "
-                   "notes, rules are those that reports say they were decided by, stored cases "
-                   "need --store FILE");
+  const std::string guess = guess_of(options.id);
+  throw UsageError("no requirement, contradiction, relation or rule '" + options.id + "'" + guess +
+                   (guess.empty() ? "; requirements" : " Requirements") +
+                   " are listed by 'assay list requirements', relations by 'assay list relations'; "
+                   "contradictions are those that requirements cite in their notes, rules are those "
+                   "that reports say they were decided by; a stored case needs --store FILE, a replay "
+                   "line is for 'assay run'");
 }
 
 }  // namespace

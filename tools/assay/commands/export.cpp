@@ -21,6 +21,7 @@
 #include "flags/destinations.hpp"
 #include "flags/numerics.hpp"
 #include "flags/plan_flags.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/recorder.hpp"
 #include "stored/stored_case.hpp"
@@ -103,7 +104,9 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
 /// One line that is drawn again and again on a terminal, and elsewhere a line now and then.
 class Progress {
  public:
-  Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {}
+  Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {
+    first_.emplace(context, Work{.what = "export", .cases = cases});
+  }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() {
@@ -111,8 +114,18 @@ class Progress {
   }
 
   void next() {
-    const std::string text = fmt::format("{} of {} cases", ++done_, cases_);
+    first_.reset();
     const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> passed = now - start_;
+    ++done_;
+    const auto left = static_cast<double>(cases_ - done_);
+    const std::string text =
+        fmt::format("{} of {} cases{}", done_, cases_,
+                    passed.count() < least_seconds || left == 0
+                        ? std::string()
+                        : fmt::format(", about {} left",
+                                      duration_text(passed.count() / static_cast<double>(done_) *
+                                                    left)));
     if (context_.terminal)
       context_.err << '\r' << text << "\x1b[K" << std::flush;
     else if (!shown_ || now - *shown_ >= interval)
@@ -124,9 +137,12 @@ class Progress {
 
  private:
   static constexpr std::chrono::seconds interval{10};
+  static constexpr double least_seconds = 2;  ///< before the time left is estimated
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const Context& context_;
   std::int64_t cases_, done_ = 0;
   std::optional<std::chrono::steady_clock::time_point> shown_;
+  std::optional<Waiting> first_;  ///< until a case is done
 };
 
 std::string size_text(std::int64_t bytes) {

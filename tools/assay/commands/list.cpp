@@ -9,6 +9,7 @@
 #include "commands/commands.hpp"
 #include "commands/requirement_use.hpp"
 #include "flags/choose.hpp"
+#include "flags/documented_names.hpp"
 #include "flags/plan_flags.hpp"
 #include "printing/print_coverage.hpp"
 #include "printing/table.hpp"
@@ -35,10 +36,11 @@ Listing operators(const Registry& registry, spec::Upstream) {
 }
 
 Listing entry_points(const Registry&, spec::Upstream) {
-  Listing listing{.head = {"entry_point", "operator"}, .rows = {}};
+  Listing listing{.head = {"entry_point", "operator", "documented_name"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& [value, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
-      listing.rows.push_back({std::string(name), std::string(Op::name)});
+      listing.rows.push_back(
+          {std::string(name), std::string(Op::name), std::string(documented_name(name))});
   });
   return listing;
 }
@@ -221,7 +223,8 @@ ExitCode list(const ListOptions& options, const Context& context) {
     if (options.kind.empty()) context.out << '\n';
   }
   if (all.empty())
-    throw UsageError("list knows no '" + options.kind + "'; there are " + joined(names));
+    throw UsageError("no list of '" + options.kind + "'" +
+                     one_of(options.kind, names, "there are"));
   if (options.json) context.out << (options.kind.empty() ? all : all[wanted]).dump(1) << '\n';
   return ExitCode::conformant;
 }

@@ -4,9 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +16,7 @@
 #include "commands/result_files.hpp"
 #include "commands/sweep_part.hpp"
 #include "dashboard.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "stored/read_results.hpp"
 #include "stored/reading.hpp"
@@ -36,16 +35,6 @@ struct MergeOptions {
   ExitFlags exit;
   bool unfinished = false;
 };
-
-/// A pipe is none: what is read of it is gone, and it may have nobody who writes.
-bool is_hdf5(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
-  constexpr std::array<char, 8> signature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-  std::array<char, 8> beginning = {};
-  std::ifstream(path, std::ios::binary).read(beginning.data(), beginning.size());
-  return beginning == signature;
-}
 
 /// The verdict that the sweep gave, among those that others may have added.
 const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Results& results,
@@ -141,7 +130,7 @@ void write_store(const std::string& path, const Results& results, const std::vec
 void write_texts(const MergeOptions& options, const Results& results, const Baseline& baseline,
                  const Context& context) {
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.files.html, context)) write(dashboard_page(results));
+  if (const auto write = sink(options.files.html, context)) write(dashboard_page(results, context));
   if (const auto write = sink(options.files.junit, context)) {
     conformance::JunitListener junit(
         write, results.environment.program,
@@ -188,6 +177,7 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
     told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
                             results.summary.planned);
   if (results.summary.interrupted) context.err << "a part was stopped\n";
+  told.out << conclusion(results, *results.summary.ends_with) << '\n';
   return *results.summary.ends_with;
 }
 

@@ -14,12 +14,14 @@
 #include "build_facts.hpp"
 #include "commands/commands.hpp"
 #include "flags/choose.hpp"
+#include "flags/destinations.hpp"
 #include "flags/numerics.hpp"
 #include "packs/goldens.hpp"
 #include "packs/pack_files.hpp"
 #include "packs/recipe.hpp"
 #include "packs/sets.hpp"
 #include "packs/verify_pack.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/reading.hpp"
 
@@ -71,7 +73,7 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
 }
 
 template <class Op>
-void add_cases(const PackOptions& options, Pack& pack, const Context& context) {
+void add_cases(const PackOptions& options, Pack& pack, Waiting& waiting, const Context& context) {
   for (const auto& c : cases_of_set<Op>(options.set)) {
     if (context.stop) throw std::runtime_error(options.to + ": stopped; there is no whole pack");
     try {
@@ -79,6 +81,7 @@ void add_cases(const PackOptions& options, Pack& pack, const Context& context) {
     } catch (const conformance::NoExactCase&) {
       ++pack.inexact;
     }
+    waiting.done(pack.cases + pack.inexact + pack.long_recipes);
   }
 }
 
@@ -89,6 +92,7 @@ bool is_manifest(const std::string& text) {
 }
 
 fixtures::PackFolder folder_for_pack(const std::string& folder) {
+  require_place_of_folder({"--to", folder});
   try {
     return reading([&] { return fixtures::PackFolder(folder, is_manifest); });
   } catch (const UsageError& error) {
@@ -98,8 +102,12 @@ fixtures::PackFolder folder_for_pack(const std::string& folder) {
 
 ExitCode write_pack(const PackOptions& options, const Context& context) {
   const auto sets = pack_sets();
-  if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
-    throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
+  if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end()) {
+    std::vector<std::string> names;
+    for (const PackSet& set : sets) names.push_back(set.name);
+    throw UsageError("no set '" + options.set + "'" +
+                     one_of(options.set, names, "'assay pack --list' says what they hold:"));
+  }
   require_numerics(options.numerics);
   const auto format = pack_format(options.format);
   if (!format)
@@ -108,7 +116,12 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   fixtures::PackFolder folder = folder_for_pack(options.to);
   fixtures::PackWriter writer(options.to, *format);
   Pack pack{.writer = writer};
-  for_each_operator([&]<class Op> { add_cases<Op>(options, pack, context); });
+  std::int64_t cases = 0;
+  for_each_operator([&]<class Op> { cases += std::ssize(cases_of_set<Op>(options.set)); });
+  {
+    Waiting waiting(context, {.what = "pack", .cases = cases});
+    for_each_operator([&]<class Op> { add_cases<Op>(options, pack, waiting, context); });
+  }
   writer.close();
   fixtures::replace_file(fs::path(options.to) / recipes_name, pack.recipes);
   Json manifest = {

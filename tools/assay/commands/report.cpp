@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "printing/print_kills.hpp"
 #include "printing/print_timeline.hpp"
@@ -21,22 +22,28 @@ using conformance::Results;
 
 struct ReportOptions {
   std::string report, html, json;
+  Replace replace = Replace::own_results;
   /// The first report of them is compared; all are on the page, a kill table and a trace.
   std::vector<std::string> before;
 };
 
-void print_changes(const Changes& changes, const Results& before, const std::string& program,
-                   std::ostream& out) {
+void print_changes(const Changes& changes, const Results& now, const Results& before,
+                   const std::string& program, std::ostream& out) {
   Table table({"change", "before", "now", "replay"});
-  for (const auto& [change, why, then, now] : changes.cases)
+  for (const auto& [change, why, then, today] : changes.cases)
     table.add({fmt::format("{}{}{}", spec::to_string(change), why.empty() ? "" : ": ", why),
                std::string(then == nullptr ? "-" : spec::to_string(then->verdict.value)),
-               std::string(spec::to_string(now->verdict.value)),
-               conformance::replay_command(*now, program)});
+               std::string(spec::to_string(today->verdict.value)),
+               conformance::replay_command(*today, program)});
   out << fmt::format("\ncompared with {} of {}: {} in both, {} only now, {} only before\n",
                      before.environment.implementation, before.environment.started,
                      conformance::counted(changes.common, "case"), changes.only_now,
                      changes.only_before.size());
+  for (const auto& [when, results] : {std::pair{"now", &now}, std::pair{"before", &before}}) {
+    const Tally tally = tally_of(*results);
+    out << fmt::format("{}: {} of {} judged cases conform; {} not applicable\n", when,
+                       tally.conforming, tally.judged(), tally.not_applicable);
+  }
   if (!changes.only_before.empty())
     out << "missing now, the first of them: "
         << conformance::replay_command(*changes.only_before.front(), program) << '\n';
@@ -56,16 +63,19 @@ void print_changes(const Changes& changes, const Results& before, const std::str
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, const Context& context) {
   const Changes changes = changes_between(results, before);
-  print_changes(changes, before, replay_program(results, context), out);
+  print_changes(changes, results, before, replay_program(results, context), out);
   if (const auto write = sink(options.json, context)) write(to_json(changes, results, before));
   if (changes.count(Change::regression) > 0) return ExitCode::nonconformant;
   return changes.common > 0 ? ExitCode::conformant : ExitCode::not_conclusive;
 }
 
 ExitCode report(const ReportOptions& options, const Context& context) {
-  const std::vector<Destination> written = {{"--html", options.html}, {"--json", options.json}};
-  require_writable(written, {{"report", options.report}});
-  for (const std::string& before : options.before) require_writable(written, {{"before", before}});
+  const std::vector<Destination> written = {{"--html", options.html, TextKind::page},
+                                            {"--json", options.json, TextKind::changes}};
+  std::vector<Destination> read = {{"report", options.report}};
+  for (const std::string& before : options.before) read.push_back({"before", before});
+  for (const Destination& input : read) require_writable(written, {input}, Replace::anything);
+  require_writable(written, {}, options.replace);
   const Context told = beside(written, context);
   Shown shown;
   read_shown(options.report, shown);
@@ -79,9 +89,13 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   const ExitCode code = runs.size() < 2 ? ExitCode::conformant
                                         : compare(options, runs[0], runs[1], told.out, context);
   if (const auto write = sink(options.html, context)) {
-    write(dashboard_page(shown));
+    write(dashboard_page(shown, context));
     told.out << "\npage: " << options.html << '\n';
   }
+  if (runs.size() == 1)
+    told.out << '\n'
+             << conclusion(runs[0], runs[0].summary.ends_with.value_or(runs[0].summary.exit_code()))
+             << '\n';
   return code;
 }
 
@@ -104,6 +118,7 @@ Command report_command() {
                        "and a table of 'assay mutants' and a trace of 'assay device plan'");
         app.add_option("--html", options->html, "write one page with pictures");
         app.add_option("--json", options->json, "write what changed, for programs");
+        declare_force(app, options->replace);
         return [options](const Context& context) { return report(*options, context); };
       }};
 }

@@ -11,20 +11,23 @@ void ResultFiles::declare(CLI::App& app, const std::string& store_text) {
   app.add_option("--report", report, "report as JSON");
   app.add_option("--html", html, "report as one page with pictures");
   app.add_option("--junit", junit, "report as JUnit XML");
+  declare_force(app, replace);
 }
 
 std::vector<Destination> ResultFiles::texts() const {
-  return {{"--report", report}, {"--html", html}, {"--junit", junit}};
+  return {{"--report", report, TextKind::report},
+          {"--html", html, TextKind::page},
+          {"--junit", junit, TextKind::junit}};
 }
 
 void ResultFiles::require_writable(const std::vector<Destination>& inputs) const {
   const Destination kept = {"--store", store};
   require_case_file(kept, fixtures::CaseFileKind::store);
-  cli::require_writable(texts(), {kept});
   for (const Destination& input : inputs) {
-    cli::require_writable(texts(), {input});
+    cli::require_writable(texts(), {input}, Replace::anything);
     cli::require_writable({}, {kept, input});
   }
+  cli::require_writable(texts(), {kept}, replace);
 }
 
 void ResultFiles::print(std::ostream& out) const {

@@ -13,6 +13,7 @@ namespace assay::cli {
 /// Where a command that has results writes them, as flags.
 struct ResultFiles {
   std::string store, report, html, junit;
+  Replace replace = Replace::own_results;
 
   /// `store_text`: what the help says of --store.
   void declare(CLI::App& app, const std::string& store_text);

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "assay/conformance/case/unread_fields.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
+#include "commands/watched.hpp"
 #include "flags/one_case.hpp"
 #include "printing/print_case.hpp"
 #include "stored/recorder.hpp"
@@ -16,11 +18,15 @@ namespace {
 template <class Op>
 ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  for (const std::string& sentence : conformance::unread_fields(c))
+    context.err << "note: " << sentence << '\n';
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation,
                         implementation_name<Op>(context.registry, options.implementation));
-  const conformance::CaseReport report = conformance::examine(c, recorder);
+  const conformance::CaseReport report =
+      watched(c, options.implementation, "run", recorder, context,
+              [&] { return conformance::examine(c, recorder); });
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));
     for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;

@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands/commands.hpp"
 #include "commands/shrinking.hpp"
+#include "commands/watched.hpp"
 #include "flags/one_case.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
@@ -36,7 +38,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation,
                         implementation_name<Op>(context.registry, options.implementation));
-  const CaseReport report = conformance::examine(c, recorder);
+  const CaseReport report = watched(c, options.implementation, "shrink, the case itself", recorder,
+                                    context, [&] { return conformance::examine(c, recorder); });
   recorder.take();
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
   if (!fails) {
@@ -53,9 +56,13 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     return make_implementation<Op>(context.registry, options.implementation);
   };
   const conformance::ShrinkBudget budget{.stop = &context.stop};
-  const auto result = shrunk<Op>(c, report, recorder, fresh, budget);
-  const ShrunkCase summary =
-      told(report, result, fitting_numerics(c, result, {}, recorder, budget));
+  const auto [result, summary] = watched(
+      c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
+        auto smallest = shrunk<Op>(c, report, recorder, fresh, budget);
+        ShrunkCase said =
+            told(report, smallest, fitting_numerics(c, smallest, {}, recorder, budget));
+        return std::pair(std::move(smallest), std::move(said));
+      });
   if (options.json)
     context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
                                                        conformance::to_json(report))},

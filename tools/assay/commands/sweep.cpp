@@ -24,6 +24,7 @@
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
 #include "printing/case_teller.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
 #include "stored/read_results.hpp"
@@ -142,7 +143,7 @@ void publish(const conformance::Results& results, const SweepOptions& options, c
                          results.summary.ends_with != results.summary.exit_code();
   if (sinks.report && (says_more || is_standard_output(options.files.report)))
     sinks.report(conformance::to_json(results));
-  if (sinks.html) sinks.html(dashboard_page(results));
+  if (sinks.html) sinks.html(dashboard_page(results, context));
   told.out << '\n';
   options.files.print(told.out);
 }
@@ -324,7 +325,7 @@ void publish_none(const SweepOptions& options, const Context& context) {
   none.environment.implementation = none.summary.implementation = options.implementation.name;
   none.summary.ends_with = ExitCode::conformant;
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(none));
-  if (const auto write = sink(options.files.html, context)) write(dashboard_page(none));
+  if (const auto write = sink(options.files.html, context)) write(dashboard_page(none, context));
   if (options.files.junit.empty()) return;
   conformance::JunitListener(sink(options.files.junit, context), context.program)
       .on_end(none.summary);
@@ -356,7 +357,8 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   conformance::JunitListener junit(
       sinks.junit, context.program,
       [&baseline](const CaseReport& report) { return baseline.excuse(report); });
-  std::vector<conformance::SweepListener*> listeners = {&console};
+  SlowCaseTeller slow;
+  std::vector<conformance::SweepListener*> listeners = {&slow, &console};
   conformance::SweepControl control{.stop = &context.stop};
   if (options.fail_fast)
     control.ends_behind = [&baseline](const CaseReport& report) {
@@ -403,7 +405,12 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
                 prepare);
     for (std::size_t turn = 0; turn < order.turns.size(); ++turn) {
       ahead.judging(turn);
-      parts[order.turns[turn].part]->run(run, order.turns[turn].place);
+      const auto [part, place] = order.turns[turn];
+      if (!options.implementation.in_process)
+        slow.begin(context, fmt::format("case {} of {} ({})", turn + 1, order.turns.size(),
+                                        parts[part]->id(place)));
+      parts[part]->run(run, place);
+      slow.end();
     }
   }
   const Summary& summary = run.finish();
@@ -418,7 +425,9 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   if (store && results.shard) store->describe(description(results, *store));
   const bool stored = !store || is_stored(*store, summary, options, context);
   context.err << end.warning;
-  beside(options.files.texts(), context).out << end.words;
+  beside(options.files.texts(), context).out
+      << end.words
+      << conclusion(results, stored ? end.code : ExitCode::not_conclusive) << '\n';
   if (stored || end.code != ExitCode::conformant) return end.code;
   results.summary.ends_with = ExitCode::not_conclusive;
   if (sinks.report && !is_standard_output(options.files.report))
@@ -431,7 +440,7 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
 std::string asked_line(const CLI::App& app) {
   const std::set<std::string> elsewhere = {"store",   "report",  "html",           "junit",
                                            "resume",  "shard",   "require-judged", "quiet",
-                                           "verbose", "baseline"};
+                                           "verbose", "baseline", "force"};
   std::string line = ' ' + app.get_name();
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;

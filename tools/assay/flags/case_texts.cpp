@@ -31,14 +31,21 @@ conformance::CaseText read_text(std::string_view flag, const std::string& path) 
   return {.name = path, .text = text_of_file(flag, path)};
 }
 
+/// What is wrong with a line whose first word is no operator.
+std::string refusal_of_words(const std::vector<std::string>& words) {
+  const std::string& first = words.front();
+  if (first.starts_with('"') || first.starts_with('\''))
+    return "the line stands in quotation marks: leave them out";
+  return unknown_operator(first).what();
+}
+
 /// Errors: UsageError for a line that is no case of any operator, whichever of them are swept.
 std::size_t checked_lines(const conformance::CaseText& text) try {
   const auto lines = conformance::case_lines(text);
   for (const conformance::CaseLine& line : lines) {
     const std::vector<std::string> operators = operator_names();
     if (std::ranges::find(operators, line.words.front()) == operators.end())
-      throw UsageError(fmt::format("{}: no operator '{}'; operators are {}", line.place,
-                                   line.words.front(), joined(operators)));
+      throw UsageError(line.place + ": " + refusal_of_words(line.words));
     with_operators(line.words.front(), [&]<class Op> { conformance::case_of<Op>(line); });
   }
   return lines.size();
@@ -74,6 +81,11 @@ std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::
     texts.push_back(read_text(flag, file));
     lines += checked_lines(texts.back());
   }
+  if (texts.empty())
+    throw UsageError(fmt::format(
+        "{} is '{}', a folder without a .txt file; wanted a file of replay lines, or a folder of "
+        "such files whose names end with .txt",
+        flag, path));
   if (lines == 0)
     throw UsageError(fmt::format("{} is '{}', which holds no line of a case", flag, path));
   return texts;

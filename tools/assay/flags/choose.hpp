@@ -9,8 +9,10 @@
 #include "assay/adapters/fenced.hpp"
 #include "assay/adapters/isolated.hpp"
 #include "assay/cli/registry.hpp"
+#include "flags/documented_names.hpp"
 #include "flags/foreign.hpp"
 #include "flags/values.hpp"
+#include "guide/guide.hpp"
 
 namespace assay::cli {
 
@@ -25,6 +27,14 @@ inline std::vector<std::string> operator_names() {
   return names;
 }
 
+/// The error that there is no operator of that name: what it may stand for, and those there are.
+inline UsageError unknown_operator(const std::string& name) {
+  const std::string hint = documented_hint(name);
+  return UsageError("no operator '" + name + "'" +
+                    guessed(hint.empty() ? meant(name, operator_names()) : hint, operator_names(),
+                            "operators are"));
+}
+
 /// Calls use.template operator()<Op>() for the operator of that name; an empty name stands for all.
 /// Errors: UsageError naming the operators there are.
 template <class Use>
@@ -35,8 +45,7 @@ void with_operators(const std::string& name, Use&& use) {
     found = true;
     use.template operator()<Op>();
   });
-  if (!found)
-    throw UsageError("no operator '" + name + "'; operators are " + joined(operator_names()));
+  if (!found) throw unknown_operator(name);
 }
 
 /// Which implementation a command runs, and how, as flags.
@@ -75,7 +84,8 @@ inline UsageError unknown_implementation(const Registry& registry, const std::st
     for (const auto& entry : registry.implementations<Op>())
       if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
   });
-  return UsageError("--implementation is '" + name + "'; implementations are " + joined(names) +
+  return UsageError("--implementation is '" + name + "'" +
+                    one_of(name, names, "implementations are") +
                     (name.starts_with("mutant-")
                          ? "; of what 'assay mutants --list' names each is of one operator"
                          : ""));
@@ -94,8 +104,9 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
   for (const auto& entry : registry.implementations<Op>()) names.push_back(entry.name);
   if (names.empty())
     throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
-  throw UsageError("--implementation is '" + flags.name + "'; implementations of " +
-                   std::string(Op::name) + " are " + joined(names));
+  throw UsageError(
+      "--implementation is '" + flags.name + "'" +
+      one_of(flags.name, names, "implementations of " + std::string(Op::name) + " are"));
 }
 
 /// The name that replay lines hold.

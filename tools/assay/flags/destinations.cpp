@@ -1,11 +1,18 @@
 #include "flags/destinations.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <system_error>
 
+#include "assay/fixtures/descriptor.hpp"
 #include "assay/fixtures/record.hpp"
 
 namespace assay::cli {
@@ -26,25 +33,105 @@ fs::path target(const Destination& destination) {
   }
 }
 
-void require_folder(const Destination& destination, const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw refusal(destination,
-                  fmt::format("cannot be written: {}: {}", folder.string(), error.message()));
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    throw refusal(destination,
-                  fmt::format("cannot be written: no file can be made in {}", folder.string()));
+/// A file without a name in the folder; where its file system has none, one that is removed at
+/// once. -1 where no file can be made there.
+fixtures::Descriptor probe_in(const fs::path& folder) {
+  constexpr int flags = O_WRONLY | O_CLOEXEC;
+  fixtures::Descriptor unnamed(::open(folder.c_str(), flags | O_TMPFILE, 0600));
+  if (unnamed || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return unnamed;
+  std::string name = (folder / ".assay-XXXXXX").string();
+  fixtures::Descriptor named(mkostemp(name.data(), O_CLOEXEC));
+  if (named) unlink(name.c_str());
+  return named;
 }
 
-void require_text(const Destination& destination) {
+/// Writes one byte into the folder, and leaves nothing: what forbids that would forbid the result.
+/// The folder is never made, since a mistyped path may name it. Errors: UsageError;
+/// fixtures::OutOfResources.
+void require_folder(const Destination& destination, const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const auto refuse = [&](const std::string& why) {
+    throw refusal(destination, fmt::format("cannot be written: {}: {}", folder.string(), why));
+  };
+  std::error_code error;
+  if (!fs::exists(folder, error) && (!error || error == std::errc::no_such_file_or_directory))
+    refuse("there is no such folder; make it first, or name another file");
+  if (error || !fs::is_directory(folder, error)) refuse("it is no folder");
+  const fixtures::Descriptor probe = probe_in(folder);
+  if (!probe && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+    throw fixtures::OutOfResources(fmt::format("{}: {}", destination.path,
+                                               std::generic_category().message(errno)));
+  if (!probe || write(probe.number(), "\n", 1) != 1)
+    throw refusal(destination, fmt::format("cannot be written: no file can be made in {}: {}",
+                                           folder.string(),
+                                           std::generic_category().message(errno)));
+}
+
+/// How texts of a kind begin, in this version and in those before. All parts occur in the first
+/// `beginning` bytes.
+constexpr std::size_t beginning = 4096;
+struct Signature {
+  TextKind kind;
+  std::string_view what, start;
+  std::vector<std::string_view> parts;
+};
+
+const std::vector<Signature>& signatures() {
+  static const std::vector<Signature> all = {
+      {TextKind::report, "a report of 'assay'", "{", {"\"schema\"", "\"assay-report-"}},
+      {TextKind::page, "a page of 'assay'", "<!DOCTYPE html>", {"<title>Assay report</title>"}},
+      {TextKind::junit,
+       "JUnit XML of 'assay'",
+       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=\"",
+       {}},
+      {TextKind::kills, "a table of 'assay mutants'", "{", {"\"schema\"", "\"assay-kills-"}},
+      {TextKind::trace,
+       "a trace of 'assay device plan'",
+       "{\"displayTimeUnit\"",
+       {"\"traceEvents\""}},
+      {TextKind::changes,
+       "what 'assay report --json' writes",
+       "{",
+       {"\"before\"", "\"implementation\"", "\"started\"", "\"now\""}},
+  };
+  return all;
+}
+
+/// Errors: UsageError for a file that holds something else than a text of the kind. An empty one
+/// holds nothing.
+void require_own_result(const Destination& destination, const fs::path& file) {
+  const Signature& own = *std::ranges::find(signatures(), destination.kind, &Signature::kind);
+  std::string text(beginning, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const bool is_own = text.starts_with(own.start) && std::ranges::all_of(own.parts, [&](auto part) {
+    return text.find(part) != std::string::npos;
+  });
+  if (!text.empty() && !is_own)
+    throw refusal(destination, fmt::format("exists and is not {}, which alone is replaced; name "
+                                           "another file, or add --force",
+                                           own.what));
+}
+
+/// Errors: UsageError for a device that takes nothing, e.g. one that is full.
+void require_device(const Destination& destination, const fs::path& file) {
+  constexpr int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const fixtures::Descriptor device(::open(file.c_str(), flags));
+  if (!device || write(device.number(), "", 0) < 0)
+    throw refusal(destination, "cannot be written: " + std::generic_category().message(errno));
+}
+
+void require_text(const Destination& destination, Replace replace) {
   const fs::path file = target(destination);
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (fs::is_directory(status)) throw refusal(destination, "is a folder");
   if (fs::exists(status) && access(file.c_str(), W_OK) != 0)
     throw refusal(destination, "must not be written");
+  if (fs::is_character_file(status)) require_device(destination, file);
+  if (fs::is_regular_file(status) && replace == Replace::own_results)
+    require_own_result(destination, file);
   if (!fs::exists(status) || fs::is_regular_file(status)) require_folder(destination, file);
 }
 
@@ -76,17 +163,33 @@ std::vector<Destination> wanted(const std::vector<Destination>& all) {
 
 bool is_standard_output(std::string_view path) { return path == "-"; }
 
+void declare_force(CLI::App& app, Replace& replace) {
+  app.add_flag_callback(
+      "--force", [&replace] { replace = Replace::anything; },
+      "replace files at these places whatever they hold");
+}
+
 void require_writable(const std::vector<Destination>& texts,
-                      const std::vector<Destination>& others) {
+                      const std::vector<Destination>& others, Replace replace) {
   std::vector<Destination> files = wanted(texts);
-  for (const Destination& text : files)
-    if (!is_standard_output(text.path)) require_text(text);
   std::ranges::copy(wanted(others), std::back_inserter(files));
   for (std::size_t k = 0; k < files.size(); ++k)
     for (std::size_t earlier = 0; earlier < k; ++earlier)
       if (are_one(files[k], files[earlier]))
         throw refusal(files[k],
                       fmt::format("{} is, too; each needs a file of its own", files[earlier].flag));
+  for (const Destination& text : wanted(texts))
+    if (!is_standard_output(text.path)) require_text(text, replace);
+}
+
+void require_place_of_folder(const Destination& folder) {
+  std::error_code error;
+  if (folder.path.empty() || fs::exists(folder.path, error)) return;
+  const fs::path parent = fs::absolute(fs::path(folder.path) / ".").parent_path().parent_path();
+  if (!fs::is_directory(parent, error))
+    throw refusal(folder, fmt::format("cannot be made: there is no folder {}; make it first, or "
+                                      "name another one",
+                                      parent.string()));
 }
 
 void require_case_file(const Destination& file, fixtures::CaseFileKind kind) {

@@ -12,6 +12,7 @@
 #include "flags/case_texts.hpp"
 #include "flags/filter.hpp"
 #include "flags/values.hpp"
+#include "guide/guide.hpp"
 
 namespace assay::cli {
 
@@ -143,7 +144,10 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
   if (!flags.product.empty()) {
     plan.product = products.parse(flags.product);
     if (!plan.product)
-      throw UsageError("--product is '" + flags.product + "', wanted one of " + products.choices());
+      throw UsageError("--product is '" + flags.product + "'" +
+                       meant(flags.product, {"a2", "a3"}) + ", wanted one of " +
+                       products.choices() +
+                       " (Atlas A2 and A3 training products), or no --product for both");
   }
   plan.own_cases = case_texts("--cases", flags.cases);
   const auto all = flags.lines.empty() ? sampled<Op>(plan) : cases_of_lines<Op>(flags.lines);

@@ -1,9 +1,10 @@
 #include "guide/guide.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "assay/conformance/case/nearest.hpp"
+#include "flags/values.hpp"
 
 namespace assay::cli {
 namespace {
@@ -36,26 +37,6 @@ void append(std::vector<CommandGuide>& all, const CLI::App& app, std::vector<std
   }
 }
 
-/// Letters that are put in, left out or exchanged between two words, and between the first and the
-/// beginning of the second that is most like it.
-struct Distance {
-  std::size_t whole, beginning;
-};
-
-Distance distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return {row.back(), std::ranges::min(row)};
-}
-
 }  // namespace
 
 std::vector<CommandGuide> guides(const CLI::App& app) {
@@ -74,18 +55,22 @@ std::vector<std::string> accepted(const CLI::App& app) {
 }
 
 std::string meant(std::string_view word, const std::vector<std::string>& others) {
-  constexpr std::size_t most_letters = 2;
-  word = word.substr(0, word.find('='));
-  constexpr std::size_t shortest_beginning = 5;  // "--ver"
-  std::size_t least = std::min(most_letters, word.size() / 3) + 1, least_beginning = most_letters;
-  std::string nearest, begun;
-  for (const std::string& other : others) {
-    const auto [whole, beginning] = distance(word, other);
-    if (whole < least) least = whole, nearest = other;
-    if (beginning < least_beginning) least_beginning = beginning, begun = other;
-  }
-  if (nearest.empty() && word.size() >= shortest_beginning) nearest = begun;
-  return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
+  const std::string guess = conformance::nearest(word.substr(0, word.find('=')), others);
+  return guess.empty() ? "" : "; did you mean '" + guess + "'?";
+}
+
+std::string one_of(std::string_view word, const std::vector<std::string>& names,
+                   std::string_view intro) {
+  return guessed(meant(word, names), names, intro);
+}
+
+std::string guessed(const std::string& guess, const std::vector<std::string>& names,
+                    std::string_view intro) {
+  std::string text(intro);
+  const bool is_new_sentence = guess.ends_with('?');
+  if (is_new_sentence && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return guess + (is_new_sentence ? " " : "; ") + text + " " + joined(names);
 }
 
 }  // namespace assay::cli

@@ -39,6 +39,14 @@ std::vector<std::string> accepted(const CLI::App& app);
 /// the beginning of one; else empty.
 std::string meant(std::string_view word, const std::vector<std::string>& others);
 
+/// What ends a message on a word that is none of `names`: "; did you mean 'run'? Commands are list,
+/// run" or "; commands are list, run". `intro`: "commands are".
+std::string one_of(std::string_view word, const std::vector<std::string>& names,
+                   std::string_view intro);
+/// The same with another guess, which is empty or as `meant` writes it.
+std::string guessed(const std::string& guess, const std::vector<std::string>& names,
+                    std::string_view intro);
+
 /// A page of the handbook on one command.
 std::string markdown_page(const std::vector<CommandGuide>& all, const CommandGuide& guide);
 

@@ -74,11 +74,27 @@ Remade remade(const std::string& command, const std::string& numerics, const std
   return again;
 }
 
+/// Errors: UsageError for a path at which no pack lies.
+void require_pack(const fs::path& folder) {
+  std::error_code error;
+  const char* const fault = !fs::exists(folder, error)         ? "is not there"
+                            : !fs::is_directory(folder, error) ? "is a file"
+                            : !fixtures::is_unfinished(folder) &&
+                                    !fs::exists(folder / manifest_name, error)
+                                ? "holds no manifest.json"
+                                : nullptr;
+  if (fault != nullptr)
+    throw UsageError(fmt::format("--verify is '{}', which {}; wanted the folder of a pack, as "
+                                 "'assay pack SET --to FOLDER' writes it",
+                                 folder.string(), fault));
+}
+
 /// One verification of a pack.
 class Verification {
  public:
   Verification(const std::string& folder, const Context& context)
       : folder_(folder), context_(context), where_((folder_ / manifest_name).string()) {
+    require_pack(folder_);
     if (fixtures::is_unfinished(folder_))
       throw UsageError(folder + " is not complete: its writer was stopped, or is at work");
     manifest_ = parse_pack_text(text_of(manifest_name, most_manifest), where_);

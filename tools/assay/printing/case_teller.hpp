@@ -1,8 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <ostream>
+#include <string>
+#include <utility>
 
 #include "assay/conformance/report/sweep.hpp"
+#include "printing/waiting.hpp"
 
 namespace assay::cli {
 
@@ -17,6 +21,19 @@ class CaseTeller final : public conformance::SweepListener {
 
  private:
   std::ostream& out_;
+};
+
+/// Says which case is at work where one takes long; the other listeners write when it is done.
+class SlowCaseTeller final : public conformance::SweepListener {
+ public:
+  void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }
+  void begin(const Context& context, std::string what) {
+    waiting_.emplace(context, Work{.what = std::move(what)});
+  }
+  void end() { waiting_.reset(); }
+
+ private:
+  std::optional<Waiting> waiting_;
 };
 
 }  // namespace assay::cli

@@ -27,7 +27,7 @@ device::Spec chosen_device(const std::string& name) {
     if (device.name == name) return device;
     names.push_back(device.name);
   }
-  throw UsageError("no device '" + name + "'; devices are " + joined(names));
+  throw UsageError("no device '" + name + "'" + one_of(name, names, "devices are"));
 }
 
 std::string range(const device::Quantity& quantity) {
@@ -63,6 +63,7 @@ ExitCode print_device(const Options& options, const Context& context) {
 
 struct PlanOptions {
   std::string device, trace;
+  Replace replace = Replace::own_results;
 };
 
 /// Errors: UsageError where no schedule has turns to write.
@@ -92,7 +93,7 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
     try {
       const device::Spec device = chosen_device(
           options.device.empty() ? std::string(spec::to_string(c.product)) : options.device);
-      require_writable({{"--trace", options.trace}});
+      require_writable({{"--trace", options.trace, TextKind::trace}}, {}, options.replace);
       context.out << optimized::Tiled<Op>::plan(c.problem, device) << std::flush;
       if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace, context);
     } catch (const optimized::NothingToCut& empty) {
@@ -113,6 +114,7 @@ Action declare_plan(CLI::App& app) {
     fields->declare<Op>(sub);
     sub.add_option("--device", options->device, "device for which it is cut [that of --product]");
     sub.add_option("--trace", options->trace, "file for the turns of its queues, for Perfetto");
+    declare_force(sub, options->replace);
     actions.emplace_back(Op::name, [=, &sub](const Context& context) {
       return print_plan<Op>(*fields, *options, sub, context);
     });

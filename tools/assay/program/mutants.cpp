@@ -16,6 +16,7 @@
 #include "flags/destinations.hpp"
 #include "flags/values.hpp"
 #include "printing/table.hpp"
+#include "printing/waiting.hpp"
 #include "signals.hpp"
 #include "stored/kills.hpp"
 
@@ -27,6 +28,7 @@ using mutants::KillTable;
 
 struct Flags {
   std::string only, threads, report;
+  Replace replace = Replace::own_results;
   bool json = false, list = false;
 };
 
@@ -231,21 +233,19 @@ void append(KillTable& table, KillTable other) {
 }
 
 ExitCode judge(const Flags& flags, const Context& context) {
-  require_writable({{"--report", flags.report}});
+  require_writable({{"--report", flags.report, TextKind::kills}}, {}, flags.replace);
   const Context told = beside({{"--report", flags.report}}, context);
   stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
   if (!flags.threads.empty()) control.threads = integer_value("--threads", flags.threads, 1, 1024);
-  if (context.terminal)
-    control.progress = [&](std::int64_t done, std::int64_t all) {
-      context.err << fmt::format("\rcase {} of {}{}", done, all, done == all ? "\n" : "")
-                  << std::flush;
-    };
   KillTable table;
   for_each_operator([&]<class Op> {
     const auto mutants = chosen_mutants<Op>(flags.only);
-    if (!mutants.empty() && !context.stop)
-      append(table, mutants::kill_table(mutants, mutants::kill_cases<Op>(), control));
+    if (mutants.empty() || context.stop) return;
+    const auto cases = mutants::kill_cases<Op>();
+    Waiting waiting(context, {.what = std::string(Op::name), .cases = std::ssize(cases)});
+    control.progress = [&](std::int64_t done, std::int64_t) { waiting.done(done); };
+    append(table, mutants::kill_table(mutants, cases, control));
   });
   if (table.rows.empty() && !context.stop) throw none_of_that_name(flags);
   if (flags.json)
@@ -268,6 +268,7 @@ Command mutants_command() {
             app.add_option("--threads", flags->threads, "host threads that judge cases");
             app.add_option("--report", flags->report,
                            "write the table as JSON, which 'assay report' shows");
+            declare_force(app, flags->replace);
             app.add_flag("--json", flags->json, "print the table as JSON");
             app.add_flag("--list", flags->list,
                          "their names alone, by which --implementation finds them");

@@ -1,5 +1,6 @@
 #include "stored/read_results.hpp"
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,10 @@ std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file && errno == ENOMEM) throw std::bad_alloc();
   if (!file) throw UsageError(path + " cannot be opened for reading");
+  if (is_hdf5(path))
+    throw UsageError(path +
+                     " is an HDF5 file of cases, not a report; wanted the report.json that "
+                     "--report writes: give 'assay sweep' --report=report.json beside --store");
   std::string text = read_text(file, path);
   if (file.bad()) throw UsageError(path + " cannot be read");
   return text;
@@ -49,6 +54,15 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
 }
 
 }  // namespace
+
+bool is_hdf5(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  constexpr std::array<char, 8> signature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+  std::array<char, 8> beginning = {};
+  std::ifstream(path, std::ios::binary).read(beginning.data(), beginning.size());
+  return beginning == signature;
+}
 
 conformance::Results read_results(const std::string& path) {
   return parsed(path, read_file(path), conformance::results_from_json);

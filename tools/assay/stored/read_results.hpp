@@ -10,6 +10,9 @@
 
 namespace assay::cli {
 
+/// Whether a regular file begins as HDF5 files do. A pipe is none: what is read of it is gone.
+bool is_hdf5(const std::string& path);
+
 /// A report file. Errors: UsageError naming the file and what is wrong with it.
 conformance::Results read_results(const std::string& path);
 

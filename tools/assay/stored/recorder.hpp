@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -54,6 +55,9 @@ class Recorder final : public spec::PassesOn<Op> {
     recorded(inputs, outputs, [&] { inner_.run_call(call, problem, inputs, outputs); });
   }
 
+  /// Calls `told` when the implementation begins to run, and when it has ended.
+  void tell(std::function<void(bool runs)> told) { told_ = std::move(told); }
+
   /// Of the first run since the last call; empty where there was none.
   Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
 
@@ -63,7 +67,10 @@ class Recorder final : public spec::PassesOn<Op> {
                 Work&& work) {
     const bool first = !run_;
     if (first) run_ = Run{.inputs = digests(inputs), .outputs = {}};
-    work();
+    {
+      const Telling telling(told_);
+      work();
+    }
     try {
       if (first) run_->outputs = digests(outputs);
     } catch (const std::exception&) {  // of what was put in their place there is none, as the judge
@@ -78,7 +85,24 @@ class Recorder final : public spec::PassesOn<Op> {
     return result;
   }
 
+  /// Says that the run has ended however it ends.
+  class Telling {
+   public:
+    explicit Telling(const std::function<void(bool)>& told) : told_(told) {
+      if (told_) told_(true);
+    }
+    ~Telling() {
+      if (told_) told_(false);
+    }
+    Telling(const Telling&) = delete;
+    Telling& operator=(const Telling&) = delete;
+
+   private:
+    const std::function<void(bool)>& told_;
+  };
+
   std::string name_;
+  std::function<void(bool runs)> told_;
   std::optional<Run> run_;
   mutable std::mutex mutex_;
   mutable std::map<spec::DType, spec::Numerics> said_;

@@ -37,7 +37,7 @@ function showList(page: Page): void {
 
 function render(page: Page): void {
   const state = read();
-  const query = compile(state.q, page.names);
+  const query = compile(state.q, page.names, page.report.cases);
   page.list = sorted(page.report.cases.filter((c) => query.matches(c)), state.sort);
   const search = byId("filter-text") as HTMLInputElement;
   if (document.activeElement !== search) search.value = state.q;

@@ -5,6 +5,7 @@
 //   heads_q>heads_kv     two fields; of packed sequences, in some of them (= in all)
 //   seq_kv%64>0          what is left of a division
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
+//   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
 
 import { type Case, figure, kindOf } from "./report";
@@ -75,9 +76,14 @@ export function valuesOf(c: Case, field: string): (string | number)[] {
   return c.metrics.filter((m) => m.name === field).map((m) => figure(m.value));
 }
 
-/** Splits at spaces outside double quotes. */
+/** A name with its comparison, with or without spaces around the sign; what is quoted stays as it is. */
+const SPACED = /"[^"]*"?|(?<=^|\s)(-?[A-Za-z_][\w.]*(?:\s*%\s*\d+)?)\s*(<=|>=|!=|==?|<|>)\s*/g;
+
+/** Splits at spaces outside double quotes and beside no comparison. */
 export function words(query: string): string[] {
-  return query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
+  const joined = query.replace(SPACED, (whole: string, name: string | undefined, sign: string | undefined) =>
+    (name === undefined ? whole : name.replaceAll(" ", "") + (sign === "==" ? "=" : sign)));
+  return joined.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
 }
 
 const plain = (text: string): string => text.replaceAll('"', "");
@@ -147,13 +153,50 @@ export interface Query {
   complaint: string;
 }
 
-export function compile(query: string, names: Set<string>): Query {
+/** Edits between two words. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1)
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+function unknownField(field: string, names: Set<string>): string {
+  const known = [...names].sort();
+  const [guess] = known.filter((name) => distance(field, name) <= Math.min(2, Math.floor(field.length / 3)))
+    .sort((a, b) => distance(field, a) - distance(field, b));
+  return `No case has a field ${field}` + (guess === undefined ? "; known" : `; did you mean ${guess}? Known`) +
+    `: ${known.join(", ")}.`;
+}
+
+/** Why no case has the value that is asked for; empty where some has, or values are too many to name. */
+function unknownValue(term: Term, cases: Case[]): string {
+  if (term.field === "" || term.comparison !== "=" || term.divisor > 0 || term.values.includes("")) return "";
+  if (cases.some((c) => holds(term, c))) return "";
+  const values = [...new Set(cases.flatMap((c) => valuesOf(c, term.field)).map(String))].filter((value) => value !== "");
+  const most = 24;
+  if (values.length > most) return "";
+  return `No case has ${term.field}=${term.values.join("|")}; its values: ${values.sort().join(", ") || "none"}.`;
+}
+
+/** Replay lines leave out what is at its default, so that a search for such a word finds nothing. */
+function missingWord(term: Term, cases: Case[], names: Set<string>): string {
+  const flag = /^--([A-Za-z_]\w*)=(.+)$/.exec(term.values[0] ?? "");
+  if (term.field !== "" || flag === null || !names.has(flag[1]!) || cases.some((c) => holds(term, c))) return "";
+  return `No replay line holds ${term.text}: lines leave out defaults. Search for ${flag[1]}=${flag[2]}.`;
+}
+
+export function compile(query: string, names: Set<string>, cases: Case[]): Query {
   const terms = words(query).map(parse);
   const unknown = terms.find((term) => term.field !== "" && !names.has(term.field));
+  const complaints = terms.flatMap((term) => [unknownValue(term, cases), missingWord(term, cases, names)]);
   return {
     matches: (c) => terms.every((term) => holds(term, c) !== term.negated),
-    complaint: unknown === undefined ? "" :
-      `No case has a field ${unknown.field}; known: ${[...names].sort().join(", ")}.`,
+    complaint: unknown === undefined ? complaints.find((text) => text !== "") ?? "" : unknownField(unknown.field, names),
   };
 }
 

@@ -174,13 +174,13 @@ export function figure(value: Figure | undefined): number {
 }
 
 /** What a verdict amounts to. */
-export type Kind = "conforms" | "fails" | "unclear";
+export type Kind = "conforms" | "fails" | "unclear" | "not_applicable";
 
 /** Verdicts in the order in which they are drawn: name, colour, kind. Fit for the colour-blind. */
 const VERDICTS: [string, string, Kind][] = [
   ["conforms", "#009e73", "conforms"], ["conforms_weak", "#7fcfb6", "conforms"],
   ["rejected_as_specified", "#0072b2", "conforms"], ["rejected_other_code", "#56b4e9", "conforms"],
-  ["not_applicable", "#a7b0ba", "conforms"],
+  ["not_applicable", "#a7b0ba", "not_applicable"],
   ["nonconformant_structural", "#d55e00", "fails"], ["nonconformant_proven", "#b03a00", "fails"],
   ["nonconformant_statistical", "#f08a4b", "fails"], ["statistical_unconfirmed", "#f6b48a", "fails"],
   ["nondeterministic", "#cc79a7", "fails"], ["rejected_wrongly", "#a0457c", "fails"],

@@ -63,7 +63,11 @@ function shellWord(text: string): string {
   return /^[-\w+./:,=@%]*$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
-export const explainLine = (c: Case): string => `${shellWord(c.program)} explain ${c.command_line}`;
+/** What to explain of a case: the requirement that it breaks on purpose, else the rule that decided; empty for neither. */
+export function explainLine(c: Case): string {
+  const subject = c.violated_requirement || (c.decided_by === "unstated" ? "" : c.decided_by);
+  return subject === "" ? "" : `${shellWord(c.program)} explain ${shellWord(subject)}`;
+}
 
 /** The line with the implementation that the case was run with. */
 const implementedLine = (c: Case, line: string): string => `${line} --implementation=${shellWord(c.implementation)}`;

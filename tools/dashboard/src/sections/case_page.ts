@@ -48,8 +48,10 @@ function reproduce(c: Case, report: Report): HTMLElement | null {
   const { environment } = report;
   const made = `Made by assay ${environment.tool_version}, ${environment.compiler}, seed ${environment.seed}: `;
   return section("Reproduce it", copyLine(runLine(c)), neighbour(c),
-    element("p", { class: "quiet" }, "What the case asks for, and what is due:"), copyLine(explainLine(c)),
-    ...(c.value_case ? [element("p", { class: "quiet" }, "Its tensors, and what the definition has in every stage, as .npy files:"), copyLine(dumpLine(c))] : []),
+    ...(explainLine(c) === "" ? [] : [
+      element("p", { class: "quiet" }, c.violated_requirement ? "The requirement that the call breaks:" : "The rule that decided:"),
+      copyLine(explainLine(c))]),
+    ...(c.value_case && c.fields["track"] !== "relation" ? [element("p", { class: "quiet" }, "Its tensors, and what the definition has in every stage, as .npy files:"), copyLine(dumpLine(c))] : []),
     element("p", { class: "quiet" }, made), element("code", { class: "sweep-line" }, environment.command_line));
 }
 

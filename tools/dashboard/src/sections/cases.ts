@@ -4,7 +4,7 @@ import { kindOf, type Case } from "../report";
 import { address, read } from "../state";
 import { badge, byId, element, put, short } from "../text";
 
-const urgency = (c: Case): number => ({ fails: 2, unclear: 1, conforms: 0 })[kindOf(c.verdict)];
+const urgency = (c: Case): number => ({ fails: 2, unclear: 1, conforms: 0, not_applicable: 0 })[kindOf(c.verdict)];
 
 type Order = (a: Case, b: Case) => number;
 const byText = (of: (c: Case) => string): Order => (a, b) => of(a).localeCompare(of(b), "en", { numeric: true });

@@ -2,7 +2,7 @@
 
 import { kindOf, type Case, type Kind, type Report } from "../report";
 import { toggleTerms } from "../state";
-import { element, put, short } from "../text";
+import { element, plural, put, short } from "../text";
 
 function tile(value: string, what: string, click?: () => void): HTMLElement {
   const inside = [element("b", {}, value), element("span", {}, what)];
@@ -14,10 +14,13 @@ function conclusion({ summary }: Report): [string, string] {
   const count = (kind: Kind): number =>
     Object.entries(summary.verdicts).reduce((sum, [name, n]) => sum + (kindOf(name) === kind ? n : 0), 0);
   if (summary.interrupted) return ["unclear", `Stopped after ${summary.cases} of ${summary.planned} cases`];
-  if (count("fails") > 0) return ["bad", `Does not conform: ${count("fails")} of ${summary.cases} cases`];
-  if (count("unclear") > 0 || summary.cases === 0)
-    return ["unclear", `Not conclusive: ${count("unclear")} of ${summary.cases} cases`];
-  return ["good", `Conforms: nothing found in ${summary.cases} cases`];
+  const [fails, unclear, aside] = [count("fails"), count("unclear"), count("not_applicable")];
+  const judged = summary.cases - unclear - aside;
+  const apart = aside > 0 ? `; ${plural(aside, "case")} not applicable` : "";
+  if (fails > 0) return ["bad", `Does not conform: ${fails} of ${judged} judged cases fail${apart}`];
+  if (judged === 0) return ["unclear", `Not conclusive: none of ${plural(summary.cases, "case")} was judged`];
+  if (unclear > 0) return ["unclear", `Not conclusive: ${unclear} of ${plural(summary.cases - aside, "case")}${apart}`];
+  return ["good", `Conforms: ${plural(judged, "case")}, ${summary.value_cases} judged numerically, 0 failures${apart}`];
 }
 
 /** The largest finite error of each tensor; cases without end are counted beside it, since they hide all others. */
@@ -50,7 +53,7 @@ export function showHead(report: Report): void {
     "assay " + environment.tool_version, environment.compiler].filter((x) => x !== "").join(" | "));
   const { requirements, pairs, triples } = summary;
   put("tiles", tile(String(summary.cases), "cases"),
-    tile(String(summary.value_cases), "judged by their numbers", () => toggleTerms(["judged=yes"])),
+    tile(String(summary.value_cases), "judged numerically", () => toggleTerms(["judged=yes"])),
     tile(`${requirements.accepted} + ${requirements.rejected}`, `requirements accepted + rejected, of ${requirements.total}`),
     pairs?.admissible ? tile(`${pairs.covered} / ${pairs.admissible}`, "pairs of values covered") : null,
     triples?.admissible ? tile(`${triples.covered} / ${triples.admissible}`, "triples of values covered") : null,

@@ -7,12 +7,12 @@ import { address, read, toggleTerms } from "../state";
 import { byId, element, plural, put, short, svg, table } from "../text";
 import { TENSOR_COLOURS } from "./overview";
 
-/** Grave verdicts are behind light ones. */
-const KINDS: Kind[] = ["conforms", "unclear", "fails"];
+/** What a verdict adds to the exit code, as `assay report` compares it. */
+const WEIGHT: Record<Kind, number> = { conforms: 0, not_applicable: 0, unclear: 1, fails: 2 };
 const ORDER: Change[] = ["regression", "improvement", "other"];
 
 /** Whether the verdict says how the implementation answered. */
-const isTold = (c: Case): boolean => kindOf(c.verdict) !== "unclear" && c.verdict !== "not_applicable";
+const isTold = (c: Case): boolean => ["conforms", "fails"].includes(kindOf(c.verdict));
 
 /** Whether what was judged before is judged no longer: of a failure that is no improvement either. */
 function isLost(now: Case, before: Case): boolean {
@@ -22,7 +22,7 @@ function isLost(now: Case, before: Case): boolean {
 /** As `assay report NOW BEFORE` counts it; undefined where nothing changed. */
 function changeOf(now: Case, before: Case | undefined): Change | undefined {
   if (before === undefined) return kindOf(now.verdict) === "fails" ? "regression" : undefined;
-  const graver = KINDS.indexOf(kindOf(now.verdict)) - KINDS.indexOf(kindOf(before.verdict));
+  const graver = WEIGHT[kindOf(now.verdict)] - WEIGHT[kindOf(before.verdict)];
   if (graver > 0 || isLost(now, before)) return "regression";
   if (now.verdict === before.verdict) return undefined;
   return graver < 0 ? "improvement" : "other";
@@ -70,9 +70,10 @@ function sideBySide(runs: Report[]): HTMLElement {
   const row = (name: string, of: (report: Report, k: number) => string): string[] => [name, ...runs.map(of)];
   return table(["", ...runs.map(nameOf)], [
     row("cases", (r) => String(r.cases.length)),
-    row("conform", (r) => String(count(r, "conforms"))),
+    row("conform", (r) => `${count(r, "conforms")} of ${r.cases.filter(isTold).length} judged`),
     row("fail", (r) => String(count(r, "fails"))),
     row("unclear", (r) => String(count(r, "unclear"))),
+    row("not applicable", (r) => String(count(r, "not_applicable"))),
     row("regressions since the next column", (r, k) => {
       const next = runs[k + 1];
       return next === undefined ? "-" : String(counted(changes(r, next), "regression"));

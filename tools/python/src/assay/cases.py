@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 
 from assay.dtypes import Array, exactly, numpy_dtype
+from assay.naming import Named
 from assay.replacing import replacing, turn
 from assay.tensors import read_tensor, write_tensor
 
@@ -76,17 +77,20 @@ class Case:
     @cached_property
     def inputs(self) -> dict[str, Array]:
         """The tensors of the call by their documented names, dense."""
-        return self._read(lambda case: {name_of(n): read_tensor(d) for n, d in _members(case, "inputs")})
+        read = self._read(lambda case: {name_of(n): read_tensor(d) for n, d in _members(case, "inputs")})
+        return Named("input", read)
 
     @cached_property
     def views(self) -> dict[str, Array]:
         """The same with the strides and offsets of the call, as views of their storage."""
-        return self._read(lambda case: {name_of(n): _view(case, n, d) for n, d in _members(case, "inputs")})
+        read = self._read(lambda case: {name_of(n): _view(case, n, d) for n, d in _members(case, "inputs")})
+        return Named("input", read)
 
     @cached_property
     def expected(self) -> dict[str, Expected]:
         """The reference of each output."""
-        return self._read(lambda case: {name_of(n): _expected(g) for n, g in _members(case, "expected")})
+        read = self._read(lambda case: {name_of(n): _expected(g) for n, g in _members(case, "expected")})
+        return Named("output", read)
 
     @cached_property
     def regimes(self) -> Counter[str]:
@@ -113,7 +117,7 @@ class Case:
             members = _members(case, f"actual/{link_of(implementation)}")
             return {name_of(n): _foreign(d) for n, d in members if n != "profile"}
 
-        return self._read(read)
+        return Named("output", self._read(read))
 
     def verdict(self, implementation: str) -> dict[str, Any]:
         """What `assay check` wrote of an implementation, see tools/report_schema.md; empty where it did not."""
@@ -176,12 +180,17 @@ def _plain(value: Any) -> Field:
 
 def _problem(group: h5py.Group) -> dict[str, Field]:
     fields: dict[str, Field] = {name: _plain(value) for name, value in group.attrs.items()}
-    return fields | {name_of(link): [int(x) for x in data[()]] for link, data in group.items()}
+    lists: dict[str, Field] = {name_of(link): [int(x) for x in data[()]] for link, data in group.items()}
+    return Named("field", fields | lists)
 
 
 def read_cases(path: str | os.PathLike[str]) -> list[Case]:
     """The cases of a file, in its order; their tensors are read when they are used."""
     path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file '{path}'; wanted one that 'assay export' wrote")
+    if not h5py.is_hdf5(path):
+        raise CaseFileError(f"{path} is no HDF5 file; wanted one that 'assay export' wrote")
     with h5py.File(path) as file:
         if (found := file.attrs.get("schema")) != SCHEMA:
             raise CaseFileError(f"{path}: the schema is {found!r}, wanted {SCHEMA!r}")

@@ -50,14 +50,14 @@ class WrongType(ValueError):
 
 
 def exactly(name: str, output: Array, due: np.dtype[Any]) -> Array:
-    """The output in the type that is due. Another floating type is as good if it holds values of that one.
+    """The output in the type that is due. A type that holds every value of that one is as good if no value is rounded.
 
     Raises WrongType naming output, type and the first value that would be rounded.
     """
     if output.dtype == due:
         return output
     wanted = f"{name} is {output.dtype}, wanted {due}"
-    if output.dtype not in (np.float16, np.float32, np.float64):
+    if output.dtype not in (np.float32, np.float64) or output.dtype.itemsize <= due.itemsize:
         raise WrongType(f"{wanted}: cast it where the kernel does")
     with np.errstate(over="ignore"):
         cast = output.astype(due)

@@ -40,6 +40,15 @@ class Implementation:
     numerics: str = ""
     predicate: Predicate | None = None
 
+    def __post_init__(self) -> None:
+        for what, value in (("name", self.name), ("numerics", self.numerics)):
+            if not isinstance(value, str):
+                wanted = "a text such as 'fp32_staging,order=fixed'" if what == "numerics" else "a text"
+                raise TypeError(f"{what} is {type(value).__name__} ({value!r}), wanted {wanted}")
+        if self.predicate is not None and not callable(self.predicate):
+            given = f"{type(self.predicate).__name__} ({self.predicate!r})"
+            raise TypeError(f"unsupported is {given}, wanted a function from a case to a reason or None")
+
     def __call__(self, case: Case) -> Mapping[str, Array]:
         outputs = self.function(case)
         if not isinstance(outputs, Mapping):

@@ -14,7 +14,7 @@ from pathlib import Path
 from assay.cases import Case, add_outputs, read_cases, write_cases
 from assay.dtypes import WrongType
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
-from assay.program import Program, find_program
+from assay.program import AssayError, Program, find_program
 from assay.reports import Finding, Report, Reports, read_reports, report_from
 
 Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
@@ -61,6 +61,11 @@ def export_lines(
     return read_cases(file)
 
 
+def _names_file(text: str) -> bool:
+    """Whether a text is the path of a file, there or mistyped, and no replay line."""
+    return os.path.isfile(text) or (" " not in text and text.endswith((".h5", ".hdf5")))
+
+
 class NotApplicable(AssertionError):
     """None of the cases is for the implementation; the text begins with the reason of the first."""
 
@@ -70,6 +75,7 @@ class _Judge:
 
     def __init__(self, implementation: Implementation, program: Program, folder: Path) -> None:
         self.implementation, self.program, self.folder = implementation, program, folder
+        self.served = _served(implementation)
 
     def cases_of(self, cases: Cases | Plan) -> list[Case]:
         """The cases in files of our own, to which outputs may be added."""
@@ -77,10 +83,13 @@ class _Judge:
             return export_plan(self.folder / "plan.h5", cases, self.implementation.numerics, self.program)
         if isinstance(cases, Case):
             return self._copied([cases])
-        if isinstance(cases, str) and not os.path.isfile(cases):
+        if isinstance(cases, str) and not _names_file(cases):
             return self._exported([cases])
         if isinstance(cases, (str, os.PathLike)):
             return self._copied(read_cases(cases))
+        if not isinstance(cases, Iterable):
+            wanted = "a replay line, a file of 'assay export', a Case, a Plan, or several lines and Cases"
+            raise TypeError(f"cases is {type(cases).__name__} ({cases!r}), wanted {wanted}")
         chosen = list(cases)
         for place, one in enumerate(chosen):
             if not isinstance(one, (Case, str)):
@@ -113,14 +122,23 @@ class _Judge:
             told = {report.id: _without_path(report, file) for report in self._checked(file)}
             for case in (case for case in left if case.path == file):
                 stored = case.verdict(self.implementation.name)
-                reports[file, case.id] = report_from(stored, self.program.name) if stored else told[case.id]
-        return Reports([reports[case.path, case.id] for case in cases])
+                reports[file, case.id] = report_from(stored, self.program.shown) if stored else told[case.id]
+        return Reports([self._repeatable(reports[case.path, case.id]) for case in cases])
+
+    def _repeatable(self, report: Report) -> Report:
+        """The report with what repeats it: a command where another process finds the function, else a call in Python."""
+        if self.served:
+            line = replace(report, implementation=self.served, program=self.program.shown, repeated_by=None).replay
+        else:
+            line = f"assay.judge({self.implementation.name}, {report.command!r})"
+        return replace(report, repeated_by=line)
 
     def _run(self, case: Case) -> Report | None:
         """Adds outputs to the file of the case; or the verdict where there are none."""
         try:
             if not case.inputs:
-                raise Unsupported(f"no exact inputs for numerics '{self.implementation.numerics}'")
+                reason = self._why_no_inputs(case)
+                return self._report(case, "not_applicable", "no_exact_inputs", "note", reason)
             if reason := self.implementation.unsupported(case):
                 raise Unsupported(reason)
             names = [self.implementation.name]
@@ -147,22 +165,48 @@ class _Judge:
         except Exception as failure:
             if exceptions_pass:
                 raise
-            where = traceback.extract_tb(failure.__traceback__)[-1]
+            where = _frame_of_kernel(failure)
             text = f"{type(failure).__name__}: {failure} ({where.filename}:{where.lineno})"
             return replace(self._report(case, "crash", "conduct", "structure", text), exception=failure)
         return None
+
+    def _why_no_inputs(self, case: Case) -> str:
+        """As `assay run` says it: an export of the case alone is refused with the reason."""
+        declared = [f"--numerics={self.implementation.numerics}"] if self.implementation.numerics else []
+        try:
+            self.program.run(["export", self.folder / "inexact.h5", *declared, *case.command.split()])
+        except AssayError as refusal:
+            _, found, reason = str(refusal).partition("no exact inputs for the numerics: ")
+            if found:
+                return reason
+        return f"no exact inputs for numerics '{self.implementation.numerics}'"
 
     def _report(self, case: Case, verdict: str, decided_by: str, rule: str, text: str) -> Report:
         """The verdict with its reason; `rule` is that of the finding which says the same."""
         finding = Finding(rule=rule, text=text)
         return Report(case.id, case.operator, case.command, self.implementation.name, verdict, [finding],
-                      program=self.program.name, decided_by=decided_by, evidence=text)
+                      program=self.program.shown, decided_by=decided_by, evidence=text)
 
     def _checked(self, file: Path) -> Reports:
         report = self.folder / "report.json"
         named = f"--implementation={self.implementation.name}"
         self.program.run(["check", file, named, "--report", report], accepted=(0, 1, 2, 3), leaves=report)
         return read_reports(report)
+
+
+def _frame_of_kernel(failure: BaseException) -> traceback.FrameSummary:
+    """Where it was raised, or what of the kernel called the package that raised it."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    own = str(Path(__file__).parent)
+    return next((frame for frame in reversed(frames) if not frame.filename.startswith(own)), frames[-1])
+
+
+def _served(implementation: Implementation) -> str:
+    """What stands behind --implementation; empty where no other process finds the function."""
+    try:
+        return command_of(implementation)
+    except (TypeError, ValueError, OSError):
+        return ""
 
 
 def _without_path(report: Report, file: Path) -> Report:

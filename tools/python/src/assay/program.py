@@ -82,8 +82,14 @@ class Program:
 
     @property
     def name(self) -> str:
-        """With which its replay lines start."""
+        """With which lines of its reports start."""
         return self.path.name
+
+    @property
+    def shown(self) -> str:
+        """With which a shell starts it: its name where that is found on PATH, else its path."""
+        found = shutil.which(self.name)
+        return self.name if found and (Path(found).resolve() == self.path or _starts_it(Path(found))) else str(self.path)
 
     def run(
         self,

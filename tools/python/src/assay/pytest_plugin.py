@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,17 @@ from assay.program import AssayError, Program, find_program
 
 _TEXTS = ("only", "product")
 _NUMBERS = ("largest", "random", "seed")
+_OF_MARKER = "marker assay: "  # begins what is wrong with a marker, whatever the options are
 _files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
 _misuse = pytest.StashKey[list[str]]()
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    """Stands for the cases of a marker that is wrong."""
+
+    reason: str
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,15 +80,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             raise pytest.UsageError(unnamed)
         cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
     except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
+        if not _has_options(metafunc.config) or str(error).startswith(_OF_MARKER):
+            # Of this test alone: the others run, and this one fails with the reason.
+            metafunc.parametrize("assay_case", [_Wrong(str(error))], ids=["marker"])
+            return
         metafunc.config.stash[_misuse].append(f"{metafunc.definition.nodeid}: {error}")
         cases = []
     metafunc.parametrize("assay_case", cases, ids=[_readable(case) for case in cases])
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is wrong with a marker is wrong usage of pytest: it is told here, where no collector catches it."""
+    """What is wrong with an option is wrong usage of pytest: it is told here, where no collector catches it."""
     if misuse := session.config.stash[_misuse]:
         raise pytest.UsageError("\n".join(misuse))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test whose marker is wrong fails before its function and its fixtures run."""
+    case = getattr(item, "callspec", None) and item.callspec.params.get("assay_case")  # type: ignore[attr-defined]
+    if isinstance(case, _Wrong):
+        pytest.fail(case.reason, pytrace=False)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -88,6 +109,11 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> None:
     if call.when == "call" and call.excinfo is not None and isinstance(reason := call.excinfo.value, NotApplicable):
         text = str(reason).splitlines()[0]
         call.excinfo = pytest.CallInfo.from_call(lambda: pytest.skip(text), call.when).excinfo
+
+
+def _has_options(config: pytest.Config) -> bool:
+    """Whether an option chooses the cases of all tests."""
+    return any(config.getoption(f"--assay-{name}") is not None for name in (*_TEXTS, *_NUMBERS, "cases"))
 
 
 def _readable(case: Case) -> str:

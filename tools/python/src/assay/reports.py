@@ -65,6 +65,7 @@ class Report:
     decided_by: str = "unstated"  # the rule: conformance/README.md, "Rules"; old reports do not state it
     evidence: str = ""  # what that rule saw
     exception: BaseException | None = field(default=None, repr=False, compare=False)  # that a function raised here
+    repeated_by: str | None = None  # what repeats the case where no command does: a call in Python
 
     @property
     def conforms(self) -> bool:
@@ -83,8 +84,11 @@ class Report:
 
     @property
     def replay(self) -> str:
-        """The line that repeats the case."""
-        return f"{_words(self.program, only_one=True)} run {_words(self.command)}"
+        """The line that repeats the case, with the implementation."""
+        if self.repeated_by is not None:
+            return self.repeated_by
+        line = f"{_words(self.program, only_one=True)} run {_words(self.command)}"
+        return f"{line} --implementation={shlex.quote(self.implementation)}" if self.implementation else line
 
     @property
     def worst(self) -> dict[str, float]:
@@ -116,6 +120,12 @@ class Reports(Sequence[Report]):
     def __len__(self) -> int:
         return len(self._reports)
 
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Reports: {self._counts()}>"
+
     def __iter__(self) -> Iterator[Report]:
         return iter(self._reports)
 
@@ -139,11 +149,18 @@ class Reports(Sequence[Report]):
         """At least one case was judged, and none failed or was without conclusion."""
         return any(r.judged for r in self) and not self.failures and not self.not_conclusive
 
+    def _counts(self) -> str:
+        """How many cases were judged, with which verdicts, and then those of which nothing is known."""
+        judged = Counter(report.verdict for report in self if report.judged)
+        others = Counter(report.verdict for report in self if not report.judged)
+        texts = [", ".join(f"{count} {verdict}" for verdict, count in c.most_common()) for c in (judged, others)]
+        cases = f"{len(self)} case{'' if len(self) == 1 else 's'}, {judged.total()} judged"
+        return cases + (f": {texts[0]}" if texts[0] else "") + (f"; {texts[1]}" if texts[1] else "")
+
     def summary(self, shown: int = 3) -> str:
-        """Counts, and the first failures."""
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.most_common())
+        """How many cases were judged, their verdicts, and the first failures."""
         told = [*self.failures, *self.not_conclusive]
-        lines = [f"{len(self)} cases: {counts or 'nothing was judged'}"]
+        lines = [self._counts()]
         lines += [report.explanation() for report in told[:shown]]
         if len(told) > shown:
             lines.append(f"and {len(told) - shown} cases more")

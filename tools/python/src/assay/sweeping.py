@@ -64,6 +64,14 @@ def sweep(
     workers need the same program, at the same path, and what the function imports. Where one of
     them fails the others are cancelled.
     """
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(
+            f"executor is {type(executor).__name__} ({executor!r}), wanted an object with submit(), such as "
+            "concurrent.futures.ProcessPoolExecutor() or dask.distributed.Client().get_executor()"
+        )
+    for flag in flags:
+        if not isinstance(flag, str):
+            raise TypeError(f"flags hold {type(flag).__name__} ({flag!r}), wanted texts such as '--random=0'")
     tool = Program(find_program(program))
     _refuse(flags, _OWN_FLAGS, "is set by sweep() itself")
     files = {"report": report, "html": html, "junit": junit}
@@ -76,7 +84,7 @@ def sweep(
             told = tool.run([*words, *asked], accepted=_ENDED, leaves=written)
         else:
             _refuse_for_parts(flags)
-            asked += _with_values(flags, ("--baseline",))
+            asked += [*_with_values(flags, ("--baseline",)), *(flag for flag in flags if flag == "--force")]
             if _has(flags, _ENDS_EARLY):
                 asked.append("--unfinished")
             texts = _run_parts(tool, words, executor, parts)

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "../page_report.hpp"
+#include "../session.hpp"
+
+namespace assay::tests {
+namespace {
+
+const std::string program = "assay";
+
+/// The commands that a text offers: a line, or a part of it that ends at a sign of the sentence.
+std::set<std::string> commands_in(const std::string& text) {
+  std::set<std::string> found;
+  const std::regex command(
+      "\\bassay ((run|explain|list|shrink|report|check|help|mutants) [^\n'\";|&]*)");
+  for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
+    std::string words = (*at)[1];
+    words.erase(words.find_last_not_of(" .") + 1);
+    // A shortened line is whole in the report; FILE and ID stand for what the user fills in.
+    if (words.find("...") == words.npos && words.find("FILE") == words.npos &&
+        words.find(" ID") == words.npos)
+      found.insert(words);
+  }
+  return found;
+}
+
+/// Runs them as they stand: none is wrong usage.
+void expect_that_all_run(const cli::Registry& registry, const std::string& text,
+                         std::set<std::string>& ran) {
+  for (const std::string& command : commands_in(text)) {
+    if (!ran.insert(command).second) continue;
+    const Answer result = answer(registry, words(command));
+    EXPECT_NE(result.code, 2) << command << '\n' << result.err;
+  }
+}
+
+TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
+  const Folder folder;
+  const cli::Registry registry = registry_of({"flash_like", "no_checks", "all_zeros"});
+  std::set<std::string> ran;
+  for (const std::string name : {"flash_like", "no_checks", "all_zeros"}) {
+    const std::string only =
+        name == "no_checks" ? "--violate=FAG-C20:query" : "--seq_q=3&--dtype=fp32&track=bound";
+    const std::string files = " --report=" + (folder / (name + ".json")) +
+                              " --junit=" + (folder / (name + ".xml"));
+    const Answer swept = answer(
+        registry, words("sweep flash_attention_score_grad --random=0 --shrink=1 --implementation=" +
+                        name + " --only=" + only + files));
+    ASSERT_NE(swept.code, 2) << swept.err;
+    expect_that_all_run(registry, swept.out, ran);
+    expect_that_all_run(registry, swept.err, ran);
+    expect_that_all_run(registry, text_of(folder / (name + ".xml")), ran);
+    expect_that_all_run(registry, answer(registry, {"report", folder / (name + ".json")}).out, ran);
+  }
+  const std::string line = " flash_attention_score_grad --seq_q=5 --implementation=";
+  expect_that_all_run(registry, answer(registry, words("run" + line + "flash_like")).out, ran);
+  expect_that_all_run(registry, answer(registry, words("shrink" + line + "no_checks")).out, ran);
+  EXPECT_GT(ran.size(), 8U);
+}
+
+TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
+  const cli::Registry registry = registry_of({"no_checks"});
+  std::set<std::string> ran;
+  for (const std::string line :
+       {"explain FAG-C20", "explain FAG-C44a", "explain TND-1", "explain bound", "explain nothing",
+        "run flash_attention_score_grad --violate=XX:query --track=arguments", "list things"}) {
+    const Answer said = answer(registry, words(line));
+    expect_that_all_run(registry, said.out + said.err, ran);
+  }
+  EXPECT_GE(ran.size(), 3U);
+}
+
+/// The page adds what follows the program; its own test, which needs a browser, runs those lines.
+TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
+  const Folder folder;
+  const cli::Registry registry = registry_of({"flash_like"});
+  const auto program_of = [&](const std::string& typed, const std::vector<std::string>& line) {
+    std::ostringstream out, err;
+    const cli::Context context{.registry = registry,
+                               .out = out,
+                               .err = err,
+                               .stop = never_stop,
+                               .command_line = "test",
+                               .program = program,
+                               .typed = typed};
+    cli::execute(line, context);
+    const std::string page = text_of(folder / "p.html");
+    return nlohmann::json::parse(report_of_page(page))["environment"]["program"];
+  };
+  const std::vector<std::string> sweep = {"sweep",       "flash_attention_score_grad",
+                                          "--random=0",  "--only=--violate=FAG-C20:",
+                                          "--html",      folder / "p.html",
+                                          "--report",    folder / "r.json"},
+                                 report = {"report", folder / "r.json", "--html",
+                                           folder / "p.html"};
+  EXPECT_EQ(program_of("build/release/bin/assay", sweep), "build/release/bin/assay");
+  EXPECT_EQ(program_of("../bin/assay", report), "../bin/assay");
+  EXPECT_EQ(program_of("'my programs/assay'", report), "my programs/assay");
+  EXPECT_EQ(program_of("'it'\\''s/assay'", report), "it's/assay");
+  std::string other = text_of(folder / "r.json");
+  const std::string own = "\"program\": \"assay\"";
+  ASSERT_NE(other.find(own), other.npos);
+  other.replace(other.find(own), own.size(), "\"program\": \"theirs\"");
+  std::ofstream(folder / "r.json") << other;
+  EXPECT_EQ(program_of("build/release/bin/assay", report), "theirs") << "another program wrote it";
+}
+
+}  // namespace
+}  // namespace assay::tests

@@ -1,0 +1,81 @@
+#include "printing/conclusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "../session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using conformance::CaseReport;
+using conformance::ExitCode;
+using conformance::Verdict;
+
+conformance::Results results_of(const std::vector<Verdict>& verdicts) {
+  conformance::Results results;
+  results.summary.implementation = "mine";
+  for (const Verdict verdict : verdicts) {
+    CaseReport report;
+    report.verdict.value = verdict;
+    report.value_case = verdict == Verdict::conforms;
+    results.cases.push_back(report);
+    conformance::count(results.summary, report);
+  }
+  results.summary.planned = results.summary.cases;
+  results.summary.seconds = 71.4;
+  return results;
+}
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n');
+  const std::size_t begin = text.rfind('\n', end);
+  return text.substr(begin + 1, end - begin);
+}
+
+TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
+  using enum Verdict;
+  EXPECT_EQ(cli::conclusion(results_of({conforms, rejected_as_specified}), ExitCode::conformant),
+            "mine conforms: 2 cases, 1 judged numerically, 0 failures (71 s).");
+  EXPECT_EQ(cli::conclusion(results_of({conforms, not_applicable, not_applicable}),
+                            ExitCode::conformant),
+            "mine conforms: 1 case, 1 judged numerically, 0 failures, 2 not applicable (71 s).");
+  EXPECT_EQ(cli::conclusion(results_of({conforms, crash, not_applicable}), ExitCode::nonconformant),
+            "mine does not conform: 1 of 2 judged cases fail, 1 judged numerically, 1 not "
+            "applicable (71 s).");
+  EXPECT_EQ(cli::conclusion(results_of({conforms, crash}), ExitCode::conformant),
+            "mine conforms: 2 cases, 1 judged numerically, 1 failure, all of them known (71 s).");
+  EXPECT_EQ(cli::conclusion(results_of({conforms, inconclusive}), ExitCode::not_conclusive),
+            "mine: not conclusive: 1 case judged, 1 of them numerically, 0 failures, 1 without a "
+            "clear verdict (71 s).");
+  conformance::Results cut = results_of({conforms});
+  cut.summary.planned = 5;
+  EXPECT_EQ(cli::conclusion(cut, ExitCode::conformant),
+            "mine conforms: 1 case, 1 judged numerically, 0 failures, 4 not run (71 s).");
+}
+
+/// The last line answers the question that the user has.
+TEST(Conclusion, IsTheLastLineOfASweepAReportAndACheck) {
+  const Folder folder;
+  const cli::Registry registry = registry_of({"argument_checks", "no_checks"});
+  const std::string sweep = "sweep flash_attention_score_grad --random=0 --shrink=0 "
+                            "--only=--violate=FAG-C20: --report=" + (folder / "r.json");
+  const Answer healthy = answer(registry, words(sweep));
+  EXPECT_TRUE(std::regex_match(last_line(healthy.out),
+                               std::regex("argument_checks conforms: [0-9]+ cases, 0 judged "
+                                          "numerically, 0 failures \\([0-9]+ s\\)\\.")))
+      << healthy.out;
+  const Answer shown = answer(registry, {"report", folder / "r.json"});
+  EXPECT_EQ(last_line(shown.out), last_line(healthy.out));
+  const Answer faulty = answer(registry, words(sweep + " --implementation=no_checks"));
+  EXPECT_TRUE(last_line(faulty.out).starts_with("no_checks does not conform: ")) << faulty.out;
+  const Answer compared = answer(registry, {"report", folder / "r.json", folder / "r.json"});
+  EXPECT_TRUE(std::regex_search(
+      compared.out, std::regex("\nnow: [0-9]+ of [0-9]+ judged cases conform; 0 not applicable"
+                               "\nbefore: [0-9]+ of [0-9]+ judged cases conform; 0 not app")))
+      << compared.out;
+}
+
+}  // namespace
+}  // namespace assay::tests

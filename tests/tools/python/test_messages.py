@@ -1,0 +1,115 @@
+"""What Python says of wrong arguments: one line, with what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import assay
+import kernels
+
+LINE = kernels.SMALL_LINES[0]
+
+
+def one_line(raised: pytest.ExceptionInfo[BaseException]) -> str:
+    text = str(raised.value)
+    assert len(text.splitlines()) == 1, text
+    return text
+
+
+def test_cases_that_are_none_are_named() -> None:
+    with pytest.raises(TypeError) as raised:
+        assay.judge(kernels.right, 42)  # type: ignore[arg-type]
+    assert one_line(raised).startswith("cases is int (42), wanted a replay line, a file of 'assay export', a Case")
+
+
+@pytest.mark.parametrize("path", ["no/such/cases.h5", Path("no/such/cases"), Path("no/such/cases.h5")])
+def test_a_file_that_is_not_there_is_named(path: str | Path) -> None:
+    for use in (assay.read_cases, lambda given: assay.judge(kernels.right, given)):
+        with pytest.raises(FileNotFoundError) as raised:
+            use(path)
+        assert one_line(raised) == f"there is no file '{path}'; wanted one that 'assay export' wrote"
+
+
+def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cases.h5").write_text("no HDF5", encoding="utf-8")
+    with pytest.raises(assay.CaseFileError) as raised:
+        assay.judge(kernels.right, tmp_path / "cases.h5")
+    assert "is no HDF5 file; wanted one that 'assay export' wrote" in one_line(raised)
+
+
+def test_numerics_are_a_text() -> None:
+    for numerics, given in (({"order": "fixed"}, "dict"), (None, "NoneType")):
+        with pytest.raises(TypeError) as raised:
+            assay.implementation(name="mine", numerics=numerics)(lambda case: {})  # type: ignore[arg-type]
+        assert one_line(raised).startswith(f"numerics is {given} ({numerics!r}), wanted a text such as")
+    with pytest.raises(TypeError, match=r"^unsupported is str \('no'\), wanted a function"):
+        assay.implementation(unsupported="no")(lambda case: {})  # type: ignore[arg-type]
+
+
+def test_an_executor_has_submit() -> None:
+    with pytest.raises(TypeError) as raised:
+        assay.sweep(kernels.right, executor="dask")  # type: ignore[arg-type]
+    assert one_line(raised).startswith("executor is str ('dask'), wanted an object with submit(), such as")
+    with pytest.raises(TypeError, match=r"^flags hold int \(3\), wanted texts"):
+        assay.sweep(kernels.right, 3)  # type: ignore[arg-type]
+
+
+def test_a_misspelt_tensor_is_named_with_those_there_are(cases: list[assay.Case]) -> None:
+    case = cases[0]
+    for names, wrong, right in (
+        (case.inputs, "querry", "query"),
+        (case.views, "vallue", "value"),
+        (case.expected, "dqq", "dq"),
+        (case.problem, "head_dims", "head_dim"),
+    ):
+        with pytest.raises(KeyError) as raised:
+            names[wrong]
+        said = one_line(raised)
+        assert f"{wrong!r}; did you mean {right!r}? There are " in said and all(name in said for name in names)
+        assert names.get(wrong) is None and wrong not in names
+
+
+def test_a_misspelt_tensor_in_a_kernel_is_a_verdict_that_names_its_line() -> None:
+    def mine(case: assay.Case) -> dict[str, np.ndarray]:
+        return {"dq": case.inputs["querry"]}
+
+    report = assay.judge(mine, LINE)[0]
+    assert report.verdict == "crash" and "did you mean 'query'?" in report.evidence
+    assert f"{Path(__file__).name}:" in report.evidence, report.evidence
+
+
+def test_reports_print_as_their_summary() -> None:
+    reports = assay.judge(kernels.right, [LINE, kernels.SMALL_LINES[4]])
+    assert str(reports) == reports.summary() == "2 cases, 2 judged: 2 conforms"
+    assert repr(reports) == "<Reports: 2 cases, 2 judged: 2 conforms>"
+
+
+def test_a_case_that_does_not_apply_is_not_counted_among_those_judged() -> None:
+    def none_in_fp32(case: assay.Case) -> str | None:
+        return "no fp32" if case.problem["dtype"] == "fp32" else None
+
+    kernel = assay.Implementation(kernels.right.function, "mine", "fp32_staging", none_in_fp32)
+    reports = assay.judge(kernel, [LINE, kernels.SMALL_LINES[7]])
+    assert reports.summary() == "2 cases, 1 judged: 1 conforms; 1 not_applicable"
+
+
+def test_a_narrow_output_is_an_error() -> None:
+    """A float16 holds values that bfloat16 does not, and lacks others: it is not what the kernel should write."""
+    def halved(case: assay.Case) -> dict[str, np.ndarray]:
+        return {name: np.zeros(array.shape, np.float16) for name, array in kernels.right(case).items()}
+
+    for line, wanted in ((LINE, "float32"), (kernels.SMALL_LINES[6], "bfloat16")):
+        report = assay.judge(halved, line)[0]
+        assert report.verdict == "usage_error" and f"is float16, wanted {wanted}: cast it" in report.evidence
+
+
+def test_judge_gives_the_reason_that_run_gives(tmp_path: Path) -> None:
+    """An exact case with a scale that no exact inputs have."""
+    line = f"{kernels.OPERATOR} --dtype=fp16 --track=exact --seq_q=8 --seq_kv=8 --scale_value=0.3"
+    (tmp_path / "lines.txt").write_text(line + "\n", encoding="utf-8")
+    judged = assay.judge(kernels.right, line)[0]
+    run = assay.sweep(kernels.right, f"--lines={tmp_path / 'lines.txt'}")[0]
+    assert (judged.verdict, judged.decided_by, judged.evidence) == (run.verdict, run.decided_by, run.evidence)

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "assay/conformance/operators.hpp"
+#include "flags/choose.hpp"
+#include "printing/waiting.hpp"
+#include "stored/recorder.hpp"
+
+namespace assay::cli {
+
+/// What `work` returns, which judges the case; who waits is told meanwhile what goes on. With
+/// --in-process nothing else goes on in this process, and nothing is told.
+template <class Op, class Judge>
+auto watched(const conformance::Case<Op>& c, const ImplementationFlags& flags,
+             const std::string& command, Recorder<Op>& recorder, const Context& context,
+             const Judge& work) {
+  if (flags.in_process) return work();
+  Waiting waiting(context, {.what = command,
+                            .expected_seconds = conformance::Suite<Op>::expected_cost(c),
+                            .is_foreign = !runs_here<Op>(context.registry, flags)});
+  waiting.phase("the judge prepares");
+  recorder.tell([&waiting](bool runs) {
+    waiting.phase(runs ? "the implementation runs" : "the judge compares");
+  });
+  struct Untold {
+    Recorder<Op>& recorder;
+    ~Untold() { recorder.tell({}); }
+  } untold{recorder};
+  return work();
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,60 @@
+#include "flags/documented_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "assay/spec/operators.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct DocumentedName {
+  std::string_view entry_point, name, flags;  ///< what a line needs that calls it
+};
+
+constexpr std::array<DocumentedName, 8> names{
+    {{"g1", "aclnnFlashAttentionScoreGrad", "--entry_point=g1"},
+     {"g2", "aclnnFlashAttentionScoreGradV2", "--entry_point=g2"},
+     {"u1", "aclnnFlashAttentionUnpaddingScoreGrad", "--entry_point=u1 --layout=TND"},
+     {"u2", "aclnnFlashAttentionUnpaddingScoreGradV2", "--entry_point=u2 --layout=TND"},
+     {"u3", "aclnnFlashAttentionUnpaddingScoreGradV3",
+      "--entry_point=u3 --layout=TND --head_dim_rope=64"},
+     {"u4", "aclnnFlashAttentionUnpaddingScoreGradV4", "--entry_point=u4 --layout=TND"},
+     {"s1", "aclnnNsaSelectedAttentionGrad", "--entry_point=s1"},
+     {"c1", "aclnnNsaCompressGrad", "--entry_point=c1"}}};
+
+/// Without what C appends to the name of a phase, and in small letters.
+std::string plain(std::string_view word) {
+  constexpr std::string_view phase = "getworkspacesize";
+  std::string small(word);
+  for (char& letter : small)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  if (small.ends_with(phase)) small.resize(small.size() - phase.size());
+  return small;
+}
+
+}  // namespace
+
+std::string_view documented_name(std::string_view entry_point) {
+  const auto known = std::ranges::find(names, entry_point, &DocumentedName::entry_point);
+  return known == names.end() ? std::string_view() : known->name;
+}
+
+std::string documented_hint(const std::string& word) {
+  const std::string wanted = plain(word);
+  const auto known = std::ranges::find_if(names, [&](const DocumentedName& one) {
+    return wanted == plain(one.name) || "aclnn" + wanted == plain(one.name);
+  });
+  if (known == names.end()) return {};
+  std::string hint;
+  spec::for_each_operator([&]<class Op> {
+    if (spec::spellings_of<typename Op::EntryPoint>.parse(known->entry_point))
+      hint = fmt::format("; {} is entry point {}: {} {}", known->name, known->entry_point, Op::name,
+                         known->flags);
+  });
+  return hint;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,71 @@
+#include "printing/conclusion.hpp"
+
+#include <fmt/format.h>
+
+#include "assay/conformance/report/printable.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::counted;
+using conformance::ExitCode;
+using conformance::Results;
+
+/// What was found of the cases that were judged.
+std::string finding(const Results& results, const Tally& tally, ExitCode code) {
+  const auto numerically = results.summary.value_cases;
+  const std::string failures = counted(tally.failing, "failure");
+  if (code == ExitCode::conformant)
+    return fmt::format("{}, {} judged numerically, {}{}", counted(tally.judged(), "case"),
+                       numerically, failures, tally.failing > 0 ? ", all of them known" : "");
+  if (code == ExitCode::nonconformant)
+    return fmt::format("{} of {} judged cases fail, {} judged numerically", tally.failing,
+                       tally.judged(), numerically);
+  return fmt::format("{} judged, {} of them numerically, {}", counted(tally.judged(), "case"),
+                     numerically, failures);
+}
+
+std::string verdict_text(ExitCode code) {
+  switch (code) {
+    case ExitCode::conformant:
+      return " conforms";
+    case ExitCode::nonconformant:
+      return " does not conform";
+    case ExitCode::usage:
+      return " was not judged on every case, since some cannot be used";
+    case ExitCode::not_conclusive:
+      break;
+  }
+  return ": not conclusive";
+}
+
+}  // namespace
+
+Tally tally_of(const Results& results) {
+  Tally tally;
+  for (const conformance::CaseReport& report : results.cases) {
+    if (report.verdict == conformance::Verdict::not_applicable)
+      ++tally.not_applicable;
+    else if (conformance::contribution(report.verdict) == ExitCode::conformant)
+      ++tally.conforming;
+    else if (conformance::contribution(report.verdict) == ExitCode::nonconformant)
+      ++tally.failing;
+    else
+      ++tally.unclear;
+  }
+  return tally;
+}
+
+std::string conclusion(const Results& results, ExitCode code) {
+  const conformance::Summary& summary = results.summary;
+  const Tally tally = tally_of(results);
+  std::string text = summary.implementation.empty() ? "The implementation" : summary.implementation;
+  text += verdict_text(code) + ": " + finding(results, tally, code);
+  if (tally.unclear > 0) text += fmt::format(", {} without a clear verdict", tally.unclear);
+  if (tally.not_applicable > 0) text += fmt::format(", {} not applicable", tally.not_applicable);
+  if (summary.cases < summary.planned)
+    text += fmt::format(", {} not run", summary.planned - summary.cases);
+  return text + fmt::format(" ({:.0f} s).", summary.seconds);
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "assay/conformance/judge/verdict.hpp"
+#include "assay/conformance/report/results.hpp"
+
+namespace assay::cli {
+
+/// How many cases of a report had which kind of verdict. A case that does not apply is none of
+/// those judged.
+struct Tally {
+  std::int64_t conforming = 0, failing = 0, unclear = 0, not_applicable = 0;
+
+  std::int64_t judged() const { return conforming + failing; }
+};
+
+Tally tally_of(const conformance::Results& results);
+
+/// The sentence that ends a sweep, from its exit code: "optimized-a2 conforms: 3257 cases, 2034
+/// judged numerically, 0 failures (71 s)."
+std::string conclusion(const conformance::Results& results, conformance::ExitCode code);
+
+}  // namespace assay::cli
