@@ -268,7 +268,7 @@ ExitCode verify_pack(const PackOptions& options, const Context& context) {
     if (const auto fault =
             changed_file(folder, name.c_str(), member<Json>(files, name.c_str(), where), where)) {
       ++faults;
-      context.out << *fault << '\n';
+      context.out << conformance::printable(*fault) << '\n';
     }
   const auto numerics = member<std::string>(manifest, "numerics", where);
   const Json digests = member<Json>(manifest, "inputs", where);
@@ -279,9 +279,10 @@ ExitCode verify_pack(const PackOptions& options, const Context& context) {
     faults += verify_recipe(text, place, digests, numerics, inputs, context.out);
   }
   using conformance::counted;
-  context.out << fmt::format("{}: {}, {} made anew, {} {}\n", options.verified,
-                             counted(cases, "case"), counted(inputs, "input"),
-                             counted(faults, "digest"), faults == 1 ? "differs" : "differ");
+  context.out << fmt::format("{}: {}, {} made anew, {} {}\n",
+                             conformance::printable(options.verified), counted(cases, "case"),
+                             counted(inputs, "input"), counted(faults, "digest"),
+                             faults == 1 ? "differs" : "differ");
   return faults == 0 ? ExitCode::conformant : ExitCode::usage;
 }
 

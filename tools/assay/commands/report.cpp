@@ -6,6 +6,7 @@
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
+#include "flags/deliveries.hpp"
 #include "flags/destinations.hpp"
 #include "printing/print_case.hpp"
 #include "printing/print_kills.hpp"
@@ -54,10 +55,11 @@ void print_changes(const Changes& changes, const Results& before, const std::str
 /// Shows what changed since the first earlier report; the exit code says whether something became
 /// worse, or nothing was compared.
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
-                 std::ostream& out, const Context& context) {
+                 std::ostream& out, Deliveries& deliveries, const Context& context) {
   const Changes changes = changes_between(results, before);
   print_changes(changes, before, replay_program(results, context), out);
-  if (const auto write = sink(options.json, context)) write(to_json(changes, results, before));
+  if (const auto write = deliveries.guarded("--json", sink(options.json, context)))
+    write(to_json(changes, results, before));
   if (changes.count(Change::regression) > 0) return ExitCode::nonconformant;
   return changes.common > 0 ? ExitCode::conformant : ExitCode::not_conclusive;
 }
@@ -76,13 +78,15 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   if (!runs.empty()) print_results(runs[0], replay_program(runs[0], context), told.out);
   if (shown.kills) print_kills(*shown.kills, told.out);
   if (shown.timeline) print_timeline(*shown.timeline, told.out);
-  const ExitCode code = runs.size() < 2 ? ExitCode::conformant
-                                        : compare(options, runs[0], runs[1], told.out, context);
-  if (const auto write = sink(options.html, context)) {
+  Deliveries deliveries;
+  const ExitCode code = runs.size() < 2
+                            ? ExitCode::conformant
+                            : compare(options, runs[0], runs[1], told.out, deliveries, context);
+  if (const auto write = deliveries.guarded("--html", sink(options.html, context)))
     write(dashboard_page(shown));
-    told.out << "\npage: " << options.html << '\n';
-  }
-  return code;
+  if (!options.html.empty() && !deliveries.has_failed("--html"))
+    told.out << "\npage: " << conformance::printable(options.html) << '\n';
+  return deliveries.conclude(code, context.err);
 }
 
 }  // namespace
