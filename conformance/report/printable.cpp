@@ -34,16 +34,19 @@ Character first_of(std::string_view text) {
   return {code, bytes};
 }
 
-/// Whether a character acts on a terminal or on the text around it, or is none of XML 1.0.
+/// Whether a character acts on a terminal or on the text around it, or is none of XML 1.0. A line
+/// feed or a tab in a name would forge a line or a cell of a table.
 bool acts(std::uint32_t code) {
   const auto within = [code](std::uint32_t first, std::uint32_t last) {
     return code >= first && code <= last;
   };
-  if (code == '\n' || code == '\t') return false;
   return code < 0x20 || within(0x7f, 0x9f) || code == 0x61c || within(0x200b, 0x200f) ||
          within(0x2028, 0x202e) || within(0x2060, 0x206f) || code == 0xfeff ||
          within(0xfdd0, 0xfdef) || within(0xe0000, 0xe007f) || (code & 0xfffe) == 0xfffe;
 }
+
+/// Of what programming languages have a letter for.
+char letter_of(std::uint32_t code) { return code == '\n' ? 'n' : code == '\t' ? 't' : '\0'; }
 
 void append_escape(std::string& text, char letter, std::uint32_t code, int least) {
   std::string reversed;
@@ -64,6 +67,8 @@ std::string printable(std::string_view text) {
       append_escape(result, 'x', static_cast<unsigned char>(text.front()), 2);
     else if (!acts(code))
       result += text.substr(0, bytes);
+    else if (const char letter = letter_of(code); letter != '\0')
+      result += {'\\', letter};
     else if (code < 0x80)
       append_escape(result, 'x', code, 2);
     else

@@ -17,6 +17,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <clocale>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -332,6 +333,49 @@ Acts afterthoughts() {
   };
 }
 
+void lower(decltype(RLIMIT_AS) resource, rlim_t most) {
+  const rlimit limit = {most, most};
+  setrlimit(resource, &limit);
+}
+
+/// What later calls in the same process would suffer from.
+Acts legacies() {
+  return {
+      {"lowers its descriptors", [] { lower(RLIMIT_NOFILE, 5); }},
+      {"lowers its address space", [] { lower(RLIMIT_AS, 1 << 20); }},
+      {"lowers its descriptors much later",
+       [] {
+         std::thread([] {
+           linger();
+           lower(RLIMIT_NOFILE, 3);
+         }).detach();
+       }},
+      {"leaks descriptors",
+       [] {
+         for (int k = 0; k < 300; ++k) (void)!dup(STDERR_FILENO);
+       }},
+      {"keeps some descriptors",
+       [] {
+         for (int k = 0; k < 20; ++k) (void)!dup(STDERR_FILENO);
+       }},
+      {"sets a locale", [] { std::setlocale(LC_ALL, "C.UTF-8"); }},
+      {"blocks a signal",
+       [] {
+         sigset_t one;
+         sigemptyset(&one);
+         sigaddset(&one, SIGUSR1);
+         pthread_sigmask(SIG_BLOCK, &one, nullptr);
+       }},
+      {"changes its environment", [] { setenv("HOSTILE", "no more", 1); }},
+      {"adds to its environment", [] { setenv("HOSTILE_TOO", "1", 1); }},
+      {"leaks descriptors and throws",
+       [] {
+         for (int k = 0; k < 300; ++k) (void)!dup(STDERR_FILENO);
+         throw std::domain_error("not my day");
+       }},
+  };
+}
+
 Acts litter() {
   return {
       {"leaves a child", [] { in_a_child(hang); }},
@@ -388,8 +432,8 @@ std::string manner() {
 }
 
 bool act(const std::string& manner) {
-  for (const Acts& acts :
-       {deaths(), hangs(), connections(), afterthoughts(), thefts(), litter(), arithmetics()}) {
+  for (const Acts& acts : {deaths(), hangs(), connections(), afterthoughts(), thefts(), legacies(),
+                           litter(), arithmetics()}) {
     const auto found = acts.find(manner);
     if (found == acts.end()) continue;
     found->second();

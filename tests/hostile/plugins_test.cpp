@@ -120,11 +120,23 @@ const std::vector<Expected> litter = {
     {"leaves a daemon and crashes", crash, "SIGSEGV"},
     {"leaves a thread", conforms, ""},
     {"leaves temporary files", conforms, ""},
-    {"moves elsewhere", conforms, ""},
-    {"lets nobody write files", conforms, ""},
-    {"empties its environment", conforms, ""},
+    {"moves elsewhere", structural, "left the working folder at '/', where it was '"},
+    {"lets nobody write files", structural, "left RLIMIT_FSIZE at 0"},
+    {"empties its environment", structural, "unset, where it was '"},
     {"cuts the tensors", conforms, ""},
     {"stops its parent", conforms, ""},
+};
+
+const std::vector<Expected> legacies = {
+    {"lowers its descriptors", structural, "left RLIMIT_NOFILE at 5, where it was "},
+    {"lowers its address space", structural, "left RLIMIT_AS at 1048576, where it was unlimited"},
+    {"leaks descriptors", structural, "left 300 descriptors open that were not before"},
+    {"leaks descriptors and throws", crash, "not my day; the implementation left 300 descriptors"},
+    {"keeps some descriptors", conforms, ""},
+    {"sets a locale", structural, "left the locale at 'C.UTF-8', where it was 'C'"},
+    {"blocks a signal", structural, "left SIGUSR1 blocked"},
+    {"changes its environment", structural, "left the variable 'HOSTILE' at 'no more'"},
+    {"adds to its environment", conforms, ""},
 };
 
 const std::vector<Expected> arithmetics = {
@@ -169,13 +181,24 @@ const std::vector<Expected> of_namespaces = {
     {"leaves shared memory by name", conforms, ""},
     {"leaves System V memory", conforms, ""},
     {"kills its parent", conforms, ""},
+    // Without capabilities root cannot map itself into a namespace of users; others can.
+    {"takes a file system in memory", geteuid() == 0 ? conforms : crash,
+     geteuid() == 0 ? "" : "the limit is 200 MiB"},
 };
 
-/// What only the administrator may do: pipes of others hold 64 MiB in all, and others mount
-/// nothing.
+/// What a judge that root runs does not let its kernels do.
 const std::vector<Expected> of_root = {
     {"takes memory in pipes", crash, "the limit is 200 MiB"},
-    {"takes a file system in memory", crash, "the limit is 200 MiB"},
+    {"mounts a file system", conforms, ""},
+    {"uncovers /proc and reads the memory of its judge", conforms, ""},
+    {"has a program of root read the memory of its judge", conforms, ""},
+    {"changes settings of the system", conforms, ""},
+};
+
+/// What a kernel may look for on any machine.
+const std::vector<Expected> looks = {
+    {"reads the memory of its judge", conforms, ""},
+    {"looks whether it is judged", conforms, ""},
 };
 
 class Plugin : public testing::TestWithParam<Expected> {};
@@ -192,8 +215,21 @@ INSTANTIATE_TEST_SUITE_P(Hangs, Plugin, testing::ValuesIn(hangs), test_name);
 INSTANTIATE_TEST_SUITE_P(Interferes, Plugin, testing::ValuesIn(connections), test_name);
 INSTANTIATE_TEST_SUITE_P(Takes, Plugin, testing::ValuesIn(thefts), test_name);
 INSTANTIATE_TEST_SUITE_P(Leaves, Plugin, testing::ValuesIn(litter), test_name);
+INSTANTIATE_TEST_SUITE_P(Looks, Plugin, testing::ValuesIn(looks), test_name);
+INSTANTIATE_TEST_SUITE_P(Changes, Plugin, testing::ValuesIn(legacies), test_name);
 INSTANTIATE_TEST_SUITE_P(Computes, Plugin, testing::ValuesIn(arithmetics), test_name);
 INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name);
+
+/// A worker that lacks a descriptor for the tensors is replaced, and the call made again.
+TEST(PluginThatPoisonsItsWorker, MuchLaterIsNoFaultOfTheNextCase) {
+  const Hostilities hostilities("lowers its descriptors much later");
+  const auto kernel = opened(15);
+  const auto cases = two_cases();
+  conformance::examine(cases[0], *kernel);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const CaseReport report = conformance::examine(cases[1], *kernel);
+  EXPECT_EQ(spec::to_string(report.verdict.value), "conforms") << findings(report);
+}
 
 /// No next case asks what came behind the answer of the only one.
 class PluginForOne : public testing::TestWithParam<Expected> {};
@@ -245,6 +281,7 @@ TEST_P(PluginWithoutNamespaces, IsNamedAndTheNextCaseConforms) {
   unsetenv("ASSAY_NAMESPACES");
 }
 INSTANTIATE_TEST_SUITE_P(Leaves, PluginWithoutNamespaces, testing::ValuesIn(litter), test_name);
+INSTANTIATE_TEST_SUITE_P(Looks, PluginWithoutNamespaces, testing::ValuesIn(looks), test_name);
 INSTANTIATE_TEST_SUITE_P(
     Dies, PluginWithoutNamespaces,
     testing::Values(Expected{"reads address zero", crash, "SIGSEGV"},

@@ -75,6 +75,8 @@ std::vector<fixtures::NamedTensor> computed(const fixtures::CaseRecord& record) 
 /// What is done to the file in its place; false: nothing that is known here.
 bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRecord record) {
   if (manner == "removes the file") return std::filesystem::remove(path);
+  if (manner == "removes the folder of the file")
+    return std::filesystem::remove_all(std::filesystem::path(path).parent_path()) > 0;
   if (manner == "empties the file") std::ofstream{path};
   if (manner == "writes letters into the file")
     std::ofstream(path, std::ios::in | std::ios::out) << std::string(4096, 'x');

@@ -4,15 +4,21 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -44,6 +50,44 @@ void fill(int file) {
   const std::vector<char> part(1 << 20, 'x');
   for (std::size_t done = 0; done < too_much; done += part.size())
     if (write(file, part.data(), part.size()) < 0) return;
+}
+
+/// Ends the process with words that a test looks for.
+[[noreturn]] void confess(const std::string& what) {
+  std::fprintf(stderr, "it succeeded: %s\n", what.c_str());
+  _exit(42);
+}
+
+void expect_child_without_confession() {
+  int status = 0;
+  wait(&status);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 42) confess("in a child");
+}
+
+/// The judge, by the mark that it gave its environment.
+pid_t judge() {
+  const char* const mark = std::getenv("ASSAY_MARK");
+  if (mark == nullptr) confess("there is no judge to attack");
+  return std::atoi(mark);
+}
+
+void read_memory_of(pid_t process) {
+  if (process == getpid() || process == getppid()) return;  // numbers of another namespace
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::ifstream name(folder + "/comm");
+  std::string comm;
+  std::getline(name, comm);
+  if (open((folder + "/mem").c_str(), O_RDONLY | O_CLOEXEC) >= 0) confess("memory of " + comm);
+  if (ptrace(PTRACE_SEIZE, process, nullptr, nullptr) == 0) confess("ptrace of " + comm);
+}
+
+/// Where the kernel of the system lets anybody have a namespace of users, with mounts of its own.
+bool mounts_in_a_namespace_of_users() {
+  const std::string same = std::to_string(geteuid()) + " " + std::to_string(geteuid()) + " 1";
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  std::ofstream map("/proc/self/uid_map");
+  map << same << std::flush;
+  return map && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
 }  // namespace
@@ -115,27 +159,79 @@ Acts thefts() {
        }},
       {"takes memory in pipes",
        [] {
+         // The system allows 64 MiB of pipes; the limit is reached with as much as that.
          allow_many_descriptors();
+         const std::vector<char> own(std::size_t{160} << 20, 'x');
          const std::vector<char> part(std::size_t{1} << 20, 'x');
-         for (std::size_t filled = 0; filled < too_much;) {
+         for (int k = 0; k < 56; ++k) {
            int ends[2] = {-1, -1};
            if (pipe2(ends, O_NONBLOCK) != 0) break;
            fcntl(ends[1], F_SETPIPE_SZ, part.size());
-           const ssize_t written = write(ends[1], part.data(), part.size());
-           if (written > 0) filled += static_cast<std::size_t>(written);
+           (void)!write(ends[1], part.data(), part.size());
          }
          hold();
        }},
       {"takes a file system in memory",
        [] {
+         in_a_child([] {
+           if (!mounts_in_a_namespace_of_users()) _exit(1);
+           const auto folder = std::filesystem::temp_directory_path();
+           if (mount("tmpfs", folder.c_str(), "tmpfs", 0, nullptr) != 0) _exit(1);
+           const int file = open((folder / "large").c_str(), O_CREAT | O_RDWR, 0600);
+           fill(file);
+           close(file);
+           hold();
+         });
+         wait(nullptr);  // it ends at once where it may not
+       }},
+      {"mounts a file system",
+       [] {
          unshare(CLONE_NEWNS);
          mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
          const auto folder = std::filesystem::temp_directory_path();
-         if (mount("tmpfs", folder.c_str(), "tmpfs", 0, nullptr) != 0) std::abort();
-         const int file = open((folder / "large").c_str(), O_CREAT | O_RDWR, 0600);
-         fill(file);
-         close(file);
-         hold();
+         if (mount("tmpfs", folder.c_str(), "tmpfs", 0, nullptr) == 0) confess("mounted");
+       }},
+      {"reads the memory of its judge", [] { read_memory_of(judge()); }},
+      {"uncovers /proc and reads the memory of its judge",
+       [] {
+         for (int k = 0; k < 3; ++k) umount2("/proc", MNT_DETACH);
+         read_memory_of(judge());
+         in_a_child([] {
+           mounts_in_a_namespace_of_users();
+           for (int k = 0; k < 3; ++k) umount2("/proc", MNT_DETACH);
+           read_memory_of(judge());
+         });
+         expect_child_without_confession();
+       }},
+      {"has a program of root read the memory of its judge",
+       [] {
+         const std::string command = "head -c 1 /proc/" + std::to_string(judge()) +
+                                     "/environ > /dev/null 2>&1 || umount -l /proc 2> /dev/null";
+         if (std::system(command.c_str()) == 0) confess("read");
+       }},
+      {"changes settings of the system",
+       [] {
+         const int file = open("/proc/sys/kernel/core_pattern", O_WRONLY | O_CLOEXEC);
+         if (file >= 0) confess("core_pattern can be written");
+       }},
+      {"looks whether it is judged",
+       [] {
+         std::string seen;
+         for (const char* const file : {"/proc/self/cmdline", "/proc/self/environ",
+                                        "/proc/self/comm", "/proc/1/cmdline", "/proc/self/maps"}) {
+           std::ifstream text(file, std::ios::binary);
+           for (std::string line; std::getline(text, line);)
+             if (line.find("worker") != line.npos || line.find("assay-") != line.npos ||
+                 line.find("ASSAY_NAMESPACES") != line.npos ||
+                 line.find("PYTEST_CURRENT_TEST") != line.npos)
+               seen += std::string(file) + ": " + line + "; ";
+         }
+         const std::string folder = std::filesystem::temp_directory_path();
+         if (folder.find("assay") != folder.npos) seen += folder;
+         for (const auto& entry : std::filesystem::directory_iterator(folder))
+           if (entry.path().string().find("assay") != std::string::npos) seen += entry.path();
+         std::ranges::replace(seen, '\0', ' ');
+         if (!seen.empty()) confess(seen);
        }},
       {"takes System V memory",
        [] {

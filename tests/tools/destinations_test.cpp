@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <functional>
 #include <future>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,15 +21,19 @@ using CompressOp = spec::NsaCompressGrad;
 /// Counts the calls: nothing is run where a destination is refused.
 class Watched final : public spec::Implementation<CompressOp> {
  public:
-  explicit Watched(int& calls) : calls_(calls) {}
+  Watched(int& calls, std::function<void()>& at_call) : calls_(calls), at_call_(at_call) {}
   std::string name() const override { return "watched"; }
-  void check(const spec::Call<CompressOp>&) const override { ++calls_; }
+  void check(const spec::Call<CompressOp>&) const override {
+    ++calls_;
+    if (at_call_) at_call_();
+  }
   void run(const CompressOp::Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {
     ++calls_;
   }
 
  private:
   int& calls_;
+  std::function<void()>& at_call_;
 };
 
 class Destinations : public testing::Test {
@@ -36,7 +41,7 @@ class Destinations : public testing::Test {
   Destinations() {
     registry.add<CompressOp>({.name = "watched",
                               .summary = "counts",
-                              .make = [this] { return std::make_unique<Watched>(calls); },
+                              .make = [this] { return std::make_unique<Watched>(calls, at_call); },
                               .in_process = true});
   }
 
@@ -53,6 +58,7 @@ class Destinations : public testing::Test {
 
   cli::Registry registry;
   int calls = 0;
+  std::function<void()> at_call;
   Folder folder;
 };
 
@@ -247,6 +253,45 @@ TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
                    {std::string(flag) + " is '", "which cannot be written: No space left"});
   EXPECT_TRUE(fs::is_symlink(folder / "full"));
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+/// Whatever fails, the table is printed, and what can be written is.
+TEST_F(Destinations, OneThatFailsKeepsNoOtherFromItsResult) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full that may be written";
+  fs::create_symlink("/dev/full", folder / "full");
+  const std::map<std::string, std::string> files = {
+      {"--report", "r.json"}, {"--html", "p.html"}, {"--junit", "j.xml"}};
+  for (const auto& [failing, its_file] : files) {
+    std::vector<std::string> flags = {"--store", folder / "s.h5"};
+    for (const auto& [flag, file] : files)
+      flags.insert(flags.end(), {flag, folder / (flag == failing ? "full" : file)});
+    const Answer result = sweep(flags);
+    EXPECT_EQ(result.code, 3) << failing;
+    EXPECT_PRED2(has, result.err, "assay: " + failing + " was not written: ");
+    EXPECT_PRED2(has, result.out, std::string("verdict ")) << "the table";
+    EXPECT_FALSE(has(result.out, folder / "full")) << result.out;
+    for (const auto& [flag, file] : files) {
+      EXPECT_EQ(fs::exists(folder / file), flag != failing) << file;
+      fs::remove(folder / file);
+    }
+    EXPECT_GT(fixtures::Reader(folder / "s.h5").ids().size(), 0u);
+    fs::remove(folder / "s.h5");
+  }
+}
+
+/// A sweep of hours is not lost with the folder of its store.
+TEST_F(Destinations, AStoreWhoseFolderDisappearsStillGivesAReport) {
+  fs::create_directory(folder / "in");
+  at_call = [&] { fs::remove_all(folder / "in"); };
+  const Answer result =
+      sweep({"--store", folder / "in/s.h5", "--report", folder / "r.json", "--verbose"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_PRED2(has, result.err, std::string("the sweep goes on without it"));
+  EXPECT_PRED2(has, result.err, std::string("assay: --store was not written: "));
+  EXPECT_PRED2(has, result.out, std::string("verdict "));
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  EXPECT_EQ(report["cases"].size(), report["summary"]["planned"].get<std::size_t>());
+  EXPECT_EQ(report["summary"]["exit_code"], 3);
 }
 
 TEST_F(Destinations, AMinusIsStandardOutput) {

@@ -16,8 +16,8 @@ using conformance::printable;
 using Compress = spec::NsaCompressGrad;
 
 TEST(Printable, TextStaysAsItIs) {
-  for (const std::string text : {"", "plain", "two\nlines\tand a tab", "\xc3\xa9\xe2\x82\xac",
-                                 "\xe4\xb8\xad\xe6\x96\x87", "\xf0\x9f\x98\x80", "C:\\x1b"})
+  for (const std::string text : {"", "plain", "\xc3\xa9\xe2\x82\xac", "\xe4\xb8\xad\xe6\x96\x87",
+                                 "\xf0\x9f\x98\x80", "C:\\x1b"})
     EXPECT_EQ(printable(text), text);
 }
 
@@ -25,6 +25,7 @@ TEST(Printable, WhatActsIsSpeltOut) {
   const auto bytes = [](std::string_view text) { return printable(text); };
   EXPECT_EQ(bytes("\x1b[31mred\a\b\r\x7f"), "\\x1b[31mred\\x07\\x08\\x0d\\x7f");
   EXPECT_EQ(bytes(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(bytes("two\nlines\tand a tab"), "two\\nlines\\tand a tab") << "it is one line";
   EXPECT_EQ(bytes("\xc2\x9b"
                   "31m"),
             "\\u009b31m")
@@ -63,7 +64,7 @@ TEST(Printable, AnExcerptIsNoLongerThanItMayBe) {
 /// Everything that a text can hold which is more than text.
 const std::string loud = std::string("\x1b]0;title\a\x1b[2J\r\b") + '\0' +
                          "\xc2\x9b"
-                         "1m\xe2\x80\xae\xff\xfe<&\">";
+                         "1m\xe2\x80\xae\xff\xfe<&\">\nforged\tline\n";
 
 /// Shouts wherever a kernel has something to say.
 class Shouting final : public spec::Implementation<Compress> {
@@ -114,10 +115,14 @@ cli::Registry registry_of(const std::string& name) {
 
 cli::Registry shouting() { return registry_of<Shouting>("shouting"); }
 
-/// Nothing but text, and the lines of it.
+/// Nothing but text, in lines of our own.
 void expect_quiet(const std::string& text, const std::string& what) {
   EXPECT_FALSE(text.empty()) << what;
-  EXPECT_EQ(printable(text), text) << what;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(printable(line), line) << what;
+    EXPECT_FALSE(line.starts_with("forged")) << what;
+  }
 }
 
 TEST(Printable, AKernelThatShoutsIsQuoted) {
@@ -217,6 +222,35 @@ TEST(Printable, AReportOfSomebodyElseCanBePasted) {
         const int code = std::system((line + " 2> /dev/null").c_str());
     EXPECT_FALSE(std::filesystem::exists(mine)) << command;
   }
+}
+
+/// A folder of results that somebody else has named.
+TEST(Printable, NamesOfFilesAreQuoted) {
+  const Folder folder;
+  const std::string mark = "\x1b[2J\nforged\t\xe2\x80\xae";
+  std::filesystem::create_directory(folder / mark);
+  const auto file = [&](const std::string& name) { return folder / (mark + "/" + name + mark); };
+  const std::vector<std::string> sweep = {"sweep", "--only=--violate=NSAC-C02:", "--random=0"};
+  const auto expect_quiet_after = [](const std::vector<std::string>& words) {
+    const Answer told = answer(shouting(), words);
+    expect_quiet(told.out + told.err, words.front() + " " + words.back());
+    EXPECT_PRED2(has, told.out + told.err, std::string("\\u202e"));
+  };
+  auto all = sweep;
+  for (const char* flag : {"--report", "--html", "--junit", "--store"})
+    all.insert(all.end(), {flag, file(flag)});
+  expect_quiet_after(all);
+  for (const char* flag : {"--resume", "--lines", "--last-failed", "--baseline", "--cases"}) {
+    expect_quiet_after({"sweep", "--only=--violate=NSAC-C02:", flag + ("=" + file("none"))});
+  }
+  expect_quiet_after({"sweep", "--random=0", "--store", folder / mark});
+  expect_quiet_after({"report", file("--report"), "--html", file("page")});
+  expect_quiet_after({"report", file("none")});
+  expect_quiet_after({"merge", file("none")});
+  expect_quiet_after({"list", "--coverage", "--report", file("none")});
+  expect_quiet_after({"export", "--recipe-only", "nsa_compress_grad", file("cases")});
+  expect_quiet_after({"check", file("cases")});
+  expect_quiet_after({"pack", "--verify", file("none")});
 }
 
 TEST(Printable, WhatIsRefusedIsQuoted) {

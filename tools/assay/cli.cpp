@@ -317,6 +317,8 @@ std::string version_line() {
 int main(int argc, char** argv, const Registry& registry) {
   fixtures::restart_as_reader({worker_command_name, reading_word});
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const bool is_worker = !words.empty() && words.front() == worker_command_name;
+  fail_writes_beyond_limits();
   std::string line;
   for (int k = 0; k < argc; ++k) line += (k == 0 ? "" : " ") + std::string(argv[k]);
   std::optional<ColouredLines> colours;
@@ -333,8 +335,7 @@ int main(int argc, char** argv, const Registry& registry) {
   if (!keep_reserve()) return static_cast<int>(refuse_for_memory(std::cerr));
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);
-  is_at_work = words.empty() ||
-               words.front() != worker_command_name;  // a worker's exit is told by its judge
+  is_at_work = !is_worker;  // the judge reports the exit of a worker
   const ExitCode code = execute(words, context);
   is_at_work = false;
   out.flush();

@@ -17,6 +17,24 @@ extern "C" void request_stop(int) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
 }
 
+/// The signals that ask a program to end.
+constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+/// Whether this process was started so that it survives its terminal, as nohup does.
+bool outlives_terminal() {
+  static const bool ignored = [] {
+    struct sigaction before = {};
+    return sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+  }();
+  return ignored;
+}
+
+/// Sets the action of every signal that asks for an end, but for a hang-up that is to be survived.
+void on_ending(const struct sigaction& action) {
+  for (const int number : ending)
+    if (number != SIGHUP || !outlives_terminal()) sigaction(number, &action, nullptr);
+}
+
 }  // namespace
 
 const std::atomic<bool>& stop_requested() { return stop; }
@@ -26,13 +44,16 @@ void stop_on_signals() {
   action.sa_handler = request_stop;
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  on_ending(action);
 }
 
 void die_on_signals() {
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigemptyset(&action.sa_mask);
+  on_ending(action);
 }
+
+void fail_writes_beyond_limits() { signal(SIGXFSZ, SIG_IGN); }
 
 }  // namespace assay::cli

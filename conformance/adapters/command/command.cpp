@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/named.hpp"
+#include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
 #include "command/conversation.hpp"
 
@@ -82,6 +84,21 @@ class Command final : public spec::Implementation<Op> {
             Outputs& outputs) {
     regimes_.clear();
     const std::filesystem::path file = talk_->folder() / "case.h5";
+    write_case(file, entry, beside, problem, inputs);
+    regimes_ = talk_->work_on(file);
+    try {
+      take_outputs(file, inputs, outputs);
+    } catch (const fixtures::StoreError& error) {
+      throw spec::ImplementationFault(Kind::crash, error.what());
+    } catch (const std::invalid_argument& error) {
+      throw spec::ImplementationFault(Kind::crash,
+                                      file.string() + ":/cases/" + case_id + ": " + error.what());
+    }
+  }
+
+  /// Errors: spec::NotAsked where the file cannot be written: the program has not seen it yet.
+  static void write_case(const std::filesystem::path& file, const Entry& entry,
+                         const Fields& beside, const Problem& problem, const Inputs& inputs) try {
     std::filesystem::remove(
         file);  // replacing a file costs a flush that an end of this one does not
     fixtures::Writer writer(file);
@@ -94,15 +111,8 @@ class Command final : public spec::Implementation<Op> {
                   .call = beside,
                   .inputs = fixtures::named_tensors(inputs)});
     writer.close(fixtures::Durability::renamed);
-    regimes_ = talk_->work_on(file);
-    try {
-      take_outputs(file, inputs, outputs);
-    } catch (const fixtures::StoreError& error) {
-      throw spec::ImplementationFault(Kind::crash, error.what());
-    } catch (const std::invalid_argument& error) {
-      throw spec::ImplementationFault(Kind::crash,
-                                      file.string() + ":/cases/" + case_id + ": " + error.what());
-    }
+  } catch (const std::runtime_error& failure) {
+    throw spec::NotAsked(std::string("the file of the case cannot be written: ") + failure.what());
   }
 
   /// The program may have put anything there.

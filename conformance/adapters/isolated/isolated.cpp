@@ -25,6 +25,12 @@ class Failed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A worker that lacks something for its own part of a request.
+class WorkerLacks : public spec::NotAsked {
+ public:
+  using spec::NotAsked::NotAsked;
+};
+
 /// The answer to a question that only asks whether it is done.
 struct Nothing {};
 
@@ -36,13 +42,13 @@ void require_done(Unpacker& answer) {
     const auto status = answer.take<spec::Status>();
     throw spec::Rejected(status, answer.take<std::string>());
   }
-  if (kind == Answer::fault) {
+  if (kind == Answer::fault || kind == Answer::spoiled) {
     const auto conduct = answer.take<ImplementationFault::Kind>();
     throw ImplementationFault(conduct, answer.take<std::string>());
   }
   const auto text = answer.take<std::string>();
   if (kind == Answer::unsupported) throw spec::Unsupported(text);
-  if (kind == Answer::not_asked) throw spec::NotAsked(text);
+  if (kind == Answer::not_asked) throw WorkerLacks(text);
   throw Failed(text);
 }
 
@@ -153,10 +159,12 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     packer.add(Request::forward);
     packer.add(problem);
     packer.add(outlines_of(inputs));
-    std::vector<SharedTensor> lent;
-    add_lent(inputs, lent);
-    const auto shared = lend(std::move(lent));
-    answer_on(packer, *shared, 0, inputs);
+    on_a_sound_worker([&] {
+      std::vector<SharedTensor> lent;
+      add_lent(inputs, lent);
+      const auto shared = lend(std::move(lent));
+      answer_on(packer, *shared, 0, inputs);
+    });
   }
   void settle() override {
     if (!worker_ || worker_->is_dead()) return;
@@ -214,28 +222,45 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     }
   }
 
+  /// What `ask` gives. A worker that was used before and lacks something for its own part, e.g. a
+  /// descriptor, is replaced, and the new one asked again. Errors: those of `ask`.
+  template <class Ask>
+  auto on_a_sound_worker(Ask&& ask) const {
+    const bool was_used = worker_ && !worker_->is_dead();
+    try {
+      return ask();
+    } catch (const WorkerLacks&) {
+      worker_->give_up();
+      if (!was_used) throw;
+    }
+    return ask();
+  }
+
   template <class Answered, class Asked>
   Answered asked(Request request, const Asked& about) const {
     Packer packer;
     packer.add(request);
     packer.add(about);
-    Unpacker answer(worker().ask(packer.text()));
-    Answered result{};
-    understood([&] {
-      require_answer(answer);
-      if constexpr (!std::is_same_v<Answered, Nothing>) answer.take(result);
-      answer.finish();
+    return on_a_sound_worker([&] {
+      Unpacker answer(worker().ask(packer.text()));
+      Answered result{};
+      understood([&] {
+        require_answer(answer);
+        if constexpr (!std::is_same_v<Answered, Nothing>) answer.take(result);
+        answer.finish();
+      });
+      return result;
     });
-    return result;
   }
 
-  /// A worker that saw a crash, e.g. of the device behind its runtime, may not be what it was: the
-  /// next call finds another.
+  /// A worker that saw a crash, e.g. of the device behind its runtime, or that a call changed, may
+  /// not be what it was: the next call finds another.
   void require_answer(Unpacker& answer) const {
+    const bool is_spoiled = answer.peek<Answer>() == Answer::spoiled;
     try {
       require_done(answer);
     } catch (const ImplementationFault& seen) {
-      if (seen.kind() == ImplementationFault::Kind::crash) worker_->give_up();
+      if (is_spoiled || seen.kind() == ImplementationFault::Kind::crash) worker_->give_up();
       throw;
     }
   }
@@ -244,6 +269,10 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     packer.add(problem);
     packer.add(outlines_of(inputs));
     packer.add(outlines_of(outputs));
+    on_a_sound_worker([&] { answer_run(packer, inputs, outputs); });
+  }
+
+  void answer_run(const Packer& packer, const Inputs& inputs, Outputs& outputs) {
     std::vector<SharedTensor> lent;
     add_lent(inputs, lent);
     const std::size_t number_of_inputs = lent.size();

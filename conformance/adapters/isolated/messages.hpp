@@ -26,13 +26,13 @@ enum class Request : std::uint8_t {
 };
 
 /// How a request, or the making of the implementation, ended. not_asked: not even begun, for want
-/// of something of the judge's.
-enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked };
+/// of something of the judge's; spoiled: a fault, after which the worker is not what it was.
+enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked, spoiled };
 
 template <>
 inline constexpr auto last_of<Request> = Request::settle;
 template <>
-inline constexpr auto last_of<Answer> = Answer::not_asked;
+inline constexpr auto last_of<Answer> = Answer::spoiled;
 template <>
 inline constexpr auto last_of<spec::ImplementationFault::Kind> =
     spec::ImplementationFault::Kind::mode_changed;

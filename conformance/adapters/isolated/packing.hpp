@@ -100,6 +100,15 @@ class Unpacker {
     return value;
   }
 
+  /// The same, which is still there to be taken.
+  template <Plain T>
+  T peek() {
+    const std::size_t before = at_;
+    const T value = take<T>();
+    at_ = before;
+    return value;
+  }
+
   template <Plain T>
   void take(T& value) {
     const char* const from = bytes(sizeof value);

@@ -11,10 +11,12 @@
 #include <system_error>
 #include <tuple>
 
+#include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
 #include "isolated/channel.hpp"
 #include "isolated/guarded_memory.hpp"
 #include "isolated/messages.hpp"
+#include "isolated/process_state.hpp"
 #include "process/containment.hpp"
 
 namespace assay::adapters {
@@ -79,6 +81,8 @@ std::string answer_of(Act&& act) {
     return told(Answer::fault, fault.kind(), fault.what());
   } catch (const spec::Unsupported& answer) {
     return told(Answer::unsupported, answer.what());
+  } catch (const spec::NotAsked& shortage) {
+    return told(Answer::not_asked, shortage.what());
   } catch (const std::bad_alloc& failure) {
     return told(Answer::fault, spec::ImplementationFault::Kind::out_of_memory,
                 std::string("no memory is left: ") + failure.what());
@@ -86,6 +90,33 @@ std::string answer_of(Act&& act) {
     return told(Answer::failed, failure.what());
   } catch (...) {
     return told(Answer::failed, "something that is no std::exception");
+  }
+}
+
+/// The answer of a call that left the process changed: that is a fault of this call, since later
+/// ones would suffer from it. The judge replaces this process.
+std::string answer_after_change(const std::string& answer, const std::string& changes) {
+  using Kind = spec::ImplementationFault::Kind;
+  Unpacker given(answer);
+  auto kind = Kind::mode_changed;
+  std::string text = "the implementation left " + changes;
+  const auto ending = given.take<Answer>();
+  if (ending == Answer::not_asked) return answer;
+  if (ending == Answer::failed || ending == Answer::fault) {
+    kind = ending == Answer::failed ? Kind::crash : given.take<Kind>();
+    text = given.take<std::string>() + "; " + text;
+  }
+  return told(Answer::spoiled, kind, text);
+}
+
+/// The tensors of a call, in this process. Errors: spec::NotAsked where it lacks a descriptor or
+/// memory for them.
+MappedMemory mapped(const Descriptor& file, const std::vector<std::int64_t>& sizes) {
+  if (!file) throw spec::NotAsked("the worker has no descriptor left for the tensors");
+  try {
+    return MappedMemory(file, sizes);
+  } catch (const std::system_error& shortage) {
+    throw spec::NotAsked(std::string("the worker cannot map the tensors: ") + shortage.what());
   }
 }
 
@@ -136,18 +167,30 @@ template <class Op>
 class Server {
  public:
   Server(Channel& channel, spec::Implementation<Op>& implementation)
-      : channel_(channel), implementation_(implementation) {}
+      : channel_(channel), implementation_(implementation), state_(ProcessState::now()) {}
 
   void answer_all() {
     while (auto message = receive(channel_)) {
       Unpacker request(std::move(message->text));
       const auto kind = request.take<Request>();
       if (kind == Request::goodbye) return;
-      send(channel_, answer_of([&](Packer& answer) { act(kind, request, message->file, answer); }));
+      send(channel_, answer_to(kind, request, std::move(message->file)));
     }
   }
 
  private:
+  /// What an earlier call did to this process since its answer is no doing of this one: the judge
+  /// asks another worker. To settle belongs to the call before.
+  std::string answer_to(Request kind, Unpacker& request, Descriptor file) {
+    if (const std::string changes = changes_of_state(); !changes.empty() && kind != Request::settle)
+      return told(Answer::not_asked, "an earlier call left " + changes);
+    std::string answer = answer_of([&](Packer& packer) { act(kind, request, file, packer); });
+    file.close();
+    const std::string changes = changes_of_state();
+    return changes.empty() ? answer : answer_after_change(answer, changes);
+  }
+  std::string changes_of_state() const { return difference(state_, ProcessState::now()); }
+
   void act(Request kind, Unpacker& request, const Descriptor& file, Packer& answer) {
     if (kind == Request::unsupported)
       answer.add(implementation_.unsupported(request.take<spec::Call<Op>>()));
@@ -173,7 +216,7 @@ class Server {
     add_sizes(in, sizes);
     const std::size_t first_output = sizes.size();
     add_sizes(out, sizes);
-    MappedMemory memory(file, sizes);
+    MappedMemory memory = mapped(file, sizes);
     const auto inputs = tensors_of<typename Op::Inputs>(in, memory, 0);
     auto outputs = tensors_of<typename Op::Outputs>(out, memory, first_output);
     if (call)
@@ -189,7 +232,7 @@ class Server {
     const auto in = request.take<std::vector<Outline>>();
     std::vector<std::int64_t> sizes;
     add_sizes(in, sizes);
-    MappedMemory memory(file, sizes);
+    MappedMemory memory = mapped(file, sizes);
     auto inputs = tensors_of<typename Op::Inputs>(in, memory, 0);
     implementation_.forward(problem, inputs);
     answer.add(implementation_.metrics());
@@ -198,6 +241,7 @@ class Server {
 
   Channel& channel_;
   spec::Implementation<Op>& implementation_;
+  ProcessState state_;  ///< before the first call
 };
 
 }  // namespace

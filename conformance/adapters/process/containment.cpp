@@ -36,6 +36,7 @@ Contained contained = Contained::no;
 /// for.
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
+constexpr const char* namespaces_variable = "ASSAY_NAMESPACES";
 constexpr const char* worker_process = "the process that a kernel runs in";
 
 /// No other descriptor stays open: whoever waits for the end of a pipe waits for the worker alone.
@@ -82,28 +83,63 @@ bool map_ids(uid_t user, gid_t group) {
          write_to("/proc/self/gid_map", same(group));
 }
 
-/// What a new namespace of users gives beside the namespaces.
-void drop_capabilities() {
+/// What an administrator's kernel keeps: files and devices of other users, pinned memory.
+constexpr unsigned kept_capabilities = 1u << CAP_DAC_OVERRIDE | 1u << CAP_IPC_LOCK;
+
+/// Gives up the capabilities of the administrator, or of a new namespace of users, but for those in
+/// the mask, for this process and for every program that it starts: with them a kernel could
+/// unmount what hides the judge, and read the judge's memory.
+void drop_capabilities(unsigned mask) {
+  for (int capability = 0; capability < 64; ++capability)
+    if (capability >= 32 || (mask >> capability & 1) == 0)
+      prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // of one that does not exist: nothing
+  if (geteuid() == 0) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // what root starts has them again
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-  __user_cap_data_struct none[2] = {};
-  syscall(SYS_capset, &header, none);
+  __user_cap_data_struct now[2] = {};
+  if (syscall(SYS_capget, &header, now) != 0) return;
+  const unsigned kept = now[0].permitted & mask;
+  const __user_cap_data_struct left[2] = {{.effective = kept, .permitted = kept, .inheritable = 0},
+                                          {}};
+  syscall(SYS_capset, &header, left);
+}
+
+/// The words with which this process was started, each with a zero behind it.
+std::string own_words() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Whether the process is told of something in the folder of shared memory.
-bool needs_shared_folder() {
+bool needs_shared_folder(const std::string& words) {
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (std::string_view(*entry).find(shared_folder) != std::string_view::npos) return true;
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string words{std::istreambuf_iterator<char>(file), {}};
   char here[4096] = "";
   return words.find(shared_folder) != std::string::npos || getcwd(here, sizeof here) == nullptr ||
          std::string_view(here).starts_with(shared_folder);
 }
 
-/// What cannot be mounted stays what it was.
+/// Clears the words behind the program's name, and the variable that was for us: a kernel that sees
+/// them could tell that it is judged.
+void clear_own_words(const std::string& words) {
+  const std::size_t name = std::strlen(words.c_str()) + 1;
+  if (name < words.size() && words.starts_with(program_invocation_name))
+    std::memset(program_invocation_name + name, 0, words.size() - name);
+  char* const value = getenv(namespaces_variable);
+  if (value == nullptr) return;
+  unsetenv(namespaces_variable);
+  char* const entry = value - std::strlen(namespaces_variable) - 1;
+  std::memset(entry, 0, std::strlen(entry));
+}
+
+/// What cannot be mounted stays what it was. Settings of the system's kernel can be read only: most
+/// of them belong to root, whatever its capabilities.
 void mount_own(bool own_shared_folder) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
-  mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (mount("proc", "/proc", "proc", plain, nullptr) == 0 &&
+      mount("/proc/sys", "/proc/sys", nullptr, MS_BIND, nullptr) == 0)
+    mount(nullptr, "/proc/sys", nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY | plain, nullptr);
   if (own_shared_folder) mount("tmpfs", shared_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 }
 
@@ -146,7 +182,7 @@ void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(told.write_end);
     setsid();  // a signal to its own group reaches nobody else
-    if ((namespaces & CLONE_NEWUSER) != 0) drop_capabilities();
+    drop_capabilities((namespaces & CLONE_NEWUSER) != 0 ? 0 : kept_capabilities);
     contained = namespaces != 0 ? Contained::in_a_namespace : Contained::in_a_family;
     return;
   }
@@ -195,9 +231,11 @@ void contain(int lifeline) {
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   constexpr unsigned long all = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS;
-  const char* const wish = getenv("ASSAY_NAMESPACES");
+  const char* const wish = getenv(namespaces_variable);
   const bool wanted = wish == nullptr || std::strcmp(wish, "off") != 0;
-  const bool own_shared_folder = !needs_shared_folder();
+  const std::string words = own_words();
+  const bool own_shared_folder = !needs_shared_folder(words);
+  clear_own_words(words);
   const uid_t user = geteuid();
   const gid_t group = getegid();
   int error = ECHILD;

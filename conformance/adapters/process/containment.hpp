@@ -15,6 +15,10 @@ namespace assay::adapters {
 /// a kernel whose device talks to other processes through shared memory. There and where they are
 /// refused this process adopts what loses its parent, and ends it.
 ///
+/// The child has no capabilities, also where this process is root's, but those to open files of
+/// others and to pin memory. The command line that others see of it ends behind the program's name,
+/// in memory, too: whoever needs a word later has a copy.
+///
 /// To be called before any thread is started.
 void contain(int lifeline);
 

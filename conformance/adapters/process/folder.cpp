@@ -24,11 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view name_start = "assay-command-";
-constexpr const char* mark_name = ".assay-folder";
+// Names that many programs give: a kernel that looks at TMPDIR sees nothing of a judge.
+constexpr std::string_view name_start = "tmp.";
+constexpr const char* mark_name = ".owner";
 constexpr std::string_view mark_text =
-    "assay made this folder for the calls of one program; it removes it, and all that lies in "
-    "it.\n";
+    "The process that holds the lock of this folder removes it, and all that lies in it.\n";
 /// How long a folder is emptied into which something may still write.
 constexpr std::chrono::minutes patience{1};
 

@@ -101,7 +101,8 @@ pid_t Launch::start(const std::string& program, std::vector<std::string> words,
 
 std::vector<std::string> own_environment() {
   std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)  // see clearenv(3)
+    entries.emplace_back(*entry);
   return entries;
 }
 

@@ -6,7 +6,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Text of an XML attribute or element.
+/// One line of an XML attribute or element.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {
@@ -23,12 +23,6 @@ std::string escaped(std::string_view text) {
       case '"':
         result += "&quot;";
         break;
-      case '\n':
-        result += "&#10;";
-        break;
-      case '\t':
-        result += "&#9;";
-        break;
       default:
         result += c;
     }
@@ -42,12 +36,15 @@ std::string field(const CaseReport& report, std::string_view name) {
   return {};
 }
 
+/// The lines of an XML element.
 std::string details(const CaseReport& report, const std::string& program) {
-  std::string text = "replay: " + replay_command(report, program) + '\n';
-  if (const std::string reason = reason_of(report); !reason.empty()) text += reason + '\n';
+  std::string text;
+  const auto add = [&text](std::string_view line) { text += escaped(line) + "&#10;"; };
+  add("replay: " + replay_command(report, program));
+  if (const std::string reason = reason_of(report); !reason.empty()) add(reason);
   for (const Finding& finding : report.findings)
-    text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
-                        finding.tensor, finding.text);
+    add(fmt::format("{}{}{}: {}", finding.rule, finding.tensor.empty() ? "" : " ", finding.tensor,
+                    finding.text));
   return text;
 }
 
@@ -60,7 +57,7 @@ std::string outcome(const CaseReport& report, std::string_view element,
                     const std::string& program) {
   return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element,
                      spec::to_string(report.verdict.value), escaped(message_of(report)),
-                     escaped(details(report, program)));
+                     details(report, program));
 }
 
 }  // namespace

@@ -381,19 +381,18 @@ TEST(Command, FoldersThatSomebodyElseMadeStay) {
   const OwnTemporaryFolder temporary;
   namespace fs = std::filesystem;
   const std::string text =
-      "assay made this folder for the calls of one program; it removes it, and all that lies in "
-      "it.\n";
-  for (const char* name : {"assay-command-abandoned", "assay-command-thesis", "elsewhere"})
+      "The process that holds the lock of this folder removes it, and all that lies in it.\n";
+  for (const char* name : {"tmp.abandoned", "tmp.thesis", "elsewhere"})
     fs::create_directory(temporary / name);
-  std::ofstream(temporary / "assay-command-abandoned/case.h5") << "mine";
-  std::ofstream(temporary / "assay-command-thesis/.assay-folder") << text << "but mine";
-  std::ofstream(temporary / "elsewhere/.assay-folder") << text;
-  fs::create_symlink(temporary / "elsewhere", temporary / "assay-command-AbCdEf");
-  std::ofstream(temporary / "assay-command-file") << text;
+  std::ofstream(temporary / "tmp.abandoned/case.h5") << "mine";
+  std::ofstream(temporary / "tmp.thesis/.owner") << text << "but mine";
+  std::ofstream(temporary / "elsewhere/.owner") << text;
+  fs::create_symlink(temporary / "elsewhere", temporary / "tmp.AbCdEf");
+  std::ofstream(temporary / "tmp.file") << text;
   const std::set<std::string> before = temporary.names();
   { const auto kernel = open_command<Op>(probe); }
   EXPECT_EQ(temporary.names(), before);
-  EXPECT_TRUE(fs::exists(temporary / "elsewhere/.assay-folder"));
+  EXPECT_TRUE(fs::exists(temporary / "elsewhere/.owner"));
 }
 
 /// The probe, which does that to its file.

@@ -353,7 +353,7 @@ TEST_P(Worker, IsKilledAtTheLimitWithItsChildren) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "worker") {
     assay::adapters::serve<assay::tests::Compress>(
-        [&] { return assay::tests::worker_kernel(argv[2]); });
+        [manner = std::string(argv[2])] { return assay::tests::worker_kernel(manner); });
     return 0;
   }
   testing::InitGoogleTest(&argc, argv);

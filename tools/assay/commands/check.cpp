@@ -13,6 +13,7 @@
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
 #include "flags/choose.hpp"
+#include "flags/deliveries.hpp"
 #include "flags/destinations.hpp"
 #include "flags/numerics.hpp"
 #include "printing/conclusion.hpp"
@@ -256,11 +257,14 @@ std::vector<Destination> texts(const CheckOptions& options) {
 }
 
 void write_reports(const CheckOptions& options, const conformance::Results& results,
-                   const Context& context) {
-  if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.html, context)) write(dashboard_page(results, context));
+                   Deliveries& deliveries, const Context& context) {
+  if (const auto write = deliveries.guarded("--report", sink(options.report, context)))
+    write(conformance::to_json(results));
+  if (const auto write = deliveries.guarded("--html", sink(options.html, context)))
+    write(dashboard_page(results, context));
   if (options.junit.empty()) return;
-  conformance::JunitListener junit(sink(options.junit, context), results.environment.program);
+  conformance::JunitListener junit(deliveries.guarded("--junit", sink(options.junit, context)),
+                                   results.environment.program);
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
   junit.on_end(results.summary);
@@ -279,7 +283,7 @@ ExitCode check(const CheckOptions& options, const Context& context) {
   if (verdicts.results.cases.empty()) {
     context.err << fmt::format(
         "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
-        options.file,
+        conformance::printable(options.file),
         options.implementation.empty() ? "" : " of '" + options.implementation + "'",
         is_store(options.file)
             ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep, "
@@ -300,25 +304,29 @@ ExitCode check(const CheckOptions& options, const Context& context) {
                                   .numerics = {}};
   const auto waits = [&] {
     context.err << fmt::format("assay: {} is in use by another process; waiting for it\n",
-                               options.file)
+                               conformance::printable(options.file))
                 << std::flush;
   };
+  Deliveries deliveries;
   std::vector<std::string> left_out;
   if (!verdicts.json.empty())
-    left_out = fixtures::write_verdicts(options.file, verdicts.json, waits);
+    deliveries.attempt(options.file, [&] {
+      left_out = fixtures::write_verdicts(options.file, verdicts.json, waits);
+    });
   for (const std::string& text : left_out)
     context.err << fmt::format("assay: {}\n", conformance::printable(text));
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
   if (!left_out.empty()) verdicts.results.summary.ends_with = ExitCode::usage;
-  write_reports(options, verdicts.results, context);
   print_results(verdicts.results, context.typed, told.out);
+  write_reports(options, verdicts.results, deliveries, context);
   told.out << "\nnot confirmed by a file alone:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
     told.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
   const conformance::Summary& summary = verdicts.results.summary;
-  const ExitCode code = summary.ends_with.value_or(summary.exit_code());
+  const ExitCode code =
+      deliveries.conclude(summary.ends_with.value_or(summary.exit_code()), context.err);
   told.out << '\n' << conclusion(verdicts.results, code) << '\n';
   return code;
 }

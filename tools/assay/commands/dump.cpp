@@ -16,6 +16,7 @@
 
 #include "assay/conformance/case/places.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/fixtures/npy.hpp"
 #include "commands/commands.hpp"
@@ -78,7 +79,7 @@ class Dump {
     return file;
   }
   void tell_of(const std::filesystem::path& file, const spec::Shape& shape) {
-    out_ << fmt::format("{} ({})\n", file.string(), fmt::join(shape, ", "));
+    out_ << fmt::format("{} ({})\n", conformance::printable(file.string()), fmt::join(shape, ", "));
   }
 
   std::filesystem::path folder_;

@@ -191,8 +191,9 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
     if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
         add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
-        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(),
-                                   record->command, conformance::excerpt(failure.what()));
+        context.err << fmt::format("{} made nothing of {}: {}\n",
+                                   conformance::excerpt(implementation->name()), record->command,
+                                   conformance::excerpt(failure.what()));
       }
     writer.write(*record);
     ++golden.cases;
@@ -200,7 +201,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
 }
 
 void print_written(const ExportOptions& options, std::int64_t cases, std::ostream& out) {
-  out << fmt::format("{}: {}, {}\n", options.file, conformance::counted(cases, "case"),
+  out << fmt::format("{}: {}, {}\n", conformance::printable(options.file),
+                     conformance::counted(cases, "case"),
                      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 

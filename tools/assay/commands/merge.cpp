@@ -128,10 +128,15 @@ void write_store(const std::string& path, const Results& results, const std::vec
 }
 
 void write_texts(const MergeOptions& options, const Results& results, const Baseline& baseline,
-                 const Context& context) {
-  if (const auto write = sink(options.files.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.files.html, context)) write(dashboard_page(results, context));
-  if (const auto write = sink(options.files.junit, context)) {
+                 Deliveries& deliveries, const Context& context) {
+  const auto destination = [&](std::string_view flag, const std::string& path) {
+    return deliveries.guarded(flag, sink(path, context));
+  };
+  if (const auto write = destination("--report", options.files.report))
+    write(conformance::to_json(results));
+  if (const auto write = destination("--html", options.files.html))
+    write(dashboard_page(results, context));
+  if (const auto write = destination("--junit", options.files.junit)) {
     conformance::JunitListener junit(
         write, results.environment.program,
         [&baseline](const CaseReport& report) { return baseline.excuse(report); });
@@ -168,17 +173,20 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
   results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
   const Context told = beside(options.files.texts(), context);
   print_results(results, replay_program(results, context), told.out);
-  if (!options.files.store.empty()) write_store(options.files.store, results, parts);
-  write_texts(options, results, baseline, context);
+  Deliveries deliveries;
+  if (!options.files.store.empty())
+    deliveries.attempt("--store", [&] { write_store(options.files.store, results, parts); });
+  write_texts(options, results, baseline, deliveries, context);
   told.out << '\n';
-  options.files.print(told.out);
+  options.files.print(told.out, deliveries);
   told.out << words.str();
   if (const auto left = results.summary.planned - results.summary.cases; left > 0)
     told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
                             results.summary.planned);
   if (results.summary.interrupted) context.err << "a part was stopped\n";
-  told.out << conclusion(results, *results.summary.ends_with) << '\n';
-  return *results.summary.ends_with;
+  const ExitCode end = deliveries.conclude(*results.summary.ends_with, context.err);
+  told.out << conclusion(results, end) << '\n';
+  return end;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
+#include "flags/deliveries.hpp"
 #include "flags/destinations.hpp"
 #include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
@@ -61,10 +62,11 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
 /// Shows what changed since the first earlier report; the exit code says whether something became
 /// worse, or nothing was compared.
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
-                 std::ostream& out, const Context& context) {
+                 std::ostream& out, Deliveries& deliveries, const Context& context) {
   const Changes changes = changes_between(results, before);
   print_changes(changes, results, before, replay_program(results, context), out);
-  if (const auto write = sink(options.json, context)) write(to_json(changes, results, before));
+  if (const auto write = deliveries.guarded("--json", sink(options.json, context)))
+    write(to_json(changes, results, before));
   if (changes.count(Change::regression) > 0) return ExitCode::nonconformant;
   return changes.common > 0 ? ExitCode::conformant : ExitCode::not_conclusive;
 }
@@ -86,17 +88,20 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   if (!runs.empty()) print_results(runs[0], replay_program(runs[0], context), told.out);
   if (shown.kills) print_kills(*shown.kills, told.out);
   if (shown.timeline) print_timeline(*shown.timeline, told.out);
-  const ExitCode code = runs.size() < 2 ? ExitCode::conformant
-                                        : compare(options, runs[0], runs[1], told.out, context);
-  if (const auto write = sink(options.html, context)) {
+  Deliveries deliveries;
+  const ExitCode code = runs.size() < 2
+                            ? ExitCode::conformant
+                            : compare(options, runs[0], runs[1], told.out, deliveries, context);
+  if (const auto write = deliveries.guarded("--html", sink(options.html, context)))
     write(dashboard_page(shown, context));
-    told.out << "\npage: " << options.html << '\n';
-  }
+  if (!options.html.empty() && !deliveries.has_failed("--html"))
+    told.out << "\npage: " << conformance::printable(options.html) << '\n';
+  const ExitCode end = deliveries.conclude(code, context.err);
   if (runs.size() == 1)
     told.out << '\n'
              << conclusion(runs[0], runs[0].summary.ends_with.value_or(runs[0].summary.exit_code()))
              << '\n';
-  return code;
+  return end;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/conformance/report/printable.hpp"
 #include "flags/values.hpp"
 
 namespace assay::cli {
@@ -30,13 +31,17 @@ void ResultFiles::require_writable(const std::vector<Destination>& inputs) const
   cli::require_writable(texts(), {kept}, replace);
 }
 
-void ResultFiles::print(std::ostream& out) const {
-  const std::pair<const char*, const std::string&> files[] = {{"report, to look at", html},
-                                                              {"report, for programs", report},
-                                                              {"JUnit", junit},
-                                                              {"cases", store}};
-  for (const auto& [what, path] : files)
-    if (!path.empty()) out << fmt::format("{}: {}\n", what, path);
+void ResultFiles::print(std::ostream& out, const Deliveries& deliveries) const {
+  struct Written {
+    const char *flag, *what;
+    const std::string& path;
+  };
+  for (const auto& [flag, what, path] :
+       {Written{"--html", "report, to look at", html},
+        Written{"--report", "report, for programs", report}, Written{"--junit", "JUnit", junit},
+        Written{"--store", "cases", store}})
+    if (!path.empty() && !deliveries.has_failed(flag))
+      out << fmt::format("{}: {}\n", what, conformance::printable(path));
 }
 
 void ExitFlags::declare(CLI::App& app) {

@@ -6,6 +6,7 @@
 
 #include "assay/conformance/report/results.hpp"
 #include "flags/baseline.hpp"
+#include "flags/deliveries.hpp"
 #include "flags/destinations.hpp"
 
 namespace assay::cli {
@@ -20,7 +21,8 @@ struct ResultFiles {
   std::vector<Destination> texts() const;
   /// Errors: UsageError where a file cannot be written, or is one of `inputs`.
   void require_writable(const std::vector<Destination>& inputs = {}) const;
-  void print(std::ostream& out) const;
+  /// Says where the results lie that were written.
+  void print(std::ostream& out, const Deliveries& deliveries) const;
 };
 
 /// What makes the exit code of a sweep another one than its verdicts say, as flags: failures that

@@ -7,17 +7,17 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <sstream>
 
 #include "assay/cli/main.hpp"
-#include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/listeners.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "build_facts.hpp"
 #include "commands/ahead.hpp"
+#include "commands/asked_line.hpp"
 #include "commands/commands.hpp"
+#include "commands/guarded_store.hpp"
 #include "commands/result_files.hpp"
 #include "commands/sweep_order.hpp"
 #include "commands/sweep_part.hpp"
@@ -136,7 +136,7 @@ struct Sinks {
 /// than at the end of the cases. One on standard output cannot be replaced: it is written here
 /// alone.
 void publish(const conformance::Results& results, const SweepOptions& options, const Sinks& sinks,
-             const Context& context) {
+             const Deliveries& deliveries, const Context& context) {
   const Context told = beside(options.files.texts(), context);
   print_results(results, context.typed, told.out);
   const bool says_more = !results.shrunk.empty() || results.shard ||
@@ -145,7 +145,7 @@ void publish(const conformance::Results& results, const SweepOptions& options, c
     sinks.report(conformance::to_json(results));
   if (sinks.html) sinks.html(dashboard_page(results, context));
   told.out << '\n';
-  options.files.print(told.out);
+  options.files.print(told.out, deliveries);
 }
 
 /// What the store of one part says beside its cases: its report, without the cases that it holds.
@@ -173,19 +173,21 @@ fixtures::Store opened_store(const SweepOptions& options, const std::filesystem:
       options.files.store);
   if (options.resume && leftover == Leftover::other_plan)
     throw UsageError("--resume: " + another + "; without --resume it is discarded");
-  if (leftover == Leftover::other_plan) context.err << another << "; it is discarded\n";
+  if (leftover == Leftover::other_plan)
+    context.err << conformance::printable(another) << "; it is discarded\n";
   const std::string damaged = fmt::format(
       "the journal of the sweep beside {} is damaged from end to end", options.files.store);
   if (options.resume && leftover == Leftover::damaged)
     throw UsageError("--resume: " + damaged + "; without --resume the sweep starts anew");
-  if (leftover == Leftover::damaged) context.err << damaged << "; the sweep starts anew\n";
+  if (leftover == Leftover::damaged)
+    context.err << conformance::printable(damaged) << "; the sweep starts anew\n";
   fixtures::Store store(path, plan);
   const auto [records, parts] = store.damage();
   if (records > 0 || parts > 0)
     context.err << fmt::format(
         "{} records and {} parts of the sweep beside {} are damaged; what "
         "they held is run again\n",
-        records, parts, options.files.store);
+        records, parts, conformance::printable(options.files.store));
   return store;
 }
 
@@ -208,7 +210,8 @@ bool is_stored(fixtures::Store& store, const Summary& summary, const SweepOption
   context.err << fmt::format(
       "{} lacks {} cases, the first is {}: what was kept of them was changed "
       "by somebody else; the same command runs them again\n",
-      options.files.store, left_out.size(), left_out.front());
+      conformance::printable(options.files.store), left_out.size(),
+      conformance::printable(left_out.front()));
   return false;
 }
 
@@ -313,7 +316,7 @@ bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& con
   options.plan.lines_flag = "--last-failed";
   options.plan.lines_path = options.last_failed;
   if (!options.plan.lines.front().text.empty()) return true;
-  context.out << "no case of " << options.last_failed << " failed\n";
+  context.out << "no case of " << conformance::printable(options.last_failed) << " failed\n";
   return false;
 }
 
@@ -336,12 +339,15 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
   const Baseline baseline = options.exit.baseline();
   tell_in_process(options.implementation, context.err);
-  const Sinks sinks = {.report = sink(options.files.report, context),
-                       .html = sink(options.files.html, context),
-                       .junit = sink(options.files.junit, context)};
+  Deliveries deliveries;
+  const Sinks sinks = {
+      .report = deliveries.guarded("--report", sink(options.files.report, context)),
+      .html = deliveries.guarded("--html", sink(options.files.html, context)),
+      .junit = deliveries.guarded("--junit", sink(options.files.junit, context))};
   const std::filesystem::path store_path = options.files.store.empty()
                                                ? std::filesystem::path()
                                                : std::filesystem::absolute(options.files.store);
+  stop_on_signals();  // before there are workers, which have temporary files
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
   auto [order, plan, shard] = plan_of(parts, options);
@@ -368,7 +374,7 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
 
   std::optional<fixtures::Store> store;
-  std::optional<conformance::StoreListener> storing;
+  std::optional<GuardedStore> storing;
   std::map<std::string, CaseReport> earlier;
   if (!options.files.store.empty()) {
     store.emplace(own_store(options, store_path, plan, context));
@@ -380,16 +386,16 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
       const auto found = earlier.find(id);
       return found == earlier.end() ? nullptr : &found->second;
     };
-    listeners.push_back(&storing.emplace(*store, [&parts](const CaseReport& report) {
+    const auto record = [&parts](const CaseReport& report) {
       return part_of(parts, report).record(report);
-    }));
+    };
+    listeners.push_back(&storing.emplace(*store, record, deliveries, context.err));
   }
   CaseTeller teller(context.err);
   if (context.verbose) listeners.push_back(&teller);
   listeners.push_back(&json);
   if (!options.files.junit.empty()) listeners.push_back(&junit);
 
-  stop_on_signals();
   conformance::Sweep run(listeners, control);
   for (const auto& part : parts) part->append_coverage(run.summary());
   run.start(std::ssize(order.turns), implementations(parts));
@@ -419,38 +425,26 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   results.shard = std::move(shard);
   const Conclusion end = conclude(results, options, baseline);
   results.summary.ends_with = end.code;
-  publish(results, options, sinks, context);
+  publish(results, options, sinks, deliveries, context);
   // Last: after a kill before this line the next start takes everything up. What a stop or a budget
   // left out is taken up as well.
-  if (store && results.shard) store->describe(description(results, *store));
-  const bool stored = !store || is_stored(*store, summary, options, context);
+  bool stored = true;
+  if (store && !deliveries.has_failed("--store"))
+    deliveries.attempt("--store", [&] {
+      if (results.shard) store->describe(description(results, *store));
+      stored = is_stored(*store, summary, options, context);
+    });
   context.err << end.warning;
-  beside(options.files.texts(), context).out
-      << end.words
-      << conclusion(results, stored ? end.code : ExitCode::not_conclusive) << '\n';
-  if (stored || end.code != ExitCode::conformant) return end.code;
-  results.summary.ends_with = ExitCode::not_conclusive;
-  if (sinks.report && !is_standard_output(options.files.report))
+  const ExitCode code = deliveries.conclude(
+      stored || end.code != ExitCode::conformant ? end.code : ExitCode::not_conclusive,
+      context.err);
+  beside(options.files.texts(), context).out << end.words << conclusion(results, code) << '\n';
+  if (code == end.code) return code;
+  results.summary.ends_with = code;
+  if (sinks.report && !deliveries.has_failed("--report") &&
+      !is_standard_output(options.files.report))
     sinks.report(conformance::to_json(results));
-  return ExitCode::not_conclusive;
-}
-
-/// The words of the command but for those that say where results go, and which part of them: parts
-/// of a sweep that were joined have the line of the whole one.
-std::string asked_line(const CLI::App& app) {
-  const std::set<std::string> elsewhere = {"store",   "report",  "html",           "junit",
-                                           "resume",  "shard",   "require-judged", "quiet",
-                                           "verbose", "baseline", "force"};
-  std::string line = ' ' + app.get_name();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0) continue;
-    const bool is_flag = option->get_expected_max() == 0, is_named = !option->get_lnames().empty();
-    if (is_named && elsewhere.contains(option->get_lnames().front())) continue;
-    line += ' ';
-    if (is_named) line += "--" + option->get_lnames().front() + (is_flag ? "" : "=");
-    if (!is_flag) line += conformance::shell_word(joined(option->results()));
-  }
-  return line;
+  return code;
 }
 
 }  // namespace

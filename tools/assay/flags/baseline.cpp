@@ -114,6 +114,7 @@ std::string Baseline::excuse(const CaseReport& report) const {
 ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out) const {
   conformance::Summary counted = results.summary;
   if (by_id_.empty()) return counted.exit_code();
+  const std::string path = conformance::printable(path_);
   std::set<std::string> met;
   std::int64_t known = 0;
   for (const CaseReport& report : results.cases) {
@@ -126,16 +127,16 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
       --counted.verdicts[report.verdict.value];  // it was judged, and what came out was awaited
       ++counted.verdicts[conformance::Verdict::conforms];
     } else if (!fails(report.verdict)) {
-      out << fmt::format("{}: fails no more, remove it: {}\n", path_, said.line);
+      out << fmt::format("{}: fails no more, remove it: {}\n", path, said.line);
     } else if (is_due(said)) {
-      out << fmt::format("{}: expired on {}: {}\n", path_, said.until, said.line);
+      out << fmt::format("{}: expired on {}: {}\n", path, said.until, said.line);
     } else {
-      out << fmt::format("{}: {}, and not {} as it says: {}\n", path_,
+      out << fmt::format("{}: {}, and not {} as it says: {}\n", path,
                          spec::to_string(report.verdict.value), spec::to_string(said.verdict),
                          said.line);
     }
   }
-  out << fmt::format("{}: {} {} not count, {} of its cases were not run\n", path_,
+  out << fmt::format("{}: {} {} not count, {} of its cases were not run\n", path,
                      conformance::counted(known, "known failure"), known == 1 ? "does" : "do",
                      by_id_.size() - met.size());
   return counted.exit_code();

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "assay/conformance/operators.hpp"
 #include "flags/choose.hpp"
+#include "flags/input_file.hpp"
 
 namespace assay::cli {
 namespace {
@@ -56,21 +56,11 @@ std::size_t checked_lines(const conformance::CaseText& text) try {
 }  // namespace
 
 std::string text_of_file(std::string_view flag, const std::string& path) {
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("{} is '{}', which {}", flag, path, why));
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) refuse("is a folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse("cannot be read");
-  constexpr std::size_t most = 64 << 20, together = 1 << 16;
-  std::string text;
-  for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
-    text.append(part, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most) refuse(fmt::format("is larger than {} bytes", most));
-  }
-  if (file.bad()) refuse("cannot be read");
-  return text;
+  constexpr std::size_t most = 64 << 20;
+  InputFile input = read_input(path, most);
+  if (!input.fault.empty())
+    throw UsageError(fmt::format("{} is '{}', which {}", flag, path, input.fault));
+  return std::move(input.text);
 }
 
 std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::string& path) try {

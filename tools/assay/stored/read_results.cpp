@@ -1,46 +1,30 @@
 #include "stored/read_results.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "assay/cli/command.hpp"
+#include "flags/input_file.hpp"
 
 namespace assay::cli {
 namespace {
 
-/// A device may never end.
-std::string read_text(std::istream& file, const std::string& path) {
-  constexpr std::size_t most = std::size_t{1} << 30, together = 1 << 16;
-  std::string text;
-  for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
-    text.append(part, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most)
-      throw UsageError(path + " is larger than " + std::to_string(most) +
-                       " bytes, wanted report.json of a sweep");
-  }
-  return text;
-}
-
 /// Errors: UsageError naming the file.
 std::string read_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw UsageError(path + " is a folder, wanted report.json of a sweep");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file && errno == ENOMEM) throw std::bad_alloc();
-  if (!file) throw UsageError(path + " cannot be opened for reading");
+  constexpr std::size_t most = std::size_t{1} << 30;  // a device may never end
+  InputFile input = read_input(path, most);
+  if (!input.fault.empty())
+    throw UsageError(fmt::format("{} {}, wanted report.json of a sweep", path, input.fault));
   if (is_hdf5(path))
     throw UsageError(path +
                      " is an HDF5 file of cases, not a report; wanted the report.json that "
                      "--report writes: give 'assay sweep' --report=report.json beside --store");
-  std::string text = read_text(file, path);
-  if (file.bad()) throw UsageError(path + " cannot be read");
-  return text;
+  return std::move(input.text);
 }
 
 /// What `parse` makes of the text. Errors: UsageError naming the file.

@@ -8,9 +8,9 @@
 
 namespace assay::conformance {
 
-/// What a kernel or a file says, as text that is nothing but text on a terminal, in XML 1.0, JSON
-/// and HTML: control characters but line feeds and tabs, what turns the direction of writing or
-/// marks none, and bytes that are no UTF-8 are written as "\x1b" or "\u202e".
+/// What a kernel or a file says, as one line that is nothing but text on a terminal, in XML 1.0,
+/// JSON and HTML: control characters, marks that turn the direction of writing or are invisible,
+/// and bytes that are not UTF-8 are written as "\n", "\x1b" or "\u202e". Names of files, too.
 std::string printable(std::string_view text);
 
 /// The same in at most so many bytes, 100 or more: the beginning of a longer text, and how many it

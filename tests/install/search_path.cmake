@@ -1,0 +1,47 @@
+# Fails if a program or library of BUILD looks for libraries in the current folder: an empty or relative element of its
+# RUNPATH does so. Then starts PROGRAM in FOLDER, among files that have the names of the libraries that it needs.
+# Usage: cmake -D READELF=<readelf> -D PROGRAM=<file> -D BUILD=<folder> -D FOLDER=<folder> [-D EMULATOR=<words>] -P search_path.cmake
+cmake_minimum_required(VERSION 3.25)
+
+function(read_dynamic file)
+  execute_process(COMMAND ${READELF} -dW ${file} OUTPUT_VARIABLE text RESULT_VARIABLE status ERROR_QUIET)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${READELF} cannot read ${file}")
+  endif()
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+file(GLOB programs ${BUILD}/bin/*)
+file(GLOB_RECURSE libraries ${BUILD}/*.so)
+foreach(file IN LISTS programs libraries)
+  read_dynamic(${file})
+  if(text MATCHES "\\((RUNPATH|RPATH)\\)[^[]*\\[([^]]*)\\]")
+    set(path "${CMAKE_MATCH_2}")
+    string(REPLACE ":" ";" elements "x${path}x")
+    list(TRANSFORM elements REPLACE "^x|x$" "")
+    foreach(element IN LISTS elements)
+      if(NOT element MATCHES "^(/|[$]ORIGIN)")
+        message(SEND_ERROR "${file} looks for libraries in '${element}', an element of '${path}': wanted is an absolute folder")
+      endif()
+    endforeach()
+  endif()
+endforeach()
+
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+read_dynamic(${PROGRAM})
+string(REGEX REPLACE "[][]" " " text "${text}")  # a list of CMake splits no text between brackets
+string(REGEX MATCHALL "Shared library:  [^ ]+" needed "${text}")
+list(LENGTH needed count)
+if(count LESS 3)
+  message(FATAL_ERROR "${PROGRAM} needs ${count} libraries: this test would see nothing")
+endif()
+foreach(library IN LISTS needed)
+  string(REGEX REPLACE "^.* " "" library "${library}")
+  file(WRITE ${FOLDER}/${library} "this is not a library\n")
+endforeach()
+execute_process(COMMAND ${EMULATOR} ${PROGRAM} --version WORKING_DIRECTORY ${FOLDER}
+                RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} took a library from the current folder:\n${text}")
+endif()

@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "program_process.hpp"
+
+/// The program under signals that its user, its terminal or its limits send.
+namespace assay::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+/// Whatever the test itself was started with.
+void expect_default(int number) {
+  struct sigaction action = {};
+  sigaction(number, nullptr, &action);
+  EXPECT_EQ(action.sa_handler, SIG_DFL) << "signal " << number;
+}
+
+/// A sweep in a worker, whose temporary files lie in `tmp`.
+std::vector<std::string> isolated_sweep(const Folder& folder) {
+  return {"sweep",      "nsa_compress_grad", "--random=0",
+          "--isolated", "--report",          folder / "report.json"};
+}
+
+std::function<void()> in_temporary_folder(const Folder& folder) {
+  fs::create_directory(folder / "tmp");
+  return [path = folder / "tmp"] { setenv("TMPDIR", path.c_str(), 1); };
+}
+
+void wait_for_worker(Program& sweep, const Folder& folder) {
+  while (!sweep.has_ended() && fs::is_empty(folder / "tmp")) std::this_thread::sleep_for(1ms);
+}
+
+TEST(Signals, ThatAskForAnEndLeaveAReportAndNoTemporaryFile) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    expect_default(number);
+    const Folder folder;
+    Program sweep(isolated_sweep(folder), folder / "output", in_temporary_folder(folder));
+    wait_for_worker(sweep, folder);
+    sweep.kill(number);
+    EXPECT_EQ(sweep.wait(), 3) << strsignal(number) << ": " << sweep.output();
+    EXPECT_PRED2(has, sweep.output(), std::string("stopped after"));
+    EXPECT_TRUE(fs::is_empty(folder / "tmp")) << strsignal(number);
+    ASSERT_TRUE(fs::exists(folder / "report.json")) << strsignal(number);
+    EXPECT_TRUE(nlohmann::json::parse(text_of(folder / "report.json")).contains("cases"));
+  }
+}
+
+/// What nohup starts goes on when its terminal is gone.
+TEST(Signals, AnIgnoredHangUpStaysIgnored) {
+  const Folder folder;
+  const auto prepare = in_temporary_folder(folder);
+  Program sweep(
+      {"sweep", "nsa_compress_grad", "--random=0", "--isolated", "--only=--violate=NSAC-C02:"},
+      folder / "output", [prepare] {
+        prepare();
+        signal(SIGHUP, SIG_IGN);
+      });
+  wait_for_worker(sweep, folder);
+  sweep.kill(SIGHUP);
+  EXPECT_EQ(sweep.wait(), 0) << sweep.output();
+}
+
+/// ulimit -f: a report that is too long is an error like a full disk, and no death by SIGXFSZ.
+TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
+  expect_default(SIGXFSZ);
+  const Folder folder;
+  for (const std::string flag : {"--report", "--html", "--junit", "--store"}) {
+    const std::string file = folder / ("result" + flag);
+    Program sweep({"sweep", "nsa_compress_grad", "--random=0", "--only=--violate=NSAC", flag, file},
+                  folder / "output", [] {
+                    const rlimit limit{8192, 8192};
+                    setrlimit(RLIMIT_FSIZE, &limit);
+                  });
+    EXPECT_EQ(sweep.wait(), 3) << flag << ": " << sweep.output();
+    EXPECT_PRED2(has, sweep.output(), file);
+    EXPECT_TRUE(has(sweep.output(), "File too large") ||
+                has(sweep.output(), "the limit of a file is 8192 bytes"))
+        << sweep.output();
+  }
+}
+
+/// A kernel has the default of the signal, whatever its judge does.
+TEST(Signals, OfTheJudgeDoNotReachAKernel) {
+  const Folder folder;
+  Program run({"run", "nsa_compress_grad",
+               "--implementation=command:sh -c 'trap - XFSZ; ulimit -f 0; head -c 9999 /dev/zero "
+               "> " +
+                   folder / "file" + "' {}"},
+              folder / "output");
+  EXPECT_EQ(run.wait(), 1) << run.output();
+  EXPECT_PRED2(has, run.output(), std::string("File size limit exceeded"));
+}
+
+}  // namespace
+}  // namespace assay::tests
