@@ -105,11 +105,16 @@ struct LastKeyTileOverNextHead : Kernel {
   }
 };
 
+/// Rows of as many tiles as keys have, of one at least.
+std::int64_t grid_of_keys(const Work& w, std::int64_t b) {
+  return rounded_up(std::max<std::int64_t>(w.problem.length_kv(b), 1), public_tile);
+}
+
 /// As many blocks of row terms as there are tiles of keys.
 struct RowTermGridOfKeys : Kernel {
   using Kernel::Kernel;
   float row_term(const Work& w, Query q, const RowState& row) const override {
-    const bool is_computed = q.i < rounded_up(w.problem.length_kv(q.b), public_tile);
+    const bool is_computed = q.i < grid_of_keys(w, q.b);
     return is_computed ? Kernel::row_term(w, q, row) : 0;
   }
 };
@@ -117,7 +122,7 @@ struct RowTermGridOfKeys : Kernel {
 struct DqGridOfKeys : Kernel {
   using Kernel::Kernel;
   bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
-    return !is_of_queries(which) || s < rounded_up(w.problem.length_kv(b), public_tile);
+    return !is_of_queries(which) || s < grid_of_keys(w, b);
   }
 };
 

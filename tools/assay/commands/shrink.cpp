@@ -53,9 +53,14 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     return make_implementation<Op>(context.registry, options.implementation);
   };
   const conformance::ShrinkBudget budget{.stop = &context.stop};
-  const auto result = shrunk<Op>(c, report, recorder, fresh, budget);
+  std::vector<std::string> untried;
+  const auto result = shrunk<Op>(c, report, recorder, fresh, budget, untried);
+  std::vector<conformance::Case<Op>> failing = {c};
+  if (conformance::command_line(c) != conformance::command_line(result.smallest))
+    failing.insert(failing.begin(), result.smallest);
   const ShrunkCase summary =
-      told(report, result, fitting_numerics(c, result, {}, recorder, budget));
+      told(report, result, fitting_numerics(result, failing, recorder, budget), 1,
+           std::move(untried));
   if (options.json)
     context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
                                                        conformance::to_json(report))},
@@ -65,6 +70,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
                                           {"end", spec::to_string(summary.end)},
                                           {"again", summary.again},
                                           {"failed_again", summary.failed_again},
+                                          {"untried", summary.untried},
                                           {"declared", summary.declared}}
                        .dump(1)
                 << '\n';
