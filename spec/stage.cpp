@@ -1,8 +1,22 @@
 #include "assay/spec/stage.hpp"
 
+#include <array>
+
+#include "assay/spec/attention.hpp"
+#include "assay/spec/field_stages.hpp"
 #include "assay/spec/operators.hpp"
 
 namespace assay::spec {
+
+std::span<const FieldStage> field_stages() {
+  static constexpr auto dropout = std::to_array<std::string_view>({"keep_prob", "drop_mask"});
+  static constexpr auto stages = std::to_array<FieldStage>({
+      {"dropout in P as dv takes it", detail::dv_alone, dropout},
+      {"dropout in dP, the row term or dS", detail::of_dscore, dropout},
+      {"dropout in P and dP: its bits, or 1/keep_prob", detail::of_probability, dropout},
+  });
+  return stages;
+}
 
 std::span<const Stage> stages_of(std::string_view operator_name) {
   std::span<const Stage> stages;

@@ -25,6 +25,7 @@ struct Checked {
   const std::vector<std::uint8_t>& due_zero;
   bool staging_may_overflow;  ///< then only the judged rows tell where infinities are due
   double largest_prob;
+  const char* not_zero;  ///< what is said of a row that is not zero although it has to be
 };
 
 /// unit_floor(row, d): |x| that no correct kernel exceeds when every P is 1.
@@ -32,7 +33,7 @@ template <class UnitFloor>
 void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
   const spec::HeadView view(c.tensor, p.input_layout, c.extents);
-  StructureFindings nonzero(c.name, "is not zero where no key takes part", findings, 0);
+  StructureFindings nonzero(c.name, c.not_zero, findings, 0);
   StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
   const double threshold = overflow_threshold(arithmetic.io);
   std::vector<double> row(at(c.extents.dim));
@@ -113,7 +114,10 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Extents& extents,
                          const std::vector<std::uint8_t>& due, auto&& unit_floor) {
     check_storage(name, tensor, findings);
-    const Checked checked{name, tensor, extents, due, staging_overflows, largest_prob};
+    const char* const not_zero = &due == &zeros.query_row ? "is not zero where no key takes part"
+                                                          : "is not zero where no query takes part";
+    const Checked checked{name,         tensor, extents, due, staging_overflows,
+                          largest_prob, not_zero};
     check_values(checked, p, arithmetic, unit_floor, findings);
   };
   const auto of_query = [&](std::int64_t first) {
@@ -131,6 +135,11 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   check("dq", *outputs.dq, query_extents(p), zeros.query_row, of_query(0));
   check("dk", *outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
   check("dv", *outputs.dv, value_extents(p), zeros.key_row, of_key(floor.dv, p.head_dim_v, 0));
+  const auto rows = [](const std::vector<std::uint8_t>& due) {
+    return std::ranges::count_if(due, [](std::uint8_t zero) { return zero != 0; });
+  };
+  findings.push_back(counted("queries_without_key", rows(zeros.query_row)));
+  findings.push_back(counted("keys_without_query", rows(zeros.key_row)));
   if (p.head_dim_rope == 0) return findings;
   check("dq_rope", *outputs.dq_rope, query_rope_extents(p), zeros.query_row, of_query(p.head_dim));
   check("dk_rope", *outputs.dk_rope, key_rope_extents(p), zeros.key_row,

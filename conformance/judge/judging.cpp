@@ -9,6 +9,7 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "judge/basis.hpp"
+#include "judge/structure.hpp"
 
 namespace assay::conformance {
 
@@ -52,14 +53,19 @@ Decision summed_up(Decision decision, const CaseReport& report) {
 }
 
 void conclude(CaseReport& report, Decision decision) {
+  for (const Finding& count : report.findings)
+    if (is_count(count))
+      report.fields.emplace_back(count.text, std::to_string(std::llround(count.actual)));
+  std::erase_if(report.findings, is_count);
   report.verdict = summed_up(std::move(decision), report);
   if (contribution(report.verdict) != ExitCode::conformant) return;
   for (TensorReport& tensor : report.tensors) tensor.errors.reset();
 }
 
 Decision structure_decision(const std::vector<Finding>& findings) {
-  if (findings.empty()) return no_objection("the structure of the outputs");
-  return {Verdict::nonconformant_structural, Rule::structure, findings.front().text};
+  const auto fault = std::ranges::find_if_not(findings, is_count);
+  if (fault == findings.end()) return no_objection("the structure of the outputs");
+  return {Verdict::nonconformant_structural, Rule::structure, fault->text};
 }
 
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report) {

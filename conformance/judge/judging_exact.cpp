@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "judge/elements/error_map.hpp"
 #include "judge/elements/failure_pattern.hpp"
 #include "judge/judging.hpp"
@@ -124,6 +125,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
                   .expected = spec::from_bits(wanted.first, format)};
   // Zeros are equal whatever their sign, and residues below the floor are zeros.
   const double second = spec::from_bits(wanted.second, format);
+  if (bits == poison_of(dtype)) finding.actual = unwritten_number(dtype);
   if (finding.actual == finding.expected || finding.actual == second) return 0;
   const double error = std::abs(finding.actual - value_of(exact));
   if (exact.numerator == 0) {
@@ -166,10 +168,15 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   for (const std::int64_t flat : subject.tensor.rows) {
     const spec::RowPosition row = subject.extents.position(flat);
     ErrorGrid::Row cells = grid.row(row);
-    for (std::int64_t d = 0; d < subject.extents.dim; ++d)
-      cells.add(d, compare(subject, {row, d}, subject.tensor.exact[next++],
-                           bits_at(*subject.output, subject.element(row, d))));
+    bool is_due = false;
+    for (std::int64_t d = 0; d < subject.extents.dim; ++d) {
+      const Dyadic exact = subject.tensor.exact[next++];
+      is_due = is_due || exact.numerator != 0;
+      cells.add(
+          d, compare(subject, {row, d}, exact, bits_at(*subject.output, subject.element(row, d))));
+    }
     ++result_.rows_judged;
+    result_.rows_due += is_due ? 1 : 0;
   }
   result_.elements_judged = result_.certainty.exact = static_cast<std::int64_t>(next);
   if (next > 0) result_.errors = grid.map();

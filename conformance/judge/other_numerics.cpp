@@ -1,5 +1,7 @@
 #include "assay/conformance/judge/other_numerics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -55,6 +57,11 @@ std::vector<OtherNumerics> other_numerics(const Numerics& declared, DType io,
           if (!spec::is_fp16_bf16_fp32(value)) continue;
         if (value != member) all.push_back(changed(name, value, text));
       }
+      if constexpr (std::is_same_v<Member, DType>)
+        all.push_back({fmt::format("bf16:{0}=bf16 fp16:{0}=fp16", name),
+                       [name](Numerics numerics, DType type) {
+                         return changed(name, type, "").of(numerics, type);
+                       }});
     }
   });
   for (const spec::NumericsPreset& preset : spec::numerics_presets())

@@ -18,7 +18,9 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 inline bool is_added(std::string_view name) {
   constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due",
                                         "rows_blind",  "decided_by", "evidence",
-                                        "certainty",   "errors",     "double_double"};
+                                        "certainty",   "errors",     "double_double",
+                                        "untried",     "of_cause",   "run_declared",
+                                        "conform_declared"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -143,6 +145,10 @@ void visit_members(T& s, Visitor&& visit) {
   visit("declared", s.declared);
   visit("fields", s.fields);
   visit("failed", s.failed);
+  visit("untried", s.untried);
+  visit("of_cause", s.of_cause);
+  visit("run_declared", s.run_declared);
+  visit("conform_declared", s.conform_declared);
 }
 
 template <MaybeConst<Shard> T, class Visitor>

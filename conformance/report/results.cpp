@@ -34,6 +34,7 @@ Json json_of(const std::vector<Cause>& causes) {
   Json list = Json::array();
   for (const Cause& cause : causes)
     list.push_back({{"pattern", cause.pattern},
+                    {"outputs", cause.outputs},
                     {"stage", cause.stage},
                     {"fields", cause.fields},
                     {"others", cause.others},
@@ -125,6 +126,7 @@ void make_printable(Results& results) {
     texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk, &one.declared});
     for (auto& [name, value] : one.fields) texts.insert(texts.end(), {&name, &value});
     for (std::string& tensor : one.failed) texts.push_back(&tensor);
+    for (std::string& field : one.untried) texts.push_back(&field);
   }
   if (results.shard) {
     texts.insert(texts.end(), {&results.shard->program, &results.shard->plan});
@@ -211,17 +213,21 @@ bool can_be_reduced(const CaseReport& report) {
 
 }  // namespace
 
-std::vector<const CaseReport*> others_of_fault(const std::vector<CaseReport>& cases,
-                                               const CaseReport& failing, std::size_t most) {
-  std::vector<const CaseReport*> all;
+std::vector<const CaseReport*> others_of_cause(const std::vector<CaseReport>& cases,
+                                               const std::vector<Cause>& causes,
+                                               const CaseReport& failing) {
+  const auto cause = std::ranges::find_if(causes, [&](const Cause& one) {
+    return std::ranges::find(one.cases, failing.id) != one.cases.end();
+  });
+  if (cause == causes.end()) return {};
+  const std::set<std::string_view> ids(cause->cases.begin(), cause->cases.end());
+  std::vector<const CaseReport*> others;
   for (const CaseReport& report : cases)
-    if (&report != &failing && report.operator_name == failing.operator_name &&
-        can_be_reduced(report) && fault_of(report) == fault_of(failing))
-      all.push_back(&report);
-  std::vector<const CaseReport*> some;
-  const std::size_t count = std::min(most, all.size());
-  for (std::size_t k = 0; k < count; ++k) some.push_back(all[k * all.size() / count]);
-  return some;
+    if (&report != &failing && ids.contains(report.id) && can_be_reduced(report) &&
+        report.operator_name == failing.operator_name && report.value_case)
+      others.push_back(&report);
+  std::ranges::stable_sort(others, {}, &CaseReport::seconds_total);
+  return others;
 }
 
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,

@@ -25,6 +25,8 @@ std::vector<Mutant> pse_mutants();
 std::vector<Mutant> rope_mutants();
 std::vector<Mutant> forward_mutants();
 std::vector<Mutant> conduct_mutants();
+/// Of causes that people reported of attention kernels.
+std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 /// Ids of the requirements that the argument mutants know.
 std::vector<std::string> checked_requirements();

@@ -13,7 +13,7 @@ std::vector<Mutant> mutants() {
        {healthy_kernels, mask_mutants, head_and_scale_mutants, row_mutants, tile_mutants,
         rounding_mutants, tensor_mutants, output_mutants, sequence_mutants, sparse_mutants,
         dropout_mutants, pse_mutants, rope_mutants, forward_mutants, conduct_mutants,
-        argument_mutants}) {
+        argument_mutants, public_faults}) {
     std::vector<Mutant> members = family();
     std::ranges::move(members, std::back_inserter(all));
   }

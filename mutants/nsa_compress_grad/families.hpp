@@ -16,6 +16,8 @@ std::vector<Mutant> healthy_kernels();
 std::vector<Mutant> window_mutants();
 std::vector<Mutant> sum_mutants();
 std::vector<Mutant> output_mutants();
+/// Of causes that people reported of such kernels.
+std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 
 /// A kernel of class Bug that follows `plan` and declares it.

@@ -130,6 +130,16 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   const grouped = expected((c) => Number(c.fields["heads_q"]) > Number(c.fields["heads_kv"]));
   assert.ok(grouped > 0 && grouped < all.length);
   assert.equal(await search(page, "heads_q>heads_kv"), grouped);
+  const group = (c: (typeof all)[number]): number => Number(c.fields["heads_q"]) / Number(c.fields["heads_kv"]);
+  const pairs = expected((c) => group(c) >= 2);
+  assert.ok(pairs > 0 && pairs < all.length);
+  assert.equal(await search(page, "heads_q/heads_kv>=2"), pairs);
+  const twice = expected((c) => Number(c.fields["heads_q"]) > 2 * Number(c.fields["heads_kv"]));
+  assert.equal(await search(page, "heads_q>2*heads_kv"), twice);
+  const short = expected((c) => lengths(c, "kv").some((n) => n <= 16));
+  assert.ok(short > 0 && short < all.length);
+  assert.equal(await search(page, "lengths_kv<=16"), short);
+  assert.equal(await search(page, "lengths_q=0"), expected((c) => lengths(c, "q").includes(0)));
   assert.equal(await search(page, "heads_q!=heads_kv"), expected((c) => c.fields["heads_q"] !== c.fields["heads_kv"]));
   const related = expected((c) => c.fields["track"] === "relation");
   assert.ok(related > 0);

@@ -1,8 +1,12 @@
 #include "judge/elements/failure_pattern.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
+#include <span>
+
+#include "assay/conformance/inputs/inputs.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -16,7 +20,23 @@ std::string number(double value) {
   return text.data();
 }
 
+bool is_unwritten(double value) {
+  static const std::array numbers = {unwritten_number(spec::DType::fp32),
+                                     unwritten_number(spec::DType::fp16),
+                                     unwritten_number(spec::DType::bf16)};
+  return std::ranges::any_of(numbers, [&](double number) {
+    return std::bit_cast<std::uint64_t>(number) == std::bit_cast<std::uint64_t>(value);
+  });
+}
+
 }  // namespace
+
+double unwritten_number(spec::DType dtype) {
+  double number = 0;
+  const spec::Parameter one{.dtype = dtype, .shape = {1}, .strides = {1}};
+  load_row(poisoned_tensor(one), 0, 1, std::span(&number, 1));
+  return number;
+}
 
 void FailurePattern::add(const Finding& failing) {
   const std::array<std::int64_t, 4> at = {failing.b, failing.n, failing.s, failing.d};
@@ -24,6 +44,7 @@ void FailurePattern::add(const Finding& failing) {
   last_rows_ &= failing.s == extents_->length(failing.b) - 1;
   ++count_;
   not_a_number_ &= std::isnan(failing.actual);
+  unwritten_ = unwritten_ && is_unwritten(failing.actual);
   zero_ &= failing.actual == 0;
   const double factor = failing.actual / failing.expected;
   least_factor_ = std::min(least_factor_, factor);
@@ -37,6 +58,7 @@ void FailurePattern::append(const FailurePattern& others) {
   count_ += others.count_;
   last_rows_ &= others.last_rows_;
   not_a_number_ &= others.not_a_number_, zero_ &= others.zero_;
+  unwritten_ &= others.unwritten_;
   least_factor_ = std::min(least_factor_, others.least_factor_);
   most_factor_ = std::max(most_factor_, others.most_factor_);
   comparable_ &= others.comparable_;
@@ -62,6 +84,7 @@ std::optional<double> FailurePattern::factor() const {
 }
 
 std::string FailurePattern::relation() const {
+  if (unwritten_) return "never written";
   if (not_a_number_) return "NaN";
   if (zero_) return "0";
   const std::optional<double> same = factor();

@@ -12,6 +12,9 @@
 
 namespace assay::conformance {
 
+/// The number that an element is read as which the kernel has not written: the judge filled it.
+double unwritten_number(spec::DType dtype);
+
 /// What the failing elements of one tensor have in common: where they lie, and how they relate to
 /// what is due.
 class FailurePattern {
@@ -45,7 +48,7 @@ class FailurePattern {
   std::array<IndexSet, 4> places_;                                 ///< of b, n, s and d
   double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
   double most_factor_ = -std::numeric_limits<double>::infinity();
-  bool not_a_number_ = true, zero_ = true, comparable_ = true;
+  bool unwritten_ = true, not_a_number_ = true, zero_ = true, comparable_ = true;
 };
 
 }  // namespace assay::conformance

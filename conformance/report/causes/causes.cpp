@@ -13,23 +13,14 @@
 #include <set>
 #include <utility>
 
+#include "assay/spec/field_stages.hpp"
 #include "assay/spec/stage.hpp"
+#include "report/causes/constants.hpp"
 #include "report/causes/failing_elements.hpp"
 #include "report/causes/grouping.hpp"
 
 namespace assay::conformance {
 namespace {
-
-/// Groups with so large a share of their cases in common are one cause.
-constexpr double alike = 0.6;
-/// The outputs that fail in so large a share of a cause's cases say in which stage it is.
-constexpr double nearly_all = 0.95;
-/// The same of factors, which rounding moves in cases of few elements.
-constexpr double nearly_all_factors = 0.9;
-/// An output relates to what is due in one way where it does in so large a share of the cases.
-constexpr double most_cases = 0.75;
-/// A cause with so large a share of its cases in another one may be of the same bug.
-constexpr double nested = 0.8;
 
 bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
@@ -111,7 +102,7 @@ std::string quantity_of(const std::vector<Relation>& relations) {
     }
   std::string most = most_frequent(quantities);
   const auto times = static_cast<double>(std::ranges::count(quantities, most));
-  return times >= nearly_all_factors * static_cast<double>(factors) ? most : "";
+  return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
 }
 
 /// What relations are said to be, with the quantity that their factors are: the factors themselves
@@ -161,15 +152,23 @@ Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
     }
   const std::string most = most_frequent(kinds);
   const auto times = static_cast<double>(std::ranges::count(kinds, most));
-  if (times < most_cases * static_cast<double>(group.cases.size())) return {};
+  if (times < limits::most_cases * static_cast<double>(group.cases.size())) return {};
   return {most, quantity_of(relations)};
 }
 
+/// Whether they are of one bug as far as cases and terms say; `a` has more cases.
 bool are_alike(const Group& a, const Group& b) {
   const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
   const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
-  if (static_cast<double>(both) >= alike * static_cast<double>(either)) return true;
-  return !a.terms.empty() && std::ranges::is_permutation(a.terms, b.terms);
+  if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
+  const bool is_part = static_cast<double>(both) >=
+                       limits::nested * static_cast<double>(b.cases.size());
+  // An output without a rule of its own fails with the one that has one.
+  if (b.terms.empty()) return is_part && !a.terms.empty();
+  // The rule of one is that of the other, with a term for where it does not show.
+  return !a.terms.empty() && std::ranges::all_of(a.terms, [&](const Condition* term) {
+    return std::ranges::find(b.terms, term) != b.terms.end();
+  });
 }
 
 /// The groups of a cause.
@@ -223,7 +222,7 @@ bool is_independent(const Part& a, const Part& b) {
   if (contradict(a.manners, b.manners)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
   const std::size_t fewer = std::min(a.members.size(), b.members.size());
-  return static_cast<double>(both) < nested * static_cast<double>(fewer);
+  return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
 }
 
 class Telling {
@@ -239,7 +238,8 @@ class Telling {
 
  private:
   std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
-  std::string stage(const Part& part, const std::vector<Part>& all) const;
+  std::string stage(const std::vector<const Condition*>& terms, const Part& part,
+                    const std::vector<Part>& all) const;
   std::string tile(const CaseReport& report) const;
   /// What a case was shrunk to, if that has the fields and outputs of the cause: shrinking may end
   /// at another bug.
@@ -248,6 +248,15 @@ class Telling {
   const std::vector<CaseReport>& cases_;
   std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
 };
+
+/// Of a kernel that accepts every forbidden call.
+std::string refusing_nothing(const Group& group) {
+  const auto accepted = std::ssize(group.cases);
+  const std::string count = group.others == 0
+                                ? fmt::format("all {}", accepted)
+                                : fmt::format("{} of {}", accepted, accepted + group.others);
+  return fmt::format("{} forbidden calls were accepted: check() refuses nothing", count);
+}
 
 std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
@@ -276,8 +285,10 @@ std::string Telling::pattern(const Members& members,
          said_of(relations).most_frequent(members.size(), tensors.size());
 }
 
-/// What fails in nearly all of its cases, but for what another bug explains.
-std::string Telling::stage(const Part& part, const std::vector<Part>& all) const {
+/// The stage whose outputs are those that fail in nearly all of its cases, but for what another bug
+/// explains. A stage that the terms ask about comes first.
+std::string Telling::stage(const std::vector<const Condition*>& terms, const Part& part,
+                           const std::vector<Part>& all) const {
   const Members& members = part.members;
   const auto is_of_another = [&](std::size_t k, const std::string& tensor) {
     return !part.tensors.contains(tensor) && std::ranges::any_of(all, [&](const Part& other) {
@@ -285,15 +296,23 @@ std::string Telling::stage(const Part& part, const std::vector<Part>& all) const
              is_independent(other, part);
     });
   };
-  const auto covers = [&](const spec::Stage& stage) {
+  const auto is_asked_about = [&](std::string_view field) {
+    return std::ranges::any_of(terms, [&](const Condition* term) {
+      return std::ranges::find(term->fields, field) != term->fields.end();
+    });
+  };
+  const auto covers = [&](const auto& stage) {
     const auto within = std::ranges::count_if(members, [&](std::size_t k) {
       return std::ranges::all_of(failed_tensors(cases_[k]), [&](const std::string& tensor) {
         return std::ranges::find(stage.outputs, tensor) != stage.outputs.end() ||
                is_of_another(k, tensor);
       });
     });
-    return static_cast<double>(within) >= nearly_all * static_cast<double>(members.size());
+    return static_cast<double>(within) >= limits::nearly_all * static_cast<double>(members.size());
   };
+  for (const spec::FieldStage& one : spec::field_stages())
+    if (std::ranges::any_of(one.fields, is_asked_about) && covers(one))
+      return std::string(one.what);
   const auto stages = spec::stages_of(cases_[*members.begin()].operator_name);
   const auto first = std::ranges::find_if(stages, covers);
   return first == stages.end() ? "" : std::string(first->what);
@@ -330,8 +349,10 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   Cause cause{.others = groups[0].others};
   for (const Condition* term : groups[0].terms) cause.fields.push_back(term->text);
   const auto& [members, tensors, manners] = part;
-  cause.pattern = pattern(members, {tensors.begin(), tensors.end()});
-  if (!tensors.empty()) cause.stage = stage(part, all);
+  cause.outputs = {tensors.begin(), tensors.end()};
+  cause.pattern = pattern(members, cause.outputs);
+  if (groups[0].refuses_nothing) cause.pattern = refusing_nothing(groups[0]);
+  if (!tensors.empty()) cause.stage = stage(groups[0].terms, part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
   // Shrunk ones first, then the shortest line: what a person reads first.
   const auto line_of = [&](std::size_t k) -> const std::string& {
@@ -365,10 +386,8 @@ std::vector<std::string> failed_tensors(const CaseReport& report) {
 std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk) {
   if (std::ranges::none_of(cases, fails)) return {};
-  const Grouping grouping(cases, shrunk);
-  std::vector<Group> groups;
-  for (const Way& way : grouping.ways())
-    for (Group& group : grouping.of(way)) groups.push_back(std::move(group));
+  Grouping grouping(cases, shrunk);
+  std::vector<Group> groups = grouping.groups();
   const Telling telling(cases, shrunk);
   const std::vector<Merged> of_causes = merged(std::move(groups), cases);
   std::vector<Part> parts;

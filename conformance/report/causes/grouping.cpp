@@ -5,29 +5,17 @@
 #include <utility>
 
 #include "assay/conformance/report/causes.hpp"
+#include "report/causes/constants.hpp"
 
 namespace assay::conformance {
 namespace {
 
-/// Conditions are learnt from at most about so many cases that fail, and as many others; they are
-/// told of all.
-constexpr std::size_t most_learnt = 2500;
-constexpr std::size_t most_groups = 6;
-/// An output that takes more rules fails by its numbers, and each of many rules holds by chance.
-constexpr std::size_t most_rules = 3;
-/// Where some cases fail whatever their fields, a rule holds by chance if of the cases with its
-/// fields so large a share does not; where so large a share of all fails so, if any does not.
-constexpr double unsure = 0.15, by_numbers_share = 0.2;
-/// So many cases that meet a rule which none contradicts are not explained by chance.
-constexpr std::size_t many_cases = 8;
-/// How often conditions that a neighbour refutes are left out.
-constexpr int most_refuted = 8;
-
 /// At most so many of them, evenly.
 std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
-  if (all.size() <= most_learnt) return all;
+  if (all.size() <= limits::most_learnt) return all;
   std::vector<std::size_t> chosen;
-  for (std::size_t k = 0; k < most_learnt; ++k) chosen.push_back(all[k * all.size() / most_learnt]);
+  for (std::size_t k = 0; k < limits::most_learnt; ++k)
+    chosen.push_back(all[k * all.size() / limits::most_learnt]);
   return chosen;
 }
 
@@ -143,7 +131,7 @@ Group Grouping::explained(const Way& way, const Terms& terms, Members& left) con
   return group;
 }
 
-std::vector<Group> Grouping::learnt(const Way& way, const Terms& conditions) const {
+std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary) const {
   const CaseSet all = learnt_that([](const Fact&) { return true; });
   Sample sample{learnt_that([&](const Fact& fact) { return tells_of(fact, way); }),
                 learnt_that([&](const Fact& fact) { return fact.passes(way); })};
@@ -154,10 +142,10 @@ std::vector<Group> Grouping::learnt(const Way& way, const Terms& conditions) con
   std::vector<Group> groups;
   while (!left.empty()) {
     // The last group takes what is left, so that no failing case is without a cause.
-    const bool is_last = groups.size() + 1 == most_groups || sample.open.size() == 0;
-    const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(conditions, all, sample);
+    const bool is_last = groups.size() + 1 == limits::most_groups || sample.open.size() == 0;
+    const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(vocabulary, all, sample);
     groups.push_back(explained(way, rule.terms, left));
-    sample.open = sample.open.without(rule.cases);
+    sample = {sample.open.without(rule.cases), sample.passed.without(rule.cases)};
   }
   for (const std::size_t k : of_relations) {
     const auto meets = [&](const Group& g) { return all_hold(g.terms, *facts_[k].report); };
@@ -167,17 +155,23 @@ std::vector<Group> Grouping::learnt(const Way& way, const Terms& conditions) con
   return groups;
 }
 
+/// So many cases that hardly any contradicts are not explained by chance.
+bool Grouping::is_sure(const Group& group) const {
+  const auto size = static_cast<double>(group.cases.size());
+  return group.cases.size() >= limits::many_cases &&
+         size >= limits::sure * (size + static_cast<double>(group.others));
+}
+
 /// The terms that a neighbour does without which no other group explains. One of few cases that
-/// fail whatever their fields explains none; a rule that many cases meet and none contradicts
-/// stands: the neighbour has another bug.
+/// fail whatever their fields explains none; a rule that is sure stands: the neighbour has another
+/// bug.
 Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
   Terms all;
   for (std::size_t k = 0; k < neighbours_.size(); ++k) {
     const auto& [report, of] = neighbours_[k];
     const auto own =
         std::ranges::find_if(groups, [&](const Group& group) { return group.cases.contains(of); });
-    if (!facts_[cases_ + k].fails_so(way) || own == groups.end()) continue;
-    if (own->others == 0 && own->cases.size() >= many_cases) continue;
+    if (!facts_[cases_ + k].fails_so(way) || own == groups.end() || is_sure(*own)) continue;
     const bool is_explained = std::ranges::any_of(groups, [&](const Group& group) {
       return may_hold(group.terms, report) &&
              (!group.terms.empty() || group.cases.size() > own->cases.size());
@@ -189,33 +183,82 @@ Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& grou
   return all;
 }
 
-std::vector<Group> Grouping::of(const Way& way) const {
-  Terms conditions;
-  for (const Condition& condition : conditions_) conditions.push_back(&condition);
-  std::vector<Group> groups = learnt(way, conditions);
-  for (int k = 0; k < most_refuted; ++k) {
-    const Terms wrong = refuted(way, groups);
-    if (wrong.empty()) break;
-    std::erase_if(conditions, [&](const Condition* condition) {
-      return std::ranges::find(wrong, condition) != wrong.end();
+/// A rule whose cases fail hardly more often than those without one is a tendency: large cases show
+/// wrong numbers more often. It explains nothing.
+std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Group> groups) const {
+  const auto meets_none = [&](const CaseReport& report) {
+    return std::ranges::none_of(groups, [&](const Group& group) {
+      return !group.terms.empty() && all_hold(group.terms, report);
     });
-    groups = learnt(way, conditions);
-  }
-  const auto size = [](const Group& group) { return static_cast<double>(group.cases.size()); };
-  const double by_numbers = groups.back().terms.empty() ? size(groups.back()) : 0;
-  const bool most_by_rules =
-      by_numbers < by_numbers_share * static_cast<double>(failing(way).size());
-  const bool too_many = groups.size() > most_rules;
-  const auto is_chance = [&](const Group& group) {
-    const double allowed = most_by_rules ? unsure * size(group) : 0;
-    return too_many || (by_numbers > 0 && static_cast<double>(group.others) > allowed);
   };
+  double failing = 0, passing = 0;
+  for (std::size_t k = 0; k < cases_; ++k) {
+    const bool fails = tells_of(facts_[k], way), passes = facts_[k].passes(way);
+    if ((fails || passes) && meets_none(*facts_[k].report)) (fails ? failing : passing) += 1;
+  }
+  const double elsewhere = failing == 0 ? 0 : failing / (failing + passing);
   Members left;
-  for (const Group& group : groups)
-    if (is_chance(group)) left.insert(group.cases.begin(), group.cases.end());
-  std::erase_if(groups, is_chance);
+  std::erase_if(groups, [&](const Group& group) {
+    const auto size = static_cast<double>(group.cases.size());
+    const double share = size / (size + static_cast<double>(group.others));
+    const bool is_tendency = group.terms.empty() ||
+                             (!is_sure(group) && share < limits::least_contrast * elsewhere);
+    if (is_tendency) left.insert(group.cases.begin(), group.cases.end());
+    return is_tendency;
+  });
   if (!left.empty()) groups.push_back(explained(way, {}, left));
   return groups;
+}
+
+/// All forbidden calls that are accepted, if hardly one is refused; else nothing.
+std::optional<Group> Grouping::refusing_nothing(const Way& way) const {
+  if (way.verdict != Verdict::accepted_wrongly) return {};
+  Group group{.way = way, .terms = {}, .cases = failing(way), .refuses_nothing = true};
+  for (std::size_t k = 0; k < cases_; ++k)
+    if (!facts_[k].report->violated_requirement.empty() && facts_[k].passes(way)) ++group.others;
+  const auto accepted = static_cast<double>(group.cases.size());
+  const double forbidden = accepted + static_cast<double>(group.others);
+  const bool refuses_none =
+      group.cases.size() >= limits::many_cases && accepted >= limits::nearly_all * forbidden;
+  return refuses_none ? std::optional(group) : std::nullopt;
+}
+
+std::vector<Group> Grouping::of(const Way& way) {
+  if (const auto all = refusing_nothing(way)) return {*all};
+  const auto& own = joined_.emplace_back(
+      joined(conditions_, learnt_that([&](const Fact& fact) { return tells_of(fact, way); }),
+             learnt_that([&](const Fact& fact) { return fact.passes(way); })));
+  Vocabulary vocabulary{.conditions = {}, .rules = rules_};
+  for (const Condition& condition : conditions_) vocabulary.conditions.push_back(&condition);
+  for (const Condition& condition : own) vocabulary.conditions.push_back(&condition);
+  std::vector<Group> groups = learnt(way, vocabulary);
+  for (int k = 0; k < limits::most_refuted; ++k) {
+    const Terms wrong = refuted(way, groups);
+    if (wrong.empty()) break;
+    const auto is_wrong = [&](const Condition* condition) {
+      return std::ranges::find(wrong, condition) != wrong.end();
+    };
+    std::erase_if(vocabulary.conditions, is_wrong);
+    std::erase_if(vocabulary.rules,
+                  [&](const Terms& rule) { return std::ranges::any_of(rule, is_wrong); });
+    groups = learnt(way, vocabulary);
+  }
+  return without_tendencies(way, std::move(groups));
+}
+
+std::vector<Group> Grouping::groups() {
+  std::vector<Way> all_ways = ways();
+  // What fails in most cases says most of a bug that shows in others, too.
+  std::ranges::stable_sort(all_ways, std::greater(),
+                           [](const Way& way) { return way.in_relations + way.in_others; });
+  std::vector<Group> all;
+  for (const Way& way : all_ways) {
+    const std::vector<Group> own = of(way);
+    for (const Group& group : own)
+      if (!group.terms.empty()) rules_.push_back(group.terms);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
 }
 
 }  // namespace assay::conformance

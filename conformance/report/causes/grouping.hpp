@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +32,7 @@ struct Group {
   std::vector<const Condition*> terms;  ///< none: whatever the fields
   Members cases;
   std::int64_t others = 0;
+  bool refuses_nothing = false;  ///< every forbidden call is accepted
 };
 
 /// As far as what a case was shrunk to is known.
@@ -44,9 +47,8 @@ class Grouping {
   /// It refers to the cases.
   Grouping(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk);
 
-  std::vector<Way> ways() const;
-  /// They refer to the grouping.
-  std::vector<Group> of(const Way& way) const;
+  /// Those of every way of failing. They refer to the grouping.
+  std::vector<Group> groups();
 
  private:
   using Terms = std::vector<const Condition*>;
@@ -65,18 +67,25 @@ class Grouping {
   };
 
   void add_neighbours(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk);
+  std::vector<Way> ways() const;
   static bool tells_of(const Fact& fact, const Way& way);
   CaseSet learnt_that(const std::function<bool(const Fact&)>& is) const;
   Members failing(const Way& way) const;
-  std::vector<Group> learnt(const Way& way, const Terms& conditions) const;
+  std::optional<Group> refusing_nothing(const Way& way) const;
+  std::vector<Group> of(const Way& way);
+  std::vector<Group> learnt(const Way& way, const Vocabulary& vocabulary) const;
+  bool is_sure(const Group& group) const;
   Terms refuted(const Way& way, const std::vector<Group>& groups) const;
   Group explained(const Way& way, const Terms& terms, Members& left) const;
+  std::vector<Group> without_tendencies(const Way& way, std::vector<Group> groups) const;
 
   std::vector<Neighbour> neighbours_;
   std::vector<Fact> facts_;  ///< of the cases, then of the neighbours
   std::size_t cases_;
   std::vector<std::size_t> learnt_;
-  std::vector<Condition> conditions_;  ///< on the learnt cases
+  std::vector<Condition> conditions_;         ///< on the learnt cases
+  std::deque<std::vector<Condition>> joined_;  ///< values of choices, for each way
+  std::vector<Terms> rules_;                  ///< of the ways so far
 };
 
 }  // namespace assay::conformance

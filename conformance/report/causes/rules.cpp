@@ -3,128 +3,149 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
+#include <numbers>
+#include <string>
 #include <utility>
+
+#include "report/causes/constants.hpp"
 
 namespace assay::conformance {
 namespace {
 
-constexpr std::size_t most_terms = 3;
-/// How many rules are grown at once: the surest, and as many of the most promising.
-constexpr std::size_t beam = 5;
-/// What a further term has to be worth; one that is less plain a little more.
-constexpr double doubt = 0.15, doubt_of_relation = 0.02, doubt_of_rest = 0.04;
-
-/// All that terms have to be worth of what a rule without terms leaves.
-constexpr double most_of_rest = 0.5;
-
-double doubt_of(const Condition& condition) {
-  switch (condition.kind) {
-    case Condition::Kind::relation:
-      return doubt + doubt_of_relation;
-    case Condition::Kind::rest:
-      return doubt + doubt_of_rest;
-    default:
-      return doubt;
-  }
+/// Bits that say how many of the cases fail, and which.
+double bits_of(double failing, double passing) {
+  const double all = failing + passing;
+  const double ways = std::lgamma(all + 1) - std::lgamma(failing + 1) - std::lgamma(passing + 1);
+  return ways / std::numbers::ln2 + std::log2(all + 1);
 }
 
-/// A term that divides the cases so well by chance, among as many as are tried, in so large a share
-/// of such cases says nothing. Many of them hardly differ, so that fewer are tried than there are.
-constexpr double significance = 0.2;
-
-/// The logarithm of how many ways there are to take `chosen` of `all`.
-double log_choices(double all, double chosen) {
-  return std::lgamma(all + 1) - std::lgamma(chosen + 1) - std::lgamma(all - chosen + 1);
-}
-
-/// The probability that of so many cases, `hits` and `misses` of them taken by lot, at least so
-/// many of the open ones are taken.
-double chance(double open, double passed, double hits, double misses) {
-  const double drawn = hits + misses;
-  double sum = 0;
-  for (double k = hits; k <= std::min(open, drawn); ++k)
-    sum += std::exp(log_choices(open, k) + log_choices(passed, drawn - k) -
-                    log_choices(open + passed, drawn));
-  return sum;
-}
-
-/// A rule with the open and passed cases that meet it.
+/// A rule, and the open and passed cases that meet it.
 struct Grown {
   SeparatingRule rule;
-  double hit, missed, total;  ///< total: open cases
-  double doubt_share = 1;     ///< of what terms have to be worth
+  double hit, missed;
+  double terms = 0;  ///< bits that its terms cost
+  double total = 0;  ///< bits with the rule: of its terms, of its cases and of the others
 
-  /// With a doubt of half a case.
-  double precision() const { return hit / (hit + missed + 0.5); }
-  double share() const { return hit / total; }
-  /// Sure of what it says, and about many.
-  double worth() const {
-    double worth = precision() * precision() * std::pow(share(), 0.25);
-    for (const Condition* term : rule.terms) worth -= doubt_share * doubt_of(*term);
-    return worth;
-  }
-  /// What it may become with more terms: about many first, sure later.
-  double promise() const { return precision() * share(); }
+  double precision() const { return hit / (hit + missed); }
 };
 
-/// The surest of them, then the most promising.
-std::vector<Grown> best(const std::vector<Grown>& rules) {
-  std::vector<Grown> chosen;
-  const auto take = [&](double (Grown::*value)() const) {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t k = 0; k < rules.size(); ++k) order.emplace_back((rules[k].*value)(), k);
-    std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (std::size_t k = 0; k < std::min(beam, order.size()); ++k)
-      chosen.push_back(rules[order[k].second]);
-  };
-  take(&Grown::worth);
-  take(&Grown::promise);
-  return chosen;
+std::vector<std::string> fields_of(const Grown& grown) {
+  std::vector<std::string> fields;
+  for (const Condition* term : grown.rule.terms)
+    fields.insert(fields.end(), term->fields.begin(), term->fields.end());
+  return fields;
 }
 
-std::vector<Grown> grown(const Grown& parent, const std::vector<const Condition*>& conditions,
-                         const Sample& sample) {
-  const CaseSet open = parent.rule.cases & sample.open, passed = parent.rule.cases & sample.passed;
-  const auto tried = static_cast<double>(conditions.size());
-  std::vector<Grown> children;
-  for (const Condition* condition : conditions) {
-    const auto hit = static_cast<double>(open.common(condition->cases));
-    const auto missed = static_cast<double>(passed.common(condition->cases));
-    // A term that takes away no passing case says nothing.
-    if (hit == 0 || missed >= parent.missed) continue;
-    if (condition->kind != Condition::Kind::violation &&
-        tried * chance(parent.hit, parent.missed, hit, missed) > significance)
-      continue;
-    Grown child{
-        {parent.rule.terms, parent.rule.cases}, hit, missed, parent.total, parent.doubt_share};
-    child.rule.terms.push_back(condition);
-    children.push_back(std::move(child));
+class Learner {
+ public:
+  Learner(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample)
+      : vocabulary_(vocabulary), sample_(sample) {
+    none_.rule = {{}, all};
+    none_.hit = static_cast<double>(sample.open.size());
+    none_.missed = static_cast<double>(sample.passed.size());
+    none_.total = bits_of(none_.hit, none_.missed);
+    choice_ = std::log2(static_cast<double>(vocabulary.conditions.size()) + 1);
   }
-  children = best(children);
-  for (Grown& child : children)
-    child.rule.cases = child.rule.cases & child.rule.terms.back()->cases;
-  return children;
-}
+
+  SeparatingRule learn() const {
+    Grown found = none_;
+    const auto take = [&](const Grown& rule) {
+      if (rule.total < found.total - 1e-9) found = rule;
+    };
+    for (const auto& terms : vocabulary_.rules)
+      if (const Grown rule = known(terms); separates(rule)) take(rule);
+    std::vector<Grown> kept = {none_};
+    for (std::size_t length = 0; length < limits::most_terms; ++length) {
+      std::vector<Grown> next;
+      for (const Grown& rule : kept)
+        if (rule.missed > 0) grow(rule, next);
+      kept = best(next);
+      std::ranges::for_each(kept, take);
+    }
+    return found.rule;
+  }
+
+ private:
+  bool separates(const Grown& rule) const {
+    return rule.hit > 0 && rule.precision() > none_.precision();
+  }
+
+  /// What a term costs: its choice among all, and its number. It has to save a share of what there
+  /// is to say, too: how many terms a rule has does not depend on how many cases there are.
+  double cost_of(const Condition& term) const {
+    if (term.kind == Condition::Kind::violation) return 0;
+    return std::max(choice_, limits::least_saving * none_.total) + term.bits;
+  }
+
+  void count(Grown& rule) const {
+    rule.total = rule.terms + bits_of(rule.hit, rule.missed) +
+                 bits_of(none_.hit - rule.hit, none_.missed - rule.missed);
+  }
+
+  Grown known(const std::vector<const Condition*>& terms) const {
+    Grown rule = none_;
+    for (const Condition* term : terms) rule.rule.cases = rule.rule.cases & term->cases;
+    rule.rule.terms = terms;
+    rule.hit = static_cast<double>(rule.rule.cases.common(sample_.open));
+    rule.missed = static_cast<double>(rule.rule.cases.common(sample_.passed));
+    rule.terms = std::log2(static_cast<double>(vocabulary_.rules.size()) + 1);
+    count(rule);
+    return rule;
+  }
+
+  void grow(const Grown& parent, std::vector<Grown>& onto) const {
+    const CaseSet open = parent.rule.cases & sample_.open;
+    const CaseSet passed = parent.rule.cases & sample_.passed;
+    std::vector<Grown> children;
+    for (const Condition* condition : vocabulary_.conditions) {
+      Grown child = {{parent.rule.terms, parent.rule.cases}, 0, 0};
+      child.hit = static_cast<double>(open.common(condition->cases));
+      child.missed = static_cast<double>(passed.common(condition->cases));
+      // A term that takes away no passing case says nothing.
+      if (child.missed >= parent.missed || !separates(child)) continue;
+      child.terms = parent.terms + cost_of(*condition);
+      count(child);
+      child.rule.terms.push_back(condition);
+      children.push_back(std::move(child));
+    }
+    for (Grown& child : best(children)) {
+      child.rule.cases = child.rule.cases & child.rule.terms.back()->cases;
+      onto.push_back(std::move(child));
+    }
+  }
+
+  /// Those that save most, and those of which most may become: about many first, sure later. Of
+  /// rules that ask about the same fields, limits above all, there are few.
+  std::vector<Grown> best(const std::vector<Grown>& rules) const {
+    std::vector<Grown> chosen;
+    const auto take = [&](const auto& value) {
+      std::vector<std::pair<double, std::size_t>> order;
+      for (std::size_t k = 0; k < rules.size(); ++k) order.emplace_back(value(rules[k]), k);
+      std::ranges::stable_sort(order, {}, &std::pair<double, std::size_t>::first);
+      std::map<std::vector<std::string>, int> alike;
+      std::size_t places = 0;
+      for (const auto& [key, k] : order) {
+        if (++alike[fields_of(rules[k])] > limits::most_of_fields) continue;
+        chosen.push_back(rules[k]);
+        if (++places == limits::beam) break;
+      }
+    };
+    take([](const Grown& rule) { return rule.total; });
+    take([](const Grown& rule) { return -rule.hit * rule.precision(); });
+    return chosen;
+  }
+
+  const Vocabulary& vocabulary_;
+  const Sample& sample_;
+  Grown none_;  ///< the rule without terms
+  double choice_;
+};
 
 }  // namespace
 
-SeparatingRule learn(const std::vector<const Condition*>& conditions, const CaseSet& all,
-                     const Sample& sample) {
-  const auto total = static_cast<double>(sample.open.size());
-  Grown found{{{}, all}, total, static_cast<double>(sample.passed.size()), total};
-  // Where nearly all fail, little is left to be told from them.
-  found.doubt_share = std::min(1.0, most_of_rest / doubt * (1 - found.worth()));
-  std::vector<Grown> kept = {found};
-  for (std::size_t length = 0; length < most_terms; ++length) {
-    std::vector<Grown> next;
-    for (const Grown& rule : kept)
-      if (rule.missed > 0)
-        for (Grown& child : grown(rule, conditions, sample)) next.push_back(std::move(child));
-    kept = best(next);
-    for (const Grown& rule : kept)
-      if (rule.worth() > found.worth() + 1e-9) found = rule;
-  }
-  return found.rule;
+SeparatingRule learn(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample) {
+  return Learner(vocabulary, all, sample).learn();
 }
 
 }  // namespace assay::conformance

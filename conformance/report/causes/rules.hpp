@@ -13,15 +13,21 @@ struct SeparatingRule {
   CaseSet cases;  ///< that meet all of them
 };
 
-/// What a rule is learnt from: cases that fail and are not explained yet, and cases that do not.
+/// The cases that a rule is learnt from: those that fail and have no rule yet, and those that pass.
 struct Sample {
   CaseSet open, passed;
 };
 
-/// The rule of at most three terms that tells most of the open cases from the passed ones. A
-/// further term must be worth it, and divide the cases as no term of so many would by chance. `all`
-/// are all the cases.
-SeparatingRule learn(const std::vector<const Condition*>& conditions, const CaseSet& all,
-                     const Sample& sample);
+/// Conditions that may be terms, and rules of other outputs, which cost next to nothing: one bug
+/// shows in several outputs.
+struct Vocabulary {
+  std::vector<const Condition*> conditions;
+  std::vector<std::vector<const Condition*>> rules;
+};
+
+/// The rule of at most three terms that separates the open cases from the passed ones best. It
+/// has no terms if no rule is worth its terms: if fewer bits say which cases fail without a rule
+/// than with one. `all` are all the cases.
+SeparatingRule learn(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample);
 
 }  // namespace assay::conformance

@@ -48,6 +48,17 @@ TEST(FailurePattern, NamesPlaceAndFactor) {
             ", where the output is NaN");
 }
 
+TEST(FailurePattern, OfWhatTheJudgeFilledIsNeverWritten) {
+  for (const spec::DType dtype : {spec::DType::fp32, spec::DType::fp16, spec::DType::bf16})
+    EXPECT_EQ(pattern(all, [&](double, std::int64_t) { return unwritten_number(dtype); }),
+              ", where the output is never written");
+  EXPECT_EQ(pattern(all,
+                    [](double, std::int64_t k) {
+                      return k % 2 == 0 ? std::nan("") : unwritten_number(spec::DType::bf16);
+                    }),
+            ", where the output is NaN");
+}
+
 /// Of the heads, or rows, that `fails` names.
 std::string place(const std::function<bool(std::int64_t n, std::int64_t s)>& fails) {
   return pattern(fails, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); });

@@ -51,15 +51,16 @@ TEST(OtherNumerics, KeepTheOtherFields) {
   FAIL() << "stats=own is not tried";
 }
 
-TEST(BestFit, IsTheFirstOfThoseThatAreAboutAsTight) {
-  BestFit best;
-  EXPECT_EQ(best.text(), "");
-  best.add("loose", 0.1);
-  best.add("usual", 0.8);
-  best.add("a little tighter", 0.9);
-  EXPECT_EQ(best.text(), "usual");
-  best.add("tightest", 10);
-  EXPECT_EQ(best.text(), "tightest");
+TEST(OtherNumerics, MayBeTheTypeOfTheTensorsWhateverItIs) {
+  for (const OtherNumerics& other :
+       other_numerics({}, DType::bf16, spec::FlashAttentionScoreGrad::name))
+    if (other.text == "bf16:partials=bf16 fp16:partials=fp16") {
+      EXPECT_EQ(other.of({}, DType::bf16).partials, DType::bf16);
+      EXPECT_EQ(other.of({}, DType::fp16).partials, DType::fp16);
+      EXPECT_EQ(other.of({}, DType::fp32).partials, DType::fp32);
+      return;
+    }
+  FAIL() << "partial sums in the type of the tensors are not tried";
 }
 
 }  // namespace

@@ -58,9 +58,14 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const conformance::ShrinkBudget budget{.stop = &context.stop};
   const auto [result, summary] = watched(
       c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
-        auto smallest = shrunk<Op>(c, report, recorder, fresh, budget);
+        std::vector<std::string> untried;
+        auto smallest = shrunk<Op>(c, report, recorder, fresh, budget, untried);
+        std::vector<conformance::Case<Op>> failing = {c};
+        if (conformance::command_line(c) != conformance::command_line(smallest.smallest))
+          failing.insert(failing.begin(), smallest.smallest);
         ShrunkCase said =
-            told(report, smallest, fitting_numerics(c, smallest, {}, recorder, budget));
+            told(report, smallest, fitting_numerics(smallest, failing, recorder, budget), 1,
+                 std::move(untried));
         return std::pair(std::move(smallest), std::move(said));
       });
   if (options.json)
@@ -72,6 +77,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
                                           {"end", spec::to_string(summary.end)},
                                           {"again", summary.again},
                                           {"failed_again", summary.failed_again},
+                                          {"untried", summary.untried},
                                           {"declared", summary.declared}}
                        .dump(1)
                 << '\n';

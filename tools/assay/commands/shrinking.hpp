@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,18 +14,23 @@
 #include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/report/sweep.hpp"
+#include "commands/tried_fields.hpp"
 #include "stored/recorder.hpp"
 
 namespace assay::cli {
 
 /// The smallest failing neighbour of a case that failed with the report `failing`. `fresh` makes
-/// the kernels on which a case is run again alone.
+/// the kernels on which a case is run again alone. A search that ends early leaves in `untried` the
+/// fields that it did not come to.
 template <class Op>
 conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
                                const conformance::CaseReport& failing, Recorder<Op>& recorder,
                                const conformance::MakeFresh<Op>& fresh,
-                               const conformance::ShrinkBudget& budget) {
+                               const conformance::ShrinkBudget& budget,
+                               std::vector<std::string>& untried) {
+  TriedFields tried(conformance::field_texts(c));
   const conformance::CaseJudge<Op> judge = [&](const conformance::Case<Op>& smaller) {
+    tried.add(conformance::field_texts(smaller));
     auto report = conformance::examine(smaller, recorder);
     recorder.take();
     return report;
@@ -37,38 +45,42 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
     }
     return conformance::examine(again, *kernel);
   };
-  return conformance::shrink(c, failing, judge, budget, alone);
+  auto result = conformance::shrink(c, failing, judge, budget, alone);
+  using conformance::ShrinkEnd;
+  if (result.end != ShrinkEnd::smallest && result.end != ShrinkEnd::unsteady) {
+    untried = tried.untried(conformance::field_texts(conformance::Case<Op>{}));
+  }
+  return result;
 }
 
-/// With which numerics the case, what it was shrunk to, the `others` that fail like it and an
-/// ordinary one would conform; empty where with none, where no numbers are the matter, or where it
-/// does not fail each time.
+/// With which numerics nearly all of `failing` would conform, cases of one cause, and an ordinary
+/// one; none where no numbers are the matter, or where the shrunk case does not fail each time.
 template <class Op>
-std::string fitting_numerics(const conformance::Case<Op>& c, const conformance::Shrunk<Op>& result,
-                             const std::vector<conformance::Case<Op>>& others,
-                             Recorder<Op>& recorder, const conformance::ShrinkBudget& budget) {
+conformance::NumericsFit fitting_numerics(const conformance::Shrunk<Op>& result,
+                                          const std::vector<conformance::Case<Op>>& failing,
+                                          Recorder<Op>& recorder,
+                                          const conformance::ShrinkBudget& budget) {
   const bool repeats = result.again.failures == result.again.runs;
-  if (!result.report.value_case || !c.violate.empty() || !repeats) return {};
-  std::vector<conformance::Case<Op>> failing = {result.smallest};
-  if (conformance::command_line(c) != conformance::command_line(result.smallest))
-    failing.push_back(c);
-  failing.insert(failing.end(), others.begin(), others.end());
+  if (!result.report.value_case || !result.smallest.violate.empty() || !repeats) return {};
   conformance::Case<Op> ordinary;
-  ordinary.problem.dtype = c.problem.dtype;
+  ordinary.problem.dtype = failing.front().problem.dtype;
   const auto start = std::chrono::steady_clock::now();
-  const auto ends = [&] {
+  const std::function<bool()> ends = [&] {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     return spent.count() > budget.seconds || (budget.stop != nullptr && *budget.stop);
   };
-  const std::string fitting = conformance::fitting_numerics<Op>(failing, ordinary, recorder, ends);
+  conformance::NumericsFit fit =
+      conformance::NumericsSearch<Op>(failing, recorder, ends).best(ordinary);
   recorder.take();
-  return fitting;
+  return fit;
 }
 
-/// What a report tells of it.
+/// What a report tells of it. `cases`: of its cause.
 template <class Op>
 conformance::ShrunkCase told(const conformance::CaseReport& failing,
-                             const conformance::Shrunk<Op>& result, std::string declared) {
+                             const conformance::Shrunk<Op>& result,
+                             const conformance::NumericsFit& fit, std::size_t cases,
+                             std::vector<std::string> untried) {
   return {.id = failing.id,
           .command_line = failing.command_line,
           .shrunk = conformance::command_line(result.smallest),
@@ -77,9 +89,13 @@ conformance::ShrunkCase told(const conformance::CaseReport& failing,
           .end = result.end,
           .again = result.again.runs,
           .failed_again = result.again.failures,
-          .declared = std::move(declared),
+          .declared = fit.text,
           .fields = result.report.fields,
-          .failed = conformance::failed_tensors(result.report)};
+          .failed = conformance::failed_tensors(result.report),
+          .untried = std::move(untried),
+          .of_cause = static_cast<std::int64_t>(cases),
+          .run_declared = fit.run,
+          .conform_declared = fit.conform};
 }
 
 }  // namespace assay::cli

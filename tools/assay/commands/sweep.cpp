@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "assay/cli/main.hpp"
+#include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/listeners.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "build_facts.hpp"
@@ -48,8 +49,6 @@ struct SweepOptions {
 
 /// Time for shrinking all the failures of a sweep that are shrunk.
 constexpr double shrink_seconds = 20;
-/// Other cases with a fault that are asked whether numerics would explain it.
-constexpr std::size_t most_others = 4;
 
 conformance::Environment environment(const SweepOptions& options, const Parts& parts,
                                      const Context& context) {
@@ -85,7 +84,10 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
                                                      const Context& context) {
   std::vector<conformance::ShrunkCase> result;
   const auto start = std::chrono::steady_clock::now();
-  for (const CaseReport* report : conformance::first_faults(reports, wanted)) {
+  const std::vector<const CaseReport*> faults = conformance::first_faults(reports, wanted);
+  if (faults.empty()) return result;
+  const std::vector<conformance::Cause> causes = conformance::causes_of(reports, {});
+  for (const CaseReport* report : faults) {
     if (context.stop) break;
     if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
     const double spent =
@@ -93,7 +95,7 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
     const auto left = static_cast<double>(wanted - std::ssize(result));
     result.push_back(
         part_of(parts, *report)
-            .shrink(*report, conformance::others_of_fault(reports, *report, most_others),
+            .shrink(*report, conformance::others_of_cause(reports, causes, *report),
                     {.seconds = (shrink_seconds - spent) / left, .stop = &context.stop}));
   }
   return result;

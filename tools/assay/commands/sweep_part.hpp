@@ -52,7 +52,7 @@ class SweepPart {
   virtual std::int64_t elements(std::size_t place) const = 0;
   /// What is stored of a case of this operator that has just been judged.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
-  /// `others` fail like it: what is said of the kernel's numerics holds for them, too.
+  /// `others` fail for the same cause: what is said of the kernel's numerics holds for them, too.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;
@@ -168,10 +168,12 @@ class SweepPartOf final : public SweepPart {
                                  const std::vector<const conformance::CaseReport*>& others,
                                  const conformance::ShrinkBudget& budget) override {
     const auto c = case_of(failing);
-    const auto result = shrunk(c, failing, recorder_, fresh_, budget);
-    std::vector<conformance::Case<Op>> alike;
+    std::vector<std::string> untried;
+    const auto result = shrunk(c, failing, recorder_, fresh_, budget, untried);
+    std::vector<conformance::Case<Op>> alike = {c};
     for (const conformance::CaseReport* other : others) alike.push_back(case_of(*other));
-    return told(failing, result, fitting_numerics(c, result, alike, recorder_, budget));
+    return told(failing, result, fitting_numerics(result, alike, recorder_, budget), alike.size(),
+                std::move(untried));
   }
 
  private:

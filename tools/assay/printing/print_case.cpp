@@ -1,6 +1,7 @@
 #include "printing/print_case.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -103,22 +104,34 @@ const char* all_but_one(const conformance::ShrunkCase& shrunk) {
 }  // namespace
 
 std::string declared_text(const conformance::ShrunkCase& shrunk) {
-  return fmt::format("with numerics declared as {} it would conform: is that what the kernel does?",
-                     shrunk.declared);
+  if (shrunk.of_cause <= 1)
+    return fmt::format("with numerics declared as {} it would conform: does the kernel compute so?",
+                       shrunk.declared);
+  const std::string run = shrunk.run_declared == shrunk.of_cause
+                              ? ""
+                              : fmt::format(" ({} run again in time)", shrunk.run_declared);
+  return fmt::format(
+      "with numerics declared as {} {} of the {} failing cases of its cause conform{}: does the "
+      "kernel compute so?",
+      shrunk.declared, shrunk.conform_declared, shrunk.of_cause, run);
 }
 
 std::string end_text(const conformance::ShrunkCase& shrunk) {
   using conformance::ShrinkEnd;
+  const std::string untried =
+      shrunk.untried.empty()
+          ? ""
+          : fmt::format("; these fields were not tried: {}", fmt::join(shrunk.untried, ", "));
   const std::string after = fmt::format("after {} runs ", shrunk.runs);
   switch (shrunk.end) {
     case ShrinkEnd::smallest:
       return after + "nothing smaller fails in the same way";
     case ShrinkEnd::runs:
-      return after + "the budget of runs was spent";
+      return after + "the budget of runs was spent" + untried;
     case ShrinkEnd::seconds:
-      return after + "the budget of time was spent";
+      return after + "the budget of time was spent" + untried;
     case ShrinkEnd::stopped:
-      return after + "the search was stopped";
+      return after + "the search was stopped" + untried;
     case ShrinkEnd::unsteady:
       return shrunk.failed_again < shrunk.again
                  ? fmt::format("run again alone it fails {}{}: it is not shrunk",

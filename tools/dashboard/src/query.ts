@@ -3,7 +3,10 @@
 //   dtype=fp16|bf16      the field has one of the values
 //   head_dim>=128        as numbers: <, <=, >, >=
 //   heads_q>heads_kv     two fields; of packed sequences, in some of them (= in all)
+//   seq>2*stride         a field and a multiple of another one
+//   heads_q/heads_kv>=2  one field divided by another one
 //   seq_kv%64>0          what is left of a division
+//   lengths_q=0          of the lengths of sequences (of sequences that are equally long, of seq_q) some
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
@@ -16,6 +19,8 @@ interface Term {
   text: string;
   negated: boolean;
   field: string;
+  /** By which the field is divided; empty: by none. */
+  below: string;
   /** Of what is left by it the term is; 0: of the field itself. */
   divisor: number;
   comparison: Comparison;
@@ -91,13 +96,14 @@ const plain = (text: string): string => text.replaceAll('"', "");
 function parse(text: string): Term {
   const negated = text.length > 1 && text.startsWith("-") && !text.startsWith("--");
   const rest = negated ? text.slice(1) : text;
-  const parts = /^([A-Za-z_][\w.]*)(%\d+)?(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
+  const parts = /^([A-Za-z_][\w.]*)(\/[A-Za-z_]\w*)?(%\d+)?(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
   if (parts === null)
-    return { text, negated, field: "", divisor: 0, comparison: "=", values: [plain(rest).toLowerCase()] };
-  const differs = parts[3] === "!=";
+    return { text, negated, field: "", below: "", divisor: 0, comparison: "=", values: [plain(rest).toLowerCase()] };
+  const differs = parts[4] === "!=";
   return {
-    text, negated: negated !== differs, field: parts[1]!, divisor: Number(parts[2]?.slice(1) ?? 0),
-    comparison: differs ? "=" : parts[3] as Comparison, values: plain(parts[4]!).toLowerCase().split("|"),
+    text, negated: negated !== differs, field: parts[1]!, below: parts[2]?.slice(1) ?? "",
+    divisor: Number(parts[3]?.slice(1) ?? 0), comparison: differs ? "=" : parts[4] as Comparison,
+    values: plain(parts[5]!).toLowerCase().split("|"),
   };
 }
 
@@ -120,7 +126,8 @@ function equals(value: string | number, wanted: string): boolean {
 
 /** The numbers of a field, where it tells the longest of packed sequences those of each: "2x7,3" is 7, 7, 3. */
 function numbersOf(c: Case, field: string): number[] {
-  const each = field.startsWith("seq") ? c.fields[field.replace("seq", "lengths")] : undefined;
+  const each = field.startsWith("seq") ? c.fields[field.replace("seq", "lengths")] :
+    field.startsWith("lengths") ? c.fields[field] || c.fields[field.replace("lengths", "seq")] : undefined;
   const all = String(each || valuesOf(c, field)[0] || "").split(",").filter((text) => text !== "").flatMap((text) => {
     const [times, one] = text.includes("x") ? text.split("x", 2).map(Number) : [1, Number(text)];
     return Array<number>(Math.min(4096, Math.max(1, times || 1))).fill(one ?? NaN);
@@ -132,12 +139,21 @@ function holds(term: Term, c: Case): boolean {
   if (term.field === "") return c.text.includes(term.values[0]!);
   if (term.divisor > 0)
     return numbersOf(c, term.field).some((n) => compares(n % term.divisor, term.comparison, number(term.values[0]!)));
-  const others = Object.hasOwn(c.fields, term.values[0]!) ? numbersOf(c, term.values[0]!) : [];
+  const wanted = term.values[0]!;
+  if (term.below !== "") {
+    const above = numbersOf(c, term.field)[0], below = numbersOf(c, term.below)[0];
+    return above !== undefined && below !== undefined && compares(above / below, term.comparison, number(wanted));
+  }
+  const times = /^(\d+)\*(\w+)$/.exec(wanted);
+  const other = times?.[2] ?? wanted;
+  const others = Object.hasOwn(c.fields, other) ? numbersOf(c, other).map((n) => n * Number(times?.[1] ?? 1)) : [];
   const pairs = numbersOf(c, term.field).slice(0, others.length);
   if (pairs.length > 0) {
     const fits = (n: number, k: number): boolean => compares(n, term.comparison, others[k]!);
     return term.comparison === "=" ? pairs.every(fits) : pairs.some(fits);
   }
+  if (term.field.startsWith("lengths") && !Number.isNaN(number(wanted || "none")) &&
+      numbersOf(c, term.field).some((n) => compares(n, term.comparison, number(wanted)))) return true;
   const values = valuesOf(c, term.field);
   if (term.comparison === "=") {
     if (values.length === 0) return term.values.includes("");
@@ -192,11 +208,13 @@ function missingWord(term: Term, cases: Case[], names: Set<string>): string {
 
 export function compile(query: string, names: Set<string>, cases: Case[]): Query {
   const terms = words(query).map(parse);
-  const unknown = terms.find((term) => term.field !== "" && !names.has(term.field));
+  const missing = (name: string): boolean => name !== "" && !names.has(name);
+  const unknown = terms.find((term) => missing(term.field) || missing(term.below));
   const complaints = terms.flatMap((term) => [unknownValue(term, cases), missingWord(term, cases, names)]);
   return {
     matches: (c) => terms.every((term) => holds(term, c) !== term.negated),
-    complaint: unknown === undefined ? complaints.find((text) => text !== "") ?? "" : unknownField(unknown.field, names),
+    complaint: unknown === undefined ? complaints.find((text) => text !== "") ?? ""
+      : unknownField(missing(unknown.field) ? unknown.field : unknown.below, names),
   };
 }
 
@@ -215,7 +233,7 @@ export const has = (query: string, terms: string[]): boolean => {
 export function toggle(query: string, terms: string[]): string {
   const present = words(query);
   if (has(query, terms)) return present.filter((t) => !terms.includes(t)).join(" ");
-  const head = (t: string): string => /^-?[\w.%]+(?:<|>|=)/.exec(t)?.[0] ?? t;
+  const head = (t: string): string => /^-?[\w.%/]+(?:<|>|=)/.exec(t)?.[0] ?? t;
   const heads = new Set(terms.map(head));
   return [...present.filter((t) => !heads.has(head(t))), ...terms].join(" ");
 }

@@ -16,6 +16,8 @@
 
 namespace assay::conformance {
 
+struct Cause;
+
 /// Schema of report.json, see tools/report_schema.md.
 inline constexpr std::string_view report_schema = "assay-report-2";
 
@@ -36,9 +38,12 @@ struct ShrunkCase {
   std::int64_t runs = 0;                    ///< cases judged on the way
   ShrinkEnd end = ShrinkEnd::smallest;
   std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
-  std::string declared;  ///< with these numerics, "operand_scaled=true", both would conform
+  std::string declared;  ///< with these numerics, "operand_scaled=true", nearly all would conform
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
   std::vector<std::string> failed = {};  ///< its tensors that break a limit, as failed_tensors
+  std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
+  /// Failing cases of its cause: all, those run again as `declared`, those that conform then.
+  std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;
 };
 
 /// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.
@@ -52,9 +57,11 @@ std::string fault_of(const CaseReport& report);
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most);
 
-/// At most so many other cases of its operator with the same fault, from all over the sweep.
-std::vector<const CaseReport*> others_of_fault(const std::vector<CaseReport>& cases,
-                                               const CaseReport& failing, std::size_t most);
+/// The other cases of its operator that fail for the same cause and whose numbers were judged, the
+/// cheapest first.
+std::vector<const CaseReport*> others_of_cause(const std::vector<CaseReport>& cases,
+                                               const std::vector<Cause>& causes,
+                                               const CaseReport& failing);
 
 /// "PROGRAM run LINE --implementation=NAME", as a shell takes it.
 std::string replay_command(const CaseReport& report, const std::string& program);

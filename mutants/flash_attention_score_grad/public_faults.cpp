@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "flash_attention_score_grad/families.hpp"
+#include "rounding.hpp"
+
+namespace assay::mutants {
+namespace {
+
+using spec::Layout;
+
+constexpr std::int64_t public_tile = 64;
+constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
+
+std::int64_t rounded_up(std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; }
+
+bool has_mode(const Op::Problem& p, std::initializer_list<std::int64_t> modes) {
+  return p.atten_mask != spec::MaskShape::absent &&
+         std::ranges::find(modes, p.sparse_mode) != modes.end();
+}
+
+/// Calls of(row, b, n, s) for every row of a gradient.
+template <class Of>
+void change_rows(Dense& dense, Of of) {
+  visit_rows(dense.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+    of(dense.row(b, n, s), b, n, s);
+  });
+}
+
+void clear_row(std::span<float> row) { std::ranges::fill(row, 0.0f); }
+
+/// The kernel pads the head size to 16, the accumulator of dq to 32 channels.
+struct HeadSizePaddedTwice : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    const std::int64_t dim = w.problem.head_dim;
+    if (!((dim >= 65 && dim <= 82) || (dim >= 97 && dim <= 112))) return;
+    change_rows(w.dq, [&](std::span<float> row, std::int64_t b, std::int64_t, std::int64_t s) {
+      if (w.problem.length_q(b) >= 128 && s % 128 >= 112) clear_row(row);
+    });
+  }
+};
+
+/// Drop bits of a row follow those of the keys that earlier rows see.
+struct DropBitsByVisibleKeys : Kernel {
+  using Kernel::Kernel;
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    if (!has_mode(w.problem, {2, 3})) return Kernel::drop_bit(w, q, j);
+    const std::int64_t end = q.i + 1 + (w.problem.sparse_mode == 3 ? corner(w, q.b) : 0);
+    const std::int64_t seen = std::clamp<std::int64_t>(end, 0, w.problem.length_kv(q.b));
+    return w.first_score[static_cast<std::size_t>(q.b)] +
+           (q.n * w.problem.length_q(q.b) + q.i) * seen + j;
+  }
+};
+
+/// Dropout multiplies the difference of dP and the row term, if at all.
+struct DropMissingBeforeRowTerm : Kernel {
+  using Kernel::Kernel;
+  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+    return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
+  }
+};
+
+/// The last tile of queries holds rows without a query; their bias overflows in P.
+struct BiasBeyondLastQuery : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (w.pse.empty()) return;
+    for (const Gradient which : {Gradient::dk, Gradient::dv})
+      change_rows(w.gradient(which),
+                  [&](std::span<float> row, std::int64_t b, std::int64_t, std::int64_t) {
+                    if (w.problem.length_q(b) % public_tile != 0) std::ranges::fill(row, no_number);
+                  });
+  }
+};
+
+struct KeysWithoutQueriesUnwritten : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t) const override {
+    return is_of_queries(which) || w.problem.length_q(b) > 0;
+  }
+};
+
+struct QueriesWithoutKeysUnwritten : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t) const override {
+    return !is_of_queries(which) || w.problem.length_kv(b) > 0;
+  }
+};
+
+/// The rows of the last key tile that are none of the head lie over the first of the next head.
+struct LastKeyTileOverNextHead : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (w.problem.input_layout != Layout::bnsd) return;
+    const std::int64_t beyond = rounded_up(w.problem.seq_kv, public_tile) - w.problem.seq_kv;
+    for (const Gradient which : {Gradient::dk, Gradient::dv})
+      change_rows(w.gradient(which),
+                  [&](std::span<float> row, std::int64_t b, std::int64_t n, std::int64_t s) {
+                    if (b + n > 0 && s < beyond) clear_row(row);
+                  });
+  }
+};
+
+/// Rows of as many tiles as keys have, of one at least.
+std::int64_t grid_of_keys(const Work& w, std::int64_t b) {
+  return rounded_up(std::max<std::int64_t>(w.problem.length_kv(b), 1), public_tile);
+}
+
+/// As many blocks of row terms as there are tiles of keys.
+struct RowTermGridOfKeys : Kernel {
+  using Kernel::Kernel;
+  float row_term(const Work& w, Query q, const RowState& row) const override {
+    const bool is_computed = q.i < grid_of_keys(w, q.b);
+    return is_computed ? Kernel::row_term(w, q, row) : 0;
+  }
+};
+
+struct DqGridOfKeys : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
+    return !is_of_queries(which) || s < grid_of_keys(w, b);
+  }
+};
+
+/// What the accumulator held before, where the loop over whole tiles has no turn.
+template <bool of_queries>
+struct AccumulatorOfNoLoop : Kernel {
+  using Kernel::Kernel;
+  void clear(Work& w, const Op::Outputs& outputs) const override {
+    Kernel::clear(w, outputs);
+    const Op::Problem& p = w.problem;
+    if (!(of_queries ? has_mode(p, {2, 3}) : has_mode(p, {2, 3, 7, 8}))) return;
+    for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv})
+      if (is_of_queries(which) == of_queries)
+        change_rows(w.gradient(which),
+                    [&](std::span<float> row, std::int64_t b, std::int64_t, std::int64_t) {
+                      const std::int64_t rows = of_queries ? p.length_kv(b) : p.length_q(b);
+                      if (rows <= public_tile) std::ranges::fill(row, 0.25f);
+                    });
+  }
+};
+
+/// exp(masked score - own maximum) of a row without keys is 1, or no number.
+template <bool is_number>
+struct DeadRowsComputed : Kernel {
+  using Kernel::Kernel;
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!is_dead(w, q)) return Kernel::probability(w, q, j, row);
+    return is_number ? 1.0f / static_cast<float>(keys(w, q.b)) : no_number;
+  }
+};
+
+struct SlopesFromOtherCorner : Kernel {
+  using Kernel::Kernel;
+  std::int64_t start_shift(const Work& w, std::int64_t b) const override {
+    return Kernel::start_shift(w, b) - corner(w, b);
+  }
+};
+
+/// Where the longest query is 1, the query of sequence b is token b.
+struct SequenceForQuery : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    if (!is_packed(p.input_layout) || p.seq_q != 1 || p.group() == 1) return w;
+    for (Dense* dense : {&w.query, &w.dy}) {
+      const Dense right = *dense;
+      const spec::Extents& e = right.extents;
+      std::vector<std::int64_t> sequences;  // of every token
+      for (std::int64_t b = 0; b < p.batch; ++b)
+        if (p.length_q(b) > 0) sequences.push_back(b);
+      visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t) {
+        const std::int64_t token = std::min(b, e.tokens() - 1);
+        const auto from = right.row(sequences[static_cast<std::size_t>(token)], n, 0);
+        std::ranges::copy(from, dense->row(b, n, 0).begin());
+      });
+    }
+    return w;
+  }
+};
+
+/// Whole blocks of 32 channels are stored, over the first channels of the next head of a token.
+template <bool of_queries>
+struct EpilogueOf32Channels : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (!is_packed(w.problem.input_layout)) return;
+    for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv}) {
+      if (is_of_queries(which) != of_queries) continue;
+      Dense& dense = w.gradient(which);
+      const std::int64_t dim = dense.extents.dim, beyond = rounded_up(dim, 32) - dim;
+      change_rows(dense, [&](std::span<float> row, std::int64_t, std::int64_t n, std::int64_t) {
+        if (n > 0) clear_row(row.first(static_cast<std::size_t>(std::min(dim, beyond))));
+      });
+    }
+  }
+};
+
+/// A race: the row terms of one run in some hundred are read before they are written.
+struct RaceOnRowTerm : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    ++number_;
+    Kernel::run(problem, inputs, outputs);
+  }
+  float row_term(const Work& w, Query q, const RowState& row) const override {
+    return number_ % 120 == 60 ? 0 : Kernel::row_term(w, q, row);
+  }
+
+ private:
+  std::uint64_t number_ = 0;
+};
+
+struct StatisticsInBf16 : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    if (is_dead(w, q)) return row;
+    row.softmax_max = rounded(row.softmax_max, spec::DType::bf16, spec::Rounding::rne);
+    row.softmax_sum = rounded(row.softmax_sum, spec::DType::bf16, spec::Rounding::rne);
+    return row;
+  }
+};
+
+struct ProductsInTf32 : Kernel {
+  using Kernel::Kernel;
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& extents) const override {
+    Dense dense = Kernel::read(tensor, layout, extents);
+    for (float& value : dense.values) value = shortened(value, 11);
+    return dense;
+  }
+};
+
+/// The sum of a group's heads is kept in the type of the tensors.
+struct PartialDkIn16Bits : Kernel {
+  using Kernel::Kernel;
+  void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
+    if (n % w.problem.group() == 0) return;
+    for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
+      for (float& x : w.dk.row(b, kv_head(w, n), j))
+        x = rounded(x, w.problem.dtype, spec::Rounding::rne);
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> public_faults() {
+  constexpr Plan truncated = {.exponential = Exponential::fused_exp2,
+                              .round_out = spec::Rounding::rtz};
+  std::vector<Mutant> all = {
+      planted<HeadSizePaddedTwice>("public_head_size_padded_twice",
+                                   "rows of dq are lost where two paddings of D differ"),
+      planted<DropBitsByVisibleKeys>("public_drop_bits_by_visible_keys",
+                                     "rows of drop bits lie the visible keys apart"),
+      planted<DropMissingBeforeRowTerm>("public_drop_missing_before_row_term",
+                                        "dP is not dropped before the row term is subtracted"),
+      planted<BiasBeyondLastQuery>("public_bias_beyond_last_query",
+                                   "rows beyond the last query overflow with their bias"),
+      planted<KeysWithoutQueriesUnwritten>("public_keys_without_queries_unwritten",
+                                           "dk and dv of sequences without queries are unwritten"),
+      planted<QueriesWithoutKeysUnwritten>("public_queries_without_keys_unwritten",
+                                           "dq of sequences without keys is unwritten"),
+      planted<LastKeyTileOverNextHead>("public_last_key_tile_over_next_head",
+                                       "the last key tile is stored over the next head"),
+      planted<RowTermGridOfKeys>("public_row_term_grid_of_keys",
+                                 "row terms are computed for as many tiles as keys have"),
+      planted<DqGridOfKeys>("public_dq_grid_of_keys", "dq is stored for as many tiles as keys have",
+                            ascend_like),
+      planted<AccumulatorOfNoLoop<true>>("public_accumulator_of_dq_of_no_loop",
+                                         "dq of at most one causal tile is added to old numbers"),
+      planted<AccumulatorOfNoLoop<false>>(
+          "public_accumulator_of_dk_of_no_loop",
+          "dk and dv of at most one tile of queries are added to old numbers", ascend_like),
+      planted<DeadRowsComputed<true>>("public_masked_rows_alike",
+                                      "a row that is masked whole attends to all keys alike"),
+      planted<DeadRowsComputed<false>>("public_masked_rows_no_numbers",
+                                       "P of a row that is masked whole is no number"),
+      planted<SlopesFromOtherCorner>("public_slopes_from_other_corner",
+                                     "distances are measured from the lower right corner"),
+      planted<SequenceForQuery>("public_sequence_for_query",
+                                "the only query of sequence b is taken to be token b"),
+      planted<EpilogueOf32Channels<true>>("public_epilogue_of_dq_in_32_channels",
+                                          "dq is stored 32 channels at a time"),
+      planted<EpilogueOf32Channels<false>>("public_epilogue_of_dk_in_32_channels",
+                                           "dk and dv are stored 32 channels at a time",
+                                           ascend_like),
+      planted<RaceOnRowTerm>("public_race_on_row_term",
+                             "the row terms of one run in 120 are not there yet"),
+      planted<StatisticsInBf16>("public_statistics_in_bf16", "statistics are kept in bf16"),
+      planted<ProductsInTf32>("public_products_in_tf32", "operands enter the products in tf32"),
+      planted<PartialDkIn16Bits>("public_partial_dk_in_16_bits",
+                                 "dk of a group's heads is added in the type of the tensors"),
+      misdeclared("public_casts_truncate", "the last cast truncates", truncated, flash_like),
+  };
+  // The cases that show them are those of a sweep.
+  for (Mutant& one : all) one.subject = Subject::many_calls;
+  return all;
+}
+
+}  // namespace assay::mutants

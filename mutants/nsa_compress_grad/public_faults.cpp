@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <vector>
+
+#include "nsa_compress_grad/families.hpp"
+
+namespace assay::mutants::compress {
+namespace {
+
+/// Of several windows over a token the last one alone is left.
+struct WindowAssigns : Kernel {
+  using Kernel::Kernel;
+  double add_to_input(const Work&, double, double term) const override { return term; }
+};
+
+/// A token collects from two windows, however many lie over it.
+struct TwoWindowsAtMost : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    std::vector<int> met(static_cast<std::size_t>(w.tokens));
+    std::ranges::fill(w.input_grad, 0.0);
+    for (const Window& window : windows(w))
+      for (std::int64_t k = 0; k < w.problem.compress_block_size; ++k) {
+        const std::int64_t token = window.token + k;
+        if (window.row >= w.rows || token >= w.tokens) continue;
+        if (++met[static_cast<std::size_t>(token)] <= 2) add(w, window, k);
+      }
+  }
+
+ private:
+  void add(Work& w, const Window& window, std::int64_t k) const {
+    for (std::int64_t n = 0; n < w.problem.heads; ++n)
+      for (std::size_t c = 0; c < static_cast<std::size_t>(w.problem.head_dim); ++c) {
+        double& sum = w.input_grad[w.at(window.token + k, n) + c];
+        sum = add_to_input(w, sum, weight(w, k, n) * w.output_grad[w.at(window.row, n) + c]);
+      }
+  }
+};
+
+/// Windows run on from one sequence into the next.
+struct JoinedSequences : Kernel {
+  using Kernel::Kernel;
+  std::vector<Sequence> sequences(const Work& w) const override { return {{0, w.tokens}}; }
+};
+
+}  // namespace
+
+std::vector<Mutant> public_faults() {
+  std::vector<Mutant> all = {
+      planted<WindowAssigns>("public_window_assigns",
+                             "of several windows over a token the last one assigns"),
+      planted<TwoWindowsAtMost>("public_two_windows_at_most",
+                                "a token collects from two windows at most"),
+      planted<JoinedSequences>("public_windows_across_sequences",
+                           "windows run on from one sequence into the next"),
+  };
+  for (Mutant& one : all) one.subject = Subject::many_calls;
+  return all;
+}
+
+}  // namespace assay::mutants::compress

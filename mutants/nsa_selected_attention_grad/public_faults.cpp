@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "nsa_selected_attention_grad/families.hpp"
+
+namespace assay::mutants::selected {
+namespace {
+
+/// A tile of 64 rows holds two queries of a group of 32: the list of the first serves both.
+template <std::int64_t group>
+struct ListOfFirstQueryOfTile : Kernel {
+  using Kernel::Kernel;
+  std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
+    const bool shares = w.problem.group() == group;
+    return Kernel::block(w, shares ? Query{q.b, q.n, q.i / 2 * 2} : q, slot);
+  }
+};
+
+/// Partial sums of the second block of value channels, and what lies after them, are read from
+/// where a padded number of tokens would end.
+struct PartialsByPaddedTokens : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    constexpr std::int64_t channels = 128, padded_to = 256;
+    const std::int64_t tokens = w.dv.extents.tokens();
+    const std::int64_t beyond = (tokens + padded_to - 1) / padded_to * padded_to - tokens;
+    if (w.problem.head_dim_v <= channels || beyond == 0) return;
+    take_from_behind(w.dv, channels, beyond);
+    take_from_behind(w.dk, 0, beyond);
+  }
+
+ private:
+  /// From this channel on each row is the one so many tokens behind it, or nothing.
+  static void take_from_behind(Dense& dense, std::int64_t channel, std::int64_t tokens) {
+    const Dense right = dense;
+    const spec::Extents& e = right.extents;
+    visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+      const auto onto = dense.row(b, n, s).subspan(static_cast<std::size_t>(channel));
+      std::ranges::fill(onto, 0.0f);
+      if (e.start(b) + s + tokens >= e.tokens()) return;
+      std::int64_t of = b, row = s + tokens;
+      while (row >= e.length(of)) row -= e.length(of++);
+      const auto from = right.row(of, n, row).subspan(static_cast<std::size_t>(channel));
+      std::ranges::copy(from, onto.begin());
+    });
+  }
+};
+
+/// dk and dv go by a bit mask of the blocks, dq by the list.
+struct DuplicatesByBitMask : Kernel {
+  using Kernel::Kernel;
+  bool collects(const Work& w, Gradient which, const Pair& pair) const override {
+    if (which == Gradient::dq) return true;
+    const std::int64_t own = block(w, pair.q, pair.slot);
+    for (std::int64_t slot = 0; slot < pair.slot; ++slot)
+      if (block(w, pair.q, slot) == own) return false;
+    return true;
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> public_faults() {
+  std::vector<Mutant> all = {
+      planted<ListOfFirstQueryOfTile<32>>(
+          "public_list_of_first_of_group_of_32",
+          "two queries of a group of 32 share the list of the first"),
+      planted<ListOfFirstQueryOfTile<16>>(
+          "public_list_of_first_of_group_of_16",
+          "two queries of a group of 16 share the list of the first"),
+      planted<PartialsByPaddedTokens>("public_partials_by_padded_tokens",
+                                      "partial sums are read a padded number of tokens apart"),
+      planted<DuplicatesByBitMask>("public_duplicates_by_bit_mask",
+                                   "a block that is listed twice adds once to dk and dv"),
+  };
+  for (Mutant& one : all) one.subject = Subject::many_calls;
+  return all;
+}
+
+}  // namespace assay::mutants::selected

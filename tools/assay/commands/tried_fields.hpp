@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::cli {
+
+/// Fields of a case, and which of them a search for a smaller one tried.
+class TriedFields {
+ public:
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+
+  explicit TriedFields(Fields fields) : fields_(std::move(fields)), tried_(fields_.size()) {}
+
+  /// A case that the search judges.
+  void add(const Fields& candidate) {
+    for (std::size_t k = 0; k < std::min(fields_.size(), candidate.size()); ++k)
+      tried_[k] = tried_[k] || candidate[k] != fields_[k];
+  }
+  /// Those that no such case has otherwise, though they are not at their defaults. What the case is
+  /// about is never changed.
+  std::vector<std::string> untried(const Fields& defaults) const {
+    static const std::set<std::string_view> kept = {"track", "seed", "relation", "violate"};
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < fields_.size(); ++k) {
+      const bool is_default = std::ranges::find(defaults, fields_[k]) != defaults.end();
+      if (!tried_[k] && !is_default && !fields_[k].second.empty() &&
+          !kept.contains(fields_[k].first))
+        names.push_back(fields_[k].first);
+    }
+    return names;
+  }
+
+ private:
+  Fields fields_;
+  std::vector<bool> tried_;
+};
+
+}  // namespace assay::cli
