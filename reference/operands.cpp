@@ -23,7 +23,7 @@ std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Pr
 /// the shape gives it.
 spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
                                       const spec::RowPosition& at) {
-  if (p.softmax_in_layout == spec::StatisticsOrder::same_as_input)
+  if (p.statistics_order == spec::StatisticsOrder::tokens_first)
     return {.b = 0, .n = at.n, .s = e.start(at.b) + at.s};
   // Sequence by sequence, in it head by head, laid into the shape (T1, N1, 8) without regard to its
   // axes.

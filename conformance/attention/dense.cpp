@@ -87,7 +87,7 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
   const std::vector<std::int64_t> elements = spec::viewed_elements(statistics);
   std::vector<double> values(static_cast<std::size_t>(queries.rows()));
   const bool by_token =
-      is_packed(p.input_layout) && p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+      is_packed(p.input_layout) && p.statistics_order == spec::StatisticsOrder::tokens_first;
   for (std::int64_t b = 0; b < queries.batch; ++b)
     for (std::int64_t n = 0; n < queries.heads; ++n)
       for (std::int64_t s = 0; s < queries.length(b); ++s) {

@@ -8,10 +8,11 @@ namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 1> fields{
     {{"surface", "entry_point"}}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> words{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> words{
     {{"--track=a1", "--track=exact"},
      {"--track=a2", "--track=exact_staged"},
-     {"--track=phase1", "--track=arguments"}}};
+     {"--track=phase1", "--track=arguments"},
+     {"--softmax_in_layout=packed", "--softmax_in_layout=empty"}}};
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "assay/fixtures/record.hpp"
+#include "judge/readings.hpp"
 #include "judge/running.hpp"
 
 namespace assay::conformance {
@@ -153,14 +154,16 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   return ids;
 }
 
-/// One run and its judgement, without confirmation.
+/// One run and its judgement, without confirmation. Disputed inputs lie as `reading` declares it,
+/// or, without it, as the kernel does.
 template <class Op>
-CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel,
+                          const spec::Numerics* reading) {
   const Case<Op>& c = examination.examined();
   const spec::Numerics numerics = numerics_of(kernel, c.problem);
-  const typename Op::Inputs& inputs = examination.inputs(numerics);
-  Run<Op> run = run_once(c, inputs, kernel, examination.lending());
-  if (run.changed_inputs) examination.make_again();
+  const Asked<Op> given(c, examination.inputs(numerics), reading != nullptr ? *reading : numerics);
+  Run<Op> run = run_once(given.asked(), given.inputs(), kernel, examination.lending());
+  if (run.changed_inputs && !given.is_moved()) examination.make_again();
   CaseReport report = run.failure ? blank_report(c) : examination.judge(run.outputs, numerics);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
@@ -173,8 +176,10 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
     if (!report.value_case) report.findings.front().rule = "note";
     return report;
   }
+  if (given.is_moved() && reading == nullptr)
+    add_note(report, "note", Suite<Op>::place_of_inputs(given.asked().problem));
   if (numerics.order == spec::Order::fixed)
-    check_determinism(c, inputs, kernel, run.outputs, report);
+    check_determinism(given.asked(), given.inputs(), kernel, run.outputs, report);
   return report;
 }
 
@@ -182,7 +187,8 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
 /// both fresh seeds were judged and did not show it, the case gets the verdict that it has beside
 /// the statistics.
 template <class Op>
-void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& report) {
+void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
+             CaseReport& report) {
   const std::string first = report.verdict.evidence;
   Decision other(Verdict::conforms, Rule::fresh_seeds,
                  "a statistical failure did not show again on two fresh seeds: " + first);
@@ -190,7 +196,7 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
     Examination<Op> again(fresh);
-    const CaseReport repeated = examine_values(again, kernel);
+    const CaseReport repeated = examine_values(again, kernel, reading);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
       return add_note(report, "note",
                       "the fresh seed " + std::to_string(fresh.seed) +
@@ -235,12 +241,13 @@ inline Decision judge_failed(const std::exception& failure) {
 /// The numbers of a case whose call phase 1 accepted, confirmed on fresh seeds where chance could
 /// have a part.
 template <class Op>
-CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+CaseReport examine_reading(Examination<Op>& examination, spec::Implementation<Op>& kernel,
+                           const spec::Numerics* reading) {
   CaseReport report = blank_report(examination.examined());
   try {
-    report = examine_values(examination, kernel);
+    report = examine_values(examination, kernel, reading);
     if (report.verdict == Verdict::statistical_unconfirmed)
-      confirm(examination.examined(), kernel, report);
+      confirm(examination.examined(), kernel, reading, report);
   } catch (const NoExactCase& reason) {
     decide(report, {Verdict::not_applicable, Rule::no_exact_inputs, reason.what()}, "note");
   } catch (const spec::ImplementationFault& seen) {
@@ -249,6 +256,16 @@ CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op
     decide(report, judge_failed(failure), "note");
   }
   return report;
+}
+
+/// The same, read otherwise where the documents and the kernel leave that open.
+template <class Op>
+CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+  return read_otherwise(examination.examined(), kernel,
+                        examine_reading(examination, kernel, nullptr),
+                        [&](const spec::Numerics& reading) {
+                          return examine_reading(examination, kernel, &reading);
+                        });
 }
 
 /// A legal call: phase 1, then the numbers.

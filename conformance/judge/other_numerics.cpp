@@ -14,7 +14,13 @@ using spec::DType;
 using spec::Numerics;
 
 /// Fields that say nothing of what a kernel rounds, or that any kernel conforms with.
-constexpr std::array<std::string_view, 4> never_changed = {"overflow", "floor", "order", "weak"};
+constexpr std::array<std::string_view, 7> never_changed = {"overflow",
+                                                           "floor",
+                                                           "order",
+                                                           "weak",
+                                                           "statistics_order",
+                                                           "statistics_order_empty",
+                                                           "statistics_order_same_as_input"};
 /// What kernels do most often comes first.
 constexpr std::array<std::string_view, 5> usual = {"stage", "operand_scaled", "stats", "delta",
                                                    "lse_form"};
@@ -65,9 +71,14 @@ std::vector<OtherNumerics> other_numerics(const Numerics& declared, DType io,
     }
   });
   for (const spec::NumericsPreset& preset : spec::numerics_presets())
-    all.push_back({std::string(preset.name), [&preset, operator_name](const Numerics&, DType type) {
-                     return spec::numerics_preset(preset.name, type, operator_name);
-                   }});
+    all.push_back(
+        {std::string(preset.name), [&preset, operator_name](const Numerics& numerics, DType type) {
+           Numerics own = spec::numerics_preset(preset.name, type, operator_name);
+           own.statistics_order = numerics.statistics_order;
+           own.statistics_order_empty = numerics.statistics_order_empty;
+           own.statistics_order_same_as_input = numerics.statistics_order_same_as_input;
+           return own;
+         }});
   std::erase_if(all, [&](const OtherNumerics& other) {
     const Numerics numerics = other.of(declared, io);
     return numerics == declared || numerics.weak;

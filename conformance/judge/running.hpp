@@ -175,6 +175,34 @@ class Lent {
   std::vector<std::string> digests_;  ///< where there is no copy
 };
 
+/// A case as a kernel of these numerics is asked: with disputed inputs where it declares to read
+/// them. Refers to its arguments where they lie there already.
+template <class Op>
+class Asked {
+ public:
+  Asked(const Case<Op>& c, const typename Op::Inputs& inputs, const spec::Numerics& numerics)
+      : case_(&c), inputs_(&inputs) {
+    auto problem = Suite<Op>::as_declared(c.problem, c.entry_point, numerics);
+    if (problem == c.problem) return;
+    moved_inputs_ = Suite<Op>::moved(c.problem, problem, inputs);
+    moved_case_ = c;
+    moved_case_->problem = std::move(problem);
+    case_ = &*moved_case_, inputs_ = &*moved_inputs_;
+  }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  const Case<Op>& asked() const { return *case_; }
+  const typename Op::Inputs& inputs() const { return *inputs_; }
+  bool is_moved() const { return moved_case_.has_value(); }
+
+ private:
+  const Case<Op>* case_;
+  const typename Op::Inputs* inputs_;
+  std::optional<Case<Op>> moved_case_;
+  std::optional<typename Op::Inputs> moved_inputs_;
+};
+
 /// What running a kernel gave: outputs, or the decision that takes the place of their judgement.
 template <class Op>
 struct Run {

@@ -11,6 +11,7 @@
 namespace assay::mutants {
 
 std::vector<Mutant> healthy_kernels();
+std::vector<Mutant> healthy_statistics_orders();
 std::vector<Mutant> mask_mutants();
 std::vector<Mutant> head_and_scale_mutants();
 std::vector<Mutant> row_mutants();
@@ -19,6 +20,7 @@ std::vector<Mutant> rounding_mutants();
 std::vector<Mutant> tensor_mutants();
 std::vector<Mutant> output_mutants();
 std::vector<Mutant> sequence_mutants();
+std::vector<Mutant> statistics_order_mutants();
 std::vector<Mutant> sparse_mutants();
 std::vector<Mutant> dropout_mutants();
 std::vector<Mutant> pse_mutants();

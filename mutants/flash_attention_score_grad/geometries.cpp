@@ -188,7 +188,8 @@ std::vector<Geometry> packed_sequences() {
       {.problem = packed({9, 15, 20}, {17, 15, 26},
                          [](Problem& p) {
                            p.sparse_mode = 3, p.atten_mask = MaskShape::compressed;
-                           p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+                           p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
+                           p.statistics_order = spec::StatisticsOrder::tokens_first;
                            p.keep_prob = 0.25, p.drop_mask = DropMask::granules;
                          }),
        .entry_point = FlashEntryPoint::u4,
@@ -209,7 +210,8 @@ std::vector<Geometry> packed_sequences() {
       {.problem = packed({13, 21}, {17, 11},
                          [](Problem& p) {
                            p.sparse_mode = 1, p.atten_mask = MaskShape::ss;
-                           p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+                           p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
+                           p.statistics_order = spec::StatisticsOrder::tokens_first;
                          }),
        .entry_point = FlashEntryPoint::u4,
        .inputs = Striding::padded,

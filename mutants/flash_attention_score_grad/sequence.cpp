@@ -34,18 +34,6 @@ struct EmptyCountsAsOne : Kernel {
   }
 };
 
-/// Takes the statistics of TND to lie in `order`, whatever the call says.
-template <spec::StatisticsOrder order>
-struct StatisticsAlwaysIn : Kernel {
-  using Kernel::Kernel;
-  std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
-                                  const spec::RowPosition& at) const override {
-    Op::Problem other = p;
-    other.softmax_in_layout = order;
-    return Kernel::statistics_element(other, e, at);
-  }
-};
-
 struct LastSequenceSkipped : Kernel {
   using Kernel::Kernel;
   bool visits(const Work& w, std::int64_t b, const Tile&) const override {
@@ -116,18 +104,12 @@ struct MaskRowsOfSequence : Kernel {
 }  // namespace
 
 std::vector<Mutant> sequence_mutants() {
-  using enum spec::StatisticsOrder;
   return {
       planted<CornerOfLongest>("corner_of_longest",
                                "the right lower corner is that of the longest sequences"),
       planted<EmptyCountsAsOne>("empty_counts_as_one",
                                 "behind an empty sequence tokens are read one too far",
                                 ascend_like),
-      planted<StatisticsAlwaysIn<same_as_input>>(
-          "packed_statistics_as_input", "packed statistics are read in the order of their shape",
-          ascend_like),
-      planted<StatisticsAlwaysIn<packed>>("same_as_input_ignored",
-                                          "statistics are always read as packed"),
       planted<LastSequenceSkipped>("last_sequence_skipped",
                                    "the last sequence of TND contributes nothing"),
       planted<DividesByNoSum>("divides_by_no_sum",

@@ -9,7 +9,7 @@ Statistics::Statistics(const Problem& problem, const spec::Tensor& tensor,
     : view_(tensor),
       extents_(&extents),
       layout_(problem.input_layout),
-      packed_(problem.softmax_in_layout == spec::StatisticsOrder::packed) {}
+      heads_first_(problem.statistics_order == spec::StatisticsOrder::heads_first) {}
 
 std::int64_t Statistics::element(const RowSpan& rows, std::int64_t i, std::int64_t replica) const {
   const spec::Tensor& tensor = view_.tensor();
@@ -17,7 +17,7 @@ std::int64_t Statistics::element(const RowSpan& rows, std::int64_t i, std::int64
   const std::int64_t row = rows.first + i, behind = replica * s.back();
   if (!is_packed(layout_))
     return tensor.offset + rows.b * s[0] + rows.n * s[1] + row * s[2] + behind;
-  if (packed_)
+  if (heads_first_)
     return view_(spec::statistics_replicas * extents_->row(rows.b, rows.n, row) + replica);
   return tensor.offset + (extents_->start(rows.b) + row) * s[0] + rows.n * s[1] + behind;
 }

@@ -7,7 +7,7 @@
 namespace assay::optimized {
 
 /// Reads and writes softmax_max or softmax_sum, whatever their memory order. Source: the
-/// operator documents (softmaxMaxOptional, softmaxInLayout).
+/// operator documents (softmaxMaxOptional, softmaxInLayout; requirement FAG-C83a).
 class Statistics {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
@@ -26,7 +26,7 @@ class Statistics {
   FlatView view_;
   const spec::Extents* extents_;
   spec::Layout layout_;
-  bool packed_;
+  bool heads_first_;
 };
 
 }  // namespace assay::optimized

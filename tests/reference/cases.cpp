@@ -73,7 +73,7 @@ spec::Tensor filled_statistics(const spec::Parameter& parameter, const Problem& 
   spec::Tensor tensor = tensor_of(parameter);
   const auto viewed = spec::viewed_elements(tensor);
   const bool by_token =
-      is_packed(p.input_layout) && p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+      is_packed(p.input_layout) && p.statistics_order == spec::StatisticsOrder::tokens_first;
   std::int64_t row = 0, token = 0;
   for (std::int64_t b = 0; b < p.batch; token += p.length_q(b++))
     for (std::int64_t n = 0; n < p.heads_q; ++n)

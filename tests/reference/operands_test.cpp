@@ -16,7 +16,7 @@ Problem two_sequences(spec::StatisticsOrder order) {
   p.heads_q = 2;
   p.heads_kv = 1;
   p.head_dim = p.head_dim_v = 1;
-  p.softmax_in_layout = order;
+  p.statistics_order = order;
   return with_lengths(p, {2, 1}, {1, 3});
 }
 
@@ -30,19 +30,19 @@ Inputs with_counted_statistics(const Problem& p, spec::Striding striding) {
 
 using Numbers = std::vector<double>;
 
-TEST(Operands, ReadPackedStatisticsHeadByHeadInsideASequence) {
+TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
-    const Problem p = two_sequences(spec::StatisticsOrder::packed);
+    const Problem p = two_sequences(spec::StatisticsOrder::heads_first);
     EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
               (Numbers{0, 1, 2, 3, 4, 5}))
         << name;
   }
 }
 
-TEST(Operands, ReadStatisticsOrderedAsTheInputTokenByToken) {
+TEST(Operands, ReadStatisticsTokensFirstAsTheShapeSays) {
   // Rows: sequence 0 head 0 tokens 0, 1; head 1 tokens 0, 1; sequence 1 heads 0, 1 of token 2.
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
-    const Problem p = two_sequences(spec::StatisticsOrder::same_as_input);
+    const Problem p = two_sequences(spec::StatisticsOrder::tokens_first);
     EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
               (Numbers{0, 2, 1, 3, 4, 5}))
         << name;
@@ -50,7 +50,7 @@ TEST(Operands, ReadStatisticsOrderedAsTheInputTokenByToken) {
 }
 
 TEST(Operands, ReadStatisticsOfPaddedLayoutsAsTheShapeSays) {
-  Problem p = two_sequences(spec::StatisticsOrder::same_as_input);
+  Problem p = two_sequences(spec::StatisticsOrder::tokens_first);
   p.lengths_q.clear();
   p.lengths_kv.clear();
   p.input_layout = spec::Layout::bsh;
@@ -59,7 +59,7 @@ TEST(Operands, ReadStatisticsOfPaddedLayoutsAsTheShapeSays) {
 }
 
 TEST(Operands, NumberRowsSequenceBySequenceAndHeadByHead) {
-  const Problem p = two_sequences(spec::StatisticsOrder::packed);
+  const Problem p = two_sequences(spec::StatisticsOrder::heads_first);
   Inputs inputs = make_inputs(p, spec::Striding::contiguous);
   for (std::int64_t element = 0; element < 6; ++element)  // token, head
     inputs.query.store(element, static_cast<double>(element));
@@ -67,7 +67,7 @@ TEST(Operands, NumberRowsSequenceBySequenceAndHeadByHead) {
 }
 
 TEST(Operands, RefuseAMissingRopeTensor) {
-  Problem p = two_sequences(spec::StatisticsOrder::packed);
+  Problem p = two_sequences(spec::StatisticsOrder::heads_first);
   p.head_dim_rope = 1;
   Inputs inputs = make_inputs(p, spec::Striding::contiguous);
   EXPECT_EQ(operands_of<double>(p, inputs).key_rope.size(), 4u);

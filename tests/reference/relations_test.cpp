@@ -94,7 +94,7 @@ TEST_P(Relations, LayoutsStridesAndOrdersOfStatisticsDoNotChangeABit) {
     for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries)
       for (const auto& [order, order_name] : spec::spellings_of<spec::StatisticsOrder>.entries) {
         p.input_layout = layout;
-        p.softmax_in_layout = order;
+        p.statistics_order = order;
         const Inputs inputs = make_inputs(p, striding);
         EXPECT_EQ(all_rows(p, FlashAttentionScoreGrad<double>::from(p, inputs)), expected)
             << to_string(layout) << ' ' << striding_name << ' ' << order_name;

@@ -46,6 +46,20 @@ TEST(NumericsText, FieldsDifferFromThePreset) {
   EXPECT_EQ(numerics_from_text("exp_error=0x1p-20", DType::fp16).exp_error, 0x1p-20);
 }
 
+TEST(NumericsText, OrdersOfStatisticsAreUndeclaredUnlessTheTextDeclaresThem) {
+  for (const NumericsPreset& preset : numerics_presets()) {
+    const Numerics numerics = numerics_from_text(preset.name, DType::bf16);
+    EXPECT_EQ(numerics.statistics_order, DeclaredOrder::undeclared) << preset.name;
+    EXPECT_EQ(numerics.statistics_order_empty, DeclaredOrder::undeclared) << preset.name;
+    EXPECT_EQ(numerics.statistics_order_same_as_input, DeclaredOrder::undeclared) << preset.name;
+  }
+  const Numerics numerics = numerics_from_text(
+      "statistics_order=tokens_first,statistics_order_same_as_input=heads_first", DType::bf16);
+  EXPECT_EQ(numerics.statistics_order, DeclaredOrder::tokens_first);
+  EXPECT_EQ(numerics.statistics_order_empty, DeclaredOrder::undeclared);
+  EXPECT_EQ(numerics.statistics_order_same_as_input, DeclaredOrder::heads_first);
+}
+
 TEST(NumericsText, EveryTypeHasItsOwn) {
   const std::string text = "fp32:torch_fp32 bf16:jax_cpu,delta=given";
   Numerics bf16 = numerics_preset("jax_cpu", DType::bf16);

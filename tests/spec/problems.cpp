@@ -215,7 +215,8 @@ rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
     choose_bias(p, entry_point);
     choose_dropout(p, entry_point);
     if (has_softmax_in_layout(entry_point) && one_in(2))
-      p.softmax_in_layout = StatisticsOrder::same_as_input;
+      p.softmax_in_layout = SoftmaxInLayout::same_as_input;
+    p.statistics_order = upstream_order(p.softmax_in_layout);
     return p;
   });
 }

@@ -208,6 +208,47 @@ TEST(Offline, OutputsOfAPlantedBugDoNotConform) {
   EXPECT_PRED2(has, result.out, std::string("nonconformant"));
 }
 
+/// A file of one case of TND whose statistics lie heads first, with what the mutant makes of it.
+std::string packed_case_by(const Folder& folder, const std::string& mutant) {
+  const std::string file = folder / (mutant + ".h5");
+  const Answer result =
+      answer(registry_of({mutant}),
+             {"export", file, "--implementation=" + mutant, "flash_attention_score_grad",
+              "--layout=TND", "--entry_point=u1", "--heads_q=4", "--heads_kv=2",
+              "--lengths_q=9,13", "--lengths_kv=11,14"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  return file;
+}
+
+TEST(Offline, StatisticsReadInEitherOrderDoNotConvict) {
+  const Folder folder;
+  for (const std::string mutant : {"heads_first", "tokens_first", "tokens_first_declared"}) {
+    const Answer result = check(packed_case_by(folder, mutant));
+    EXPECT_EQ(result.code, 0) << mutant << result.out << result.err;
+    EXPECT_EQ(has(result.out, "conforms_weak"), mutant == "tokens_first") << result.out;
+  }
+  EXPECT_EQ(check(packed_case_by(folder, "heads_of_all_tokens")).code, 1);
+}
+
+TEST(Offline, InputsAreExportedAsTheKernelDeclaresToReadThem) {
+  const Folder folder;
+  const fixtures::Reader reader(packed_case_by(folder, "tokens_first_declared"));
+  EXPECT_PRED2(has, reader.read(reader.ids().front()).command,
+               std::string("--statistics_order=tokens_first"));
+}
+
+TEST(Offline, OutputsOfAKernelThatReadsOtherPlacesAreNotJudged) {
+  const Folder folder;
+  const std::string file = packed_case_by(folder, "heads_first");
+  rewrite(file, [](fixtures::CaseRecord& record) {
+    record.actual.at("heads_first").profile = R"({"statistics_order": "tokens_first"})";
+  });
+  const Answer result = check(file);
+  EXPECT_EQ(result.code, 3) << result.out << result.err;
+  EXPECT_PRED2(has, result.out, std::string("not_applicable"));
+  EXPECT_PRED2(has, result.out, std::string("export with --numerics"));
+}
+
 TEST(Offline, TwoDifferentRunsOfAFixedOrderAreNondeterministic) {
   const Folder folder;
   const std::string file = exported(folder, {"--implementation=fixed_order"});

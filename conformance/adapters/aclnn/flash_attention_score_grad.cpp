@@ -47,8 +47,8 @@ struct EntryPoints<FlashAttentionScoreGrad> {
   static spec::FlashEntryPoint entry_point_of(const Op::Problem& problem) {
     if (!is_packed(problem.input_layout)) return spec::FlashEntryPoint::g2;
     if (problem.head_dim_rope > 0) return spec::FlashEntryPoint::u3;
-    return problem.softmax_in_layout == spec::StatisticsOrder::packed ? spec::FlashEntryPoint::u2
-                                                                      : spec::FlashEntryPoint::u4;
+    return problem.softmax_in_layout == spec::SoftmaxInLayout::empty ? spec::FlashEntryPoint::u2
+                                                                     : spec::FlashEntryPoint::u4;
   }
 
   static Contents contents(Op::Parameters& p, const Op::Inputs& in, Op::Outputs& out) {

@@ -99,7 +99,7 @@ std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place&
   const spec::Shape& stride = tensor.strides;
   if (!is_packed(p.input_layout))
     return tensor.offset + place.b * stride[0] + place.n * stride[1] + place.s * stride[2];
-  const std::int64_t row = p.softmax_in_layout == spec::StatisticsOrder::packed
+  const std::int64_t row = p.statistics_order == spec::StatisticsOrder::heads_first
                                ? queries_.row(place.b, place.n, place.s)
                                : (queries_.start(place.b) + place.s) * p.heads_q + place.n;
   return tensor.offset + row / p.heads_q * stride[0] + row % p.heads_q * stride[1];

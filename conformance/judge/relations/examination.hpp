@@ -11,6 +11,7 @@
 #include "assay/conformance/suite.hpp"
 #include "case/limits.hpp"
 #include "judge/basis.hpp"
+#include "judge/readings.hpp"
 #include "judge/relations/relating.hpp"
 #include "judge/relations/relation.hpp"
 
@@ -101,11 +102,9 @@ class RelationExamination {
   /// Runs the kernel and compares. The report tells the largest difference as a share of the
   /// tolerance.
   CaseReport examine(Kernel& kernel) {
-    return related(examined_, kernel, [&](const Case<Op>& c, CaseReport& report) {
-      if (!experiment_) return outside(relation_->domain, report);
-      if (c.seed == examined_.seed) return judge_once(kernel, report);
-      return RelationExamination(c).judge_once(kernel, report);
-    });
+    return read_otherwise(
+        examined_, kernel, examine_reading(kernel, nullptr),
+        [&](const spec::Numerics& reading) { return examine_reading(kernel, &reading); });
   }
 
  private:
@@ -119,9 +118,20 @@ class RelationExamination {
     return {case_of(trial, examined_), inputs_of(trial)};
   }
 
-  Gradients run(const Prepared& prepared, Kernel& kernel) const {
-    return gradients_of<Op>(prepared.asked.problem,
-                            related_run(prepared.asked, prepared.inputs, kernel));
+  /// Disputed inputs lie as `reading` declares it.
+  Gradients run(const Prepared& prepared, Kernel& kernel, const spec::Numerics& reading) const {
+    const Asked<Op> given(prepared.asked, prepared.inputs, reading);
+    return gradients_of<Op>(given.asked().problem,
+                            related_run(given.asked(), given.inputs(), kernel));
+  }
+
+  /// Without a reading it is what the kernel declares.
+  CaseReport examine_reading(Kernel& kernel, const spec::Numerics* reading) {
+    return related(examined_, kernel, [&](const Case<Op>& c, CaseReport& report) {
+      if (!experiment_) return outside(relation_->domain, report);
+      if (c.seed == examined_.seed) return judge_once(kernel, reading, report);
+      return RelationExamination(c).judge_once(kernel, reading, report);
+    });
   }
 
   /// The tolerance of the base and of what the variants predict, added.
@@ -145,7 +155,7 @@ class RelationExamination {
   /// Multiply-adds up to which the tolerance of every element is worth its time.
   static constexpr double most_bounded = 1e8;
 
-  Decision judge_once(Kernel& kernel, CaseReport& report) {
+  Decision judge_once(Kernel& kernel, const spec::Numerics* reading, CaseReport& report) {
     const auto does_not_apply = [&](Rule rule, const std::string& text) {
       add_note(report, "note", text);
       return Decision(Verdict::not_applicable, rule, text);
@@ -156,9 +166,10 @@ class RelationExamination {
     if (!exact && Parts::cost_of_bounds(examined_.problem) > most_bounded)
       return does_not_apply(
           Rule::domain, "so long a run is compared bit by bit alone, which needs a fixed order");
-    const Gradients actual = run(runs_[0], kernel);
+    const spec::Numerics& read = reading != nullptr ? *reading : numerics;
+    const Gradients actual = run(runs_[0], kernel, read);
     std::vector<Gradients> outputs;
-    for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel));
+    for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel, read));
     const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)
       return does_not_apply(Rule::inconsistent_inputs,

@@ -7,6 +7,7 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention/profiles.hpp"
 #include "attention/statistics.hpp"
+#include "operators/flash_attention_score_grad/statistics_index.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -21,38 +22,10 @@ Tensor filled(const spec::Parameter& parameter, const Case<Op>& c, const spec::E
                        {.seed = c.seed, .which = which, .value = flash::profile_value(c.profile)});
 }
 
-/// Where the first replica of a row of statistics lies: `row` counts as Extents::row does.
-class StatisticsIndex {
- public:
-  StatisticsIndex(const Tensor& tensor, const Op::Problem& p)
-      : tensor_(tensor),
-        as_shaped_(is_packed(p.input_layout) &&
-                   p.softmax_in_layout == spec::StatisticsOrder::same_as_input),
-        extents_(query_extents(p)) {}
-
-  std::int64_t operator()(std::int64_t row) const {
-    const spec::Shape& stride = tensor_.strides;
-    if (as_shaped_) {
-      const auto [b, n, s] = extents_.position(row);
-      return tensor_.offset + (extents_.start(b) + s) * stride[0] + n * stride[1];
-    }
-    // The rows lie in the order of the flattened view, whatever the axes of its shape mean.
-    std::int64_t element = tensor_.offset;
-    for (std::size_t axis = tensor_.shape.size() - 1; axis-- > 0; row /= tensor_.shape[axis])
-      element += row % tensor_.shape[axis] * stride[axis];
-    return element;
-  }
-
- private:
-  const Tensor& tensor_;
-  bool as_shaped_;
-  spec::Extents extents_;
-};
-
 Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
                   const std::vector<double>& rows) {
   Tensor tensor = guarded_tensor(parameter);
-  const StatisticsIndex at(tensor, p);
+  const flash::StatisticsIndex at(tensor, p);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::int64_t first = at(static_cast<std::int64_t>(row));
     for (std::int64_t k = 0; k < spec::statistics_replicas; ++k)

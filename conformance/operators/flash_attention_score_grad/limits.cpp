@@ -75,9 +75,12 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
            rope ? "add --head_dim_rope=64, or take --entry_point=u1"
                 : try_entry_points(spec::has_rope));
   if (!spec::has_softmax_in_layout(c.entry_point) &&
-      p.softmax_in_layout != spec::StatisticsOrder::packed)
-    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_entry_point(c),
+      p.softmax_in_layout != spec::SoftmaxInLayout::empty)
+    refuse("softmax_in_layout", text(p.softmax_in_layout), "empty" + of_entry_point(c),
            try_entry_points(spec::has_softmax_in_layout));
+  if (!packed && p.statistics_order != spec::StatisticsOrder::heads_first)
+    refuse("statistics_order", text(p.statistics_order),
+           "heads_first with layout " + text(p.input_layout), "take --layout=TND");
   if (spec::has_pse_type(c.entry_point)) return;
   const std::string next = try_entry_points(spec::has_pse_type);
   if (p.pse_type != 1)
@@ -207,11 +210,13 @@ std::span<const FieldRange> Suite<Op>::field_ranges() {
 void Suite<Op>::imply_extents(const Op::Problem& given, Op::Problem& implied) {
   if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
   if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
+  implied.statistics_order = upstream_order(given.softmax_in_layout);
 }
 
 void Suite<Op>::settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
   require_lengths(p);
   require_as_many(p.lengths_q, p.lengths_kv);
+  if (!given("statistics_order")) p.statistics_order = upstream_order(p.softmax_in_layout);
   settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
   settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
 }

@@ -194,12 +194,14 @@ std::vector<FlashCase> simpler_layout(const FlashCase& c) {
   if (!is_packed(c.problem.input_layout)) return {simpler};
   simpler.entry_point =
       spec::has_pse_type(c.entry_point) ? FlashEntryPoint::g2 : FlashEntryPoint::g1;
-  simpler.problem.softmax_in_layout = spec::StatisticsOrder::packed;
+  simpler.problem.softmax_in_layout = spec::SoftmaxInLayout::empty;
+  simpler.problem.statistics_order = spec::StatisticsOrder::heads_first;
   return {simpler};
 }
 
-/// The entry point with the fewest parameters.
+/// The entry point with the fewest parameters. The bytes of the statistics stay.
 std::vector<FlashCase> plain_entry_point(FlashCase c) {
+  c.problem.softmax_in_layout = spec::SoftmaxInLayout::empty;
   c.entry_point = spec::is_unpadding(c.entry_point) ? FlashEntryPoint::u1 : FlashEntryPoint::g1;
   return {c};
 }

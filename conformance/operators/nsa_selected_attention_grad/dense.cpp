@@ -19,7 +19,7 @@ Flash::Problem dense_problem(const Op::Problem& p) {
           .head_dim = p.head_dim,
           .head_dim_v = p.head_dim_v,
           .scale_value = p.scale_value,
-          .softmax_in_layout = spec::StatisticsOrder::same_as_input};
+          .statistics_order = spec::StatisticsOrder::tokens_first};
 }
 
 AttentionCase dense_case(const Case<Op>& c) {

@@ -50,7 +50,7 @@ Dense Kernel::read(const spec::Tensor& tensor, spec::Layout layout, const spec::
 
 std::int64_t Kernel::statistics_element(const Op::Problem& p, const spec::Extents& e,
                                         const spec::RowPosition& at) const {
-  if (is_packed(p.input_layout) && p.softmax_in_layout == spec::StatisticsOrder::same_as_input)
+  if (is_packed(p.input_layout) && p.statistics_order == spec::StatisticsOrder::tokens_first)
     return ((e.start(at.b) + at.s) * e.heads + at.n) * spec::statistics_replicas;
   return e.row(at.b, at.n, at.s) * spec::statistics_replicas;
 }

@@ -39,7 +39,7 @@ spec::Tensor run_of(const spec::Tensor& tensor, std::int64_t first, const spec::
 }
 
 spec::Tensor statistics_of(const Op::Problem& p, const spec::Tensor& tensor, const Cut& cut) {
-  if (p.softmax_in_layout == spec::StatisticsOrder::same_as_input)
+  if (p.statistics_order == spec::StatisticsOrder::tokens_first)
     return tokens_of(tensor, cut.first_query, cut.queries);
   return run_of(tensor, p.heads_q * cut.first_query * spec::statistics_replicas,
                 {cut.queries, p.heads_q, spec::statistics_replicas});

@@ -6,8 +6,9 @@
 
 namespace assay::aclnn {
 
-Device::Device(spec::Product modelled)
+Device::Device(spec::Product modelled, const spec::Numerics& orders)
     : product(modelled),
+      statistics_orders(orders),
       spec(modelled == spec::Product::a2 ? device::a2() : device::a3()),
       memory(static_cast<std::size_t>(spec.memories.hbm.value), "device"),
       flash_attention_score_grad(spec, optimized::flash_attention_score_grad),

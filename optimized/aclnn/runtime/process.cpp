@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::int32_t device_number = 0;  // the only one
 constexpr const char* product_variable = "ASSAY_ACLNN_PRODUCT";
+constexpr const char* orders_variable = "ASSAY_ACLNN_STATISTICS";
 
 thread_local aclrtContext thread_context = nullptr;
 
@@ -33,6 +35,29 @@ spec::Product chosen_product() {
     throw invalid(std::string(product_variable) + " is \"" + given + "\"; it must be one of " +
                   spec::spellings_of<spec::Product>.choices());
   return *product;
+}
+
+/// Such as "statistics_order=tokens_first,statistics_order_empty=heads_first".
+spec::Numerics chosen_orders() {
+  const char* const given = std::getenv(orders_variable);
+  if (given == nullptr) return {};
+  const auto refused = [&](const std::string& why) {
+    return invalid(std::string(orders_variable) + " is \"" + given + "\": " + why);
+  };
+  spec::Numerics orders;
+  try {
+    orders = spec::numerics_from_text(given, spec::DType::fp32);
+  } catch (const std::invalid_argument& error) {
+    throw refused(error.what());
+  }
+  spec::Numerics nothing_else;
+  nothing_else.statistics_order = orders.statistics_order;
+  nothing_else.statistics_order_empty = orders.statistics_order_empty;
+  nothing_else.statistics_order_same_as_input = orders.statistics_order_same_as_input;
+  if (orders != nothing_else)
+    throw refused(
+        "it may set statistics_order, statistics_order_empty and statistics_order_same_as_input");
+  return orders;
 }
 
 }  // namespace
@@ -68,7 +93,7 @@ void Process::initialize() {
   const std::lock_guard lock(mutex_);
   if (state_ == State::initialized)
     throw Failure(ACL_ERROR_REPEAT_INITIALIZE, "the process is initialized already");
-  device_ = std::make_shared<Device>(chosen_product());
+  device_ = std::make_shared<Device>(chosen_product(), chosen_orders());
   state_ = State::initialized;
 }
 

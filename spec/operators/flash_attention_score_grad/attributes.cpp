@@ -88,6 +88,25 @@ FlashRequirement softmax_in_layout() {
               {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}};
 }
 
+FlashRequirement order_of_statistics() {
+  return {
+      .id = "FAG-C83a",
+      .statement =
+          "In TND softmaxMax and softmaxSum of shape (T, N, 8) lie in memory sequence by "
+          "sequence, heads before tokens (upstream's code, and of u4 for \"\"), or as the shape "
+          "says, tokens before heads (the constraints of u1 to u3, and upstream's code of u4 "
+          "for \"same_as_input\"). The table of u3 has [N,T,8]; the page of u4 exchanges the "
+          "two values. Either order is right: a kernel declares its own by the numerics "
+          "statistics_order, statistics_order_empty and statistics_order_same_as_input.",
+      .source = {rope_page, "softmaxMaxOptional, against its constraints"},
+      .standing = Standing::disputed,
+      .sides = {Side::content},
+      .notes = "FAG-Q3, FAG-Q4",
+      .applies = [](const FlashCall& c) { return is_packed(c); },
+      .holds = always,
+      .reason = content_reason};
+}
+
 FlashRequirement start_indices() {
   return {
       .id = "FAG-C84",
@@ -184,9 +203,9 @@ std::vector<FlashRequirement> rows_beside_calls() {
 
 std::vector<FlashRequirement> attribute_requirements() {
   std::vector<FlashRequirement> requirements = {
-      keep_prob_range(),   no_dropout(),    drop_mask_size(),
-      softmax_in_layout(), start_indices(), single_layout(),
-      matching_packages(), time_limit(),    default_mode()};
+      keep_prob_range(),     no_dropout(),    drop_mask_size(), softmax_in_layout(),
+      order_of_statistics(), start_indices(), single_layout(),  matching_packages(),
+      time_limit(),          default_mode()};
   const auto beside = rows_beside_calls();
   requirements.insert(requirements.end(), beside.begin(), beside.end());
   return requirements;

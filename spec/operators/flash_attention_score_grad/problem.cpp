@@ -166,7 +166,7 @@ Call<Op> call_of(const Op::Problem& p, FlashEntryPoint entry_point, Product prod
   }
   if (has_softmax_in_layout(entry_point))
     call.attributes.softmax_in_layout =
-        p.softmax_in_layout == StatisticsOrder::packed ? "" : "same_as_input";
+        p.softmax_in_layout == SoftmaxInLayout::empty ? "" : "same_as_input";
   return call;
 }
 

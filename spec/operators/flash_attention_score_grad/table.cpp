@@ -279,7 +279,8 @@ std::optional<FlashProblem> problem_of(const FlashCall& call) {
     problem->kv_start_idx = p.kv_start_idx.value_or(std::vector<std::int64_t>{});
   }
   if (call.attributes.softmax_in_layout == "same_as_input")
-    problem->softmax_in_layout = StatisticsOrder::same_as_input;
+    problem->softmax_in_layout = SoftmaxInLayout::same_as_input;
+  problem->statistics_order = upstream_order(problem->softmax_in_layout);
   return problem;
 }
 

@@ -100,7 +100,8 @@ FlashCase any_case() {
                                      spec::MaskShape::b_one_ss, spec::MaskShape::bnss);
   p.mask_dtype = *rc::gen::element(spec::DType::boolean, spec::DType::uint8);
   if (spec::has_softmax_in_layout(c.entry_point))
-    p.softmax_in_layout = any_of<spec::StatisticsOrder>();
+    p.softmax_in_layout = any_of<spec::SoftmaxInLayout>();
+  if (is_packed(p.input_layout)) p.statistics_order = any_of<spec::StatisticsOrder>();
   if (spec::has_pse_type(c.entry_point))
     p.q_start_idx = {between(-9, 9)}, p.kv_start_idx = {3, 3, 3};
   c.product = any_of<spec::Product>();
@@ -232,7 +233,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--layout=TND --entry_point=u3",
                 "--head_dim_rope=0: accepted: 1 to 768 with entry point u3"},
         BadLine{"--entry_point=g2 --softmax_in_layout=same_as_input",
-                "--softmax_in_layout=same_as_input: accepted: packed with entry point g2"},
+                "--softmax_in_layout=same_as_input: accepted: empty with entry point g2"},
+        BadLine{"--layout=BSH --statistics_order=tokens_first",
+                "--statistics_order=tokens_first: accepted: heads_first with layout BSH"},
         BadLine{"--pse_type=2 --pse_shift=N", "--pse_type=2: accepted: 1 with entry point g1"},
         BadLine{"--layout=TND --entry_point=u4 --pse_type=0", "accepted: 1 with entry point u4"},
         BadLine{"--q_start_idx=4", "--q_start_idx=4: accepted: no number with entry point g1"},

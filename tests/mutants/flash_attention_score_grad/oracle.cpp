@@ -302,7 +302,7 @@ class Builder {
   void store_statistics(const spec::RowPosition& row, double top, double sum) {
     const spec::Extents e = query_extents(p());
     std::int64_t position = rows_done_++;
-    if (p().softmax_in_layout == spec::StatisticsOrder::same_as_input)
+    if (p().statistics_order == spec::StatisticsOrder::tokens_first)
       position = (e.start(row.b) + row.s) * p().heads_q + row.n;
     for (std::int64_t r = 0; r < spec::statistics_replicas; ++r) {
       const auto k = static_cast<std::size_t>(position * spec::statistics_replicas + r);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sstream>
+#include <tuple>
 
 #include "../../spec/problems.hpp"
 #include "flash_entries.hpp"
@@ -106,10 +108,41 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
     }
 }
 
+/// Statistics of every call lie otherwise than upstream's code reads them.
+struct OtherOrders {
+  OtherOrders() {
+    setenv("ASSAY_ACLNN_STATISTICS",
+           "statistics_order=tokens_first,statistics_order_empty=tokens_first,"
+           "statistics_order_same_as_input=heads_first",
+           1);
+  }
+  ~OtherOrders() { unsetenv("ASSAY_ACLNN_STATISTICS"); }
+};
+
+/// The environment is set before aclInit reads it.
+class FlashOfOtherOrders : OtherOrders, public Flash {};
+
+TEST_F(FlashOfOtherOrders, ReadsStatisticsAsTheEnvironmentSays) {
+  using enum spec::StatisticsOrder;
+  using enum spec::SoftmaxInLayout;
+  for (const auto& [entry_point, layout, order] :
+       {std::tuple{FlashEntryPoint::u1, empty, tokens_first},
+        {FlashEntryPoint::u2, empty, tokens_first},
+        {FlashEntryPoint::u4, empty, tokens_first},
+        {FlashEntryPoint::u4, same_as_input, heads_first}}) {
+    Asked asked{.problem = ragged(), .entry_point = entry_point};
+    asked.problem.softmax_in_layout = layout;
+    asked.problem.statistics_order = order;
+    expect_same_bits(asked);
+  }
+}
+
 TEST_F(Flash, ReadsStatisticsInEitherOrder) {
-  for (const auto order : {spec::StatisticsOrder::packed, spec::StatisticsOrder::same_as_input}) {
+  using enum spec::SoftmaxInLayout;
+  for (const auto layout : {empty, same_as_input}) {
     Asked asked{.problem = ragged(), .entry_point = FlashEntryPoint::u4};
-    asked.problem.softmax_in_layout = order;
+    asked.problem.softmax_in_layout = layout;
+    asked.problem.statistics_order = upstream_order(layout);
     expect_same_bits(asked);
   }
 }

@@ -59,6 +59,24 @@ TEST(Process, ModelsTheProductOfTheEnvironment) {
   unsetenv("ASSAY_ACLNN_PRODUCT");
 }
 
+TEST(Process, RefusesStatisticsOrdersThatItDoesNotHave) {
+  const auto refusal_of = [](const char* orders) {
+    setenv("ASSAY_ACLNN_STATISTICS", orders, 1);
+    EXPECT_EQ(aclInit(nullptr), ACL_ERROR_INVALID_PARAM) << orders;
+    const std::string message = recent_message();
+    unsetenv("ASSAY_ACLNN_STATISTICS");
+    return message;
+  };
+  EXPECT_EQ(refusal_of("statistics_order=NTD"),
+            "aclInit: ASSAY_ACLNN_STATISTICS is \"statistics_order=NTD\": numerics "
+            "'statistics_order=NTD': wanted undeclared, heads_first, tokens_first");
+  EXPECT_EQ(refusal_of("stage=bf16"),
+            "aclInit: ASSAY_ACLNN_STATISTICS is \"stage=bf16\": it may set statistics_order, "
+            "statistics_order_empty and statistics_order_same_as_input");
+  EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS) << recent_message();
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+}
+
 TEST_F(Runtime, HasOneDevice) {
   std::uint32_t count = 0;
   EXPECT_EQ(aclrtGetDeviceCount(&count), ACL_SUCCESS);

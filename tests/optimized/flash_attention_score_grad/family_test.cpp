@@ -61,17 +61,19 @@ TEST(Packed, AgreesWithTheFormulaForUnevenLengthsAndEveryType) {
 
 TEST(Packed, ReadsAndWritesStridedViews) {
   for (const Striding striding : {Striding::padded, Striding::transposed})
-    for (const StatisticsOrder order : {StatisticsOrder::packed, StatisticsOrder::same_as_input}) {
+    for (const StatisticsOrder order :
+         {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
       Op::Problem p = compressed(packed({5, 0, 33}, {20, 4, 9}), 3);
-      p.softmax_in_layout = order;
+      p.statistics_order = order;
       expect_gradients({.problem = p, .inputs = striding, .outputs = striding});
     }
 }
 
 TEST(Packed, ReadsStatisticsInBothOrders) {
-  for (const StatisticsOrder order : {StatisticsOrder::packed, StatisticsOrder::same_as_input}) {
+  for (const StatisticsOrder order :
+       {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
     Op::Problem p = packed({3, 0, 150, 14}, {8, 6, 9, 30});
-    p.softmax_in_layout = order;
+    p.statistics_order = order;
     expect_gradients({.problem = p});
   }
 }
@@ -332,7 +334,7 @@ TEST(Family, TakesEverythingAtOnce) {
   p.q_start_idx = {4}, p.kv_start_idx = {4};
   p.drop_mask = DropMask::granules, p.keep_prob = 0.8;
   p.head_dim_rope = 8;
-  p.softmax_in_layout = StatisticsOrder::same_as_input;
+  p.statistics_order = StatisticsOrder::tokens_first;
   expect_gradients({.problem = p, .inputs = Striding::padded, .outputs = Striding::transposed});
 }
 

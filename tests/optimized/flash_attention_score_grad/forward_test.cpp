@@ -153,11 +153,11 @@ TEST(Forward, DropsProbabilitiesButNotStatistics) {
 }
 
 TEST(Forward, ReadsTheRopePartAndWritesStridedViews) {
-  for (const StatisticsOrder order : {StatisticsOrder::packed, StatisticsOrder::same_as_input})
+  for (const StatisticsOrder order : {StatisticsOrder::heads_first, StatisticsOrder::tokens_first})
     for (const Striding striding : {Striding::padded, Striding::transposed}) {
       Op::Problem p = compressed(packed({40, 3}, {41, 5}, DType::bf16), 3);
-      p.head_dim_rope = order == StatisticsOrder::packed ? 8 : 0;
-      p.softmax_in_layout = order;
+      p.head_dim_rope = order == StatisticsOrder::heads_first ? 8 : 0;
+      p.statistics_order = order;
       expect_forward({.problem = p, .inputs = striding});
     }
 }

@@ -107,7 +107,7 @@ std::vector<std::int64_t> statistics_elements(const Op::Problem& p, const Tensor
       element += row.b * s[0] + row.n * s[1] + row.i * s[2] + lane * s[3];
     } else {
       std::int64_t number = 8 * ((before + row.i) * heads + row.n) + lane;
-      if (p.softmax_in_layout == spec::StatisticsOrder::packed)
+      if (p.statistics_order == spec::StatisticsOrder::heads_first)
         number = 8 * (heads * before + row.n * p.length_q(row.b) + row.i) + lane;
       element += number / (8 * heads) * s[0] + number / 8 % heads * s[1] + number % 8 * s[2];
     }

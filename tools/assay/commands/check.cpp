@@ -75,9 +75,13 @@ class FileJudge {
     const spec::Numerics numerics =
         actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
                                : conformance::numerics_from_json(actual.profile, io, Op::name);
-    if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
+    if (const auto reason = other_inputs(numerics))
+      return not_applicable(name, conformance::Rule::no_exact_inputs, *reason);
+    if (const auto reason = other_places(numerics))
+      return not_applicable(name, conformance::Rule::undeclared_order, *reason);
+    const auto outputs = conformance::outputs_from(case_, actual.outputs);
     Judged result{
-        .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
+        .report = read_otherwise(examination_.judge(outputs, numerics), outputs, numerics),
         .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
                         "workspace rules", "numerics and file belong to the kernel named"}};
     CaseReport& report = result.report;
@@ -95,10 +99,45 @@ class FileJudge {
     return result;
   }
 
-  Judged not_applicable(const std::string& name, const std::string& reason) const {
+  /// Why the kernel would not have been given these inputs: it declares that they lie otherwise.
+  std::optional<std::string> other_places(const spec::Numerics& numerics) const {
+    using Suite = conformance::Suite<Op>;
+    const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
+    if (declared == case_.problem) return std::nullopt;
+    return "the file has them otherwise: " + Suite::place_of_inputs(declared) +
+           "; export with --numerics for what the kernel declares";
+  }
+
+  /// The report `first`; where its numbers are wrong and the numerics leave open how the inputs
+  /// lie, that of the same inputs and outputs read otherwise, if this does not object.
+  CaseReport read_otherwise(CaseReport first, const typename Op::Outputs& outputs,
+                            const spec::Numerics& numerics) {
+    using Suite = conformance::Suite<Op>;
+    if (!conformance::are_numbers_wrong(first.verdict)) return first;
+    for (const conformance::OtherReading& reading : Suite::other_readings(case_, numerics)) {
+      conformance::Case<Op> other = case_;
+      other.track = conformance::Track::bound;
+      other.problem = Suite::as_declared(case_.problem, case_.entry_point, reading.numerics);
+      conformance::Examination<Op> examination(other, examination_.inputs(numerics));
+      CaseReport report = examination.judge(outputs, numerics);
+      if (contribution(report.verdict) == ExitCode::nonconformant) continue;
+      const bool conforms = contribution(report.verdict) == ExitCode::conformant;
+      const std::string text = (conforms ? "conforms if " : "may conform if ") + reading.text;
+      first.verdict = {conforms ? Verdict::conforms_weak : Verdict::inconclusive,
+                       conformance::Rule::undeclared_order,
+                       text + "; as the case asks: " + first.verdict.evidence};
+      if (conforms) first.tensors = report.tensors, first.findings.clear();
+      first.findings.push_back({.rule = "note", .tensor = {}, .text = text});
+      return first;
+    }
+    return first;
+  }
+
+  Judged not_applicable(const std::string& name, conformance::Rule rule,
+                        const std::string& reason) const {
     Judged result{.report = conformance::blank_report(case_), .unconfirmed = {}};
     result.report.implementation = name;
-    result.report.verdict = {Verdict::not_applicable, conformance::Rule::no_exact_inputs, reason};
+    result.report.verdict = {Verdict::not_applicable, rule, reason};
     result.report.findings.push_back({.rule = "note", .tensor = {}, .text = reason});
     return result;
   }

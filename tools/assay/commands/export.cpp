@@ -49,7 +49,7 @@ struct Chosen {
 
 /// Cases written, and how the references in them are known.
 struct Golden {
-  std::int64_t cases = 0;
+  std::int64_t cases = 0, repeated = 0;
   conformance::Certainty certainty;
 };
 
@@ -179,8 +179,18 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
     own = make_implementation<Op>(context.registry, flags);
     implementation.emplace(*own, flags.name);
   }
-  for (const auto& c : cases) {
+  std::set<std::string> lines;
+  for (auto c : cases) {
     if (context.stop) throw Stopped(options.file);
+    // Two cases may differ in nothing but how disputed inputs lie.
+    c.problem = conformance::Suite<Op>::as_declared(
+        c.problem, c.entry_point,
+        implementation ? implementation->numerics(c.problem)
+                       : numerics_value<Op>(options.numerics, c.problem.dtype));
+    if (!lines.insert(conformance::command_line(c)).second) {
+      ++golden.repeated;
+      continue;
+    }
     auto record = named(c, [&] {
       return record_of(options, c, implementation ? &*implementation : nullptr, inexact,
                        golden.certainty);
@@ -260,9 +270,14 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
   context.out << fmt::format(
       "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
       "without "
-      "exact inputs for the numerics\n",
+      "exact inputs for the numerics{}\n",
       sum.calls, sum.relations, sum.large,
-      limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - golden.cases);
+      limit.empty() ? "as too large" : "larger than --largest=" + limit,
+      sum.cases - golden.cases - golden.repeated,
+      golden.repeated == 0
+          ? ""
+          : fmt::format(", {} that repeat another one with the statistics as the numerics declare",
+                        golden.repeated));
   return conclude(options, golden, context.out);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,12 @@ struct NoExactCases {
   typename Op::Inputs inputs;
 };
 
+/// Numerics that declare how disputed inputs lie.
+struct OtherReading {
+  spec::Numerics numerics;
+  std::string text;  ///< what they declare: "statistics are read as ... (statistics_order=...)"
+};
+
 /// What an operator need not say of itself.
 template <class Op>
 struct SuiteDefaults {
@@ -65,6 +72,31 @@ struct SuiteDefaults {
   /// What the documents leave open about a legal call that breaks no requirement, so that its
   /// refusal convicts nobody; empty if nothing.
   static std::string open_reading(const Case<Op>&) { return {}; }
+
+  // Readings: inputs that lie in memory one way or the other, where the documents contradict each
+  // other and numerics declare which.
+
+  /// The problem whose inputs lie as the numerics declare; the problem itself where they declare
+  /// nothing of it.
+  static Problem as_declared(const Problem& problem, typename Op::EntryPoint,
+                             const spec::Numerics&) {
+    return problem;
+  }
+  /// The inputs of `problem`, moved to where they lie in `other`, which as_declared gave.
+  static typename Op::Inputs moved(const Problem& /*problem*/, const Problem& /*other*/,
+                                   const typename Op::Inputs& inputs) {
+    return inputs;
+  }
+  /// A sentence: how the inputs of the problem lie.
+  static std::string place_of_inputs(const Problem&) { return {}; }
+  /// What a kernel could declare where these numerics declare nothing, so that the inputs of the
+  /// case would lie otherwise.
+  static std::vector<OtherReading> other_readings(const Case<Op>&, const spec::Numerics&) {
+    return {};
+  }
+  /// A small legal call that a kernel reads as it reads the case; nothing: there is none, or the
+  /// case is that call.
+  static std::optional<Case<Op>> small_call(const Case<Op>&) { return std::nullopt; }
 
   // Plan.
 

@@ -196,7 +196,8 @@ FlashCase draw_fields(const Categories& k, double budget, Draws& draws) {
        .sparse_mode = k.sparse_mode,
        .atten_mask = k.mask,
        .mask_dtype = k.mask_dtype,
-       .softmax_in_layout = k.statistics};
+       .softmax_in_layout = k.in_layout,
+       .statistics_order = k.statistics};
   draw_heads(p, k.group, draws);
   draw_dims(p, k, draws);
   draw_lengths(p, k, budget, draws);

@@ -61,10 +61,10 @@ std::vector<Exclusion> senseless_of_entry_points() {
               }),
       of.rule({why, "The entry point has no start indices."}, {"entry_point", "start"},
               [](const K& k) { return !has_pse_type(k.entry_point) && k.start != Start::absent; }),
-      of.rule({why, "The entry point has no softmaxInLayout."}, {"entry_point", "statistics"},
+      of.rule({why, "The entry point has no softmaxInLayout."}, {"entry_point", "in_layout"},
               [](const K& k) {
                 return !has_softmax_in_layout(k.entry_point) &&
-                       k.statistics != spec::StatisticsOrder::packed;
+                       k.in_layout != spec::SoftmaxInLayout::empty;
               }),
       of.rule({why, "The entry point has no rope."}, {"entry_point", "rope"},
               [](const K& k) { return !has_rope(k.entry_point) && k.rope != Rope::absent; }),
@@ -75,6 +75,10 @@ std::vector<Exclusion> senseless_of_positions() {
   const auto& of = factors();
   constexpr auto why = Why::senseless;
   return {
+      of.rule({why, "Padded, the statistics have one memory order."}, {"layout", "statistics"},
+              [](const K& k) {
+                return !is_packed(k) && k.statistics != spec::StatisticsOrder::heads_first;
+              }),
       of.rule({why, "Padded, every sequence has the length of the axis."}, {"layout", "lengths"},
               [](const K& k) {
                 return !is_packed(k) && any_of(k.lengths, {Lengths::paired, Lengths::unequal,

@@ -118,6 +118,7 @@ const Factors<Op, Categories>& factors() {
       F::drawn("pse_shape", &K::pse_shape, every<spec::PseShape>()),
       F::drawn("start", &K::start,
                in_order<Start>({"absent", "equal", "query_ahead", "key_ahead", "query_alone"})),
+      F::drawn("in_layout", &K::in_layout, every<spec::SoftmaxInLayout>()),
       F::drawn("statistics", &K::statistics, every<spec::StatisticsOrder>()),
       F::drawn("rope", &K::rope, in_order<Rope>({"absent", "eight", "part", "whole"})),
       F::drawn("narrow_value", &K::narrow_value, in_order<bool>({"no", "yes"})),

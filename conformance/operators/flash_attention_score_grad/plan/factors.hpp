@@ -72,6 +72,7 @@ struct Categories {
   std::string_view drop;
   spec::PseShape pse_shape;
   Start start;
+  spec::SoftmaxInLayout in_layout;
   spec::StatisticsOrder statistics;
   Rope rope;
   bool narrow_value;  ///< head_dim_v below head_dim

@@ -30,7 +30,8 @@ spec::Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
                         const spec::Extents& queries, const std::vector<double>& rows) {
   spec::Tensor tensor = guarded_tensor(parameter);
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
-  const bool by_token = p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+  const bool by_token =
+      is_packed(p.input_layout) && p.statistics_order == spec::StatisticsOrder::tokens_first;
   for (std::int64_t row = 0; row < queries.rows(); ++row) {
     const spec::RowPosition place = queries.position(row);
     const std::int64_t first =
@@ -100,7 +101,7 @@ bool Parts::offers(spec::FlashEntryPoint entry_point, const Op::Problem& p) {
   return spec::is_unpadding(entry_point) == is_packed(p.input_layout) &&
          spec::has_rope(entry_point) == (p.head_dim_rope > 0) &&
          (!typed || spec::has_pse_type(entry_point)) &&
-         (p.softmax_in_layout == spec::StatisticsOrder::packed ||
+         (p.softmax_in_layout == spec::SoftmaxInLayout::empty ||
           spec::has_softmax_in_layout(entry_point));
 }
 
@@ -110,7 +111,7 @@ spec::FlashEntryPoint entry_point_of(const Op::Problem& p) {
   using EntryPoint = spec::FlashEntryPoint;
   if (!is_packed(p.input_layout)) return EntryPoint::g2;
   if (p.head_dim_rope > 0) return EntryPoint::u3;
-  return p.softmax_in_layout == spec::StatisticsOrder::same_as_input ? EntryPoint::u4
+  return p.softmax_in_layout == spec::SoftmaxInLayout::same_as_input ? EntryPoint::u4
                                                                      : EntryPoint::u2;
 }
 
@@ -136,9 +137,15 @@ std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); 
 
 CaseReport Suite<Op>::examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   if (c.relation != flash::cascade_name) return RelationExamination<Op>(c).examine(kernel);
-  return related(c, kernel, [&](const Case<Op>& asked, CaseReport& report) {
-    return comparable(asked, [&] { return flash::judge_cascade(asked, kernel, report); });
-  });
+  const auto examined = [&](const spec::Numerics* reading) {
+    return related(c, kernel, [&](Case<Op> asked, CaseReport& report) {
+      const spec::Numerics numerics = reading != nullptr ? *reading : kernel.numerics(c.problem);
+      asked.problem = as_declared(asked.problem, asked.entry_point, numerics);
+      return comparable(asked, [&] { return flash::judge_cascade(asked, kernel, report); });
+    });
+  };
+  return read_otherwise(c, kernel, examined(nullptr),
+                        [&](const spec::Numerics& reading) { return examined(&reading); });
 }
 
 }  // namespace assay::conformance

@@ -156,9 +156,13 @@ bool is_of_fourth_entry_point(const Op::Problem& p) {
   return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
 }
 
+/// A kernel that declares which order it takes for a value of softmaxInLayout is given that one.
 Experiment order_statistics(const Trial& base) {
+  using enum spec::SoftmaxInLayout;
   Trial other = base;
-  other.problem.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+  Op::Problem& p = other.problem;
+  p.softmax_in_layout = p.softmax_in_layout == empty ? same_as_input : empty;
+  p.statistics_order = upstream_order(p.softmax_in_layout);
   return unchanged(base, other);
 }
 
@@ -184,8 +188,10 @@ std::span<const Relation> spelling_relations() {
        "sequences of equal length, without rope", lay_out},
       {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits,
        is_anything, "everything", stride},
-      {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits,
-       is_of_fourth_entry_point, "TND without rope, in pseType 1", order_statistics}};
+      {"statistics_order",
+       "softmaxInLayout, and with it the memory order of the statistics, changes nothing.",
+       Agreement::bits, is_of_fourth_entry_point, "TND without rope, in pseType 1",
+       order_statistics}};
   return relations;
 }
 

@@ -142,7 +142,7 @@ Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, con
   device->flash_attention_score_grad.check(call);
   operands.require_size(device->memory);
   if (optimized::all_outputs_empty(call)) return {};
-  const Op::Problem problem = problem_of(call);
+  const Op::Problem problem = problem_of(call, device->statistics_orders);
   if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::any_output_empty(call))
     optimized::plan(problem, device->spec);  // throws where it does not fit
   return {.workspace_size = workspace_size(call),

@@ -84,7 +84,7 @@ void set_dropout(const Call& call, Op::Problem& p) {
 
 }  // namespace
 
-Op::Problem problem_of(const Call& call) {
+Op::Problem problem_of(const Call& call, const spec::Numerics& orders) {
   Op::Problem p = {.dtype = call.parameters.query.dtype,
                    .scale_value = call.attributes.scale_value};
   set_extents(call, p);
@@ -92,7 +92,9 @@ Op::Problem problem_of(const Call& call) {
   set_position_bias(call, p);
   set_dropout(call, p);
   if (call.attributes.softmax_in_layout == "same_as_input")
-    p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+    p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
+  p.statistics_order = declared_order(orders, call.entry_point, p.softmax_in_layout)
+                           .value_or(upstream_order(p.softmax_in_layout));
   return p;
 }
 

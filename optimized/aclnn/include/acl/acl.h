@@ -10,7 +10,9 @@ extern "C" {
 #endif
 
 /* configPath is not read. The modelled product is that of the environment variable
-   ASSAY_ACLNN_PRODUCT: a2, the default, or a3. */
+   ASSAY_ACLNN_PRODUCT: a2, the default, or a3. Statistics of TND are read as upstream's code does,
+   or as ASSAY_ACLNN_STATISTICS says: statistics_order=tokens_first for the entry points without
+   softmaxInLayout, statistics_order_empty and statistics_order_same_as_input for its two values. */
 aclError aclInit(const char* configPath);
 
 /* Waits for all streams and releases whatever is left. */

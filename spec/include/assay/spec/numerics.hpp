@@ -21,6 +21,9 @@ enum class Origin : std::uint8_t { given, own };
 enum class Order : std::uint8_t { any, fixed };
 /// How an operand enters a product of the matrix unit.
 enum class Product32 : std::uint8_t { exact, tf32, hf32 };
+/// In which memory order a kernel reads softmaxMax and softmaxSum in TND: every sequence head by
+/// head, or token by token, as the shape (T, N, 8) says. The documents contradict each other.
+enum class DeclaredOrder : std::uint8_t { undeclared, heads_first, tokens_first };
 /// The accumulator of the products.
 enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
 
@@ -52,14 +55,21 @@ inline constexpr auto spellings_of<Product32> = Spellings<Product32, 3>{{{
     {Product32::hf32, "hf32"},
 }}};
 template <>
+inline constexpr auto spellings_of<DeclaredOrder> = Spellings<DeclaredOrder, 3>{{{
+    {DeclaredOrder::undeclared, "undeclared"},
+    {DeclaredOrder::heads_first, "heads_first"},
+    {DeclaredOrder::tokens_first, "tokens_first"},
+}}};
+template <>
 inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
     {Accumulator::fp32, "fp32"},
     {Accumulator::fp32_truncating, "fp32_truncating"},
     {Accumulator::fp16, "fp16"},
 }}};
 
-/// What an implementation declares of its own arithmetic. The judge derives every tolerance from
-/// it; a wrong declaration is a failure of the kernel.
+/// What an implementation declares of its own arithmetic, and of the memory order in which it reads
+/// the statistics of attention. The judge derives every tolerance from it; a wrong declaration is a
+/// failure of the kernel.
 struct Numerics {
   DType store_s = DType::fp32;   ///< type to which the scores are rounded before further use
   DType store_p = DType::fp32;   ///< the same of the probabilities
@@ -80,6 +90,10 @@ struct Numerics {
   bool fused = true;             ///< score formed as exp2(fma(S, c, -m c))
   double floor = 0x1p-126;       ///< residues of this size count as 0; 0: exact zero promised
   Order order = Order::any;
+  /// Attention in TND, of u1, u2 and u3; of u4 with softmaxInLayout ""; and with "same_as_input".
+  DeclaredOrder statistics_order = DeclaredOrder::undeclared;
+  DeclaredOrder statistics_order_empty = DeclaredOrder::undeclared;
+  DeclaredOrder statistics_order_same_as_input = DeclaredOrder::undeclared;
   bool weak = false;  ///< too loose by design to earn coverage
 
   friend bool operator==(const Numerics&, const Numerics&) = default;
@@ -107,6 +121,9 @@ void visit_fields(Fields& numerics, Visitor&& visit) {
   visit("fused", numerics.fused);
   visit("floor", numerics.floor);
   visit("order", numerics.order);
+  visit("statistics_order", numerics.statistics_order);
+  visit("statistics_order_empty", numerics.statistics_order_empty);
+  visit("statistics_order_same_as_input", numerics.statistics_order_same_as_input);
   visit("weak", numerics.weak);
 }
 

@@ -13,6 +13,7 @@ using spec::FlashEntryPoint;
 using spec::Layout;
 using spec::MaskShape;
 using spec::PseShape;
+using spec::SoftmaxInLayout;
 using spec::StatisticsOrder;
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
@@ -67,7 +68,8 @@ constexpr Feature features[] = {
     {[](FlashCase& c) { uneven(c), mask(c, 2); }},
     {[](FlashCase& c) {
       uneven(c), mask(c, 3), c.entry_point = FlashEntryPoint::u4;
-      c.problem.softmax_in_layout = StatisticsOrder::same_as_input;
+      c.problem.softmax_in_layout = SoftmaxInLayout::same_as_input;
+      c.problem.statistics_order = StatisticsOrder::tokens_first;
     }},
     {[](FlashCase& c) { uneven(c), mask(c, 3), c.entry_point = FlashEntryPoint::u4; }},
     {[](FlashCase& c) {

@@ -179,15 +179,15 @@ constexpr Planted family_bugs[] = {
     {"rope_missing_in_score", [](const Case<Op>& c) { return c.problem.head_dim_rope > 0; }, 75},
     {"stops_at_empty_sequence",
      [](const Case<Op>& c) { return std::ranges::count(c.problem.lengths_kv, 0) > 0; }, 75},
-    {"packed_statistics_as_input",
+    {"heads_first_not_read",
      [](const Case<Op>& c) {
        return is_packed(c.problem.input_layout) && c.problem.batch > 1 &&
-              c.problem.softmax_in_layout == spec::StatisticsOrder::packed;
+              c.problem.statistics_order == spec::StatisticsOrder::heads_first;
      },
      75},
     {"same_as_input_ignored",
      [](const Case<Op>& c) {
-       return c.problem.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+       return c.problem.statistics_order == spec::StatisticsOrder::tokens_first;
      },
      75},
 };

@@ -132,8 +132,7 @@ std::int64_t statistics_element(const Op::Problem& p, std::int64_t b, std::int64
                                 std::int64_t i) {
   std::int64_t start = 0;
   for (std::int64_t earlier = 0; earlier < b; ++earlier) start += p.length_q(earlier);
-  if (p.softmax_in_layout == StatisticsOrder::same_as_input)
-    return 8 * ((start + i) * p.heads_q + n);
+  if (p.statistics_order == StatisticsOrder::tokens_first) return 8 * ((start + i) * p.heads_q + n);
   return 8 * (p.heads_q * start + n * p.length_q(b) + i);
 }
 
@@ -169,7 +168,7 @@ TEST(Statistics, MayLieAsTheirShapeSays) {
   for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
     FlashCase c = packed_case(spec::FlashEntryPoint::u4);
     c.inputs = striding;
-    c.problem.softmax_in_layout = StatisticsOrder::same_as_input;
+    c.problem.statistics_order = StatisticsOrder::tokens_first;
     expect_forward(c);
   }
 }

@@ -36,6 +36,7 @@ enum class Rule : std::uint8_t {
   exemption,
   certificate,
   weak_numerics,
+  undeclared_order,
   inconsistent_inputs,
   no_exact_inputs,
   stored_case,
@@ -50,7 +51,7 @@ struct RuleText {
 };
 
 /// Every rule in the order of the enumeration.
-inline constexpr std::array<RuleText, 27> rules{{
+inline constexpr std::array<RuleText, 28> rules{{
     {Rule::unstated, "unstated", "the report is of an earlier version, which did not say"},
     {Rule::agreement, "agreement", "every rule on the numbers was checked, and none objects"},
     {Rule::legal_call, "legal_call", "a call that no document forbids is accepted in both phases"},
@@ -80,6 +81,8 @@ inline constexpr std::array<RuleText, 27> rules{{
     {Rule::exemption, "exemption", "at most one judged element in a hundred is exempt"},
     {Rule::certificate, "certificate", "the reference is proven to 2^-10 of the tolerance"},
     {Rule::weak_numerics, "weak_numerics", "numerics that are weak by design earn no coverage"},
+    {Rule::undeclared_order, "undeclared_order",
+     "a kernel that declares no order of disputed inputs may read either"},
     {Rule::inconsistent_inputs, "inconsistent_inputs",
      "numerics that need what the forward gives for the very data are judged on such data"},
     {Rule::no_exact_inputs, "no_exact_inputs",

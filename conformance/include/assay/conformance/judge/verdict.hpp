@@ -28,6 +28,12 @@ enum class Verdict : std::uint8_t {
   tool_failure,
 };
 
+/// Whether a verdict objects to the numbers of the outputs.
+constexpr bool are_numbers_wrong(Verdict verdict) {
+  return verdict == Verdict::nonconformant_structural || verdict == Verdict::nonconformant_proven ||
+         verdict == Verdict::nonconformant_statistical;
+}
+
 /// The process's exit code, and what one verdict contributes to it.
 enum class ExitCode : int { conformant = 0, nonconformant = 1, usage = 2, not_conclusive = 3 };
 

@@ -71,6 +71,15 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static void imply_extents(const Op::Problem& given, Op::Problem& implied);
   static std::string open_reading(const Case<Op>& c);
 
+  static Op::Problem as_declared(const Op::Problem& problem, spec::FlashEntryPoint entry_point,
+                                 const spec::Numerics& numerics);
+  static Op::Inputs moved(const Op::Problem& problem, const Op::Problem& other,
+                          const Op::Inputs& inputs);
+  static std::string place_of_inputs(const Op::Problem& problem);
+  static std::vector<OtherReading> other_readings(const Case<Op>& c,
+                                                  const spec::Numerics& numerics);
+  static std::optional<Case<Op>> small_call(const Case<Op>& c);
+
   static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
   static const Axes* axes();
   static std::vector<std::size_t> choice_of(const Case<Op>& c);

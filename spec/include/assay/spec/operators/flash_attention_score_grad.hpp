@@ -19,6 +19,8 @@
 
 namespace assay::spec {
 
+struct Numerics;
+
 /// How the attention mask is passed. `compressed` and what follows it are the fixed pattern of the
 /// sparse modes: the lower triangle of 2048 x 2048 elements, in mode 6 with the 1024 rows of the
 /// prefix below it; the lists of shapes limit no mode, so that it may have batch and head axes,
@@ -104,16 +106,32 @@ inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
     {DropMask::granules, "granules"},
 }}};
 
-/// Memory order of the statistics of TND, whose shape is (T, N, 8) either way: `packed` holds every
-/// sequence head by head, `same_as_input` is what the shape says. u4 alone has the choice
-/// (softmaxInLayout).
-enum class StatisticsOrder : std::uint8_t { packed, same_as_input };
+/// Value of the attribute softmaxInLayout, which only u4 has: "" or "same_as_input".
+enum class SoftmaxInLayout : std::uint8_t { empty, same_as_input };
+
+template <>
+inline constexpr auto spellings_of<SoftmaxInLayout> = Spellings<SoftmaxInLayout, 2>{{{
+    {SoftmaxInLayout::empty, "empty"},
+    {SoftmaxInLayout::same_as_input, "same_as_input"},
+}}};
+
+/// Memory order of the statistics of TND, whose shape is (T, N, 8) either way: every sequence head
+/// by head, as upstream's code reads them, or token by token, as the shape says. The documents
+/// contradict each other on every entry point (requirement FAG-C83a).
+enum class StatisticsOrder : std::uint8_t { heads_first, tokens_first };
 
 template <>
 inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder, 2>{{{
-    {StatisticsOrder::packed, "packed"},
-    {StatisticsOrder::same_as_input, "same_as_input"},
+    {StatisticsOrder::heads_first, "heads_first"},
+    {StatisticsOrder::tokens_first, "tokens_first"},
 }}};
+
+/// The order that upstream's code reads for a value of softmaxInLayout; entry points without the
+/// attribute read as for "".
+constexpr StatisticsOrder upstream_order(SoftmaxInLayout layout) {
+  return layout == SoftmaxInLayout::empty ? StatisticsOrder::heads_first
+                                          : StatisticsOrder::tokens_first;
+}
 
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
 /// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with
@@ -184,7 +202,8 @@ struct FlashAttentionScoreGrad {
     DType slope_dtype = DType::fp32;  ///< of the slopes of pse_type 2 and 3: fp32, or dtype
     std::vector<std::int64_t> q_start_idx,
         kv_start_idx;  ///< element 0 counts, if both have one; pse_type 2 and 3
-    StatisticsOrder softmax_in_layout = StatisticsOrder::packed;  ///< read in TND
+    SoftmaxInLayout softmax_in_layout = SoftmaxInLayout::empty;       ///< of u4
+    StatisticsOrder statistics_order = StatisticsOrder::heads_first;  ///< read in TND
 
     std::int64_t group() const { return heads_q / heads_kv; }
     std::int64_t length_q(std::int64_t b) const {
@@ -199,7 +218,7 @@ struct FlashAttentionScoreGrad {
 
   /// Shapes: query, dy, attention_in of the layout with heads_q; key, value with heads_kv;
   ///         softmax_max, softmax_sum (batch, heads_q, seq_q, 8) in every padded layout, (T1,
-  ///         heads_q, 8) in TND, there in the memory order softmax_in_layout; pse_shift and
+  ///         heads_q, 8) in TND, there in the memory order statistics_order; pse_shift and
   ///         drop_mask see `pse_shape` and `drop_mask_shape`.
   struct Inputs {
     Tensor query, key, value, dy, softmax_max, softmax_sum, attention_in;
@@ -275,7 +294,10 @@ void visit_fields(Problem& problem, Visitor&& visit) {
         "pse_type 2 and 3: element type of the slopes, fp32 or dtype");
   visit("q_start_idx", problem.q_start_idx, "position of the first query, pse_type 2 and 3");
   visit("kv_start_idx", problem.kv_start_idx, "position of the first key");
-  visit("softmax_in_layout", problem.softmax_in_layout, "TND: memory order of the statistics");
+  visit("softmax_in_layout", problem.softmax_in_layout,
+        "u4: value of the attribute softmaxInLayout");
+  visit("statistics_order", problem.statistics_order,
+        "TND: memory order of the statistics; default: upstream's for softmax_in_layout");
 }
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
@@ -375,6 +397,12 @@ Shape statistics_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape mask_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape pse_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape drop_mask_shape(const FlashAttentionScoreGrad::Problem& problem);
+/// Whether the statistics lie in memory one way or the other according to statistics_order: TND
+/// with several heads and some sequence of several tokens. Cost: O(batch).
+bool is_order_of_statistics_seen(const FlashAttentionScoreGrad::Problem& problem);
+/// The order that the numerics declare for such a call; nothing where they do not.
+std::optional<StatisticsOrder> declared_order(const Numerics& numerics, FlashEntryPoint entry_point,
+                                              SoftmaxInLayout layout);
 /// Element type of pseShift: that of query, or fp32 for slopes.
 DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
 

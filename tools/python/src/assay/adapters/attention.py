@@ -148,7 +148,7 @@ def _packed(case: Case, p: dict[str, Any]) -> list[Attention]:
 
     def statistics(name: str, first: int, length: int) -> Array:
         tensor = case.inputs[name]
-        if p["softmax_in_layout"] == "same_as_input":
+        if p["statistics_order"] == "tokens_first":
             return rows(name, first, length)[..., 0]
         heads = tensor.shape[1]
         packed = tensor.reshape(-1, 8)[heads * first : heads * (first + length)]

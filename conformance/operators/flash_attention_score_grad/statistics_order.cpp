@@ -1,0 +1,141 @@
+#include <array>
+#include <utility>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad/statistics_index.hpp"
+
+/// The disputed memory order of the statistics of TND, requirement FAG-C83a.
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::DeclaredOrder;
+using spec::StatisticsOrder;
+
+std::string_view description(StatisticsOrder order) {
+  return order == StatisticsOrder::tokens_first ? "[T,N,8]"
+                                                : "[N,T,8] sequence by sequence, heads first";
+}
+
+/// One of the three declarations.
+struct Declaration {
+  std::string_view name;
+  DeclaredOrder spec::Numerics::*member;
+};
+
+constexpr std::array<Declaration, 3> declarations{
+    {{"statistics_order", &spec::Numerics::statistics_order},
+     {"statistics_order_empty", &spec::Numerics::statistics_order_empty},
+     {"statistics_order_same_as_input", &spec::Numerics::statistics_order_same_as_input}}};
+
+/// The declaration that speaks of the case itself.
+const Declaration& own_declaration(const Case<Op>& c) {
+  if (!spec::has_softmax_in_layout(c.entry_point)) return declarations[0];
+  return declarations[c.problem.softmax_in_layout == spec::SoftmaxInLayout::empty ? 1 : 2];
+}
+
+constexpr DeclaredOrder declared(StatisticsOrder order) {
+  return order == StatisticsOrder::heads_first ? DeclaredOrder::heads_first
+                                               : DeclaredOrder::tokens_first;
+}
+
+OtherReading reading_of(spec::Numerics numerics,
+                        const std::vector<std::pair<Declaration, StatisticsOrder>>& orders) {
+  std::string text = "statistics are read as ", words;
+  for (const auto& [declaration, order] : orders) {
+    numerics.*declaration.member = declared(order);
+    if (words.empty()) text += description(order);
+    words += (words.empty() ? "" : ",") + std::string(declaration.name) + "=" +
+             std::string(spec::to_string(order));
+  }
+  return {numerics, text + ": declare it (numerics " + words + ")"};
+}
+
+void move_statistics(const Op::Problem& from, const Op::Problem& to, spec::Tensor& tensor) {
+  const spec::Tensor given = tensor;
+  const flash::StatisticsIndex source(given, from), place(tensor, to);
+  const std::int64_t rows = query_extents(from).rows();
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t replica = 0; replica < spec::statistics_replicas; ++replica)
+      tensor.store(place(row) + replica * tensor.strides.back(),
+                   given.load(source(row) + replica * given.strides.back()));
+}
+
+}  // namespace
+
+Op::Problem Suite<Op>::as_declared(const Op::Problem& problem, spec::FlashEntryPoint entry_point,
+                                   const spec::Numerics& numerics) {
+  Op::Problem other = problem;
+  if (!is_order_of_statistics_seen(problem)) return other;
+  const auto order = declared_order(numerics, entry_point, problem.softmax_in_layout);
+  if (order) other.statistics_order = *order;
+  return other;
+}
+
+Op::Inputs Suite<Op>::moved(const Op::Problem& problem, const Op::Problem& other,
+                            const Op::Inputs& inputs) {
+  Op::Inputs result = inputs;
+  if (problem.statistics_order == other.statistics_order) return result;
+  move_statistics(problem, other, result.softmax_max);
+  move_statistics(problem, other, result.softmax_sum);
+  return result;
+}
+
+std::string Suite<Op>::place_of_inputs(const Op::Problem& problem) {
+  return "the statistics are passed as " + std::string(description(problem.statistics_order)) +
+         ", as the numerics declare";
+}
+
+/// One sequence of three queries and five keys, without bias and dropout, and without a mask where
+/// the entry point lets it be left out.
+std::optional<Case<Op>> Suite<Op>::small_call(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  Case<Op> small{.entry_point = c.entry_point, .product = c.product};
+  small.problem = {.input_layout = p.input_layout,
+                   .dtype = p.dtype,
+                   .heads_q = p.heads_q,
+                   .heads_kv = p.heads_kv,
+                   .seq_q = 3,
+                   .seq_kv = 5,
+                   .head_dim = p.head_dim,
+                   .head_dim_v = p.head_dim_v,
+                   .head_dim_rope = p.head_dim_rope,
+                   .scale_value = p.scale_value,
+                   .atten_mask =
+                       p.head_dim_rope > 0 ? spec::MaskShape::ss : spec::MaskShape::absent,
+                   .softmax_in_layout = p.softmax_in_layout,
+                   .statistics_order = p.statistics_order};
+  small.patterns.mask = "open";
+  if (small == c || !spec::violations(Op::requirements(), conformance::call_of(small)).empty())
+    return std::nullopt;
+  return small;
+}
+
+/// Runs of a relation may ask through several entry points: every declaration that is missing is
+/// tried in both orders.
+std::vector<OtherReading> Suite<Op>::other_readings(const Case<Op>& c,
+                                                    const spec::Numerics& numerics) {
+  if (!is_order_of_statistics_seen(c.problem)) return {};
+  const Declaration& own = own_declaration(c);
+  const StatisticsOrder asked = c.problem.statistics_order;
+  const auto other = asked == StatisticsOrder::heads_first ? StatisticsOrder::tokens_first
+                                                           : StatisticsOrder::heads_first;
+  const auto is_missing = [&](const Declaration& declaration) {
+    return numerics.*declaration.member == DeclaredOrder::undeclared;
+  };
+  std::vector<OtherReading> readings;
+  if (is_missing(own)) readings.push_back(reading_of(numerics, {{own, other}}));
+  if (c.track != Track::relation) return readings;
+  std::vector<Declaration> missing;
+  for (const Declaration& declaration : declarations)
+    if (is_missing(declaration)) missing.push_back(declaration);
+  for (unsigned orders = 0; !missing.empty() && orders < 1u << missing.size(); ++orders) {
+    std::vector<std::pair<Declaration, StatisticsOrder>> all;
+    for (std::size_t k = 0; k < missing.size(); ++k)
+      all.emplace_back(missing[k], orders >> k & 1u ? other : asked);
+    readings.push_back(reading_of(numerics, all));
+  }
+  return readings;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,111 @@
+#include "flash_attention_score_grad/families.hpp"
+
+/// Kernels that read the statistics of TND in an order of their own, which FAG-C83a disputes.
+namespace assay::mutants {
+namespace {
+
+using spec::DeclaredOrder;
+using spec::StatisticsOrder;
+
+/// Reads the statistics in `order`, whatever the call says, and declares no order.
+template <StatisticsOrder order>
+struct ReadsAlways : Kernel {
+  using Kernel::Kernel;
+  std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
+                                  const spec::RowPosition& at) const override {
+    Op::Problem other = p;
+    other.statistics_order = order;
+    return Kernel::statistics_element(other, e, at);
+  }
+};
+
+/// Reads the statistics of u4 as its page says, which exchanges the two values of softmaxInLayout,
+/// and those of the other entry points token by token.
+struct ReadsAsPages : Kernel {
+  using Kernel::Kernel;
+  std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
+                                  const spec::RowPosition& at) const override {
+    Op::Problem other = p;
+    other.statistics_order = p.softmax_in_layout == spec::SoftmaxInLayout::empty
+                                 ? StatisticsOrder::tokens_first
+                                 : StatisticsOrder::heads_first;
+    return Kernel::statistics_element(other, e, at);
+  }
+};
+
+/// Reads token by token where a sequence is longer than a tile.
+struct OrderByLength : Kernel {
+  using Kernel::Kernel;
+  std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
+                                  const spec::RowPosition& at) const override {
+    constexpr std::int64_t tile = 16;
+    Op::Problem other = p;
+    other.statistics_order =
+        p.seq_q > tile ? StatisticsOrder::tokens_first : StatisticsOrder::heads_first;
+    return Kernel::statistics_element(other, e, at);
+  }
+};
+
+/// Takes every head's statistics of all sequences to lie together.
+struct HeadsOfAllTokens : Kernel {
+  using Kernel::Kernel;
+  std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
+                                  const spec::RowPosition& at) const override {
+    if (!is_packed(p.input_layout)) return Kernel::statistics_element(p, e, at);
+    return (at.n * e.tokens() + e.start(at.b) + at.s) * spec::statistics_replicas;
+  }
+};
+
+/// A kernel that declares these orders: of u1 to u3, of u4 with "", of u4 with "same_as_input".
+template <class Base, DeclaredOrder others, DeclaredOrder empty, DeclaredOrder same_as_input>
+struct Declares : Base {
+  using Base::Base;
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    spec::Numerics declared = Base::numerics(problem);
+    declared.statistics_order = others;
+    declared.statistics_order_empty = empty;
+    declared.statistics_order_same_as_input = same_as_input;
+    return declared;
+  }
+};
+
+constexpr auto heads_first = DeclaredOrder::heads_first;
+constexpr auto tokens_first = DeclaredOrder::tokens_first;
+using ReadsHeadsFirst = ReadsAlways<StatisticsOrder::heads_first>;
+using ReadsTokensFirst = ReadsAlways<StatisticsOrder::tokens_first>;
+
+}  // namespace
+
+std::vector<Mutant> healthy_statistics_orders() {
+  return {
+      healthy_in<Op, ReadsTokensFirst>(
+          "tokens_first", "reads statistics as [T,N,8], and declares no order", ascend_like),
+      healthy_in<Op, Declares<ReadsTokensFirst, tokens_first, tokens_first, tokens_first>>(
+          "tokens_first_declared", "reads statistics as [T,N,8], and says so", ascend_like),
+      healthy_in<Op, ReadsHeadsFirst>(
+          "heads_first", "reads statistics heads first, and declares no order", flash_like),
+      healthy_in<Op, Declares<ReadsAsPages, tokens_first, tokens_first, heads_first>>(
+          "orders_of_pages", "exchanges the values of softmaxInLayout, as its page does",
+          flash_like),
+  };
+}
+
+std::vector<Mutant> statistics_order_mutants() {
+  return {
+      planted<Declares<ReadsHeadsFirst, heads_first, heads_first, tokens_first>>(
+          "same_as_input_ignored", "statistics are always read heads first"),
+      planted<Declares<ReadsTokensFirst, heads_first, heads_first, heads_first>>(
+          "heads_first_not_read",
+          "statistics are read as [T,N,8], the declaration says heads first", ascend_like),
+      planted<Declares<OrderByLength, heads_first, heads_first, heads_first>>(
+          "order_by_length", "statistics of long sequences are read in another order", ascend_like),
+      planted<OrderByLength>("order_by_length_undeclared",
+                             "statistics of long sequences are read in another order than those "
+                             "of short ones, and no order is declared",
+                             ascend_like),
+      planted<HeadsOfAllTokens>("heads_of_all_tokens",
+                                "statistics are read head by head over all sequences"),
+  };
+}
+
+}  // namespace assay::mutants
