@@ -16,6 +16,7 @@ std::vector<Mutant> healthy_kernels();
 std::vector<Mutant> window_mutants();
 std::vector<Mutant> sum_mutants();
 std::vector<Mutant> output_mutants();
+std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 
 /// A kernel of class Bug that follows `plan` and declares it.

@@ -15,6 +15,7 @@ std::vector<Mutant> list_mutants();
 std::vector<Mutant> mask_mutants();
 std::vector<Mutant> row_mutants();
 std::vector<Mutant> output_mutants();
+std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 /// Ids of the requirements that the argument mutants know.
 std::vector<std::string> checked_requirements();

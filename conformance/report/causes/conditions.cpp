@@ -29,8 +29,8 @@ constexpr const char* violation = "violate";
 
 /// Of fields with so few values, types above all, it is asked what they are not, too.
 constexpr std::size_t few_values = 3;
-/// What a field says of a tensor that is not given.
-constexpr std::string_view absent = "none";
+/// What a field says of a tensor that is not given, and of tensors without strides of their own.
+constexpr std::string_view absent = "none", plain = "contiguous";
 
 /// Sizes are held against each other, and against what tiles usually are multiples of.
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
@@ -156,7 +156,7 @@ void Collector::add(const Column& column) {
       add(equality(column, value), column,
           [value](const std::string& text) { return text == value; });
   for (const std::string& value : values)
-    if (values.size() > 2 && (value == absent || values.size() <= few_values))
+    if (values.size() > 2 && (value == absent || value == plain || values.size() <= few_values))
       add(fmt::format("{}!={}", column.name, value), column,
           [value](const std::string& text) { return text != value; });
   if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
