@@ -37,7 +37,8 @@ std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
   const bool packed_tokens = is_packed(p.input_layout);
   const spec::HeadView view =
       packed_tokens ? spec::HeadView(tensor, spec::Layout::tnd,
-                                     {1, e.heads, e.tokens(), spec::statistics_replicas})
+                                     {1, e.heads, e.tokens() + e.padding,
+                                      spec::statistics_replicas})
                     : spec::HeadView(tensor, spec::Layout::bnsd,
                                      {e.batch, e.heads, e.seq, spec::statistics_replicas});
   std::vector<Real> elements;

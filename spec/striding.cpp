@@ -1,6 +1,10 @@
 #include "assay/spec/striding.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "assay/spec/dtype.hpp"
+#include "assay/spec/tensor.hpp"
 
 namespace assay::spec {
 namespace {
@@ -9,23 +13,111 @@ namespace {
 /// view.
 constexpr std::int64_t padding = 3;
 
+/// Storage whose rows are `padding` elements further apart than needed, and which begins so many
+/// elements before the view.
+void pad(Parameter& parameter, Shape storage, std::int64_t elements) {
+  storage.back() += elements;
+  parameter.strides = contiguous_strides(storage);
+  parameter.offset = elements;
+}
+
+/// As `pad`, with other distances for every number; every third storage has its first two axes
+/// exchanged. Tensors of one axis lie together, after an offset.
+void mix(Parameter& parameter, std::int64_t number) {
+  Shape storage = parameter.shape;
+  const std::int64_t distance = number + 1;
+  if (storage.size() < 2) {
+    parameter.offset = distance;
+    return;
+  }
+  const bool exchanged = number % 3 == 2;
+  if (exchanged) std::swap(storage[0], storage[1]);
+  pad(parameter, storage, distance);
+  if (exchanged) std::swap(parameter.strides[0], parameter.strides[1]);
+}
+
+/// The first axis of several elements spans the distance; where there is none, and where there is
+/// one axis in all, the offset does.
+void spread(Parameter& parameter) {
+  const Shape& shape = parameter.shape;
+  if (element_count(shape) == 0) return;
+  const auto axis =
+      std::ranges::find_if(shape, [](std::int64_t extent) { return extent > 1; }) - shape.begin();
+  if (axis == std::ssize(shape) || shape.size() == 1) {
+    parameter.offset = far_elements;
+    return;
+  }
+  const auto k = static_cast<std::size_t>(axis);
+  const std::int64_t steps = shape[k] - 1;
+  // Axes before this one have one element, so that their strides are never used.
+  parameter.strides[k] =
+      std::max(parameter.strides[k] + 1, (far_elements + steps - 1) / steps);
+}
+
 }  // namespace
 
-void apply_striding(Parameter& parameter, Striding striding) {
+void apply_striding(Parameter& parameter, Striding striding, std::int64_t number) {
   const Shape& shape = parameter.shape;
   parameter.strides = contiguous_strides(shape);
   parameter.offset = 0;
-  if (shape.size() < 2 || striding == Striding::contiguous) return;
-  Shape storage = shape;
-  if (striding == Striding::padded) {
-    storage.back() += padding;
-    parameter.strides = contiguous_strides(storage);
-    parameter.offset = padding;
-    return;
+  if (shape.empty()) return;
+  switch (striding) {
+    case Striding::contiguous:
+      return;
+    case Striding::padded:
+      if (shape.size() > 1) pad(parameter, shape, padding);
+      return;
+    case Striding::transposed:
+      if (shape.size() < 2) return;
+      {
+        Shape storage = shape;
+        std::swap(storage[0], storage[1]);
+        parameter.strides = contiguous_strides(storage);
+        std::swap(parameter.strides[0], parameter.strides[1]);
+      }
+      return;
+    case Striding::mixed:
+      return mix(parameter, number);
+    case Striding::far:
+      return spread(parameter);
   }
-  std::swap(storage[0], storage[1]);
-  parameter.strides = contiguous_strides(storage);
-  std::swap(parameter.strides[0], parameter.strides[1]);
+}
+
+std::int64_t storage_bytes(const Parameter& parameter) {
+  return storage_elements(parameter.shape, parameter.strides, parameter.offset) *
+         size_of(parameter.dtype);
+}
+
+bool is_sparse(const Parameter& parameter) {
+  constexpr std::int64_t many_bytes = std::int64_t{1} << 30, few_of_them = 8;
+  if (!parameter.present) return false;
+  const std::int64_t bytes = storage_bytes(parameter);
+  return bytes >= many_bytes &&
+         element_count(parameter.shape) * size_of(parameter.dtype) <= bytes / few_of_them;
+}
+
+void Strides::set(std::string_view tensor, Striding striding) {
+  std::erase_if(named_, [&](const auto& entry) { return entry.first == tensor; });
+  if (striding == all_) return;
+  named_.emplace_back(tensor, striding);
+  std::ranges::sort(named_);
+}
+
+Striding Strides::of(std::string_view tensor) const {
+  for (const auto& [name, striding] : named_)
+    if (name == tensor) return striding;
+  return all_;
+}
+
+bool Strides::is_contiguous() const { return all_ == Striding::contiguous && named_.empty(); }
+
+std::string to_text(const Strides& strides) {
+  std::string text;
+  if (strides.all() != Striding::contiguous || strides.named().empty())
+    text = to_string(strides.all());
+  for (const auto& [name, striding] : strides.named())
+    text += (text.empty() ? "" : ",") + name + ':' + std::string(to_string(striding));
+  return text;
 }
 
 }  // namespace assay::spec

@@ -25,7 +25,7 @@ RowPosition Extents::position(std::int64_t row) const {
 }
 
 Shape shape_of(Layout layout, const Extents& e) {
-  if (!is_packed(layout) && !e.ends.empty())
+  if (!is_packed(layout) && (!e.ends.empty() || e.padding != 0))
     throw std::invalid_argument("layout " + std::string(to_string(layout)) +
                                 " has sequences of one length, only TND packs unequal ones");
   switch (layout) {
@@ -38,7 +38,7 @@ Shape shape_of(Layout layout, const Extents& e) {
     case Layout::bnsd:
       return {e.batch, e.heads, e.seq, e.dim};
     case Layout::tnd:
-      return {e.tokens(), e.heads, e.dim};
+      return {e.tokens() + e.padding, e.heads, e.dim};
   }
   throw std::invalid_argument("shape_of: unknown layout");
 }

@@ -55,6 +55,24 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
       }
 }
 
+/// Tokens of TND that belong to no sequence have gradients of 0. Source: upstream's kernels, which
+/// clear the sums of all tokens first (requirement TND-3b).
+void check_padding(const char* name, const spec::Tensor& tensor, const spec::Extents& e,
+                   std::vector<Finding>& findings) {
+  StructureFindings nonzero(name, "is not zero although its token belongs to no sequence", findings,
+                            0);
+  const spec::Shape& s = tensor.strides;
+  std::vector<double> row(at(e.dim));
+  for (std::int64_t token = 0; token < e.padding; ++token)
+    for (std::int64_t n = 0; n < e.heads; ++n) {
+      const std::int64_t first = tensor.offset + (e.tokens() + token) * s[0] + n * s[1];
+      spec::load_row(tensor, first, s[2], row);
+      for (std::int64_t d = 0; d < e.dim; ++d)
+        if (row[at(d)] != 0)
+          nonzero.add({.b = e.batch, .n = n, .s = token, .d = d, .actual = row[at(d)]});
+    }
+}
+
 }  // namespace
 
 DueZeros due_zeros(const Dense& dense) {
@@ -114,6 +132,7 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Extents& extents,
                          const std::vector<std::uint8_t>& due, auto&& unit_floor) {
     check_storage(name, tensor, findings);
+    check_padding(name, tensor, extents, findings);
     const char* const not_zero = &due == &zeros.query_row ? "is not zero where no key takes part"
                                                           : "is not zero where no query takes part";
     const Checked checked{name,         tensor, extents, due, staging_overflows,

@@ -7,6 +7,7 @@
 
 #include "assay/conformance/case/nearest.hpp"
 #include "assay/conformance/case/shell_word.hpp"
+#include "case/limits.hpp"
 
 namespace assay::conformance {
 namespace detail {
@@ -29,6 +30,37 @@ void refuse_field(const std::string& word, const std::vector<std::string>& field
   throw std::invalid_argument("'" + word + "': no field " + name.substr(2) +
                               (guess.empty() ? "" : "; did you mean '" + guess + "'?") +
                               (guess.empty() ? "; there are " : " There are ") + all);
+}
+
+spec::Strides parse_strides(std::string_view field, std::string_view text,
+                            const std::vector<std::string_view>& tensors) {
+  const auto& spellings = spec::spellings_of<spec::Striding>;
+  const auto refuse_text = [&] {
+    std::string names;
+    for (const std::string_view name : tensors)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    refuse(field, std::string(text),
+           spellings.choices() + ", or NAME:STRIDING between commas, after the striding of the " +
+               "others where that is not contiguous; names are " + names);
+  };
+  spec::Strides strides;
+  std::vector<std::string_view> seen;
+  for (const std::string_view item : items_of(text)) {
+    const std::size_t colon = item.find(':');
+    const bool named = colon != std::string_view::npos;
+    const auto striding = spellings.parse(named ? item.substr(colon + 1) : item);
+    const std::string_view name = named ? item.substr(0, colon) : "";
+    const bool known = std::ranges::find(tensors, name) != tensors.end();
+    const bool repeated = std::ranges::find(seen, name) != seen.end();
+    if (!striding || repeated || (named ? !known : !seen.empty())) refuse_text();
+    seen.push_back(name);
+    if (named)
+      strides.set(name, *striding);
+    else
+      strides = *striding;
+  }
+  if (seen.empty()) refuse_text();
+  return strides;
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -7,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/suite.hpp"
@@ -30,6 +32,8 @@ std::string text_of(const Member& member) {
     return member;
   else if constexpr (std::is_enum_v<Member>)
     return std::string(spec::to_string(member));
+  else if constexpr (std::same_as<Member, spec::Strides>)
+    return spec::to_text(member);
   else if constexpr (std::same_as<Member, std::vector<std::int64_t>>)
     return list_text(member);
   else
@@ -76,11 +80,28 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
   return values;
 }
 
+/// The names of all inputs, or of all outputs, in their order.
+template <class Tensors>
+std::vector<std::string_view> tensor_names() {
+  std::vector<std::string_view> names;
+  const Tensors none{};
+  visit_fields(none, [&](std::string_view name, const auto&) { names.push_back(name); });
+  return names;
+}
+
+/// "padded", "dy:transposed,value:padded", "padded,dy:mixed" of tensors of these names.
+spec::Strides parse_strides(std::string_view field, std::string_view text,
+                            const std::vector<std::string_view>& tensors);
+
 template <class Op, class Member>
 void parse_member(std::string_view name, std::string_view text, Member& member) {
   if constexpr (std::same_as<Member, std::string>) {
     if (text.empty()) refuse(name, std::string(text), "a word");
     member = text;
+  } else if constexpr (std::same_as<Member, spec::Strides>) {
+    member = parse_strides(name, text,
+                           name == "outputs" ? tensor_names<typename Op::Outputs>()
+                                             : tensor_names<typename Op::Inputs>());
   } else if constexpr (std::is_enum_v<Member>) {
     const auto value = spec::spellings_of<Member>.parse(text);
     if (!value) refuse(name, std::string(text), spec::spellings_of<Member>.choices());
@@ -182,10 +203,27 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "; the call: " + command_line(c));
 }
 
+/// A tensor that is given strides by its name must be one of the call.
+template <class Op>
+void require_named_tensors(const Case<Op>& c) {
+  if (c.inputs.named().empty() && c.outputs.named().empty()) return;
+  std::vector<std::string_view> present;
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& member) {
+    if constexpr (std::same_as<Member, spec::Parameter>)
+      if (member.present) present.push_back(name);
+  });
+  for (const auto& [field, strides] : {std::pair("inputs", &c.inputs), {"outputs", &c.outputs}})
+    for (const auto& [name, striding] : strides->named())
+      if (std::ranges::find(present, name) == present.end())
+        refuse(field, to_text(*strides), "names of tensors that the call has; it has no " + name);
+}
+
 /// Refuses what no tensors can be made of, and names that nothing has.
 template <class Op>
 void require_possible(const Case<Op>& c) {
   Suite<Op>::require_possible(c);
+  require_named_tensors(c);
   require_named("profile", c.profile, Suite<Op>::profiles());
   for (const PatternField<Op>& pattern : Suite<Op>::patterns())
     require_named(pattern.field, c.patterns.*pattern.member, pattern.names());

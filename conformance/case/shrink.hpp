@@ -11,6 +11,7 @@
 
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/case/shrink.hpp"
+#include "case/case.hpp"
 #include "case/reduction.hpp"
 #include "judge/running.hpp"
 
@@ -85,6 +86,8 @@ class Search {
     const auto fields = field_texts(best_.smallest);
     for (auto field = fields.rbegin(); field != fields.rend(); ++field)
       if (may_reset(field->first) && take_first(reset(field->first))) reduced = true;
+    for (const auto strides : {&Case<Op>::inputs, &Case<Op>::outputs})
+      while (take_first(fewer_strided(strides))) reduced = true;
     return reduced && best_.end == ShrinkEnd::smallest;
   }
 
@@ -105,6 +108,37 @@ class Search {
     } catch (const std::invalid_argument&) {
       return {};
     }
+  }
+
+  /// One tensor alone is strided, or one less than now; a single one more plainly.
+  std::vector<Case<Op>> fewer_strided(spec::Strides Case<Op>::*member) const {
+    std::vector<Case<Op>> cases;
+    const auto add = [&](const spec::Strides& strides) {
+      cases.push_back(best_.smallest);
+      cases.back().*member = strides;
+    };
+    const spec::Strides now = best_.smallest.*member;
+    const auto alone = [](std::string_view name, spec::Striding striding) {
+      spec::Strides strides;
+      strides.set(name, striding);
+      return strides;
+    };
+    if (now.all() == spec::Striding::contiguous && now.named().size() == 1) {
+      const auto& [name, striding] = now.named().front();
+      if (striding == spec::Striding::mixed || striding == spec::Striding::far)
+        for (const auto plainer : {spec::Striding::padded, spec::Striding::transposed})
+          add(alone(name, plainer));
+      return cases;
+    }
+    const auto names = member == &Case<Op>::inputs ? tensor_names<typename Op::Inputs>()
+                                                   : tensor_names<typename Op::Outputs>();
+    for (const std::string_view name : names) add(alone(name, now.of(name)));
+    for (const std::string_view name : names) {
+      spec::Strides fewer = now;
+      fewer.set(name, spec::Striding::contiguous);
+      add(fewer);
+    }
+    return cases;
   }
 
   bool take_first(const std::vector<Case<Op>>& candidates) {

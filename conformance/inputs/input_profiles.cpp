@@ -6,6 +6,7 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/striding.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -25,10 +26,18 @@ std::uint32_t marked_nan(DType dtype, std::uint32_t mark) {
   return (dtype == DType::bf16 ? 0x7fc0u : 0x7e00u) | mark;
 }
 
-/// Throughout the storage.
+/// Throughout the storage; where that is sparse, in the view alone.
+template <class Bits>
+void repeat(Tensor& tensor, Bits pattern) {
+  if (!tensor.bytes.is_sparse()) return repeat(tensor.bytes, pattern);
+  for (const std::int64_t element : spec::viewed_elements(tensor))
+    std::memcpy(tensor.bytes.data() + element * std::int64_t{sizeof pattern}, &pattern,
+                sizeof pattern);
+}
+
 void fill_with(Tensor& tensor, std::uint32_t bits) {
-  if (tensor.dtype == DType::fp32) return repeat(tensor.bytes, bits);
-  repeat(tensor.bytes, static_cast<std::uint16_t>(bits));
+  if (tensor.dtype == DType::fp32) return repeat(tensor, bits);
+  repeat(tensor, static_cast<std::uint16_t>(bits));
 }
 
 Tensor unfilled(const spec::Parameter& parameter) {
@@ -37,8 +46,11 @@ Tensor unfilled(const spec::Parameter& parameter) {
                 .strides = parameter.strides,
                 .offset = parameter.offset,
                 .bytes = {}};
-  const auto elements = spec::storage_elements(tensor.shape, tensor.strides, tensor.offset);
-  tensor.bytes.resize(static_cast<std::size_t>(elements * size_of(tensor.dtype)));
+  const auto bytes = static_cast<std::size_t>(spec::storage_bytes(parameter));
+  if (spec::is_sparse(parameter))
+    tensor.bytes = spec::Storage::sparse(bytes);
+  else
+    tensor.bytes.resize(bytes);
   return tensor;
 }
 
@@ -49,7 +61,7 @@ Tensor guarded_tensor(const spec::Parameter& parameter) {
   if (spec::is_fp16_bf16_fp32(tensor.dtype))
     fill_with(tensor, marked_nan(tensor.dtype, 0x1a));
   else
-    std::ranges::fill(tensor.bytes, std::byte{0xa5});
+    repeat(tensor, std::uint8_t{0xa5});
   return tensor;
 }
 

@@ -150,7 +150,7 @@ class Lent {
       return;
     }
     for (const TensorOf& input : all_tensors(inputs))
-      digests_.push_back(fixtures::digest(std::span(input.tensor->bytes)));
+      digests_.push_back(fixtures::digest(input.tensor->bytes));
   }
   const Inputs& get() const { return copy_ ? *copy_ : inputs_; }
 
@@ -162,7 +162,7 @@ class Lent {
     for (std::size_t k = 0; k < after.size(); ++k) {
       const auto& bytes = after[k].tensor->bytes;
       const bool is_same = copy_ ? bytes == before[k].tensor->bytes
-                                 : fixtures::digest(std::span(bytes)) == digests_[k];
+                                 : fixtures::digest(bytes) == digests_[k];
       if (!is_same) names.emplace_back(after[k].name);
     }
     return names;

@@ -1,5 +1,6 @@
 #include "judge/structure.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "assay/conformance/inputs/inputs.hpp"
@@ -55,10 +56,32 @@ std::vector<std::int64_t> poisoned_elements(const spec::Tensor& tensor) {
   return poisoned;
 }
 
+/// As `check_storage`, of a tensor whose storage holds poison in the view alone, and zeros between.
+void check_sparse_storage(const std::string& name, const spec::Tensor& tensor,
+                          std::vector<Finding>& findings) {
+  const std::int64_t width = spec::size_of(tensor.dtype);
+  const std::uint32_t poison = poison_of(tensor.dtype);
+  std::vector<std::int64_t> viewed = spec::viewed_elements(tensor);
+  StructureFindings unwritten(name, "was never written", findings);
+  for (const std::int64_t element : viewed)
+    if (std::memcmp(tensor.bytes.data() + element * width, &poison, at(width)) == 0)
+      unwritten.add_storage(element);
+  std::ranges::sort(viewed);
+  constexpr std::byte zeros[sizeof poison] = {};
+  StructureFindings touched(name, "lies outside the view and was written", findings);
+  for (const auto& [begin, size] : tensor.bytes.pieces())
+    for (auto element = static_cast<std::int64_t>(begin) / width;
+         element < static_cast<std::int64_t>(begin + size) / width; ++element)
+      if (std::memcmp(tensor.bytes.data() + element * width, zeros, at(width)) != 0 &&
+          !std::ranges::binary_search(viewed, element))
+        touched.add_storage(element);
+}
+
 }  // namespace
 
 void check_storage(const std::string& name, const spec::Tensor& tensor,
                    std::vector<Finding>& findings) {
+  if (tensor.bytes.is_sparse()) return check_sparse_storage(name, tensor, findings);
   const std::int64_t width = spec::size_of(tensor.dtype);
   const auto elements = static_cast<std::int64_t>(tensor.bytes.size()) / width;
   const std::vector<std::int64_t> poisoned = width == 4 ? poisoned_elements<std::uint32_t>(tensor)

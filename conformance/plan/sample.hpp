@@ -15,6 +15,7 @@ std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   Suite<Op>::collect(plan, cases);
   cases.add(hand_made_cases<Op>("models", plan));
   cases.add(hand_made_cases<Op>("legal", plan));
+  cases.add(hand_made_cases<Op>("strides", plan));
   cases.add(own_cases<Op>(plan));
   return cases.take();
 }

@@ -18,6 +18,7 @@ std::vector<Mutant> row_mutants();
 std::vector<Mutant> tile_mutants();
 std::vector<Mutant> rounding_mutants();
 std::vector<Mutant> tensor_mutants();
+std::vector<Mutant> stride_mutants();
 std::vector<Mutant> output_mutants();
 std::vector<Mutant> sequence_mutants();
 std::vector<Mutant> statistics_order_mutants();

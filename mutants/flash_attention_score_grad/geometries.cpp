@@ -293,11 +293,40 @@ std::vector<Geometry> packed_biases() {
   };
 }
 
+/// All but query are strided.
+spec::Strides around_query() {
+  spec::Strides strides = Striding::padded;
+  strides.set("query", Striding::contiguous);
+  return strides;
+}
+
+/// Tensors that are strided each in its own way, or over more elements than 31 bits count; tokens
+/// after the last sequence.
+std::vector<Geometry> strides_and_padding() {
+  const auto square = [](Problem& p) { p.heads_kv = p.heads_q, p.seq_kv = p.seq_q; };
+  return {
+      {.problem = altered(small(), square),
+       .inputs = Striding::mixed,
+       .outputs = Striding::mixed,
+       .dtypes = {DType::bf16, DType::fp32}},
+      {.problem = altered(small(), square), .inputs = around_query(), .dtypes = {DType::fp16}},
+      {.problem = altered(small(), [](Problem& p) { p.seq_q = 5, p.seq_kv = 7; }),
+       .inputs = Striding::far,
+       .outputs = Striding::far,
+       .dtypes = {DType::fp16}},
+      {.problem = packed({9, 14}, {15, 8},
+                         [](Problem& p) { p.padding_q = 3, p.padding_kv = 5; }),
+       .entry_point = FlashEntryPoint::u1,
+       .dtypes = {DType::bf16, DType::fp32}},
+  };
+}
+
 }  // namespace
 
 std::vector<Geometry> geometries() {
   std::vector<Geometry> all = plain();
-  for (const auto& more : {padded_features(), packed_sequences(), packed_biases()})
+  for (const auto& more :
+       {padded_features(), packed_sequences(), packed_biases(), strides_and_padding()})
     std::ranges::copy(more, std::back_inserter(all));
   return all;
 }

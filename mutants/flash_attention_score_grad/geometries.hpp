@@ -11,7 +11,7 @@ namespace assay::mutants {
 struct Geometry {
   spec::FlashAttentionScoreGrad::Problem problem;
   spec::FlashEntryPoint entry_point = spec::FlashEntryPoint::g1;
-  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+  spec::Strides inputs, outputs;
   std::string mask = "random";  ///< pattern of a user mask
   std::vector<spec::DType> dtypes = {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32};
 };

@@ -18,6 +18,7 @@ std::vector<Mutant> sum_mutants();
 std::vector<Mutant> output_mutants();
 /// Of causes that people reported of such kernels.
 std::vector<Mutant> public_faults();
+std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 
 /// A kernel of class Bug that follows `plan` and declares it.

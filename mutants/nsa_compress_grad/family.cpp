@@ -10,7 +10,7 @@ std::vector<MutantOf<spec::NsaCompressGrad>> mutants() {
   std::vector<compress::Mutant> all;
   for (const auto family :
        {compress::healthy_kernels, compress::window_mutants, compress::sum_mutants,
-        compress::output_mutants, compress::argument_mutants,
+        compress::output_mutants, compress::stride_mutants, compress::argument_mutants,
         compress::public_faults}) {
     std::vector<compress::Mutant> members = family();
     std::ranges::move(members, std::back_inserter(all));

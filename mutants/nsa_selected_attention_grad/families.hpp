@@ -17,6 +17,7 @@ std::vector<Mutant> row_mutants();
 std::vector<Mutant> output_mutants();
 /// Of causes that people reported of such kernels.
 std::vector<Mutant> public_faults();
+std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 /// Ids of the requirements that the argument mutants know.
 std::vector<std::string> checked_requirements();

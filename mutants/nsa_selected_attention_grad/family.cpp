@@ -11,8 +11,8 @@ std::vector<MutantOf<spec::NsaSelectedAttentionGrad>> mutants() {
   std::vector<Mutant> all;
   for (std::vector<Mutant> (*family)() :
        {selected::healthy_kernels, selected::list_mutants, selected::mask_mutants,
-        selected::row_mutants, selected::output_mutants, selected::argument_mutants,
-        selected::public_faults})
+        selected::row_mutants, selected::output_mutants, selected::stride_mutants,
+        selected::argument_mutants, selected::public_faults})
     std::ranges::move(family(), std::back_inserter(all));
   return all;
 }

@@ -61,6 +61,11 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
         if (*output) fill_with_zeros(**output);
       return;
     }
+    clear_padding(outputs.dq, query_extents(problem));
+    clear_padding(outputs.dk, key_extents(problem));
+    clear_padding(outputs.dv, value_extents(problem));
+    if (outputs.dq_rope) clear_padding(*outputs.dq_rope, query_rope_extents(problem));
+    if (outputs.dk_rope) clear_padding(*outputs.dk_rope, key_rope_extents(problem));
     const Tiling tiling = plan(problem, device_);
     compute_gradient(problem, inputs, outputs,
                      {.tiling = tiling,

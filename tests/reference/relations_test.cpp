@@ -91,7 +91,8 @@ TEST_P(Relations, LayoutsStridesAndOrdersOfStatisticsDoNotChangeABit) {
   const auto expected = all_rows(p, FlashAttentionScoreGrad<double>::from(p, contiguous));
   EXPECT_GT(largest_magnitude(expected.dq), 0.0);
   for (const spec::Layout layout : layouts_of(p))
-    for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries)
+    for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries) {
+      if (striding == spec::Striding::far) continue;  // storage of 8 GiB
       for (const auto& [order, order_name] : spec::spellings_of<spec::StatisticsOrder>.entries) {
         p.input_layout = layout;
         p.statistics_order = order;
@@ -99,6 +100,7 @@ TEST_P(Relations, LayoutsStridesAndOrdersOfStatisticsDoNotChangeABit) {
         EXPECT_EQ(all_rows(p, FlashAttentionScoreGrad<double>::from(p, inputs)), expected)
             << to_string(layout) << ' ' << striding_name << ' ' << order_name;
       }
+    }
 }
 
 TEST_P(Relations, RopeIsAConcatenation) {

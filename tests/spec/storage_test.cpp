@@ -40,6 +40,34 @@ TEST(Storage, ResizingLeavesTheLenderAlone) {
   EXPECT_EQ(memory[0], std::byte{1});
 }
 
+constexpr std::size_t large = std::size_t{1} << 35;
+
+TEST(SparseStorage, HasThePiecesThatWereWritten) {
+  Storage storage = Storage::sparse(large);
+  EXPECT_TRUE(storage.pieces().empty());
+  storage[5] = std::byte{1};
+  storage[large - 1] = std::byte{2};
+  ASSERT_EQ(storage.pieces().size(), 2u);
+  EXPECT_EQ(storage.pieces()[0].begin, 0u);
+  EXPECT_EQ(storage.pieces()[1].begin + storage.pieces()[1].size, large);
+}
+
+TEST(SparseStorage, IsCopiedAndComparedByItsPieces) {
+  Storage storage = Storage::sparse(large);
+  storage[large / 2] = std::byte{3};
+  Storage copy = storage;
+  EXPECT_TRUE(copy.is_sparse());
+  EXPECT_EQ(copy, storage);
+  copy[7] = std::byte{0};  // a page of zeros is none
+  EXPECT_EQ(copy, storage);
+  copy[7] = std::byte{1};
+  EXPECT_NE(copy, storage);
+  EXPECT_NE(storage, copy);
+  EXPECT_EQ(pieces_of(storage, copy).size(), 2u);
+  copy.copy_from(storage);
+  EXPECT_EQ(copy, storage);
+}
+
 TEST(Storage, ComparesItsBytes) {
   EXPECT_EQ(Storage(), Storage(0));
   EXPECT_NE(Storage(2), Storage(3));

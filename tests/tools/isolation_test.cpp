@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +117,20 @@ TEST(Isolation, MissingAndMeaninglessOutputsAreFindings) {
 TEST(Isolation, MemoryWithoutEndAndExitAreCrashes) {
   expect_found(judged("gluttonous", {"--memory-limit=300MiB"}), "crash", "the limit is 300 MiB");
   expect_found(judged("exiting"), "crash", "exit code 3");
+}
+
+/// The pages that are read and written travel, and no others.
+TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
+  const std::vector<std::string> far = {"--batch=2", "--inputs=far", "--outputs=far"};
+  for (const char* kernel : {"naive", "optimized"})
+    EXPECT_EQ(judged(kernel, far)[0]["verdict"], "conforms") << judged(kernel, far);
+  expect_found(judged("scribbling", far), "nonconformant_structural",
+               "modified the input key in 1 byte");
+  for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage = {};
+    ASSERT_EQ(getrusage(whose, &usage), 0);
+    EXPECT_LT(usage.ru_maxrss, 1 << 20);  // 1 GiB, in KiB; a tensor spans eight
+  }
 }
 
 /// What must not depend on where a kernel runs.

@@ -70,6 +70,16 @@ TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
   EXPECT_EQ(number(smallest, "seq_q"), 1);
 }
 
+TEST(Shrink, ConfusedStridesNeedOneStridedTensor) {
+  const Json fields =
+      shrunk("dy_strides_of_attention_in", padded + " --inputs=mixed --outputs=mixed")["shrunk"]
+            ["fields"];
+  const auto inputs = fields["inputs"].get<std::string>();
+  EXPECT_TRUE(inputs.starts_with("dy:") || inputs.starts_with("attention_in:")) << inputs;
+  EXPECT_EQ(inputs.find(','), std::string::npos) << inputs;
+  EXPECT_EQ(fields["outputs"], "contiguous");
+}
+
 TEST(Shrink, BothLinesReplayTheFailure) {
   const cli::Registry registry = registry_of({"kv_head_modulo"});
   const Answer result = answer(registry, words("shrink " + padded));

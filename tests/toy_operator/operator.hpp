@@ -85,12 +85,12 @@ inline bool supports(Entry, spec::Product product) { return product == spec::Pro
 inline std::string_view product_requirement(Entry, spec::Product) { return "TOY-C5"; }
 
 inline spec::Call<Op> call_of(const Op::Problem& p, Entry entry_point, spec::Product product,
-                              spec::Striding inputs, spec::Striding outputs) {
+                              const spec::Strides& inputs, const spec::Strides& outputs) {
   const Parameter tensor = {
       .present = true, .dtype = p.dtype, .shape = shape_of(spec::Layout::bnsd, extents(p))};
   spec::Call<Op> call{entry_point, product, {tensor, tensor}, {p.window, p.scale}};
-  apply_striding(call.parameters.output_grad, inputs);
-  apply_striding(call.parameters.input_grad, outputs);
+  apply_striding(call.parameters.output_grad, inputs.of("output_grad"));
+  apply_striding(call.parameters.input_grad, outputs.of("input_grad"));
   return call;
 }
 

@@ -86,16 +86,28 @@ DeviceMemory::Place& DeviceMemory::next(std::string_view name, std::int64_t size
   return place;
 }
 
+void DeviceMemory::upload(const Place& place, const spec::Storage& bytes) {
+  for (const auto& [begin, size] : bytes.pieces())
+    place.buffer.upload(guard_size + static_cast<std::int64_t>(begin), bytes.data() + begin,
+                        static_cast<std::int64_t>(size));
+}
+
+void DeviceMemory::download(const Place& place, const spec::Storage& pieces, std::byte* to) {
+  for (const auto& [begin, size] : pieces.pieces())
+    place.buffer.download(guard_size + static_cast<std::int64_t>(begin), to + begin,
+                          static_cast<std::int64_t>(size));
+}
+
 void* DeviceMemory::place_input(std::string_view name, const spec::Tensor& tensor) {
   Place& place = next(name, size_of(tensor));
-  place.buffer.upload(guard_size, tensor.bytes.data(), place.size);
+  upload(place, tensor.bytes);
   place.input = &tensor;
   return place.buffer.address() + guard_size;
 }
 
 void* DeviceMemory::place_output(std::string_view name, spec::Tensor& tensor) {
   Place& place = next(name, size_of(tensor));
-  place.buffer.upload(guard_size, tensor.bytes.data(), place.size);
+  upload(place, tensor.bytes);
   place.output = &tensor;
   return place.buffer.address() + guard_size;
 }
@@ -127,15 +139,19 @@ void DeviceMemory::check_guards(const Place& place) {
 }
 
 void DeviceMemory::check_input(const Place& place) {
-  const auto size = static_cast<std::size_t>(place.size);
-  if (scratch_.size() < size) scratch_.resize(size);
-  place.buffer.download(guard_size, scratch_.data(), place.size);
-  if (size == 0 || std::memcmp(scratch_.data(), place.input->bytes.data(), size) == 0) return;
-  const auto at =
-      std::ranges::mismatch(place.input->bytes, scratch_).in1 - place.input->bytes.begin();
-  throw spec::ImplementationFault(
-      spec::ImplementationFault::Kind::inputs_modified,
-      place.name + ": byte " + std::to_string(at) + " of this input was modified");
+  const spec::Storage& given = place.input->bytes;
+  spec::Storage sparse = given.is_sparse() ? spec::Storage::sparse(given.size()) : spec::Storage();
+  if (!given.is_sparse() && scratch_.size() < given.size()) scratch_.resize(given.size());
+  std::byte* const found = given.is_sparse() ? sparse.data() : scratch_.data();
+  download(place, given, found);
+  for (const auto& [begin, size] : given.pieces()) {
+    if (std::memcmp(found + begin, given.data() + begin, size) == 0) continue;
+    const auto at = std::mismatch(given.data() + begin, given.data() + begin + size, found + begin);
+    throw spec::ImplementationFault(spec::ImplementationFault::Kind::inputs_modified,
+                                    place.name + ": byte " +
+                                        std::to_string(at.first - given.data()) +
+                                        " of this input was modified");
+  }
 }
 
 void DeviceMemory::collect() {
@@ -143,7 +159,7 @@ void DeviceMemory::collect() {
   for (std::size_t k = 0; k < used_; ++k) {
     const Place& place = places_[k];
     if (place.input) check_input(place);
-    if (place.output) place.buffer.download(guard_size, place.output->bytes.data(), place.size);
+    if (place.output) download(place, place.output->bytes, place.output->bytes.data());
   }
   if (scratch_.size() > static_cast<std::size_t>(kept_size)) scratch_ = {};
 }

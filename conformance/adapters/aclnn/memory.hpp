@@ -60,13 +60,16 @@ class DeviceMemory {
   };
 
   Place& next(std::string_view name, std::int64_t size);
+  /// Copies bytes between a storage and the device; of a sparse one its pieces alone.
+  static void upload(const Place& place, const spec::Storage& bytes);
+  static void download(const Place& place, const spec::Storage& pieces, std::byte* to);
   void check_guards(const Place& place);
   void check_input(const Place& place);
 
   std::shared_ptr<const AclRuntime> runtime_;
   std::vector<Place> places_;
   std::size_t used_ = 0;
-  std::vector<std::byte> scratch_;
+  spec::Storage scratch_;
 };
 
 }  // namespace assay::adapters

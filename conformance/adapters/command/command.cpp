@@ -1,6 +1,7 @@
 #include "assay/adapters/command.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "assay/fixtures/named.hpp"
 #include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
+#include "assay/spec/striding.hpp"
 #include "command/conversation.hpp"
 
 namespace assay::adapters {
@@ -59,6 +61,17 @@ class Command final : public spec::Implementation<Op> {
 
   std::string name() const override { return "command:" + talk_->command().text; }
   bool checks_arguments() const override { return false; }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    std::optional<std::string> reason;
+    visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& member) {
+      if constexpr (std::same_as<Member, spec::Parameter>)
+        if (!reason && spec::is_sparse(member))
+          reason = "the file for a program holds whole storages, and the view of " +
+                   std::string(name) + " spans " + std::to_string(spec::storage_bytes(member)) +
+                   " bytes";
+    });
+    return reason;
+  }
   spec::Numerics numerics(const Problem& problem) const override {
     return spec::numerics_from_text(talk_->numerics(), problem.dtype, Op::name);
   }

@@ -162,8 +162,11 @@ std::int64_t SharedMemory::bytes() const {
   return regions_.empty() ? page_bytes() : regions_.back().end;
 }
 
-std::span<std::byte> SharedMemory::storage(std::size_t index) {
-  return {file_.data() + regions_[index].storage, at(regions_[index].size)};
+spec::Storage SharedMemory::storage(std::size_t index, bool sparse) {
+  const Region& r = regions_[index];
+  const std::span memory(file_.data() + r.storage, at(r.size));
+  return sparse ? spec::Storage::lent(memory, file_.number(), at(r.storage))
+                : spec::Storage::lent(memory);
 }
 
 std::optional<GuardDamage> SharedMemory::damage(std::size_t index) const {
@@ -176,7 +179,7 @@ std::optional<GuardDamage> SharedMemory::damage(std::size_t index) const {
 }
 
 MappedMemory::MappedMemory(const Descriptor& file, const std::vector<std::int64_t>& sizes)
-    : regions_(regions_of(sizes)) {
+    : regions_(regions_of(sizes)), file_(file.number()) {
   void* const reserved = mmap(nullptr, reserved_bytes(regions_), PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) fail("address space for tensors");
@@ -191,9 +194,12 @@ MappedMemory::MappedMemory(const Descriptor& file, const std::vector<std::int64_
 
 MappedMemory::~MappedMemory() { munmap(reserved_, reserved_bytes(regions_)); }
 
-std::span<std::byte> MappedMemory::storage(std::size_t index) {
+spec::Storage MappedMemory::storage(std::size_t index) {
+  constexpr std::int64_t many_bytes = std::int64_t{1} << 30;
   const Region& r = regions_[index];
-  return {reserved_ + mapped_begin(r, index) + (r.storage - r.begin), at(r.size)};
+  const std::span memory(reserved_ + mapped_begin(r, index) + (r.storage - r.begin), at(r.size));
+  return r.size >= many_bytes ? spec::Storage::lent(memory, file_, at(r.storage))
+                              : spec::Storage::lent(memory);
 }
 
 }  // namespace assay::adapters

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/spec/storage.hpp"
 #include "process/descriptor.hpp"
 
 namespace assay::adapters {
@@ -82,7 +83,8 @@ class SharedMemory {
   int file() const { return file_.number(); }
   /// Of the file's bytes this run has so many, guards and all.
   std::int64_t bytes() const;
-  std::span<std::byte> storage(std::size_t index);
+  /// The storage of that number, on this memory; sparse where that is asked for.
+  spec::Storage storage(std::size_t index, bool sparse = false);
   /// What was written beside the storage, the side with the nearest byte if both.
   std::optional<GuardDamage> damage(std::size_t index) const;
 
@@ -101,10 +103,13 @@ class MappedMemory {
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
 
-  std::span<std::byte> storage(std::size_t index);
+  /// The storage of that number, on this memory; one of many bytes is sparse, and reads the file,
+  /// which must stay open.
+  spec::Storage storage(std::size_t index);
 
  private:
   std::vector<Region> regions_;
+  int file_;
   std::byte* reserved_ = nullptr;
 };
 

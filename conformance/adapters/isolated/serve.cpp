@@ -137,17 +137,17 @@ Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, s
                           .shape = outline.shape,
                           .strides = outline.strides,
                           .offset = outline.offset,
-                          .bytes = spec::Storage::lent(memory.storage(index++))};
+                          .bytes = memory.storage(index++)};
   });
   return tensors;
 }
 
 /// What became of a tensor that lay at `memory`. An equal one that lies elsewhere is brought back.
-Outcome outcome_of(const spec::Tensor* tensor, const Outline& lent, std::span<std::byte> memory) {
+Outcome outcome_of(const spec::Tensor* tensor, const Outline& lent, spec::Storage memory) {
   if (tensor == nullptr) return Outcome::absent;
   if (outline_of(tensor) != lent) return Outcome::replaced;
   if (tensor->bytes.data() != memory.data() && lent.bytes > 0)
-    std::memcpy(memory.data(), tensor->bytes.data(), memory.size());
+    memory.copy_from(tensor->bytes);
   return Outcome::kept;
 }
 

@@ -87,7 +87,8 @@ Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
 
 /// The experiment that strides of inputs and outputs change nothing.
 template <class Op>
-Experiment<Op> strided(const Trial<Op>& base, spec::Striding inputs, spec::Striding outputs) {
+Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
+                       const spec::Strides& outputs) {
   Experiment<Op> experiment = unchanged(base, base);
   experiment.variants[0].inputs = inputs;
   experiment.variants[0].outputs = outputs;

@@ -84,7 +84,7 @@ struct Trial {
   typename Op::Problem problem;
   typename RelationParts<Op>::Rows rows;
   typename RelationParts<Op>::Side side = {};  ///< inputs that are no rows
-  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+  spec::Strides inputs, outputs;
 
   /// Whether both ask a kernel for the very same thing.
   friend bool operator==(const Trial&, const Trial&) = default;

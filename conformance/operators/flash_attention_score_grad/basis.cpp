@@ -1,5 +1,9 @@
 #include "operators/flash_attention_score_grad/basis.hpp"
 
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
 #include "attention/structure.hpp"
 #include "judge/judging.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
@@ -14,8 +18,31 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
       case_(c),
       inputs_(inputs) {}
 
+namespace {
+
+/// Zeros for the tokens that belong to no sequence.
+void clear_padding(spec::Tensor& tensor, std::int64_t padding) {
+  const std::vector<std::int64_t> elements = viewed_elements(tensor);
+  const auto of_token = elements.empty() ? 0 : std::ssize(elements) / tensor.shape[0];
+  for (auto k = std::ssize(elements) - padding * of_token; k < std::ssize(elements); ++k)
+    tensor.store(elements[static_cast<std::size_t>(k)], 0);
+}
+
+}  // namespace
+
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return flash::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
+  const Op::Problem& p = case_.problem;
+  const bool is_padded = p.padding_q != 0 || p.padding_kv != 0;
+  if (!is_padded || case_.upstream == spec::Upstream::on)
+    return flash::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
+  // Upstream alone says what becomes of the padding.
+  Op::Outputs cleared = outputs;
+  clear_padding(cleared.dq, p.padding_q);
+  clear_padding(cleared.dk, p.padding_kv);
+  clear_padding(cleared.dv, p.padding_kv);
+  if (cleared.dq_rope) clear_padding(*cleared.dq_rope, p.padding_q);
+  if (cleared.dk_rope) clear_padding(*cleared.dk_rope, p.padding_kv);
+  return flash::check_structure(dense(), arithmetic(), gradient_tensors(cleared));
 }
 
 std::unique_ptr<Definition> Basis::definition() const {

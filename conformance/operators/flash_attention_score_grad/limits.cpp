@@ -172,6 +172,18 @@ void require_lengths(const Op::Problem& p) {
   };
   require("lengths_q", p.lengths_q);
   require("lengths_kv", p.lengths_kv);
+  for (const auto& [name, padding] :
+       {std::pair("padding_q", p.padding_q), {"padding_kv", p.padding_kv}})
+    if (padding != 0 && !is_packed(p.input_layout))
+      refuse(name, std::to_string(padding), "0 with layout " + text(p.input_layout));
+}
+
+/// Relations move rows of sequences: tokens of none would get lost.
+void require_no_padding_in_relations(const Case<Op>& c) {
+  if (c.track == Track::relation && (c.problem.padding_q != 0 || c.problem.padding_kv != 0))
+    refuse(c.problem.padding_q != 0 ? "padding_q" : "padding_kv",
+           std::to_string(std::max(c.problem.padding_q, c.problem.padding_kv)),
+           "0 with --track=relation");
 }
 
 /// The cascade, which is no relation between runs, takes hard data.
@@ -192,6 +204,8 @@ std::span<const FieldRange> Suite<Op>::field_ranges() {
       {"seq_kv", 0, mebi, "FAG-C41"},
       {"lengths_q", 0, mebi},
       {"lengths_kv", 0, mebi},
+      {"padding_q", 0, mebi},
+      {"padding_kv", 0, mebi},
       {"head_dim", 1, 768, "FAG-C44b"},
       {"head_dim_v", 1, 768, "FAG-C35"},
       {"head_dim_rope", 0, 768, "FAG-C45"},
@@ -230,6 +244,7 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
   require_mask(p);
   require_pse(p);
   require_relation_or_cascade(c);
+  require_no_padding_in_relations(c);
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
                 .with_numbers = c.track != Track::arguments},

@@ -23,8 +23,8 @@ double scores(const Op::Problem& p) {
 }
 
 double elements(const spec::Extents& e) {
-  if (e.ends.empty()) return product({e.batch, e.heads, e.seq, e.dim});
-  return product({e.tokens(), e.heads, e.dim});
+  if (e.ends.empty() && e.padding == 0) return product({e.batch, e.heads, e.seq, e.dim});
+  return product({e.tokens() + e.padding, e.heads, e.dim});
 }
 
 /// Elements of everything that a problem passes, by what becomes of it.

@@ -27,8 +27,8 @@ constexpr const char* violated = "violated";
 /// The field that says how.
 constexpr const char* violation = "violate";
 
-/// What a field says of a tensor that is not given.
-constexpr std::string_view absent = "none";
+/// What a field says of a tensor that is not given, and of tensors without strides of their own.
+constexpr std::string_view absent = "none", plain = "contiguous";
 
 /// Sizes are held against each other, and against what tiles usually are multiples of.
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
@@ -180,7 +180,8 @@ void Collector::add(const Column& column) {
   if (values.size() <= limits::most_values || is_violation)
     for (const std::string& value : values) add_value(equality(column, value), value, true);
   for (const std::string& value : values)
-    if (values.size() > 2 && (value == absent || values.size() <= limits::few_values))
+    if (values.size() > 2 &&
+        (value == absent || value == plain || values.size() <= limits::few_values))
       add_value(fmt::format("{}!={}", column.name, value), value, false);
   if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
     return;

@@ -1,6 +1,7 @@
 #include "flash_attention_score_grad/kernel/kernel.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "rounding.hpp"
 #include "shuffle.hpp"
@@ -27,6 +28,15 @@ std::vector<std::uint8_t> bytes_of(const spec::Tensor& tensor) {
 }
 
 }  // namespace
+
+void clear_last_tokens(spec::Tensor& tensor, std::int64_t tokens) {
+  if (tokens == 0) return;
+  const std::vector<std::int64_t> elements = viewed_elements(tensor);
+  const std::int64_t kept =
+      (tensor.shape[0] - tokens) * (std::ssize(elements) / tensor.shape[0]);
+  for (auto k = static_cast<std::size_t>(kept); k < elements.size(); ++k)
+    tensor.store(elements[k], 0);
+}
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
   ++runs_;
@@ -133,6 +143,7 @@ void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {
     for (std::int64_t d = 0; d < e.dim; ++d)
       tensor.store(index(b, n, s, d), cast(w, row[static_cast<std::size_t>(d)]));
   });
+  if (writes_padding()) clear_last_tokens(tensor, e.padding);
 }
 
 }  // namespace assay::mutants

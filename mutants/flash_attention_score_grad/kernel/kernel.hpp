@@ -13,6 +13,9 @@
 
 namespace assay::mutants {
 
+/// Zeros for the last tokens of a gradient of TND, which belong to no sequence.
+void clear_last_tokens(spec::Tensor& tensor, std::int64_t tokens);
+
 /// A plain gradient kernel in float: tiles of queries and keys, P and dS recomputed per pair.
 /// Every step is a virtual function, so that a planted bug overrides the one that it gets wrong.
 class Kernel : public PlannedKernel<Op, Plan> {
@@ -113,6 +116,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual bool writes_row(const Work&, Gradient, std::int64_t /*b*/, std::int64_t /*s*/) const {
     return true;
   }
+  virtual bool writes_padding() const { return true; }
   virtual float cast(const Work& w, float value) const;
 
   /// Maximum and sum of the row's scores as the kernel computes them.

@@ -120,6 +120,7 @@ Op::Problem problem_of(const Op::Problem& p, const Cut& cut, std::int64_t sparse
   one.batch = 1;
   one.seq_q = cut.queries, one.seq_kv = cut.keys;
   one.lengths_q = {cut.queries}, one.lengths_kv = {cut.keys};
+  one.padding_q = one.padding_kv = 0;
   one.sparse_mode = sparse_mode;
   if (!p.prefix.empty()) one.prefix = {p.prefix[static_cast<std::size_t>(cut.b)]};
   if (p.sparse_mode == 8 && cut.b > 0) one.q_start_idx.clear(), one.kv_start_idx.clear();
@@ -173,6 +174,11 @@ class Window {
 
 void SequenceBySequence::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) {
   if (!is_packed(p.input_layout)) return Kernel::run(p, inputs, outputs);
+  clear_last_tokens(outputs.dq, p.padding_q);
+  clear_last_tokens(outputs.dk, p.padding_kv);
+  clear_last_tokens(outputs.dv, p.padding_kv);
+  if (outputs.dq_rope) clear_last_tokens(*outputs.dq_rope, p.padding_q);
+  if (outputs.dk_rope) clear_last_tokens(*outputs.dk_rope, p.padding_kv);
   const Work modes = {.problem = p};
   for (const Cut& cut : cuts_of(p)) {
     Op::Outputs one;

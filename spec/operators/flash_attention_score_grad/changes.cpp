@@ -39,6 +39,7 @@ void rewrite(FlashCall& call, void (*change)(FlashProblem&)) {
   bare.parameters.kv_start_idx.reset();
   auto problem = problem_of(bare);
   if (!problem) return;
+  problem->padding_q = problem->padding_kv = 0;
   problem->keep_prob = 1;
   problem->sparse_mode = 0;
   problem->pse_type = 1;

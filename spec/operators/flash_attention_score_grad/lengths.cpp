@@ -246,6 +246,23 @@ FlashRequirement abandoned_tokens() {
                          {"key", [](FlashCall& c) { abandon_a_token(c, &P::actual_seq_kvlen); }}}};
 }
 
+FlashRequirement gradients_of_padding() {
+  return {.id = "TND-3b",
+          .statement = "The gradients of tokens after the last sequence are 0.",
+          .source = {upstream_kernels, "clearing of the accumulators"},
+          .standing = Standing::upstream,
+          .sides = {Side::content},
+          .notes = "CV-O3",
+          .applies =
+              [](const FlashCall& c) {
+                const Excess excess = excess_of(c);
+                return excess.query < 0 || excess.key < 0;
+              },
+          .holds = always,
+          .reason = "it speaks of elements, which phase 1 does not read; cases with padding_q or "
+                    "padding_kv judge it"};
+}
+
 FlashRequirement trailing_nothing() {
   return {.id = "TND-4",
           .statement = "Trailing sequences that are empty on both sides change nothing.",
@@ -308,8 +325,8 @@ std::vector<FlashRequirement> length_requirements() {
   return {lengths_present(),   number_of_lengths(),  number_of_lengths_with_prefix(),
           packed_tokens(),     some_length(),        empty_lengths(),
           empty_key_lengths(), sums_within_tokens(), abandoned_tokens(),
-          trailing_nothing(),  ascending_sums(),     gradients_of_empty_sequences(),
-          limits_of_lengths()};
+          gradients_of_padding(), trailing_nothing(), ascending_sums(),
+          gradients_of_empty_sequences(), limits_of_lengths()};
 }
 
 }  // namespace assay::spec::detail

@@ -13,11 +13,11 @@ using detail::ends_of;
 using detail::running_sums;
 
 Extents query_side(const Op::Problem& p, std::int64_t dim) {
-  return {p.batch, p.heads_q, p.seq_q, dim, running_sums(p.lengths_q)};
+  return {p.batch, p.heads_q, p.seq_q, dim, running_sums(p.lengths_q), p.padding_q};
 }
 
 Extents key_side(const Op::Problem& p, std::int64_t dim) {
-  return {p.batch, p.heads_kv, p.seq_kv, dim, running_sums(p.lengths_kv)};
+  return {p.batch, p.heads_kv, p.seq_kv, dim, running_sums(p.lengths_kv), p.padding_kv};
 }
 
 /// The pattern of the sparse mode behind the axes `leading`.
@@ -49,7 +49,8 @@ std::int64_t score_count(const Op::Problem& p) {
 }
 
 Shape statistics_shape(const Op::Problem& p) {
-  if (is_packed(p.input_layout)) return {query_extents(p).tokens(), p.heads_q, statistics_replicas};
+  if (is_packed(p.input_layout))
+    return {query_extents(p).tokens() + p.padding_q, p.heads_q, statistics_replicas};
   return {p.batch, p.heads_q, p.seq_q, statistics_replicas};
 }
 
@@ -119,33 +120,34 @@ Shape drop_mask_shape(const Op::Problem& p) {
 DType pse_dtype(const Op::Problem& p) { return p.pse_type >= 2 ? p.slope_dtype : p.dtype; }
 
 Call<Op> call_of(const Op::Problem& p, FlashEntryPoint entry_point, Product product,
-                 Striding inputs, Striding outputs) {
-  const auto head_tensor = [&](const Extents& extents, Striding striding) {
-    return described(p.dtype, shape_of(p.input_layout, extents), striding);
+                 const Strides& inputs, const Strides& outputs) {
+  const auto head_tensor = [&](const Extents& extents) {
+    return described(p.dtype, shape_of(p.input_layout, extents));
   };
   Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
-  t.query = head_tensor(query_extents(p), inputs);
-  t.key = head_tensor(key_extents(p), inputs);
-  t.value = head_tensor(value_extents(p), inputs);
-  t.dy = head_tensor(dy_extents(p), inputs);
-  t.attention_in = head_tensor(dy_extents(p), inputs);
-  t.softmax_max = described(DType::fp32, statistics_shape(p), inputs);
-  t.softmax_sum = described(DType::fp32, statistics_shape(p), inputs);
+  t.query = head_tensor(query_extents(p));
+  t.key = head_tensor(key_extents(p));
+  t.value = head_tensor(value_extents(p));
+  t.dy = head_tensor(dy_extents(p));
+  t.attention_in = head_tensor(dy_extents(p));
+  t.softmax_max = described(DType::fp32, statistics_shape(p));
+  t.softmax_sum = described(DType::fp32, statistics_shape(p));
   if (p.atten_mask != MaskShape::absent)
-    t.atten_mask = described(p.mask_dtype, mask_shape(p), inputs);
-  if (p.pse_shift != PseShape::absent) t.pse_shift = described(pse_dtype(p), pse_shape(p), inputs);
+    t.atten_mask = described(p.mask_dtype, mask_shape(p));
+  if (p.pse_shift != PseShape::absent) t.pse_shift = described(pse_dtype(p), pse_shape(p));
   if (p.drop_mask != DropMask::absent)
-    t.drop_mask = described(DType::uint8, drop_mask_shape(p), inputs);
-  t.dq = head_tensor(query_extents(p), outputs);
-  t.dk = head_tensor(key_extents(p), outputs);
-  t.dv = head_tensor(value_extents(p), outputs);
+    t.drop_mask = described(DType::uint8, drop_mask_shape(p));
+  t.dq = head_tensor(query_extents(p));
+  t.dk = head_tensor(key_extents(p));
+  t.dv = head_tensor(value_extents(p));
   if (has_rope(entry_point)) {
-    t.query_rope = head_tensor(query_rope_extents(p), inputs);
-    t.key_rope = head_tensor(key_rope_extents(p), inputs);
-    t.dq_rope = head_tensor(query_rope_extents(p), outputs);
-    t.dk_rope = head_tensor(key_rope_extents(p), outputs);
+    t.query_rope = head_tensor(query_rope_extents(p));
+    t.key_rope = head_tensor(key_rope_extents(p));
+    t.dq_rope = head_tensor(query_rope_extents(p));
+    t.dk_rope = head_tensor(key_rope_extents(p));
   }
+  detail::apply_strides<Op::Outputs>(t, inputs, outputs);
   t.prefix = host_array(p.prefix);
   if (is_unpadding(entry_point)) {
     t.actual_seq_qlen = ends_of(query_extents(p));

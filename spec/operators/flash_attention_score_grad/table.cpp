@@ -101,6 +101,10 @@ std::optional<FlashProblem> bare_problem_of(const FlashCall& call) {
                        .pse_type = pse_type_of(call)};
   problem.lengths_q = lengths_of(*query);
   problem.lengths_kv = lengths_of(*key);
+  if (is_packed(call)) {
+    problem.padding_q = std::max<std::int64_t>(0, call.parameters.query.shape[0] - query->tokens());
+    problem.padding_kv = std::max<std::int64_t>(0, call.parameters.key.shape[0] - key->tokens());
+  }
   if (has_rope(call.entry_point)) problem.head_dim_rope = call.parameters.query_rope.shape.back();
   return problem;
 }

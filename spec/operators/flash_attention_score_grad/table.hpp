@@ -150,8 +150,8 @@ std::optional<FlashProblem> problem_of(const FlashCall& call);
 /// Gives `parameter` a contiguous shape.
 void reshape(Parameter& parameter, const Shape& shape);
 
-/// Asks for the call's problem in its plainest form after `change`: contiguous, without bias,
-/// dropout, prefix or window, masked only where the entry point insists.
+/// Asks for the call's problem in its plainest form after `change`: contiguous, without padding,
+/// bias, dropout, prefix or window, masked only where the entry point insists.
 void rewrite(FlashCall& call, void (*change)(FlashProblem& problem));
 
 /// Changes of a problem: one length for all sequences, at least 1; the same for queries and keys; a

@@ -32,17 +32,16 @@ Extents output_extents(const Op::Problem& p) {
 Shape weight_shape(const Op::Problem& p) { return {p.compress_block_size, p.heads}; }
 
 Call<Op> call_of(const Op::Problem& p, CompressEntryPoint entry_point, Product product,
-                 Striding inputs, Striding outputs) {
-  const auto tensor = [&](const Shape& shape, Striding striding) {
-    return detail::described(p.dtype, shape, striding);
-  };
+                 const Strides& inputs, const Strides& outputs) {
+  const auto tensor = [&](const Shape& shape) { return detail::described(p.dtype, shape); };
   Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
-  t.output_grad = tensor(shape_of(Layout::tnd, output_extents(p)), inputs);
-  t.input = tensor(shape_of(Layout::tnd, input_extents(p)), inputs);
-  t.weight = tensor(weight_shape(p), inputs);
-  t.input_grad = tensor(shape_of(Layout::tnd, input_extents(p)), outputs);
-  t.weight_grad = tensor(weight_shape(p), outputs);
+  t.output_grad = tensor(shape_of(Layout::tnd, output_extents(p)));
+  t.input = tensor(shape_of(Layout::tnd, input_extents(p)));
+  t.weight = tensor(weight_shape(p));
+  t.input_grad = tensor(shape_of(Layout::tnd, input_extents(p)));
+  t.weight_grad = tensor(weight_shape(p));
+  detail::apply_strides<Op::Outputs>(t, inputs, outputs);
   t.act_seq_len = detail::ends_of(input_extents(p));
   call.attributes = {.compress_block_size = p.compress_block_size,
                      .compress_stride = p.compress_stride,

@@ -39,25 +39,26 @@ Shape mask_shape(const Op::Problem& p) {
 }
 
 Call<Op> call_of(const Op::Problem& p, SelectedEntryPoint entry_point, Product product,
-                 Striding inputs, Striding outputs) {
-  const auto head_tensor = [&](const Extents& extents, Striding striding) {
-    return detail::described(p.dtype, shape_of(Layout::tnd, extents), striding);
+                 const Strides& inputs, const Strides& outputs) {
+  const auto head_tensor = [&](const Extents& extents) {
+    return detail::described(p.dtype, shape_of(Layout::tnd, extents));
   };
   Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
-  t.query = head_tensor(query_extents(p), inputs);
-  t.key = head_tensor(key_extents(p), inputs);
-  t.value = head_tensor(value_extents(p), inputs);
-  t.attention_out = head_tensor(attention_out_extents(p), inputs);
-  t.attention_out_grad = head_tensor(attention_out_extents(p), inputs);
-  t.softmax_max = detail::described(DType::fp32, statistics_shape(p), inputs);
-  t.softmax_sum = detail::described(DType::fp32, statistics_shape(p), inputs);
-  t.topk_indices = detail::described(DType::int32, shape_of(Layout::tnd, topk_extents(p)), inputs);
+  t.query = head_tensor(query_extents(p));
+  t.key = head_tensor(key_extents(p));
+  t.value = head_tensor(value_extents(p));
+  t.attention_out = head_tensor(attention_out_extents(p));
+  t.attention_out_grad = head_tensor(attention_out_extents(p));
+  t.softmax_max = detail::described(DType::fp32, statistics_shape(p));
+  t.softmax_sum = detail::described(DType::fp32, statistics_shape(p));
+  t.topk_indices = detail::described(DType::int32, shape_of(Layout::tnd, topk_extents(p)));
   if (p.atten_mask != SelectedMask::absent)
-    t.atten_mask = detail::described(p.mask_dtype, mask_shape(p), inputs);
-  t.dq = head_tensor(query_extents(p), outputs);
-  t.dk = head_tensor(key_extents(p), outputs);
-  t.dv = head_tensor(value_extents(p), outputs);
+    t.atten_mask = detail::described(p.mask_dtype, mask_shape(p));
+  t.dq = head_tensor(query_extents(p));
+  t.dk = head_tensor(key_extents(p));
+  t.dv = head_tensor(value_extents(p));
+  detail::apply_strides<Op::Outputs>(t, inputs, outputs);
   t.actual_seq_qlen = detail::ends_of(query_extents(p));
   t.actual_seq_kvlen = detail::ends_of(key_extents(p));
   call.attributes = {.scale_value = p.scale_value,

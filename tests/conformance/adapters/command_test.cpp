@@ -99,6 +99,14 @@ void expect_copies(const Op::Outputs& made) {
   EXPECT_EQ(made.dv.bytes, given.value.bytes);
 }
 
+TEST(Command, DoesNotOfferViewsWhoseStoragesFillNoFile) {
+  const auto kernel = open_command<Op>(answering("done"), {});
+  EXPECT_EQ(kernel->unsupported(call()), std::nullopt);
+  auto far = call();
+  spec::apply_striding(far.parameters.dy, spec::Striding::far);
+  EXPECT_PRED2(has, kernel->unsupported(far).value_or(""), "the view of dy spans 42949");
+}
+
 TEST(CommandLine, WordsAreQuotedAsForAShell) {
   EXPECT_EQ(shell_words(R"(a  'b c' "d 'e'" f\ g "h\"i" '' x'y'z)"),
             (Words{"a", "b c", "d 'e'", "f g", "h\"i", "", "xyz"}));

@@ -72,11 +72,25 @@ TEST(SharedMemory, OfARunTakesWhatTheRunNeedsOfTheFile) {
   EXPECT_GT(SharedMemory(kept, {mebibyte, mebibyte}).bytes(), 2 * mebibyte);
 }
 
+TEST(SharedMemory, OfASparseStorageTakesItsPiecesAlone) {
+  KeptFile kept;
+  SharedMemory memory(kept, {std::int64_t{1} << 33, 100});
+  spec::Storage far = spec::Storage::sparse(std::size_t{1} << 33);
+  far[(std::size_t{1} << 33) - 7] = std::byte{5};
+  spec::Storage shared = memory.storage(0, true);
+  shared.copy_from(far);
+  EXPECT_EQ(shared, far);
+  EXPECT_FALSE(memory.damage(0));
+  struct stat file = {};
+  ASSERT_EQ(fstat(memory.file(), &file), 0);
+  EXPECT_LT(file.st_blocks * 512, mebibyte);
+}
+
 TEST(SharedMemory, HasWholeGuardsWhateverTheLastRunLeftInThem) {
   KeptFile kept;
   {
     SharedMemory first(kept, {5 * mebibyte});
-    const auto all = first.storage(0);
+    auto all = first.storage(0);
     std::fill(all.begin() - guard_bytes, all.end() + guard_bytes, std::byte{1});
     EXPECT_TRUE(first.damage(0));
   }

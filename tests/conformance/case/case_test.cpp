@@ -63,6 +63,7 @@ void pack(Op::Problem& p) {
   p.input_layout = spec::Layout::tnd;
   if (p.batch > 1 && between(0, 3) != 0) p.lengths_q = any_lengths(p.batch, p.seq_q);
   if (p.batch > 1 && between(0, 3) != 0) p.lengths_kv = any_lengths(p.batch, p.seq_kv);
+  p.padding_q = between(0, 2), p.padding_kv = between(0, 2);
 }
 
 void add_dropout(Op::Problem& p) {
@@ -107,6 +108,9 @@ FlashCase any_case() {
   c.product = any_of<spec::Product>();
   c.inputs = any_of<spec::Striding>();
   c.outputs = any_of<spec::Striding>();
+  for (const char* name : {"dy", "value", "query"})
+    if (between(0, 3) == 0) c.inputs.set(name, any_of<spec::Striding>());
+  if (between(0, 3) == 0) c.outputs.set("dv", any_of<spec::Striding>());
   // A relation goes with the problems of its domain only.
   c.track = *rc::gen::element(Track::exact, Track::exact_staged, Track::bound, Track::arguments);
   c.profile = any_name(Suite<Op>::profiles());
@@ -137,11 +141,22 @@ TEST(Case, ReplayLineOmitsDefaultsAndTheNote) {
             "--profile=peaked");
 }
 
+TEST(Case, StridesOfSomeTensorsAreSortedByNameAndLeaveOutWhatIsSaidAlready) {
+  const FlashCase c =
+      parse("flash_attention_score_grad --inputs=padded,value:far,dy:mixed,key:padded");
+  EXPECT_EQ(command_line(c),
+            "flash_attention_score_grad --inputs=padded,dy:mixed,value:far");
+  EXPECT_EQ(c.inputs.of("query"), spec::Striding::padded);
+  EXPECT_EQ(c.inputs.of("value"), spec::Striding::far);
+  EXPECT_EQ(command_line(parse("flash_attention_score_grad --inputs=contiguous,dy:padded")),
+            "flash_attention_score_grad --inputs=dy:padded");
+}
+
 TEST(Case, FieldTextsNameEveryField) {
   const auto texts = field_texts(FlashCase{});
   EXPECT_EQ(texts.front(), (std::pair<std::string, std::string>{"layout", "BNSD"}));
   EXPECT_EQ(texts.back(), (std::pair<std::string, std::string>{"seed", "1"}));
-  EXPECT_EQ(texts.size(), 41u);
+  EXPECT_EQ(texts.size(), 43u);
 }
 
 TEST(Case, IdIsTwelveHexadecimalDigitsOfTheLine) {
@@ -198,6 +213,20 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--keep_prob=1.5 --drop_mask=exact", "--keep_prob=1.5: accepted: 1, or what"},
         BadLine{"--keep_prob=1e-60 --drop_mask=exact", "--keep_prob=1e-60: accepted: 1, or what"},
         BadLine{"--keep_prob=0.999999999 --drop_mask=exact", "--keep_prob=0.999999999: accepted"},
+        BadLine{"--inputs=odd",
+                "--inputs=odd: accepted: contiguous, padded, transposed, mixed, far, or "
+                "NAME:STRIDING between commas"},
+        BadLine{"--inputs=dy:padded,padded", "--inputs=dy:padded,padded: accepted"},
+        BadLine{"--inputs=dy:padded,dy:far", "--inputs=dy:padded,dy:far: accepted"},
+        BadLine{"--inputs=dq:padded", "--inputs=dq:padded: accepted: contiguous"},
+        BadLine{"--outputs=dy:padded", "names are dq, dq_rope, dk, dk_rope, dv"},
+        BadLine{"--inputs=pse_shift:padded",
+                "--inputs=pse_shift:padded: accepted: names of tensors that the call has; it has "
+                "no pse_shift"},
+        BadLine{"--padding_q=3", "--padding_q=3: accepted: 0 with layout BNSD"},
+        BadLine{"--layout=TND --entry_point=u1 --padding_kv=3 --track=relation "
+                "--relation=sequences_alone",
+                "--padding_kv=3: accepted: 0 with --track=relation"},
         BadLine{"--seed=-1", "--seed=-1: accepted: 0 to 18446744073709551615"},
         BadLine{"--profile=odd", "--profile=odd: accepted: normal, peaked"},
         BadLine{"--mask=odd", "--mask=odd: accepted: random, open"},

@@ -16,7 +16,7 @@
 namespace assay::conformance {
 namespace {
 
-const std::set<std::string> kinds = {"corners", "exact", "legal", "models", "relations"};
+const std::set<std::string> kinds = {"corners", "exact", "legal", "models", "relations", "strides"};
 
 /// "cases/OPERATOR/KIND.txt" without its middle, or without its ends.
 std::string operator_of(const CaseText& text) {

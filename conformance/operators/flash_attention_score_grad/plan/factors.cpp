@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/conformance/plan/sizes.hpp"
+#include "plan/stridings.hpp"
 
 namespace assay::conformance {
 namespace flash {
@@ -98,10 +99,10 @@ const Factors<Op, Categories>& factors() {
               in_order<Lengths>({"equal", "shorter_q", "longer_q", "one_query", "one_key", "paired",
                                  "unequal", "empty_q", "empty_kv", "empty_both", "single", "many"}),
               [](const FlashCase& c) { return lengths_of(c.problem); }),
-      F::axis("inputs", &K::inputs, every<spec::Striding>(),
-              [](const FlashCase& c) { return c.inputs; }),
-      F::axis("outputs", &K::outputs, every<spec::Striding>(),
-              [](const FlashCase& c) { return c.outputs; }),
+      F::axis("inputs", &K::inputs, drawn_stridings(),
+              [](const FlashCase& c) { return drawn_striding_of(c.inputs); }),
+      F::axis("outputs", &K::outputs, drawn_stridings(),
+              [](const FlashCase& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
       // all_dead leaves nothing to judge but zeros: it is a corner.
       F::drawn("pattern", &K::pattern,

@@ -1,6 +1,7 @@
 #include "operators/nsa_compress_grad/plan/factors.hpp"
 
 #include "assay/conformance/plan/sizes.hpp"
+#include "plan/stridings.hpp"
 #include "plan/forbidden.hpp"
 
 namespace assay::conformance {
@@ -9,7 +10,6 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 using spec::DType;
-using spec::Striding;
 
 /// Sequences from which on a case counts as one of many, and windows beyond which tiles cross
 /// sequences.
@@ -116,10 +116,10 @@ const Factors<Op, Categories>& factors() {
               [](const CompressCase& c) { return tail_of(c.problem); }),
       F::axis("windows", &K::amount, in_order<Amount>({"few", "beyond_64"}),
               [](const CompressCase& c) { return amount_of(c.problem); }),
-      F::axis("inputs", &K::inputs, every<Striding>(),
-              [](const CompressCase& c) { return c.inputs; }),
-      F::axis("outputs", &K::outputs, every<Striding>(),
-              [](const CompressCase& c) { return c.outputs; }),
+      F::axis("inputs", &K::inputs, drawn_stridings(),
+              [](const CompressCase& c) { return drawn_striding_of(c.inputs); }),
+      F::axis("outputs", &K::outputs, drawn_stridings(),
+              [](const CompressCase& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
       F::drawn(
           "profile", &K::profile,

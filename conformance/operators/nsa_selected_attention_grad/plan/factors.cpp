@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "assay/conformance/plan/sizes.hpp"
+#include "plan/stridings.hpp"
 
 namespace assay::conformance {
 namespace selected {
@@ -97,10 +98,10 @@ const Factors<Op, Categories>& factors() {
               [](const SelectedCase& c) { return keys_of(c.problem); }),
       F::axis("batch", &K::batch, in_order<Batch>({"single", "alike", "unequal", "many"}),
               [](const SelectedCase& c) { return batch_of(c.problem); }),
-      F::axis("inputs", &K::inputs, every<spec::Striding>(),
-              [](const SelectedCase& c) { return c.inputs; }),
-      F::axis("outputs", &K::outputs, every<spec::Striding>(),
-              [](const SelectedCase& c) { return c.outputs; }),
+      F::axis("inputs", &K::inputs, drawn_stridings(),
+              [](const SelectedCase& c) { return drawn_striding_of(c.inputs); }),
+      F::axis("outputs", &K::outputs, drawn_stridings(),
+              [](const SelectedCase& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
       F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
       // overflow_fp16 needs lengths of its own: it is a corner.

@@ -39,6 +39,8 @@ struct Extents {
   /// Inclusive sums of the lengths of the sequences where they differ; empty: every one is `seq`
   /// long. Otherwise of size `batch`, and `seq` is the longest.
   std::vector<std::int64_t> ends = {};
+  /// TND: tokens after the last sequence, which belong to none.
+  std::int64_t padding = 0;
 
   /// Length of sequence b, and the number of tokens in front of it.
   std::int64_t length(std::int64_t b) const {
@@ -48,7 +50,7 @@ struct Extents {
     if (ends.empty()) return b * seq;
     return b == 0 ? 0 : ends[static_cast<std::size_t>(b - 1)];
   }
-  /// Tokens of all sequences.
+  /// Tokens of all sequences, without the padding.
   std::int64_t tokens() const { return start(batch); }
   /// Rows of all sequences and heads.
   std::int64_t rows() const { return tokens() * heads; }

@@ -2,14 +2,24 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace assay::spec {
 
-/// The bytes of a tensor: its own, or lent by whoever watches the memory in which they lie. A copy
-/// has bytes of its own; so has a storage that was resized.
+/// Bytes [begin, begin + size) of a storage.
+struct Piece {
+  std::size_t begin = 0, size = 0;
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+/// A file in memory of which only those pages exist that somebody wrote: the others read as zeros.
+class SparseFile;
+
+/// The bytes of a tensor: its own, or borrowed from whoever watches the memory in which they lie. A
+/// copy has bytes of its own; so has a storage that was resized.
 class Storage {
  public:
   Storage() = default;
@@ -22,13 +32,22 @@ class Storage {
     storage.bytes_ = memory;
     return storage;
   }
+  /// The same, where the memory maps the bytes from `begin` on of the open file in memory `file`,
+  /// which outlives the storage: it is sparse, as the file is.
+  static Storage lent(std::span<std::byte> memory, int file, std::size_t begin);
+  /// Zeros, for a view that reaches few of many bytes: pages that nobody writes take no memory.
+  /// Errors: std::system_error where the system has no such file.
+  static Storage sparse(std::size_t size);
 
-  Storage(const Storage& other) : own_(other.begin(), other.end()), bytes_(own_) {}
+  Storage(const Storage& other);
   Storage(Storage&& other) noexcept
-      : own_(std::move(other.own_)), bytes_(std::exchange(other.bytes_, {})) {}
+      : own_(std::move(other.own_)),
+        bytes_(std::exchange(other.bytes_, {})),
+        file_(std::move(other.file_)) {}
   Storage& operator=(Storage other) noexcept {
     own_.swap(other.own_);
     std::swap(bytes_, other.bytes_);
+    file_.swap(other.file_);
     return *this;
   }
   ~Storage() = default;
@@ -52,16 +71,32 @@ class Storage {
     if (own_.data() != bytes_.data()) own_.assign(begin(), end());
     own_.resize(size);
     bytes_ = own_;
+    file_.reset();
   }
   void assign(std::size_t size, std::byte fill) { *this = Storage(size, fill); }
 
+  bool is_sparse() const { return file_ != nullptr; }
+  /// The pieces that somebody wrote, ascending; one piece of all bytes where it is not sparse. All
+  /// other bytes are 0.
+  std::vector<Piece> pieces() const;
+  /// Takes over the bytes of a storage of the same size.
+  void copy_from(const Storage& other);
+
   friend bool operator==(const Storage& a, const Storage& b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+    if (a.size() != b.size()) return false;
+    if (a.is_sparse() || b.is_sparse()) return has_same_pieces(a, b);
+    return a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0;
   }
 
  private:
+  static bool has_same_pieces(const Storage& a, const Storage& b);
+
   std::vector<std::byte> own_;
-  std::span<std::byte> bytes_;  ///< what the storage is: `own_`, or what was lent
+  std::span<std::byte> bytes_;  ///< what the storage is: `own_`, `file_`'s, or borrowed
+  std::shared_ptr<SparseFile> file_;
 };
+
+/// The pieces of two storages of the same size where they may differ, ascending.
+std::vector<Piece> pieces_of(const Storage& a, const Storage& b);
 
 }  // namespace assay::spec

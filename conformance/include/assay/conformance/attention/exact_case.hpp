@@ -15,7 +15,7 @@ struct AttentionCase {
   spec::FlashAttentionScoreGrad::Problem problem;
   spec::FlashEntryPoint entry_point{};
   spec::Product product = spec::Product::a2;
-  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+  spec::Strides inputs, outputs;
   Track track = Track::bound;
   std::int64_t rows = 0;
   std::uint64_t seed = 1;

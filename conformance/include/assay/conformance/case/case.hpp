@@ -48,7 +48,7 @@ struct Case {
   typename Op::Problem problem;
   typename Op::EntryPoint entry_point{};
   spec::Product product = spec::Product::a2;
-  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+  spec::Strides inputs, outputs;
   Track track = Track::bound;
   std::string profile = "normal";  ///< input profile of track bound, see `profiles()`
   typename Suite<Op>::Patterns patterns;
@@ -71,8 +71,9 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.problem, visit);
   visit("entry_point", c.entry_point, "entry point");
   visit("product", c.product, "product on which it is called");
-  visit("inputs", c.inputs, "striding of the inputs");
-  visit("outputs", c.outputs, "striding of the outputs");
+  visit("inputs", c.inputs,
+        "striding of the inputs, or NAME:STRIDING of some, e.g. dy:transposed,value:padded");
+  visit("outputs", c.outputs, "striding of the outputs, or NAME:STRIDING of some");
   visit("track", c.track,
         "exact, exact_staged: every bit is due; bound: tolerance; arguments: the call alone; "
         "relation: "

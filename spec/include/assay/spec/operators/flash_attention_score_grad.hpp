@@ -184,6 +184,8 @@ struct FlashAttentionScoreGrad {
     /// TND: length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch,
     ///      its maximum seq_q.
     std::vector<std::int64_t> lengths_q, lengths_kv;
+    /// TND: tokens of query (of keyIn) after the last sequence, which belong to none.
+    std::int64_t padding_q = 0, padding_kv = 0;
     std::int64_t head_dim = 16;
     std::int64_t head_dim_v = 16;  ///< of value, dy, attention_in, dv; at most head_dim
     std::int64_t head_dim_rope =
@@ -275,6 +277,8 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("lengths_q", problem.lengths_q,
         "TND: query length of every sequence, COUNTxLENGTH repeats one");
   visit("lengths_kv", problem.lengths_kv, "TND: key length of every sequence");
+  visit("padding_q", problem.padding_q, "TND: tokens of query after the last sequence");
+  visit("padding_kv", problem.padding_kv, "TND: tokens of key and value after the last sequence");
   visit("head_dim", problem.head_dim, "head size D of query and key");
   visit("head_dim_v", problem.head_dim_v, "head size Dv of value and dy, at most D");
   visit("head_dim_rope", problem.head_dim_rope, "head size Dr of the rope tensors, 0: none");
@@ -409,7 +413,7 @@ DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
 /// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask
 /// and pse as inputs. What the entry point has no parameter for is left out.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
-                                      FlashEntryPoint entry_point, Product product, Striding inputs,
-                                      Striding outputs);
+                                      FlashEntryPoint entry_point, Product product,
+                                      const Strides& inputs, const Strides& outputs);
 
 }  // namespace assay::spec

@@ -172,7 +172,7 @@ Shape weight_shape(const NsaCompressGrad::Problem& problem);
 
 /// The call that asks for `problem`. Inputs and outputs are strided separately.
 Call<NsaCompressGrad> call_of(const NsaCompressGrad::Problem& problem,
-                              CompressEntryPoint entry_point, Product product, Striding inputs,
-                              Striding outputs);
+                              CompressEntryPoint entry_point, Product product,
+                              const Strides& inputs, const Strides& outputs);
 
 }  // namespace assay::spec

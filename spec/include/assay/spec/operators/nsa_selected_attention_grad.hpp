@@ -216,6 +216,6 @@ Shape mask_shape(const NsaSelectedAttentionGrad::Problem& problem);
 /// The call that asks for `problem`. Inputs and outputs are strided separately.
 Call<NsaSelectedAttentionGrad> call_of(const NsaSelectedAttentionGrad::Problem& problem,
                                        SelectedEntryPoint entry_point, Product product,
-                                       Striding inputs, Striding outputs);
+                                       const Strides& inputs, const Strides& outputs);
 
 }  // namespace assay::spec

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "assay/spec/striding.hpp"
+#include "plan/factors.hpp"
+
+namespace assay::conformance {
+
+/// The stridings of which cases are drawn.
+inline Named<spec::Striding> drawn_stridings() {
+  using enum spec::Striding;
+  return only({contiguous, padded, transposed, mixed});
+}
+
+/// What a case counts as: mixed where its tensors differ; padded where they are far apart.
+inline spec::Striding drawn_striding_of(const spec::Strides& strides) {
+  if (!strides.named().empty()) return spec::Striding::mixed;
+  return strides.all() == spec::Striding::far ? spec::Striding::padded : strides.all();
+}
+
+}  // namespace assay::conformance

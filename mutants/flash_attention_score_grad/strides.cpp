@@ -1,0 +1,146 @@
+#include "flash_attention_score_grad/families.hpp"
+#include "misread.hpp"
+
+namespace assay::mutants {
+namespace {
+
+using Input = spec::Tensor Op::Inputs::*;
+
+/// Reads one input with the strides of another.
+template <Input input, Input other>
+struct StridesOf : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Op::Inputs changed = inputs;
+    changed.*input = read_with_strides(inputs.*input, (inputs.*other).strides);
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+/// Writes dv with the strides of dk, as far as its storage goes.
+struct DvStridesOfDk : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    const spec::Shape own = outputs.dv.strides;
+    const auto room =
+        static_cast<std::int64_t>(outputs.dv.bytes.size()) / spec::size_of(outputs.dv.dtype);
+    if (spec::storage_elements(outputs.dv.shape, outputs.dk.strides, outputs.dv.offset) <= room)
+      outputs.dv.strides = outputs.dk.strides;
+    Kernel::run(p, inputs, outputs);
+    outputs.dv.strides = own;
+  }
+};
+
+/// Copies every input where query is not contiguous, and takes them as they lie where it is.
+struct QueryAloneIsAsked : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    if (inputs.query.offset != 0 ||
+        inputs.query.strides != spec::contiguous_strides(inputs.query.shape))
+      return Kernel::run(p, inputs, outputs);
+    Op::Inputs changed = inputs;
+    for (const Input input : {&Op::Inputs::key, &Op::Inputs::value, &Op::Inputs::dy,
+                               &Op::Inputs::attention_in}) {
+      spec::Tensor& tensor = changed.*input;
+      tensor.offset = 0;
+      tensor = read_with_strides(tensor, spec::contiguous_strides(tensor.shape));
+    }
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+/// Counts the bytes before an element of one input in 32 bits.
+template <Input input>
+struct BytesIn32Bits : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Op::Inputs changed = inputs;
+    changed.*input = misread(inputs.*input, [&](std::int64_t element) {
+      return place_in_32_bits(element, p.dtype);
+    });
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+/// The same where dq is written.
+struct DqBytesIn32Bits : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    spec::Tensor view = std::move(outputs.dq);
+    outputs.dq = spec::contiguous_tensor(view.dtype, view.shape);
+    Kernel::run(p, inputs, outputs);
+    write_in_32_bits(outputs.dq, view);
+    outputs.dq = std::move(view);
+  }
+};
+
+/// Takes all keys from the start of the last sequence on as its own, those of none, too.
+struct LastSequenceEndsWithTokens : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    if (p.padding_kv == 0 || p.drop_mask != spec::DropMask::absent ||
+        p.pse_shift != spec::PseShape::absent || p.atten_mask != spec::MaskShape::absent)
+      return Kernel::run(p, inputs, outputs);
+    Op::Problem longer = p;
+    if (longer.lengths_kv.empty())
+      longer.lengths_kv.assign(static_cast<std::size_t>(p.batch), p.seq_kv);
+    longer.lengths_kv.back() += p.padding_kv;
+    longer.padding_kv = 0;
+    Kernel::run(longer, inputs, outputs);
+  }
+};
+
+/// Leaves the tokens after the last sequence as they are.
+struct PaddingUnwritten : Kernel {
+  using Kernel::Kernel;
+  bool writes_padding() const override { return false; }
+};
+
+/// Gives the tokens after the last sequence the gradients of the first token.
+struct PaddingOfFirstToken : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Kernel::run(p, inputs, outputs);
+    const spec::Tensor& dk = outputs.dk;
+    for (std::int64_t token = dk.shape[0] - p.padding_kv; token < dk.shape[0]; ++token)
+      for (std::int64_t d = 0; d < p.head_dim; ++d)
+        outputs.dk.store(dk.offset + token * dk.strides[0] + d * dk.strides[2],
+                         dk.load(dk.offset + d * dk.strides[2]));
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> stride_mutants() {
+  using I = Op::Inputs;
+  return {
+      planted<StridesOf<&I::dy, &I::attention_in>>("dy_strides_of_attention_in",
+                                                   "dy is read with the strides of attention_in"),
+      planted<StridesOf<&I::value, &I::key>>("value_strides_of_key",
+                                             "value is read with the strides of key", ascend_like),
+      planted<StridesOf<&I::key, &I::query>>("key_strides_of_query",
+                                             "key is read with the strides of query"),
+      planted<StridesOf<&I::attention_in, &I::query>>(
+          "attention_in_strides_of_query", "attention_in is read with the strides of query"),
+      planted<StridesOf<&I::softmax_sum, &I::softmax_max>>(
+          "softmax_sum_strides_of_max", "softmax_sum is read with the strides of softmax_max"),
+      planted<DvStridesOfDk>("dv_strides_of_dk", "dv is written with the strides of dk"),
+      planted<QueryAloneIsAsked>("query_alone_is_asked",
+                                 "all inputs are taken for contiguous where query is"),
+      planted<BytesIn32Bits<&I::query>>("query_bytes_in_32_bits",
+                                        "bytes before an element of query are counted in 32 bits"),
+      planted<BytesIn32Bits<&I::dy>>("dy_bytes_in_32_bits",
+                                     "bytes before an element of dy are counted in 32 bits",
+                                     ascend_like),
+      planted<DqBytesIn32Bits>("dq_bytes_in_32_bits",
+                               "bytes before an element of dq are counted in 32 bits"),
+      planted<LastSequenceEndsWithTokens>("last_sequence_ends_with_tokens",
+                                          "keys after the last sequence belong to it"),
+      planted<PaddingUnwritten>("padding_unwritten",
+                                "gradients of tokens after the last sequence are not written"),
+      planted<PaddingOfFirstToken>("padding_of_first_token",
+                                   "tokens after the last sequence get gradients of the first"),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,53 @@
+#include "misread.hpp"
+#include "nsa_selected_attention_grad/families.hpp"
+
+namespace assay::mutants::selected {
+namespace {
+
+using Input = spec::Tensor Op::Inputs::*;
+
+/// Reads one input with the strides of another.
+template <Input input, Input other>
+struct StridesOf : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Op::Inputs changed = inputs;
+    changed.*input = read_with_strides(inputs.*input, (inputs.*other).strides);
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+/// Counts the bytes before an element of key in 32 bits.
+struct KeyBytesIn32Bits : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Op::Inputs changed = inputs;
+    changed.key = misread(inputs.key, [&](std::int64_t element) {
+      return place_in_32_bits(element, p.dtype);
+    });
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> stride_mutants() {
+  using I = Op::Inputs;
+  return {
+      planted<StridesOf<&I::attention_out_grad, &I::attention_out>>(
+          "selected_dy_strides_of_attention_out",
+          "attention_out_grad is read with the strides of attention_out", ascend_like),
+      planted<StridesOf<&I::value, &I::key>>("selected_value_strides_of_key",
+                                             "value is read with the strides of key"),
+      planted<StridesOf<&I::key, &I::query>>("selected_key_strides_of_query",
+                                             "key is read with the strides of query"),
+      planted<StridesOf<&I::softmax_sum, &I::softmax_max>>(
+          "selected_softmax_sum_strides_of_max",
+          "softmax_sum is read with the strides of softmax_max"),
+      planted<KeyBytesIn32Bits>("selected_key_bytes_in_32_bits",
+                                "bytes before an element of key are counted in 32 bits",
+                                ascend_like),
+  };
+}
+
+}  // namespace assay::mutants::selected

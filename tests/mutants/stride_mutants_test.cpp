@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "../conformance/plan/sample_checks.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators.hpp"
+#include "flash_attention_score_grad/families.hpp"
+#include "nsa_compress_grad/families.hpp"
+#include "nsa_selected_attention_grad/families.hpp"
+#include "plan/hand_made_cases.hpp"
+
+/// Injected faults of strides, offsets and padding, against the cases of the default sweep that
+/// have any.
+namespace assay::conformance {
+namespace {
+
+bool has_padding(const spec::FlashAttentionScoreGrad::Problem& p) {
+  return p.padding_q > 0 || p.padding_kv > 0;
+}
+bool has_padding(const auto&) { return false; }
+
+/// The cheapest first.
+template <class Op>
+std::vector<Case<Op>> strided_cases() {
+  std::vector<Case<Op>> cases;
+  for (const Case<Op>& c : testing::default_cases<Op>())
+    if (testing::is_value_case(c) && c.track != Track::relation &&
+        (!c.inputs.is_contiguous() || !c.outputs.is_contiguous() || has_padding(c.problem)))
+      cases.push_back(c);
+  std::ranges::stable_sort(cases, {}, Suite<Op>::expected_cost);
+  return cases;
+}
+
+template <class Op>
+bool fails(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  return contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+}
+
+template <class Op>
+void expect_killed(const std::vector<mutants::MutantOf<Op>>& bugs) {
+  const std::vector<Case<Op>> cases = strided_cases<Op>();
+  const auto all = mutants::mutants<Op>();
+  const auto healthy = std::ranges::find_if(all, &mutants::MutantOf<Op>::healthy)->make();
+  for (const auto& bug : bugs) {
+    const auto kernel = bug.make();
+    const auto killing =
+        std::ranges::find_if(cases, [&](const Case<Op>& c) { return fails(c, *kernel); });
+    ASSERT_NE(killing, cases.end()) << bug.name << ": " << bug.bug;
+    EXPECT_FALSE(fails(*killing, *healthy)) << command_line(*killing);
+  }
+}
+
+TEST(StrideMutants, OfAttentionFailInTheDefaultSweep) {
+  expect_killed<spec::FlashAttentionScoreGrad>(mutants::stride_mutants());
+}
+TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
+  expect_killed<spec::NsaCompressGrad>(mutants::compress::stride_mutants());
+}
+TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
+  expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
+}
+
+/// Every healthy variant conforms wherever strides, offsets or padding are set by hand.
+template <class Op>
+void expect_healthy_variants_conform() {
+  for (const auto& variant : mutants::mutants<Op>()) {
+    if (!variant.healthy) continue;
+    const auto kernel = variant.make();
+    for (const Case<Op>& c : hand_made_cases<Op>("strides"))
+      EXPECT_FALSE(fails(c, *kernel)) << variant.name << ": " << command_line(c);
+  }
+}
+
+TEST(HandMadeStrides, FailNoHealthyVariant) {
+  expect_healthy_variants_conform<spec::FlashAttentionScoreGrad>();
+  expect_healthy_variants_conform<spec::NsaCompressGrad>();
+  expect_healthy_variants_conform<spec::NsaSelectedAttentionGrad>();
+}
+
+}  // namespace
+}  // namespace assay::conformance
