@@ -18,7 +18,8 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 inline bool is_added(std::string_view name) {
   constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due",
                                         "rows_blind",  "decided_by", "evidence",
-                                        "certainty",   "errors",     "double_double"};
+                                        "certainty",   "errors",     "double_double",
+                                        "documents"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -152,7 +153,8 @@ void visit_members(T& s, Visitor&& visit) {
   visit("program", s.program);
   visit("plan", s.plan);
   visit("operators", s.operators);
-  visit("upstream", s.upstream);
+  visit("upstream", s.policy.upstream);
+  visit("documents", s.policy.documents);
   visit("shrink", s.shrink);
   visit("planned", s.planned);
   visit("places", s.places);

@@ -16,7 +16,8 @@ namespace assay::conformance {
 namespace {
 
 /// Fields that name a case and say nothing about what it asks for.
-const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "upstream"};
+const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "upstream",
+                                                   "documents"};
 /// A field with more values is no choice.
 constexpr std::size_t most_values = 24;
 /// Limits of a field of numbers that are tried.
