@@ -184,7 +184,7 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const spec::Requirement<Op>* first = nullptr;
   std::string others;
   for (const auto* row : spec::violations(Op::requirements(), call)) {
-    if (!row->binds(c.entry_point, c.upstream)) continue;
+    if (!row->binds(c.entry_point, c.policy())) continue;
     if (first == nullptr)
       first = row;
     else
@@ -192,14 +192,14 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   }
   if (first == nullptr) return;
   const std::string by = culprits(words, *first);
-  const auto code = static_cast<std::int32_t>(first->status.code);
+  const spec::ExpectedStatus status = first->status_on(c.entry_point);
+  const auto code = static_cast<std::int32_t>(status.code);
   throw std::invalid_argument(
       "the case breaks " + std::string(first->id) + " (" + std::string(first->statement) + ")" +
       (by.empty() ? "" : " by " + by) + (others.empty() ? "" : ", and with it " + others) +
       "; a kernel must refuse it with " +
-      (first->status.any
-           ? "any status but success"
-           : number_text(code) + " " + std::string(spec::to_string(first->status.code))) +
+      (status.any ? "any status but success"
+                  : number_text(code) + " " + std::string(spec::to_string(status.code))) +
       "; the call: " + command_line(c));
 }
 

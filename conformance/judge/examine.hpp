@@ -34,23 +34,22 @@ constexpr bool is_documented(spec::Status status) {
   return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
 }
 
-/// The decision on a refusal of a call that breaks `requirement`.
-template <class Op>
-Decision refusal(const spec::Requirement<Op>& requirement, const spec::Rejected& answer,
-                 CaseReport& report) {
+/// The decision on a refusal of a forbidden call, which must answer `expected`.
+inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Rejected& answer,
+                        CaseReport& report) {
   const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
   add_note(report, "status", seen);
   const auto decided = [&](Verdict verdict, const std::string& why) {
     return Decision(verdict, Rule::forbidden_call, seen + why);
   };
   if (answer.status() == spec::Status::success) return decided(Verdict::rejected_wrongly, "");
-  if (requirement.status.any)
+  if (expected.any)
     return decided(is_documented(answer.status()) ? Verdict::rejected_as_specified
                                                   : Verdict::rejected_other_code,
                    "");
-  if (answer.status() == requirement.status.code)
+  if (answer.status() == expected.code)
     return decided(Verdict::rejected_as_specified, "");
-  const std::string due = "the documents name " + describe(requirement.status.code);
+  const std::string due = "the documents name " + describe(expected.code);
   add_note(report, "status", due);
   return decided(Verdict::rejected_wrongly, "; " + due);
 }
@@ -93,7 +92,7 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
   if (answer.failure) {
     decide(report, *answer.failure, "status");
   } else if (answer.refusal) {
-    report.verdict = refusal(*requirement, *answer.refusal, report);
+    report.verdict = refusal(requirement->status_on(c.entry_point), *answer.refusal, report);
   } else {
     decide(report,
            {Verdict::accepted_wrongly, Rule::forbidden_call,
@@ -101,13 +100,13 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
                 ") and phase 1 accepted the call: " + std::string(requirement->statement)},
            "status");
   }
-  if (!requirement->binds(c.entry_point, c.upstream)) {
-    const std::string open = std::string(requirement->id) + " is " +
-                             std::string(spec::to_string(requirement->standing_on(c.entry_point))) +
-                             (requirement->standing == spec::Standing::disputed
-                                  ? ""
-                                  : "'s alone, which --upstream=off leaves open") +
-                             ": reported, no verdict";
+  if (!requirement->binds(c.entry_point, c.policy())) {
+    const spec::Standing standing = requirement->standing_on(c.entry_point);
+    const std::string open =
+        std::string(requirement->id) + " is " +
+        (standing == spec::Standing::upstream ? "upstream's alone, which --upstream=off leaves open"
+                                              : std::string(spec::to_string(standing))) +
+        ": reported, no verdict";
     report.verdict = {Verdict::not_applicable, Rule::open_question,
                       open + "; " + report.verdict.evidence};
     add_note(report, "note", open);
@@ -149,7 +148,7 @@ template <class Op>
 std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   std::vector<std::string> ids;
   for (const auto& requirement : Op::requirements())
-    if (requirement.has(spec::Side::accept) && requirement.applies(call) && requirement.holds(call))
+    if (requirement.is_exercised_by(call) && requirement.holds(call))
       ids.emplace_back(requirement.id);
   return ids;
 }

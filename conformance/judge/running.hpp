@@ -87,24 +87,34 @@ spec::Numerics numerics_of(const spec::Implementation<Op>& kernel,
 /// Notes what the kernel did after its last answer, unless the report convicts it anyway.
 void settle(CaseReport& report, const std::function<void()>& settle_kernel);
 
-/// What the documents leave open about the call of a case, or on which product they do not offer
-/// it, so that its refusal convicts nobody; empty if nothing.
+/// The requirements that the call of a case breaks and that no kernel must refuse.
+template <class Op>
+std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
+                                                      const spec::Call<Op>& call) {
+  auto broken = spec::violations(Op::requirements(), call);
+  std::erase_if(broken, [&](const auto* requirement) {
+    return requirement->binds(c.entry_point, c.policy());
+  });
+  return broken;
+}
+
+/// Why a kernel may refuse the call of a case; empty if it must accept it.
 template <class Op>
 std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
   std::string text;
-  for (const auto* requirement : spec::violations(Op::requirements(), call)) {
-    if (requirement->binds(c.entry_point, c.upstream)) continue;
-    const bool disputed = requirement->standing_on(c.entry_point) == spec::Standing::disputed;
+  for (const auto* requirement : not_binding(c, call)) {
+    const spec::Standing standing = requirement->standing_on(c.entry_point);
     text += (text.empty() ? "" : "; ") +
-            std::string(disputed ? "disputed: " : "upstream's alone: ") +
-            std::string(requirement->id) + " (" + std::string(requirement->statement) + ")";
+            (standing == spec::Standing::upstream ? "upstream's alone"
+                                                  : std::string(spec::to_string(standing))) +
+            ": " + std::string(requirement->id) + " (" + std::string(requirement->statement) + ")";
   }
   if (!supports(c.entry_point, c.product))
     for (const auto& requirement : Op::requirements())
       if (requirement.id == product_requirement(c.entry_point, c.product))
         text += (text.empty() ? "not offered there: " : "; not offered there: ") +
                 std::string(requirement.id) + " (" + std::string(requirement.statement) + ")";
-  return text.empty() ? Suite<Op>::open_reading(c) : text;
+  return text;
 }
 
 struct TensorOf {

@@ -14,7 +14,8 @@
 namespace assay::conformance {
 
 /// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one.
-/// Calls that break what upstream alone states are left out with it.
+/// Left out are calls that break what upstream alone states, if that need not be refused, and legal
+/// calls that are open, if these must be refused.
 /// Cheap ones come first, calls that only phase 1 judges and small exact cases above all: a budget
 /// judges as many as it can.
 template <class Op>
@@ -30,9 +31,10 @@ class CaseCollector {
         if (!supports(c.entry_point, *plan_.product)) continue;
         c.product = *plan_.product;
       }
-      c.upstream = plan_.upstream;
-      if (is_switched_off(c)) continue;
+      c.upstream = plan_.policy.upstream;
+      c.documents = plan_.policy.documents;
       require_legal(c);
+      if (is_switched_off(c)) continue;
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
@@ -46,17 +48,22 @@ class CaseCollector {
 
  private:
   static bool is_switched_off(const Case<Op>& c) {
-    const std::string id = c.violate.substr(0, c.violate.find(':'));
+    if (c.violate.empty())
+      return c.documents == spec::Documents::strict &&
+             std::ranges::any_of(
+                 spec::violations(Op::requirements(), call_of(c)),
+                 [&](const auto* broken) { return broken->binds(c.entry_point, c.policy()); });
+    const std::string_view id = requirement_named_in(c.violate);
     for (const auto& requirement : Op::requirements())
       if (requirement.id == id &&
           requirement.standing_on(c.entry_point) == spec::Standing::upstream)
-        return !requirement.binds(c.entry_point, c.upstream);
+        return !requirement.binds(c.entry_point, c.policy());
     return false;
   }
   static void require_legal(const Case<Op>& c) {
     if (!c.violate.empty()) return;
     for (const auto* requirement : spec::violations(Op::requirements(), call_of(c)))
-      if (requirement->binds(c.entry_point, spec::Upstream::on))
+      if (requirement->binds(c.entry_point, spec::Policy()))
         throw std::logic_error("sampled case breaks " + std::string(requirement->id) + ": " +
                                command_line(c));
   }

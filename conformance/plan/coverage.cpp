@@ -26,10 +26,52 @@ std::vector<std::string> RequirementCoverage::unexercised() const {
     if ((requirement.has_accept && requirement.accepted == 0) ||
         (requirement.has_reject && requirement.rejected == 0))
       names.push_back(requirement.id);
-    else
+    else {
       for (const Way& way : requirement.ways)
         if (way.cases == 0) names.push_back(way.name);
+      for (const On& on : requirement.on)
+        if ((on.has_accept && on.accepted == 0) || (on.has_reject && on.rejected == 0))
+          names.push_back(requirement.id + " on " + on.entry_point);
+    }
   return names;
+}
+
+namespace {
+
+/// Counts a case for the requirement of that id, and for its entry point there.
+void exercise(RequirementCoverage& coverage, std::string_view id, std::string_view entry_point,
+              std::int64_t RequirementCoverage::Requirement::*of_all,
+              std::int64_t RequirementCoverage::On::*of_one) {
+  const auto requirement =
+      std::ranges::find(coverage.requirements, id, &RequirementCoverage::Requirement::id);
+  if (requirement == coverage.requirements.end()) return;
+  if (of_all != nullptr) ++((*requirement).*of_all);
+  const auto on =
+      std::ranges::find(requirement->on, entry_point, &RequirementCoverage::On::entry_point);
+  if (on != requirement->on.end()) ++((*on).*of_one);
+}
+
+}  // namespace
+
+void RequirementCoverage::accept(std::string_view id, std::string_view entry_point) {
+  exercise(*this, id, entry_point, &Requirement::accepted, &On::accepted);
+}
+
+void RequirementCoverage::reject(std::string_view id, std::string_view entry_point) {
+  exercise(*this, id, entry_point, &Requirement::rejected, &On::rejected);
+}
+
+void take_entry_point(RequirementCoverage& coverage, const CaseReport& report) {
+  const auto entry_point =
+      std::ranges::find(report.fields, "entry_point", [](const auto& f) { return f.first; });
+  if (entry_point == report.fields.end()) return;
+  if (report.verdict == Verdict::conforms)
+    for (const std::string& id : report.accepted_requirements)
+      exercise(coverage, id, entry_point->second, nullptr, &RequirementCoverage::On::accepted);
+  if (report.verdict == Verdict::rejected_as_specified ||
+      report.verdict == Verdict::rejected_other_code)
+    exercise(coverage, report.violated_requirement, entry_point->second, nullptr,
+             &RequirementCoverage::On::rejected);
 }
 
 void RequirementCoverage::take(std::string_view way) {
@@ -102,6 +144,7 @@ void complete(RequirementCoverage& coverage) {
           std::ranges::find(coverage.requirements, told.id, &RequirementCoverage::Requirement::id);
       if (requirement == coverage.requirements.end()) continue;
       requirement->ways = std::move(told.ways);
+      requirement->on = std::move(told.on);
       requirement->reason = std::move(told.reason);
     }
   });

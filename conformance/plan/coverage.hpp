@@ -5,33 +5,68 @@
 
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/suite.hpp"
+#include "judge/running.hpp"
 #include "plan/axis_pairs.hpp"
 
 namespace assay::conformance {
 
+/// Why no side of a requirement must be exercised, which binds nowhere.
+inline std::string reason_of(spec::Standing standing) {
+  return std::string(spec::to_string(standing)) +
+         ": its calls are tried, and a kernel may accept or refuse them";
+}
+
 template <class Op>
-RequirementCoverage requirement_coverage(spec::Upstream upstream) {
+RequirementCoverage requirement_coverage(const spec::Policy& policy) {
   RequirementCoverage coverage;
+  const auto& entry_points = spec::spellings_of<typename Op::EntryPoint>.entries;
   for (const auto& requirement : Op::requirements()) {
-    const auto& entry_points = spec::spellings_of<typename Op::EntryPoint>.entries;
     const bool binds = std::ranges::any_of(
-        entry_points, [&](const auto& entry) { return requirement.binds(entry.first, upstream); });
+        entry_points, [&](const auto& entry) { return requirement.binds(entry.first, policy); });
+    const bool is_asked = binds || requirement.standing == spec::Standing::open;
     RequirementCoverage::Requirement& added =
         coverage.requirements.emplace_back(RequirementCoverage::Requirement{
             .id = std::string(requirement.id),
-            .has_accept = binds && requirement.has(spec::Side::accept),
+            .has_accept = is_asked && requirement.has(spec::Side::accept),
             .has_reject = binds && requirement.has(spec::Side::reject)});
-    if (binds) added.reason = requirement.reason;
-    if (requirement.standing == spec::Standing::disputed)
-      added.reason = "disputed: its calls are asked for, and either answer stands";
-    if (!binds) continue;
+    if (is_asked) added.reason = requirement.reason;
+    const bool is_free = requirement.standing == spec::Standing::disputed ||
+                         requirement.standing == spec::Standing::open;
+    if (is_free && !added.has_accept && !added.has_reject)
+      added.reason = reason_of(requirement.standing);
     const auto add = [&](const auto& ways) {
       for (const auto& way : ways) added.ways.push_back({added.id + ":" + std::string(way.name)});
     };
-    add(requirement.variants);
-    add(requirement.violations);
+    if (is_asked) add(requirement.variants);
+    if (binds) add(requirement.violations);
+    for (const auto& [entry_point, name] : entry_points) {
+      const bool rejects = added.has_reject && requirement.binds(entry_point, policy);
+      if (requirement.is_stated_on(entry_point) && (added.has_accept || rejects))
+        added.on.push_back({.entry_point = std::string(name),
+                            .has_accept = added.has_accept,
+                            .has_reject = rejects});
+    }
   }
   return coverage;
+}
+
+template <class Op>
+void count(RefusableCalls& calls, const Case<Op>& c) {
+  if (!c.violate.empty()) return;
+  ++calls.legal;
+  const auto call = call_of(c);
+  if (open_question(c, call).empty()) return;
+  ++calls.refusable;
+  const auto add = [&](std::string_view id, std::string_view standing) {
+    auto reason = std::ranges::find(calls.reasons, id, &RefusableCalls::Reason::id);
+    if (reason == calls.reasons.end())
+      reason = calls.reasons.insert(reason, {std::string(id), std::string(standing)});
+    ++reason->cases;
+  };
+  for (const auto* requirement : not_binding(c, call))
+    add(requirement->id, spec::to_string(requirement->standing_on(c.entry_point)));
+  if (!supports(c.entry_point, c.product))
+    add(product_requirement(c.entry_point, c.product), "not offered there");
 }
 
 template <class Op>

@@ -15,8 +15,8 @@
 namespace assay::conformance {
 
 /// The requirements that forbid a case, by their ids in the order of their table: what its call
-/// breaks and binds, a product that does not offer the entry point included. What is disputed
-/// forbids nothing.
+/// breaks and binds, a product that does not offer the entry point included. What is open or
+/// disputed forbids nothing.
 template <class Op>
 std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
   std::vector<std::string_view> ids;
@@ -24,7 +24,7 @@ std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
     ids.push_back(product_requirement(c.entry_point, c.product));
   const auto call = call_of(c);
   for (const auto& requirement : Op::requirements())
-    if (requirement.binds(c.entry_point, spec::Upstream::on) && !requirement.holds(call))
+    if (requirement.binds(c.entry_point, spec::Policy()) && !requirement.holds(call))
       ids.push_back(requirement.id);
   return ids;
 }

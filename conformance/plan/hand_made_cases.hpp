@@ -17,9 +17,11 @@ namespace assay::conformance {
 template <class Op>
 void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const SamplingPlan& plan) {
   Case<Op> c = case_of<Op>(line);
-  if (c.upstream != spec::Upstream::on)
+  if (c.policy() != spec::Policy())
     throw std::invalid_argument(
-        line.place + ": --upstream=off: accepted: as a flag of the sweep, for all lines");
+        line.place + ": --" +
+        (c.upstream == spec::Upstream::off ? "upstream=off" : "documents=strict") +
+        ": accepted: as a flag of the sweep, for all lines");
   if (!(plan.full ? line.in_full_plan : line.in_ordinary_plan)) return;
   if (line.follows_seed) c.seed += plan.seed - SamplingPlan().seed;
   cases.push_back(std::move(c));

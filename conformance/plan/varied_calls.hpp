@@ -18,7 +18,7 @@ bool meets(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   const auto call = call_of(c);
   if (!requirement.applies(call)) return false;
   return std::ranges::none_of(spec::violations(Op::requirements(), call), [&](const auto* broken) {
-    return broken->binds(c.entry_point, spec::Upstream::on);
+    return broken->binds(c.entry_point, spec::Policy());
   });
 }
 

@@ -20,7 +20,7 @@ inline bool is_added(std::string_view name) {
                                         "rows_blind",  "decided_by", "evidence",
                                         "certainty",   "errors",     "double_double",
                                         "untried",     "of_cause",   "run_declared",
-                                        "conform_declared"};
+                                        "conform_declared", "documents"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -158,7 +158,8 @@ void visit_members(T& s, Visitor&& visit) {
   visit("program", s.program);
   visit("plan", s.plan);
   visit("operators", s.operators);
-  visit("upstream", s.upstream);
+  visit("upstream", s.policy.upstream);
+  visit("documents", s.policy.documents);
   visit("shrink", s.shrink);
   visit("planned", s.planned);
   visit("places", s.places);

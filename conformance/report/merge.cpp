@@ -143,7 +143,7 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
   summary.planned = first.shard->planned;
   spec::for_each_operator([&]<class Op> {
     if (std::ranges::find(first.shard->operators, Op::name) == first.shard->operators.end()) return;
-    append(summary.requirements, requirement_coverage<Op>(first.shard->upstream));
+    append(summary.requirements, requirement_coverage<Op>(first.shard->policy));
     append(summary.pairs, pair_coverage<Op>());
   });
   for (const CaseReport& report : cases) count(summary, report);

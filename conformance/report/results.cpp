@@ -342,6 +342,7 @@ Results results_from_json(const std::string& text) {
   for (const CaseReport& report : results.cases) {
     count_tensors(results.summary, report);
     take_ways(results.summary.requirements, report);
+    take_entry_point(results.summary.requirements, report);
     if (report.verdict == Verdict::conforms && report.value_case)
       cover(results.summary.pairs, report);
   }

@@ -6,15 +6,6 @@
 namespace assay::conformance {
 namespace {
 
-/// Counts a case for the requirement of that id; a report of an older table may name a requirement
-/// that is gone.
-void exercise(RequirementCoverage& coverage, const std::string& id,
-              std::int64_t RequirementCoverage::Requirement::*counter) {
-  const auto requirement =
-      std::ranges::find(coverage.requirements, id, &RequirementCoverage::Requirement::id);
-  if (requirement != coverage.requirements.end()) ++((*requirement).*counter);
-}
-
 std::string_view field(const CaseReport& report, std::string_view name) {
   for (const auto& [key, value] : report.fields)
     if (key == name) return value;
@@ -73,15 +64,15 @@ void count(Summary& summary, const CaseReport& report) {
   if (report.value_case) ++summary.value_cases;
   ++summary.verdicts[report.verdict];
   count_tensors(summary, report);
+  const std::string_view entry_point = field(report, "entry_point");
   if (report.verdict == Verdict::conforms)
     for (const std::string& id : report.accepted_requirements)
-      exercise(summary.requirements, id, &RequirementCoverage::Requirement::accepted);
+      summary.requirements.accept(id, entry_point);
   take_ways(summary.requirements, report);
   if (report.verdict == Verdict::conforms && report.value_case) cover(summary.pairs, report);
   if (report.verdict == Verdict::rejected_as_specified ||
       report.verdict == Verdict::rejected_other_code)
-    exercise(summary.requirements, report.violated_requirement,
-             &RequirementCoverage::Requirement::rejected);
+    summary.requirements.reject(report.violated_requirement, entry_point);
 }
 
 ExitCode Summary::exit_code() const {

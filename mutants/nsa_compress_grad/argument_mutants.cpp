@@ -26,6 +26,11 @@ bool has_no_empty_sequence(const CompressCall& c) {
          (sums->front() > 0 && std::ranges::adjacent_find(*sums) == sums->end());
 }
 
+bool has_whole_granules(const CompressCall& c) {
+  const spec::Shape& shape = c.parameters.input.shape;
+  return shape.size() != 3 || shape[2] % 16 == 0;
+}
+
 bool has_whole_strides(const CompressCall& c) {
   return c.attributes.compress_stride == 0 ||
          c.attributes.compress_block_size % c.attributes.compress_stride == 0;
@@ -35,10 +40,10 @@ bool has_whole_strides(const CompressCall& c) {
 
 std::vector<Mutant> argument_mutants() {
   std::vector<Check> strict = all_checks();
-  std::ranges::move(disputed_checks(), std::back_inserter(strict));
+  std::ranges::move(checks_beyond_duty(), std::back_inserter(strict));
   std::vector<Mutant> all = {
       with_checks("compress_argument_checks", "checks its arguments itself", all_checks()),
-      with_checks("compress_strict_checks", "asks for what is disputed, too", strict)};
+      with_checks("compress_strict_checks", "refuses what is open or disputed, too", strict)};
   for (Mutant& mutant : all) mutant.healthy = true;
   for (const Check& check : all_checks()) all.push_back(without_check(check));
   all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
@@ -51,6 +56,9 @@ std::vector<Mutant> argument_mutants() {
   all.push_back(with_checks(
       "compress_refuses_rests", "refuses legal calls whose windows are no whole strides",
       with_one({"whole strides", invalid, "windows are whole strides", has_whole_strides})));
+  all.push_back(with_checks(
+      "compress_refuses_head_sizes", "refuses legal calls whose D is no multiple of 16",
+      with_one({"whole granules", invalid, "D is a multiple of 16", has_whole_granules})));
   return all;
 }
 

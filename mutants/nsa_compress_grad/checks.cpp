@@ -164,7 +164,7 @@ std::vector<Check> all_checks() {
   return all;
 }
 
-std::vector<Check> disputed_checks() {
+std::vector<Check> checks_beyond_duty() {
   constexpr Status null = Status::param_nullptr, invalid = Status::param_invalid;
   return {
       {"NSAC-C09a", null, "layout is not null",
@@ -178,16 +178,6 @@ std::vector<Check> disputed_checks() {
       {"NSAC-C13a", invalid, "actSeqLenType is not 1",
        [](const CompressCall& c) { return c.attributes.act_seq_len_type != 1; }},
       {"NSAC-C14a", null, "the sums are given", has_sums},
-      {"NSAC-C19", invalid, "D is a multiple of 16",
-       [](const CompressCall& c) {
-         return !has_ranks(c) || c.parameters.input.shape[2] % 16 == 0;
-       }},
-      {"NSAC-C20", invalid, "there are no more than 128 heads of 256 and weights of 128",
-       [](const CompressCall& c) {
-         return !has_ranks(c) ||
-                (c.parameters.input.shape[1] <= 128 && c.parameters.input.shape[2] <= 256 &&
-                 c.attributes.compress_block_size <= 128);
-       }},
       {"NSAC-C21", invalid, "no tensor is empty",
        [](const CompressCall& c) { return all_tensors(c, is_filled); }},
   };

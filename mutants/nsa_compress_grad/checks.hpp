@@ -16,6 +16,6 @@ using Check = CheckOf<spec::NsaCompressGrad>;
 std::vector<Check> all_checks();
 
 /// What some documents ask for and others do not: nobody fails for asking, too, or for not asking.
-std::vector<Check> disputed_checks();
+std::vector<Check> checks_beyond_duty();
 
 }  // namespace assay::mutants::compress

@@ -161,13 +161,6 @@ std::vector<Check> size_checks() {
          const auto fits = [](std::int64_t length) { return length <= 128 * kibi; };
          return every_length(sums_q(c), fits) && every_length(sums_kv(c), fits);
        }},
-      {"NSAS-C29", invalid, "sequences of key hold as many blocks as are listed",
-       [](const Call& c) {
-         const auto& a = c.attributes;
-         return !has_blocks(c) || every_length(sums_kv(c), [&](std::int64_t length) {
-           return length / a.selected_block_size >= a.selected_block_count;
-         });
-       }},
       {"NSAS-C30", invalid, "sequences of key are whole blocks",
        [](const Call& c) {
          return !has_blocks(c) || every_length(sums_kv(c), [&](std::int64_t length) {

@@ -16,8 +16,10 @@ std::int64_t mode_of(const Problem& p, std::int64_t b) {
   return p.sparse_mode == 7 ? 3 : 2;
 }
 
+/// The keys that every query of a sequence sees: one beyond its range sees none, or all.
 std::int64_t prefix_of(const Problem& p, std::int64_t b) {
-  return p.prefix.empty() ? 0 : p.prefix[static_cast<std::size_t>(b)];
+  if (p.prefix.empty()) return 0;
+  return std::clamp<std::int64_t>(p.prefix[static_cast<std::size_t>(b)], 0, p.length_kv(b));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
 #include "checks/refusals.hpp"
 #include "nsa_compress_grad/checks.hpp"
@@ -8,11 +10,21 @@ namespace {
 using Call = Check::Call;
 using Sums = std::vector<std::int64_t>;
 
-/// Null if the caller gave none; whether one sequence or several of equal length are meant then is
-/// open.
-const Sums* sums_of(const Call& call) {
-  const auto& sums = call.parameters.act_seq_len;
-  return sums && !sums->empty() ? &*sums : nullptr;
+/// Nothing if the caller gave none; whether one sequence or several of equal length are meant then
+/// is open. Of lengths themselves, actSeqLenType 1, the sums are made: one that falls stands for a
+/// negative length.
+std::optional<Sums> sums_of(const Call& call) {
+  const auto& given = call.parameters.act_seq_len;
+  if (!given || given->empty()) return std::nullopt;
+  if (call.attributes.act_seq_len_type != 1) return given;
+  Sums sums;
+  std::int64_t end = 0;
+  for (const std::int64_t length : *given) {
+    const bool is_length = length >= 0 && length <= call.parameters.input.shape[0];
+    end = is_length ? end + length : -1;
+    sums.push_back(end);
+  }
+  return sums;
 }
 
 Refusal weight_shape(const Call& call) {
@@ -29,11 +41,14 @@ Refusal weight_grad_shape(const Call& call) {
 }
 
 Refusal sums_do_not_decrease(const Call& call) {
-  const Sums* const sums = sums_of(call);
-  if (sums == nullptr) return std::nullopt;
+  const auto sums = sums_of(call);
   std::int64_t before = 0;
-  for (std::size_t b = 0; b < sums->size(); ++b) {
+  for (std::size_t b = 0; sums && b < sums->size(); ++b) {
     const std::int64_t sum = (*sums)[b];
+    if (sum < before && call.attributes.act_seq_len_type == 1)
+      return "entry " + std::to_string(b) + " of act_seq_len is " +
+             std::to_string((*call.parameters.act_seq_len)[b]) +
+             "; it must be a length, from 0 to the number of tokens";
     if (sum < before)
       return "entry " + std::to_string(b) + " of act_seq_len is " + std::to_string(sum) +
              "; it must be at least the sum before it, which is " + std::to_string(before);
@@ -43,12 +58,14 @@ Refusal sums_do_not_decrease(const Call& call) {
 }
 
 Refusal sums_end_with_tokens(const Call& call) {
-  const Sums* const sums = sums_of(call);
+  const auto sums = sums_of(call);
+  if (!sums) return std::nullopt;
   const std::int64_t tokens = call.parameters.input.shape[0];
-  return unless(
-      sums == nullptr || sums->back() == tokens,
-      "last entry of act_seq_len is " + std::to_string(sums == nullptr ? 0 : sums->back()) +
-          "; it must be the number of tokens of input, which is " + std::to_string(tokens));
+  return unless(sums->back() == tokens,
+                std::string(call.attributes.act_seq_len_type == 1 ? "sum" : "last entry") +
+                    " of act_seq_len is " + std::to_string(sums->back()) +
+                    "; it must be the number of tokens of input, which is " +
+                    std::to_string(tokens));
 }
 
 Refusal output_grad_shape(const Call& call) {
@@ -56,7 +73,7 @@ Refusal output_grad_shape(const Call& call) {
   const auto& a = call.attributes;
   spec::Shape expected = p.input.shape;
   expected[0] = p.output_grad.shape[0];
-  if (const Sums* const sums = sums_of(call)) {
+  if (const auto sums = sums_of(call)) {
     std::int64_t before = 0, windows = 0;
     for (const std::int64_t sum : *sums) {
       windows += windows_in(sum - before, a.compress_block_size, a.compress_stride);

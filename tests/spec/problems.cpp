@@ -292,6 +292,31 @@ std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
     p.pse_type = 3;
     p.pse_shift = PseShape::slopes_n;
   });
+  if (is_packed(layout)) return problems;
+  add([](Problem& p) {
+    p.seq_kv = p.seq_q;
+    p.dtype = p.slope_dtype = DType::bf16;
+    p.pse_type = 3;
+    p.pse_shift = PseShape::slopes_n;
+  });
+  return problems;
+}
+
+/// What the pages of packed sequences offer and the host code refuses or reads otherwise.
+std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
+  std::vector<Problem> problems(2, plain_problem(entry_point, Layout::tnd));
+  problems[0].batch = 2;
+  problems[0].lengths_kv = {problems[0].seq_kv, problems[0].seq_kv - 1};
+  problems[0].sparse_mode = 1;
+  problems[0].atten_mask = MaskShape::bnss;
+  problems[1].sparse_mode = 0;
+  problems[1].pre_tokens = problems[1].next_tokens = 0;
+  problems[1].atten_mask = MaskShape::ss;
+  if (entry_point == FlashEntryPoint::u1 || entry_point == FlashEntryPoint::u2) {
+    problems.push_back(plain_problem(entry_point, Layout::tnd));
+    problems.back().pse_shift =
+        entry_point == FlashEntryPoint::u1 ? PseShape::bnss : PseShape::packed_bnss;
+  }
   return problems;
 }
 
@@ -314,7 +339,7 @@ std::vector<Problem> packed_features(FlashEntryPoint entry_point) {
   ragged.batch = 4;
   ragged.seq_q = 9;
   ragged.lengths_q = {9, 0, 4, 0};
-  ragged.lengths_kv = {7, 3, 2, 0};  // disputed, and the only way to end in nothing
+  ragged.lengths_kv = {7, 3, 2, 0};  // open, and the only way to end in nothing
   problems.push_back(ragged);
   return problems;
 }
@@ -329,8 +354,9 @@ std::vector<Asked> plain_calls(FlashEntryPoint entry_point) {
     for (const Problem& problem : features(entry_point, layout))
       calls.push_back({.problem = problem, .entry_point = entry_point});
   if (is_unpadding(entry_point))
-    for (const Problem& problem : packed_features(entry_point))
-      calls.push_back({.problem = problem, .entry_point = entry_point});
+    for (const auto& problems : {packed_features(entry_point), offered_features(entry_point)})
+      for (const Problem& problem : problems)
+        calls.push_back({.problem = problem, .entry_point = entry_point});
   return calls;
 }
 

@@ -64,7 +64,7 @@ CompressCase violation(bool binding) {
     if (!binding) c.upstream = spec::Upstream::off;
     for (const auto& row : CompressOp::requirements())
       if (c.violate.starts_with(std::string(row.id) + ":") && row.status.any &&
-          row.binds(c.entry_point, c.upstream) == binding)
+          row.binds(c.entry_point, c.policy()) == binding)
         return c;
   }
   throw std::logic_error("no call breaks such a row");

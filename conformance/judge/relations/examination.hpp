@@ -33,6 +33,7 @@ Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   if (!Parts::offers(c.entry_point, c.problem)) c.entry_point = Parts::entry_point_of(c.problem);
   c.inputs = trial.inputs, c.outputs = trial.outputs;
   c.upstream = asked.upstream;
+  c.documents = asked.documents;
   return c;
 }
 

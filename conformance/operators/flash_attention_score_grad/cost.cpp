@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/relations/experiments.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -44,6 +45,8 @@ double Suite<Op>::expected_cost(const Case<Op>& c) {
   // A relation runs the kernel, and bounds every element, at least twice.
   return c.track == Track::relation ? 2.5 * once : once;
 }
+
+double Suite<Op>::multiply_adds(const Op::Problem& p) { return flash::backward_multiply_adds(p); }
 
 std::int64_t Suite<Op>::tensor_elements(const Op::Problem& p) {
   const auto rows = query_extents(p).rows() + p.group() * key_extents(p).rows();

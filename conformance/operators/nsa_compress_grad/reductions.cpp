@@ -61,7 +61,7 @@ std::vector<CompressCase> fewer_heads(const CompressCase& c) {
   return cases;
 }
 
-/// Multiples of 16, since others are disputed.
+/// Multiples of 16, as every example of the documents has them.
 std::vector<CompressCase> smaller_heads(const CompressCase& c) {
   constexpr std::int64_t step = 16;
   std::vector<CompressCase> cases;

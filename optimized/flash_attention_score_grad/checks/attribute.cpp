@@ -60,6 +60,15 @@ Refusal prefix_modes(const Call& call) {
                 "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
 }
 
+/// "Not 5" say the pages of these two alone.
+Refusal full_prefix_mode(const Call& call) {
+  const bool excluded = call.entry_point == spec::FlashEntryPoint::u2 ||
+                        call.entry_point == spec::FlashEntryPoint::u4;
+  return unless(!excluded || call.attributes.sparse_mode != 5,
+                "sparseMode is 5; it must not be 5 on " +
+                    std::string(to_string(call.entry_point)));
+}
+
 std::vector<Shape> legal_mask_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const std::int64_t mode = call.attributes.sparse_mode;
@@ -109,25 +118,34 @@ Refusal edges_within(const Call& call, std::int64_t most_back, std::int64_t most
   return at_least("nextTokens", call.attributes.next_tokens, -most_ahead);
 }
 
-/// The window is not empty. Where it acts in TND, it must reach beyond one diagonal.
+/// The window is not empty.
 Refusal window_open(const Call& call) {
-  const bool strict = is_tnd(call) && is_given(call.parameters.atten_mask);
   const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
-  return at_least("preTokens + nextTokens", sum, strict ? 1 : 0);
+  return at_least("preTokens + nextTokens", sum, 0);
 }
 
-/// The edges count from opposite corners in the two modes.
+/// Without a mask neither the mode nor its window means anything.
+bool is_windowed(const Call& call, std::int64_t mode) {
+  return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
+}
+
+/// The edges count from opposite corners in the two modes. In mode 0 the page and upstream bound
+/// them by different lengths: what either allows is taken. No edge is bound by an empty sequence.
 Refusal token_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  if (mode != 0 && mode != 4) return std::nullopt;
-  for (const auto& [q, kv] : planned_sequences(call))
-    if (const Refusal refusal = mode == 0 ? edges_within(call, kv, q) : edges_within(call, q, kv))
-      return refusal;
+  if (!is_windowed(call, 0) && !is_windowed(call, 4)) return std::nullopt;
+  for (const auto& [q, kv] : planned_sequences(call)) {
+    if (q == 0 || kv == 0) continue;
+    const Refusal refusal = mode == 0
+                                ? edges_within(call, std::max(q - 1, kv), std::max(kv - 1, q))
+                                : edges_within(call, q, kv);
+    if (refusal) return refusal;
+  }
   return mode == 0 ? window_open(call) : std::nullopt;
 }
 
 Refusal band(const Call& call) {
-  return call.attributes.sparse_mode == 4 ? window_open(call) : std::nullopt;
+  return is_windowed(call, 4) ? window_open(call) : std::nullopt;
 }
 
 /// The sequence to which sparseMode 7 or 8 applies the window.
@@ -144,14 +162,14 @@ Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
 Refusal outer_split_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   const std::vector<Pair> sequences = planned_sequences(call);
-  if (!is_outer_split(mode) || sequences.empty()) return std::nullopt;
+  if (!is_outer_split(mode) || !is_windowed(call, mode) || sequences.empty()) return std::nullopt;
   const Pair pair = band_sequence(sequences, mode);
   const Refusal refusal = edges_within(call, pair.q, pair.kv);
   return refusal ? refusal : window_open(call);
 }
 
 /// In sparseMode 5 the mask itself holds the prefixes: without an array of them it is read like any
-/// other mask.
+/// other mask. Any number of keys is taken, beyond the page's range, too, as upstream does.
 Refusal prefix_given(const Call& call) {
   if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask))
     return std::nullopt;
@@ -163,24 +181,6 @@ Refusal prefix_given(const Call& call) {
                     std::to_string(batch));
 }
 
-/// Every prefix reaches at least to the diagonal through the last corner.
-Refusal prefix_range(const Call& call) {
-  const std::int64_t mode = call.attributes.sparse_mode;
-  const auto& prefix = call.parameters.prefix;
-  const CallExtents e = extents_of(call);
-  if ((mode != 5 && mode != 6) || !is_given(call.parameters.atten_mask) || !prefix ||
-      static_cast<std::int64_t>(prefix->size()) != e.batch)
-    return std::nullopt;
-  for (std::size_t b = 0; b < prefix->size(); ++b) {
-    const std::size_t listed = e.lengths_q.size() == 1 ? 0 : b;  // padded: one length for all
-    const std::int64_t q = e.lengths_q[listed], kv = e.lengths_kv[listed];
-    if (const Refusal refusal = within("entry " + std::to_string(b) + " of prefix", (*prefix)[b],
-                                       std::max<std::int64_t>(0, kv - q), kv))
-      return refusal;
-  }
-  return std::nullopt;
-}
-
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
     {"FAG-C60", invalid, keep_prob},
@@ -189,12 +189,12 @@ constexpr Check checks[] = {
     {"FAG-C63", invalid, sparse_mode},
     {"FAG-C64", invalid, varlen_modes},
     {"FAG-C65", invalid, prefix_modes},
+    {"FAG-C66a", invalid, full_prefix_mode},
     {"FAG-C67", invalid, mask_shape},
     {"FAG-C68", invalid, token_limits},
     {"FAG-C69", invalid, outer_split_limits},
     {"FAG-C71", invalid, band},
     {"FAG-C72", invalid, prefix_given},
-    {"FAG-C73", invalid, prefix_range},
 };
 
 }  // namespace

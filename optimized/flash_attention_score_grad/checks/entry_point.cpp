@@ -31,11 +31,6 @@ Refusal no_drop_mask(const Call& call) {
   return is_u3(call) ? absent(call, {"drop_mask", &call.parameters.drop_mask}) : std::nullopt;
 }
 
-Refusal no_padding_mask(const Call& call) {
-  const bool applies = is_u3(call) || call.entry_point == FlashEntryPoint::u4;
-  return applies ? absent(call, {"padding_mask", &call.parameters.padding_mask}) : std::nullopt;
-}
-
 Refusal no_dropout(const Call& call) {
   const double given = call.attributes.keep_prob;
   return unless(!is_u3(call) || given == 1,
@@ -47,7 +42,6 @@ constexpr Check checks[] = {
     {"FAG-C08", spec::Status::param_nullptr, mask_required},
     {"FAG-C09", invalid, no_pse},
     {"FAG-C10", invalid, no_drop_mask},
-    {"FAG-C11", invalid, no_padding_mask},
     {"FAG-C61", invalid, no_dropout},
 };
 

@@ -33,13 +33,21 @@ Refusal type_without_pse(const Call& call) {
                     " and pse_shift is null; without pse it must be 1");
 }
 
+/// Whether the page lists four axes only with 1024 rows.
+bool lists_compressed_rows_alone(const Call& call) {
+  return call.entry_point == spec::FlashEntryPoint::u2 ||
+         call.entry_point == spec::FlashEntryPoint::u4;
+}
+
 /// Of outer tensors. In TND the extents are those of the longest sequences, and a bias of one axis
 /// lies sequence by sequence.
 std::vector<Shape> outer_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
-  std::vector<Shape> shapes = {{e.batch, e.heads_q, e.seq_q, e.seq_kv},
-                               {e.batch, e.heads_q, 1, e.seq_kv},
-                               {1, e.heads_q, e.seq_q, e.seq_kv}};
+  std::vector<Shape> shapes;
+  if (!lists_compressed_rows_alone(call))
+    shapes = {{e.batch, e.heads_q, e.seq_q, e.seq_kv},
+              {e.batch, e.heads_q, 1, e.seq_kv},
+              {1, e.heads_q, e.seq_q, e.seq_kv}};
   if (is_tnd(call) || e.seq_q >= alibi_rows)
     shapes.insert(shapes.end(), {{e.batch, e.heads_q, alibi_rows, e.seq_kv},
                                  {1, e.heads_q, alibi_rows, e.seq_kv}});
@@ -101,14 +109,14 @@ Refusal alibi(const Call& call) {
                             std::to_string(e.seq_q) + " and 0");
 }
 
-/// The documents say it of query lengths; it is read alike for key lengths.
+/// The documents say it of query lengths alone.
 Refusal no_empty_sequence(const Call& call) {
   if (!is_tnd(call) || !is_given(call.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(call);
   for (std::size_t b = 0; b < e.lengths_q.size(); ++b)
-    if (e.lengths_q[b] == 0 || e.lengths_kv[b] == 0)
-      return "lengths of sequence " + std::to_string(b) + " are " +
-             both(e.lengths_q[b], e.lengths_kv[b]) + "; with pse_shift they must be at least 1";
+    if (e.lengths_q[b] == 0)
+      return "length of query of sequence " + std::to_string(b) +
+             " is 0; with pse_shift it must be at least 1";
   return std::nullopt;
 }
 

@@ -11,8 +11,7 @@ using spec::Shape;
 
 constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
 constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi,
-                       most_batches_with_prefix = 2 * kibi, most_sequences = 2 * kibi,
-                       most_sequences_with_prefix = kibi;
+                       most_batches_with_prefix = 2 * kibi;
 constexpr std::int64_t longest = mebi, widest_head = 768;
 constexpr std::int64_t rope_granule = 8;  // of the head sizes of the entry point with rope
 
@@ -163,16 +162,7 @@ Refusal heads(const Call& call) {
   return within("number of query heads", extents_of(call).heads_q, 1, most_heads);
 }
 
-/// Of packed sequences, with and without a prefix that is read.
-Refusal sequences(const Call& call) {
-  if (!is_tnd(call)) return std::nullopt;
-  const std::int64_t count = extents_of(call).batch;
-  const bool prefixed = call.attributes.sparse_mode == 6 && call.parameters.prefix &&
-                        is_given(call.parameters.atten_mask);
-  return within("number of sequences", count, 1,
-                prefixed ? most_sequences_with_prefix : most_sequences);
-}
-
+/// The page's number of packed sequences is no limit here, nor upstream.
 Refusal batch(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
   const bool prefix = call.attributes.sparse_mode == 5 || call.attributes.sparse_mode == 6;
@@ -221,7 +211,6 @@ constexpr Check checks[] = {
     {"FAG-C39", invalid, heads},
     {"FAG-C40", invalid, batch},
     {"FAG-C41", invalid, lengths},
-    {"FAG-C43", invalid, sequences},
     {"FAG-C42", invalid, tokens},
     {"FAG-C44", invalid, head_size},
 };

@@ -89,9 +89,16 @@ Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.entry_point) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  // The pages want the type of query for slopes, too, upstream FLOAT32: either is taken.
+  // The page of g2 wants the type of query for slopes, too, upstream FLOAT32: either is taken.
   if (slopes && call.parameters.pse_shift.dtype == DType::fp32) return std::nullopt;
   return first_unlike_query(call.parameters.query, {tensor});
+}
+
+/// So says the page of this entry point.
+Refusal slopes_of_u2(const Call& call) {
+  const bool slopes = call.attributes.pse_type == 2 || call.attributes.pse_type == 3;
+  if (call.entry_point != spec::FlashEntryPoint::u2 || !slopes) return std::nullopt;
+  return first_outside({{"pse_shift", &call.parameters.pse_shift}}, {DType::fp32});
 }
 
 Refusal drop_mask(const Call& call) {
@@ -109,14 +116,14 @@ Refusal statistics(const Call& call) {
                        {DType::fp32});
 }
 
+/// The type of dpse, which nobody writes, is of no matter; nor are any on u3.
 Refusal reserved(const Call& call) {
   if (call.entry_point == spec::FlashEntryPoint::u3) return std::nullopt;
   const auto& p = call.parameters;
   if (const Refusal outside =
           first_outside({{"padding_mask", &p.padding_mask}}, {DType::uint8, DType::boolean}))
     return outside;
-  return first_outside({{"softmax_in", &p.softmax_in}, {"dpse", &p.dpse}},
-                       {DType::fp16, DType::bf16, DType::fp32});
+  return first_outside({{"softmax_in", &p.softmax_in}}, {DType::fp16, DType::bf16, DType::fp32});
 }
 
 Refusal format(const Call& call) { return first_private(tensors_of_the_operator(call)); }
@@ -128,10 +135,10 @@ constexpr Check checks[] = {
     {"FAG-C22", invalid, float8},     {"FAG-C20", invalid, operands},
     {"FAG-C27", invalid, ropes},      {"FAG-C21", invalid, gradients},
     {"FAG-C21a", invalid, attention}, {"FAG-C21", invalid, rope_gradients},
-    {"FAG-C23", invalid, pse},        {"FAG-C24", invalid, drop_mask},
-    {"FAG-C25", invalid, atten_mask}, {"FAG-C26", invalid, statistics},
-    {"FAG-C28", invalid, format},     {"FAG-C28a", invalid, other_format},
-    {"FAG-C29", invalid, reserved},
+    {"FAG-C23", invalid, pse},        {"FAG-C23c", invalid, slopes_of_u2},
+    {"FAG-C24", invalid, drop_mask},  {"FAG-C25", invalid, atten_mask},
+    {"FAG-C26", invalid, statistics}, {"FAG-C28", invalid, format},
+    {"FAG-C28a", invalid, other_format}, {"FAG-C29", invalid, reserved},
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ FlashRequirement no_dropout() {
           .statement = "keepProb is 1: nothing is dropped.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .applies = is_u3,
           .holds =
@@ -77,7 +78,8 @@ FlashRequirement softmax_in_layout() {
   return {.id = "FAG-C83",
           .statement = "softmaxInLayout is empty or same_as_input.",
           .source = {upstream_fourth_unpadding_page, "parameters"},
-          .standing = Standing::upstream,
+          .standing = Standing::page,
+          .page_for = u4_page,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q4",
           .applies = is_u4,
@@ -189,10 +191,11 @@ std::vector<FlashRequirement> rows_beside_calls() {
   return {
       untried("FAG-C91",
               "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
-              {rope_page, "constraints"}, {}, Side::content, is_u3,
+              {rope_page, "constraints"}, u3_page, Side::content, is_u3,
               "nothing forbids equal results; where a fixed order is declared, runs are compared"),
-      untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"}, {},
-              Side::none, is_padded, "the C interface has no defaults: every call passes both"),
+      untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"},
+              g_pages, Side::none, is_padded,
+              "the C interface has no defaults: every call passes both"),
       untried("FAG-C93", "keepProb is the share of ones in dropMask.",
               {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
               "the bits of every planned case have that share, see FAG-Q29; no number depends on "

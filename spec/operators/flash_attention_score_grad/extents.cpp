@@ -92,24 +92,28 @@ Shape with_heads_exchanged(Shape shape) {
   return shape;
 }
 
-/// [N,T,8], which the parameter table of u3 says and its constraints and example contradict.
+/// Entry points on whose pages [N,T,8] stands beside [T,N,8].
+bool lists_heads_first(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
+
+/// [N,T,8], which the parameter tables of u2 and u3 say and their constraints contradict. The page
+/// of u4 lists both, and leaves open which softmaxInLayout goes with which.
 bool has_shape_of_table(const FlashCall& c, const Parameter& parameter) {
   const auto expected = expected_statistics(c);
-  return is_u3(c) && expected && parameter.shape != *expected &&
+  return lists_heads_first(c) && expected && parameter.shape != *expected &&
          parameter.shape == with_heads_exchanged(*expected);
 }
 
 /// [B,N,S,8] of packed sequences: the ranks 0 and 4 that the page of u1 lists.
 bool has_padded_shape(const FlashCall& c, const Parameter& parameter) {
   const auto query = query_as_given(c);
-  return is_packed_but_u3(c) && query &&
+  return is_u1(c) && query &&
          parameter.shape == Shape{query->batch, query->heads, query->seq, statistics_replicas};
 }
 
 template <FlashMember member>
 void exchange_heads_and_rows(FlashCall& call) {
   Parameter& parameter = call.parameters.*member;
-  if (is_u3(call) || parameter.shape.size() < 3) return;
+  if (lists_heads_first(call) || parameter.shape.size() < 3) return;
   reshape(parameter, with_heads_exchanged(parameter.shape));
 }
 
@@ -138,6 +142,7 @@ FlashRequirement statistics_shape() {
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q4, FAG-Q5, CV-O4",
           .applies = has_query_extents,
@@ -151,20 +156,21 @@ FlashRequirement statistics_shape() {
 FlashRequirement statistics_shape_of_table() {
   return {.id = "FAG-C46a",
           .statement =
-              "Statistics of shape [N, T, 8] are the parameter table's against the constraints' "
-              "[T, N, 8].",
+              "softmaxMax and softmaxSum are not [N, T, 8], which the parameter table lists and "
+              "the constraints contradict.",
           .source = {rope_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
           .notes = "FAG-Q3",
-          .applies = [](const FlashCall& c) { return is_u3(c) && has_query_extents(c); },
+          .applies =
+              [](const FlashCall& c) { return lists_heads_first(c) && has_query_extents(c); },
           .holds =
               [](const FlashCall& c) {
                 return !has_shape_of_table(c, c.parameters.softmax_max) &&
                        !has_shape_of_table(c, c.parameters.softmax_sum);
               },
           .violations = {{"softmax_max_and_sum", [](FlashCall& c) {
-                            if (!is_u3(c)) return;
+                            if (!lists_heads_first(c)) return;
                             for (const FlashMember member : {&P::softmax_max, &P::softmax_sum}) {
                               Parameter& parameter = c.parameters.*member;
                               if (parameter.shape.size() == 3)
@@ -175,7 +181,7 @@ FlashRequirement statistics_shape_of_table() {
 
 FlashRequirement padded_statistics_shape() {
   static constexpr auto concerned = [](const FlashCall& c) {
-    return is_packed_but_u3(c) && has_query_extents(c);
+    return is_u1(c) && has_query_extents(c);
   };
   return {.id = "FAG-C46b",
           .statement =

@@ -91,12 +91,14 @@ FlashRequirement lengths_present() {
               {"actual_seq_kvlen", [](FlashCall& c) { c.parameters.actual_seq_kvlen.reset(); }}}};
 }
 
+/// An upstream test passes 2049 entries and expects success.
 FlashRequirement number_of_lengths() {
   return {.id = "FAG-C43",
           .statement = "There are at most 2K sequences.",
           .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
+          .standing = Standing::open,
           .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q25",
           .applies = has_lengths,
@@ -104,6 +106,7 @@ FlashRequirement number_of_lengths() {
               [](const FlashCall& c) {
                 return !has_lengths(c) || query_as_given(c)->batch <= most_lengths;
               },
+          .reaches = [](const FlashCall& c) { return query_as_given(c)->batch >= 2000; },
           .violations = {{"sequences", [](FlashCall& c) {
                             if (!is_packed(c)) return;
                             rewrite(c, [](FlashProblem& p) {
@@ -120,8 +123,9 @@ FlashRequirement number_of_lengths_with_prefix() {
   return {.id = "FAG-C43a",
           .statement = "With a prefix in use there are at most 1K sequences.",
           .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
+          .standing = Standing::open,
+          .stated_for = u1_page,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q25",
           .applies = concerned,
@@ -129,6 +133,7 @@ FlashRequirement number_of_lengths_with_prefix() {
               [](const FlashCall& c) {
                 return !concerned(c) || query_as_given(c)->batch <= most_lengths_with_prefix;
               },
+          .reaches = [](const FlashCall& c) { return query_as_given(c)->batch >= 1000; },
           .violations = {{"sequences", [](FlashCall& c) {
                             if (is_padded(c) || is_u3(c)) return;
                             rewrite(c, [](FlashProblem& p) {
@@ -195,9 +200,11 @@ FlashRequirement empty_key_lengths() {
   return {
       .id = "TND-2a",
       .statement =
-          "A repeated sum of keyIn is a sequence without keys, of which the pages do not speak.",
+          "No sequence is without keys: the pages allow sequences without queries alone.",
       .source = {unpadding_page, "constraints"},
-      .standing = Standing::disputed,
+      .standing = Standing::open,
+      .stated_for = u_pages,
+      .page_for = public_pages,
       .sides = {Side::reject},
       .applies = concerned,
       .holds = [](const FlashCall& c) { return !concerned(c); },
@@ -231,9 +238,11 @@ FlashRequirement sums_within_tokens() {
 
 FlashRequirement abandoned_tokens() {
   return {.id = "TND-3a",
-          .statement = "Tokens behind the last sequence are no use that a page describes.",
+          .statement = "Every token of query and keyIn belongs to a sequence.",
           .source = {upstream_kernels, "clearing of the accumulators"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
+          .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::reject},
           .notes = "CV-O3",
           .applies = has_lengths,

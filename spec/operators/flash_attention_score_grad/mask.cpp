@@ -59,15 +59,6 @@ void drop_mask_axis(FlashCall& call) {
     attach_mask(call, 1, {problem->batch, problem->seq_q, problem->seq_kv});
 }
 
-/// Two sequences, the second with one key more.
-void make_ragged(FlashProblem& p) {
-  make_uniform(p);
-  p.batch = 2;
-  p.lengths_q = {p.seq_q, p.seq_q};
-  p.lengths_kv = {p.seq_kv, p.seq_kv + 1};
-  ++p.seq_kv;
-}
-
 /// A well-formed mask of a mode that the entry point does not take.
 void enter_mode(FlashCall& call, std::int64_t sparse_mode) {
   if (!problem_of(call)) return;
@@ -88,6 +79,7 @@ FlashRequirement mode_range() {
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q11",
           .applies = always,
@@ -129,6 +121,7 @@ FlashRequirement no_prefix_modes() {
           .statement = "sparseMode is neither 5 nor 6.",
           .source = {rope_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q6",
           .applies = is_u3,
@@ -146,23 +139,37 @@ FlashRequirement no_prefix_modes() {
                           }}}};
 }
 
-/// FAG-C65 has u3.
+/// FAG-C65 has u3, FAG-C66a u2 and u4.
 FlashRequirement full_prefix_mode() {
-  static constexpr auto concerned = is_packed_but_u3;
   return {
       .id = "FAG-C66",
       .statement =
-          "sparseMode 5 of packed sequences is within 0 to 8 and named beside 1, 2 and 3; the "
-          "prefix "
-          "is said to be for mode 6 alone.",
+          "sparseMode is not 5: the page lists 0 to 8, and says that a prefix is for mode 6 alone.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::disputed,
       .sides = {Side::reject},
       .notes = "CV-O5",
-      .applies = concerned,
-      .holds = [](const FlashCall& c) { return !concerned(c) || c.attributes.sparse_mode != 5; },
+      .applies = is_u1,
+      .holds = [](const FlashCall& c) { return !is_u1(c) || c.attributes.sparse_mode != 5; },
       .violations = {{"five", [](FlashCall& c) {
-                        if (concerned(c)) enter_mode(c, 5);
+                        if (is_u1(c)) enter_mode(c, 5);
+                      }}}};
+}
+
+FlashRequirement no_full_prefix_mode() {
+  return {
+      .id = "FAG-C66a",
+      .statement = "sparseMode is not 5.",
+      .source = {upstream_second_unpadding_page, "sparseMode"},
+      .standing = Standing::page,
+      .page_for = public_pages,
+      .sides = {Side::accept, Side::reject},
+      .notes = "CV-O5",
+      .applies = is_of_public_page,
+      .holds =
+          [](const FlashCall& c) { return !is_of_public_page(c) || c.attributes.sparse_mode != 5; },
+      .violations = {{"five", [](FlashCall& c) {
+                        if (is_of_public_page(c)) enter_mode(c, 5);
                       }}}};
 }
 
@@ -183,6 +190,7 @@ FlashRequirement mask_shapes() {
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .applies = concerned,
           .holds = [](const FlashCall& c) { return !concerned(c) || mask_fits_mode(c); },
@@ -224,37 +232,28 @@ FlashRequirement compressed_mask_shapes() {
                           }}}};
 }
 
-/// The pages list these shapes, the kernels read them as packed buffers. Where all sequences are
-/// alike both are the same.
+/// The pages list these shapes; the vendor's kernels read them as packed buffers, which is the same
+/// where all sequences are alike.
 FlashRequirement packed_masks() {
-  static constexpr auto concerned = [](const FlashCall& c) {
-    return is_packed(c) && has_mask_of_known_extents(c) && mode_is_known(c);
-  };
-  return {
-      .id = "FAG-C67a",
-      .statement =
-          "A mask Sq x Skv with a batch or head axis for packed sequences of several lengths is "
-          "listed, and read as a packed buffer by the kernels.",
-      .source = {unpadding_page, "parameters"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q16, CV-O2",
-      .applies = concerned,
-      .holds =
-          [](const FlashCall& c) {
-            if (!concerned(c)) return true;
-            const auto form = mask_form_of(c);
-            return (form != MaskShape::b_one_ss && form != MaskShape::bnss) ||
-                   has_sequences_of_one_length(c);
-          },
-      .violations = {
-          {"heads", [](FlashCall& c) {
-             if (!is_packed(c)) return;
-             rewrite(c, make_ragged);
-             const auto problem = problem_of(c);
-             if (!problem) return;
-             put_mask(c, 1, {problem->batch, problem->heads_q, problem->seq_q, problem->seq_kv});
-           }}}};
+  return {.id = "FAG-C67a",
+          .statement =
+              "attenMask of packed sequences may be [B,1,S,S] or [B,N,S,S] where their lengths "
+              "differ.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .page_for = public_pages,
+          .sides = {Side::accept},
+          .notes = "FAG-Q16, CV-O2",
+          .applies =
+              [](const FlashCall& c) {
+                if (!is_packed(c) || !has_mask_of_known_extents(c) || !mode_is_known(c))
+                  return false;
+                const auto form = mask_form_of(c);
+                return (form == MaskShape::b_one_ss || form == MaskShape::bnss) &&
+                       !has_sequences_of_one_length(c);
+              },
+          .holds = always};
 }
 
 FlashRequirement mask_inside_window() {
@@ -274,8 +273,9 @@ FlashRequirement mask_inside_window() {
 }  // namespace
 
 std::vector<FlashRequirement> mask_requirements() {
-  return {mode_range(),  padded_modes(), no_prefix_modes(),        full_prefix_mode(),
-          mask_shapes(), packed_masks(), compressed_mask_shapes(), mask_inside_window()};
+  return {mode_range(),       padded_modes(),          no_prefix_modes(),
+          full_prefix_mode(), no_full_prefix_mode(),   mask_shapes(),
+          packed_masks(),     compressed_mask_shapes(), mask_inside_window()};
 }
 
 }  // namespace assay::spec::detail

@@ -25,14 +25,14 @@ bool is_packed_pse_of(const FlashCall& c, std::initializer_list<PseShape> forms)
   return form && std::ranges::find(forms, *form) != forms.end();
 }
 
-/// Shapes that the page lists for packed sequences and the host code refuses. It takes 1024 rows
-/// for the compressed form.
+/// Shapes that the page of u1 lists for packed sequences and the host code refuses. It takes 1024
+/// rows for the compressed form.
 bool is_listed_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
          c.parameters.pse_shift.shape[2] != compressed_pse_rows;
 }
 
-/// Forms of one axis, which the host code takes and the page does not list.
+/// Forms of one axis, which the host code takes and the page of u1 does not list.
 bool is_taken_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::packed_bn1s, PseShape::packed_bnss});
 }
@@ -109,7 +109,8 @@ FlashRequirement pse_type_range() {
   return {.id = "FAG-C76",
           .statement = "pseType is one of 0 to 3.",
           .source = {upstream_page, "pseType"},
-          .standing = Standing::upstream,
+          .standing = Standing::page,
+          .page_for = u2_page,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q19, FAG-Q23, FAG-Q35",
           .applies = takes_slopes,
@@ -123,6 +124,7 @@ FlashRequirement pse_type_of_u3() {
           .statement = "pseType is 0 or 1.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .applies = is_u3,
           .holds =
@@ -162,8 +164,9 @@ FlashRequirement disputed_pse_type_of_u3() {
 FlashRequirement pse_type_without_pse() {
   return {.id = "FAG-C78",
           .statement = "Without a pseShift pseType is 1.",
-          .source = {upstream_tiling, "pse checks"},
-          .standing = Standing::upstream,
+          .source = {upstream_second_unpadding_page, "pseType"},
+          .standing = Standing::page,
+          .page_for = u2_page,
           .sides = {Side::accept, Side::reject},
           .applies =
               [](const FlashCall& c) {
@@ -211,38 +214,75 @@ FlashRequirement pse_shapes() {
 }
 
 FlashRequirement listed_pse_shapes() {
-  return {
-      .id = "FAG-C79a",
-      .statement =
-          "[B,N,S,S], [B,N,1,S] and [1,N,S,S] of packed sequences are listed, and refused by the "
-          "host code.",
-      .source = {unpadding_page, "parameters"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q17",
-      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
-      .holds = [](const FlashCall& c) { return !is_listed_only(c); },
-      .violations = {{"full", [](FlashCall& c) { replace_packed_pse(c, PseShape::bnss); }},
-                     {"one_row", [](FlashCall& c) { replace_packed_pse(c, PseShape::bn1s); }},
-                     {"one_batch",
-                      [](FlashCall& c) { replace_packed_pse(c, PseShape::one_nss); }}}};
+  return {.id = "FAG-C79a",
+          .statement = "pseShift of packed sequences may be [B,N,S,S], [B,N,1,S] or [1,N,S,S].",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u1_page,
+          .sides = {Side::accept},
+          .notes = "FAG-Q17",
+          .applies = [](const FlashCall& c) { return is_u1(c) && is_listed_only(c); },
+          .holds = always};
 }
 
+/// FAG-C79d has the form that the page of u2 lists.
 FlashRequirement packed_pse_shapes() {
-  return {
-      .id = "FAG-C79b",
-      .statement =
-          "For packed sequences the host code also takes a pseShift of one axis, [N*T2] or "
-          "[N*sum of Sq*Skv], that holds one sequence after the other; the page lists neither.",
-      .source = {upstream_tiling, "pse checks"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q17",
-      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
-      .holds = [](const FlashCall& c) { return !is_taken_only(c); },
-      .violations = {{"keys", [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
-                     {"scores",
-                      [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bnss); }}}};
+  static constexpr auto is_beside_the_page = [](const FlashCall& c) {
+    return is_u2(c) ? is_packed_pse_of(c, {PseShape::packed_bn1s}) : is_taken_only(c);
+  };
+  return {.id = "FAG-C79b",
+          .statement =
+              "pseShift of packed sequences has more than one axis; the host code also takes "
+              "[N*T2] and [N*sum of Sq*Skv], one sequence after the other.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::open,
+          .stated_for = u1_page,
+          .page_for = public_pages,
+          .sides = {Side::reject},
+          .notes = "FAG-Q17",
+          .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+          .holds = [](const FlashCall& c) { return !is_beside_the_page(c); },
+          .violations = {{"keys",
+                          [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
+                         {"scores", [](FlashCall& c) {
+                            if (!is_u2(c)) replace_packed_pse(c, PseShape::packed_bnss);
+                          }}}};
+}
+
+FlashRequirement unlisted_pse_shapes() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_of_public_page(c) && pse_can_be_judged(c);
+  };
+  static constexpr auto replace = [](FlashCall& c, PseShape form) {
+    if (is_of_public_page(c)) replace_packed_pse(c, form);
+  };
+  return {.id = "FAG-C79c",
+          .statement = "pseShift of four axes has 1024 rows.",
+          .source = {upstream_second_unpadding_page, "pseShift"},
+          .standing = Standing::page,
+          .page_for = public_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q17",
+          .applies = concerned,
+          .holds = [](const FlashCall& c) { return !concerned(c) || !is_listed_only(c); },
+          .violations = {{"full", [](FlashCall& c) { replace(c, PseShape::bnss); }},
+                         {"one_row", [](FlashCall& c) { replace(c, PseShape::bn1s); }},
+                         {"one_batch", [](FlashCall& c) { replace(c, PseShape::one_nss); }}}};
+}
+
+FlashRequirement pse_sequence_after_sequence() {
+  return {.id = "FAG-C79d",
+          .statement = "pseShift may be [N*sum of Sq*Skv], one sequence after the other.",
+          .source = {upstream_second_unpadding_page, "pseShift"},
+          .standing = Standing::page,
+          .page_for = u2_page,
+          .sides = {Side::accept},
+          .notes = "FAG-Q17",
+          .applies =
+              [](const FlashCall& c) {
+                return is_u2(c) && is_packed_pse_of(c, {PseShape::packed_bnss});
+              },
+          .holds = always};
 }
 
 FlashRequirement slopes_need_equal_lengths() {
@@ -253,6 +293,7 @@ FlashRequirement slopes_need_equal_lengths() {
           .statement = "Sq and Skv are equal in pseType 2 and 3.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = g2_page,
           .sides = {Side::accept, Side::reject},
           .applies = concerned,
           .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
@@ -296,7 +337,7 @@ FlashRequirement compressed_pse_is_causal() {
                           }}}};
 }
 
-/// FAG-C75 has sparse mode 8, FAG-C82 and FAG-C82a have empty sequences.
+/// FAG-C75 has sparse mode 8, FAG-C82 and TND-2a have empty sequences.
 FlashRequirement compressed_pse_of_unequal_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&
@@ -305,8 +346,8 @@ FlashRequirement compressed_pse_of_unequal_lengths() {
   return {
       .id = "FAG-C81a",
       .statement =
-          "A pseShift of 1024 rows for packed sequences with Sq and Skv unequal, which the forward "
-          "alone refuses.",
+          "A pseShift of 1024 rows for packed sequences needs Sq = Skv; only the pages of the "
+          "padded entry points say so.",
       .source = {upstream_fourth_unpadding_page, "pseShift"},
       .standing = Standing::disputed,
       .sides = {Side::reject},
@@ -331,6 +372,8 @@ std::vector<FlashRequirement> position_requirements() {
           pse_shapes(),
           listed_pse_shapes(),
           packed_pse_shapes(),
+          unlisted_pse_shapes(),
+          pse_sequence_after_sequence(),
           slopes_need_equal_lengths(),
           compressed_pse_is_causal(),
           compressed_pse_of_unequal_lengths()};

@@ -56,15 +56,16 @@ FlashRequirement prefix_per_batch() {
                           }}}};
 }
 
-/// An upstream test passes a value outside and expects success.
+/// An upstream test passes a value outside and expects success. u3 takes no such mode.
 FlashRequirement prefix_range() {
   return {.id = "FAG-C73",
           .statement =
               "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
               "Skv.",
           .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u1_page,
+          .standing = Standing::open,
+          .stated_for = g_u1_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q24",
           .applies = prefix_can_be_judged,

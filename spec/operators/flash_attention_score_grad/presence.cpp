@@ -109,6 +109,7 @@ FlashRequirement mask_present() {
           .statement = "attenMask is given.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .applies = is_u3,
           .holds = [](const FlashCall& c) { return !is_u3(c) || given(c.parameters.atten_mask); },
@@ -126,6 +127,7 @@ FlashRequirement no_pse() {
           .statement = "pseShift is null.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .applies = is_u3,
           .holds = [](const FlashCall& c) { return !is_u3(c) || !given(c.parameters.pse_shift); },
@@ -139,6 +141,7 @@ FlashRequirement no_drop_mask() {
           .statement = "dropMask is null.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .applies = is_u3,
           .holds = [](const FlashCall& c) { return !is_u3(c) || !given(c.parameters.drop_mask); },
@@ -150,14 +153,17 @@ FlashRequirement no_drop_mask() {
                           }}}};
 }
 
-/// The host code ignores the tensor; S-V3 and the page of u4 want it to be null.
+/// The host code never reads the tensor; S-V3 and the pages of u2 and u4 want it to be null.
 FlashRequirement no_padding_mask() {
-  static constexpr auto concerned = [](const FlashCall& c) { return is_u3(c) || is_u4(c); };
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_u3(c) || is_of_public_page(c);
+  };
   return {.id = "FAG-C11",
           .statement = "paddingMask is null.",
           .source = {rope_page, "parameters"},
-          .standing = Standing::documented,
+          .standing = Standing::open,
           .stated_for = u3_page,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .applies = concerned,
           .holds =

@@ -41,18 +41,16 @@ constexpr Cell cells[] = {
      unpadding_page, "FAG-Q1", is_cell<u1, a3>, false},
     {u2, a2, "FAG-P07", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
      upstream_second_unpadding_page, "", is_cell<u2, a2>},
-    {u2, a3, "FAG-P08",
-     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV2.",
-     upstream_second_unpadding_page, "FAG-Q1", is_cell<u2, a3>, false},
+    {u2, a3, "FAG-P08", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+     upstream_second_unpadding_page, "FAG-Q1", is_cell<u2, a3>},
     {u3, a2, "FAG-P09", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
      rope_page, "FAG-Q30", is_cell<u3, a2>},
     {u3, a3, "FAG-P10", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
      rope_page, "", is_cell<u3, a3>},
     {u4, a2, "FAG-P11", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
      upstream_fourth_unpadding_page, "", is_cell<u4, a2>},
-    {u4, a3, "FAG-P12",
-     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV4.",
-     upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>, false},
+    {u4, a3, "FAG-P12", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+     upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>},
 };
 
 /// Products that nobody here can be, so that nothing is to be tried.
@@ -79,10 +77,28 @@ constexpr ForeignCell foreign_cells[] = {
      rope_page, is_on<u3>},
     {"FAG-P18", "Atlas A2 inference products offer no aclnnFlashAttentionUnpaddingScoreGradV3.",
      rope_page, is_on<u3>},
+    {"FAG-P19", "Atlas A3 inference products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+     upstream_second_unpadding_page, is_on<u2>},
+    {"FAG-P20", "Atlas A3 inference products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+     upstream_fourth_unpadding_page, is_on<u4>},
 };
 constexpr std::string_view refused_product_reason =
     "no page says what a call on such a product answers; cases of a sweep are of products that "
     "offer the entry point";
+
+using Pages = std::span<const FlashEntryPoint>;
+
+bool is_public(std::string_view page) { return page.starts_with("ops-transformer: "); }
+Standing standing_of(std::string_view page) {
+  return is_public(page) ? Standing::page : Standing::documented;
+}
+/// `entry_points` if the page is a seed; if it is a public page; otherwise none.
+Pages of_seed(std::string_view page, Pages entry_points) {
+  return is_public(page) ? Pages() : entry_points;
+}
+Pages of_public_page(std::string_view page, Pages entry_points) {
+  return is_public(page) ? entry_points : Pages();
+}
 
 const Cell& cell_of(FlashEntryPoint entry_point, Product product) {
   for (const Cell& cell : cells)
@@ -96,23 +112,23 @@ const Cell& cell_of(FlashEntryPoint entry_point, Product product) {
 /// it.
 std::vector<FlashRequirement> product_requirements() {
   std::vector<FlashRequirement> requirements;
-  for (const Cell& cell : cells) {
-    const bool upstream = cell.page.starts_with("ops-transformer: ");
+  for (const Cell& cell : cells)
     requirements.push_back({.id = cell.id,
                             .statement = cell.statement,
                             .source = {cell.page, "products"},
-                            .standing = upstream ? Standing::upstream : Standing::documented,
+                            .standing = standing_of(cell.page),
+                            .stated_for = of_seed(cell.page, {&cell.entry_point, 1}),
+                            .page_for = of_public_page(cell.page, {&cell.entry_point, 1}),
                             .sides = {cell.offered ? Side::accept : Side::none},
                             .notes = cell.notes,
                             .applies = cell.applies,
                             .holds = always,
                             .reason = cell.offered ? "" : refused_product_reason});
-  }
   for (const ForeignCell& cell : foreign_cells)
     requirements.push_back({.id = cell.id,
                             .statement = cell.statement,
                             .source = {cell.page, "products"},
-                            .standing = Standing::documented,
+                            .standing = standing_of(cell.page),
                             .sides = {Side::none},
                             .applies = cell.applies,
                             .holds = always,

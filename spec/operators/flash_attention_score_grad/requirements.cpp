@@ -9,8 +9,9 @@ namespace {
 std::vector<detail::FlashRequirement> all_requirements() {
   std::vector<detail::FlashRequirement> requirements;
   for (const auto group :
-       {detail::presence_requirements, detail::type_requirements, detail::reserved_requirements,
-        detail::shape_requirements, detail::extent_requirements, detail::size_requirements,
+       {detail::presence_requirements, detail::type_requirements, detail::pse_type_requirements,
+        detail::reserved_requirements, detail::shape_requirements, detail::extent_requirements,
+        detail::size_requirements, detail::empty_extent_requirements,
         detail::attribute_requirements, detail::mask_requirements, detail::window_requirements,
         detail::prefix_requirements, detail::position_requirements, detail::split_requirements,
         detail::length_requirements, detail::rope_requirements, detail::interface_requirements,

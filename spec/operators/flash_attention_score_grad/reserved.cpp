@@ -7,12 +7,10 @@ namespace {
 
 using P = FlashParameters;
 
-bool is_u1(const FlashCall& c) { return c.entry_point == FlashEntryPoint::u1; }
-
-/// u3 takes no reserved tensor, u4 no paddingMask: FAG-C11 has it.
+/// FAG-C29d has what u3 takes, FAG-C11 the paddingMask of u2 and u4.
 template <FlashMember member>
 bool takes(const FlashCall& c) {
-  return !is_u3(c) && !(is_u4(c) && member == &P::padding_mask);
+  return !is_u3(c) && !(is_of_public_page(c) && member == &P::padding_mask);
 }
 
 template <FlashMember member, DType dtype, std::int64_t... extents>
@@ -28,6 +26,7 @@ bool passes_reserved_input(const FlashCall& c) {
 }
 
 bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dpse); }
+bool passes_dpse_of_u1(const FlashCall& c) { return is_u1(c) && passes_dpse(c); }
 
 /// The values of both are never used, so what the host code does is unverified.
 FlashRequirement reserved_types() {
@@ -65,15 +64,18 @@ FlashRequirement dpse_types() {
           .statement =
               "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
           .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
+          .stated_for = u1_page,
           .sides = {Side::reject},
           .notes = "FAG-Q22",
-          .applies = passes_dpse,
+          .applies = passes_dpse_of_u1,
           .holds =
               [](const FlashCall& c) {
-                return !passes_dpse(c) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
+                return !passes_dpse_of_u1(c) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
               },
-          .violations = {{"dpse", pass<&P::dpse, DType::int32, 1, 1, 8, 8>}}};
+          .violations = {{"dpse", [](FlashCall& c) {
+                            if (is_u1(c)) pass<&P::dpse, DType::int32, 1, 1, 8, 8>(c);
+                          }}}};
 }
 
 FlashRequirement passed_dpse() {
@@ -101,7 +103,8 @@ FlashRequirement reserved_ranks() {
               "paddingMask has two or four axes, softmaxIn three or four, dpseOut four: so the "
               "page lists them.",
           .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
+          .stated_for = u1_page,
           .sides = {Side::reject},
           .applies =
               [](const FlashCall& c) {
@@ -124,6 +127,30 @@ FlashRequirement reserved_ranks() {
                          {"dpse", [](FlashCall& c) {
                             if (is_u1(c)) pass<&P::dpse, DType::fp32, 8, 8, 8>(c);
                           }}}};
+}
+
+template <FlashMember member, DType dtype, std::int64_t... extents>
+void pass_on_u3(FlashCall& call) {
+  if (!is_u3(call)) return;
+  call.parameters.*member = {.present = true, .dtype = dtype};
+  reshape(call.parameters.*member, {extents...});
+}
+
+/// "Not used" says the page, and lists neither types nor axes.
+FlashRequirement unused_on_u3() {
+  return {.id = "FAG-C29d",
+          .statement = "softmaxIn and dpseOut may be passed, and mean nothing.",
+          .source = {rope_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u3_page,
+          .sides = {Side::accept},
+          .applies =
+              [](const FlashCall& c) {
+                return is_u3(c) && (given(c.parameters.softmax_in) || given(c.parameters.dpse));
+              },
+          .holds = always,
+          .variants = {{"softmax_in", pass_on_u3<&P::softmax_in, DType::bf16, 8, 4, 8>},
+                       {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}};
 }
 
 /// "0" in the column of axes.
@@ -170,6 +197,7 @@ FlashRequirement inner_precise() {
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::accept},
           .applies = always,
           .holds = always,
@@ -180,7 +208,7 @@ FlashRequirement inner_precise() {
 
 std::vector<FlashRequirement> reserved_requirements() {
   return {scalars(),     reserved_types(), dpse_types(),
-          passed_dpse(), reserved_ranks(), inner_precise()};
+          passed_dpse(), reserved_ranks(), unused_on_u3(), inner_precise()};
 }
 
 }  // namespace assay::spec::detail

@@ -81,6 +81,7 @@ FlashRequirement padded_layout() {
           .statement = "inputLayout is BSH, SBH, BSND or BNSD, in capitals.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = g_pages,
           .sides = {Side::accept, Side::reject},
           .applies = [](const FlashCall& c) { return is_padded(c) && c.attributes.input_layout; },
           .holds =
@@ -100,6 +101,7 @@ FlashRequirement packed_layout() {
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .applies = [](const FlashCall& c) { return is_packed(c) && c.attributes.input_layout; },
           .holds =
@@ -256,9 +258,10 @@ FlashRequirement narrow_value() {
 
 FlashRequirement one_width_on_u4() {
   return {.id = "FAG-C35a",
-          .statement = "A head size of value below that of query is left out by the page of u4.",
+          .statement = "The head size of value is that of query.",
           .source = {upstream_fourth_unpadding_page, "constraints"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
+          .page_for = u4_page,
           .sides = {Side::reject},
           .applies = [](const FlashCall& c) { return is_u4(c) && has_value_extents(c); },
           .holds =

@@ -7,7 +7,7 @@
 namespace assay::spec::detail {
 namespace {
 
-/// u3 takes no bias at all, which FAG-C09 has.
+/// u3 takes no bias at all, which FAG-C09 has; its page repeats what stands here all the same.
 bool packed_with_pse(const FlashCall& c) {
   return is_packed(c) && !is_u3(c) && given(c.parameters.pse_shift) && key_as_given(c);
 }
@@ -42,7 +42,8 @@ FlashRequirement no_pse_on_last_split() {
           .statement = "Sparse mode 7 takes no pseShift.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
-          .stated_for = u_pages,
+          .stated_for = u1_page,
+          .page_for = u2_page,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q9",
           .applies = [](const FlashCall& c) { return is_packed(c) && masked_in_mode(c, 7); },
@@ -67,7 +68,8 @@ FlashRequirement square_first_split() {
           "adding the start indices.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
-      .stated_for = u_pages,
+      .stated_for = u1_page,
+      .page_for = u2_page,
       .sides = {Side::accept, Side::reject},
       .notes = "FAG-Q9, FAG-Q10",
       .applies = concerned,
@@ -97,7 +99,7 @@ FlashRequirement no_pse_with_empty_queries() {
           .statement = "Where a sequence has no queries there is no pseShift.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
-          .stated_for = u_pages,
+          .stated_for = u1_page,
           .sides = {Side::accept, Side::reject},
           .applies =
               [](const FlashCall& c) {
@@ -116,37 +118,10 @@ FlashRequirement no_pse_with_empty_queries() {
                           }}}};
 }
 
-/// The pages speak of query alone.
-FlashRequirement no_pse_with_empty_keys() {
-  return {.id = "FAG-C82a",
-          .statement = "A pseShift where a sequence has no keys, of which the pages do not speak.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .implies = {"TND-2a"},
-          .applies =
-              [](const FlashCall& c) {
-                return is_packed(c) && key_as_given(c) && has_empty_length(*key_as_given(c));
-              },
-          .holds =
-              [](const FlashCall& c) {
-                return !packed_with_pse(c) || has_empty_length(*query_as_given(c)) ||
-                       !has_empty_length(*key_as_given(c));
-              },
-          .violations = {{"pse_shift", [](FlashCall& c) {
-                            empty_first(c, [](FlashProblem& p) {
-                              make_uniform(p);
-                              p.batch = 2;
-                              p.lengths_kv = {0, p.seq_kv};
-                            });
-                          }}}};
-}
-
 }  // namespace
 
 std::vector<FlashRequirement> split_requirements() {
-  return {no_pse_on_last_split(), square_first_split(), no_pse_with_empty_queries(),
-          no_pse_with_empty_keys()};
+  return {no_pse_on_last_split(), square_first_split(), no_pse_with_empty_queries()};
 }
 
 }  // namespace assay::spec::detail

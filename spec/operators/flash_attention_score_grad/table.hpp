@@ -53,16 +53,22 @@ inline constexpr std::string_view upstream_kernels =
     "ops-transformer: attention/flash_attention_score_grad/op_kernel";
 
 /// Of which entry points the seeds speak. FlashAttentionScoreGrad.md is the page of the operator
-/// behind g1 and g2: it names the padded layouts alone. u1 and u3 have pages of their own; u2 and
-/// u4 have none, so that whatever binds there is upstream's. What is disputed between the page of
-/// u1 and upstream is disputed on u2 and u4 as well: their upstream pages repeat it.
-inline constexpr FlashEntryPoint u1_page[] = {FlashEntryPoint::u1},
+/// behind g1 and g2: it names the padded layouts alone. u1 and u3 have pages of their own.
+inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2},
+                                 g2_page[] = {FlashEntryPoint::g2},
+                                 u1_page[] = {FlashEntryPoint::u1},
                                  u3_page[] = {FlashEntryPoint::u3},
                                  u_pages[] = {FlashEntryPoint::u1, FlashEntryPoint::u3},
                                  g_u1_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
                                                  FlashEntryPoint::u1},
                                  all_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
                                                 FlashEntryPoint::u1, FlashEntryPoint::u3};
+
+/// No seed speaks of u2 and u4: their public pages are the documents. Where these repeat what the
+/// page of u1 leaves disputed, it is disputed there, too.
+inline constexpr FlashEntryPoint u2_page[] = {FlashEntryPoint::u2},
+                                 u4_page[] = {FlashEntryPoint::u4},
+                                 public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4};
 
 /// Every tensor of a call.
 inline constexpr FlashMember every_tensor[] = {
@@ -82,10 +88,14 @@ std::span<const FlashMember> laid_out_tensors(FlashEntryPoint entry_point);
 inline bool always(const FlashCall&) { return true; }
 inline bool is_padded(const FlashCall& call) { return !is_unpadding(call.entry_point); }
 inline bool is_packed(const FlashCall& call) { return is_unpadding(call.entry_point); }
+inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u1; }
+inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
 inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u4; }
 /// u1, u2 and u4, of whose shapes and modes the page of u1 and upstream differ.
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
+/// u2 and u4, which have a public page alone.
+inline bool is_of_public_page(const FlashCall& call) { return is_u2(call) || is_u4(call); }
 inline bool takes_pse_and_dropout(const FlashCall& call) { return !is_u3(call); }
 /// g2 and u2, where pseType may be 2 or 3.
 inline bool takes_slopes(const FlashCall& call) {
@@ -236,10 +246,12 @@ void change_rank(FlashCall& call) {
 /// The requirements of each group, in the order of their ids.
 std::vector<FlashRequirement> presence_requirements();
 std::vector<FlashRequirement> type_requirements();
+std::vector<FlashRequirement> pse_type_requirements();
 std::vector<FlashRequirement> reserved_requirements();
 std::vector<FlashRequirement> shape_requirements();
 std::vector<FlashRequirement> extent_requirements();
 std::vector<FlashRequirement> size_requirements();
+std::vector<FlashRequirement> empty_extent_requirements();
 std::vector<FlashRequirement> attribute_requirements();
 std::vector<FlashRequirement> mask_requirements();
 std::vector<FlashRequirement> window_requirements();

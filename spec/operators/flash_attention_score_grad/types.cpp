@@ -48,18 +48,6 @@ void pass_privately(Parameter& parameter, DType dtype) {
   reshape(parameter, {1, 1, 8, 8});
 }
 
-/// A bias that the requirements about it speak of: u3 takes none, which FAG-C09 has.
-bool has_pse(const FlashCall& c) {
-  return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
-}
-
-/// Another type for all that has query's, the bias left alone.
-void rewrite_type(FlashCall& call, DType dtype) {
-  for (const FlashMember member :
-       {&P::query, &P::key, &P::value, &P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv})
-    (call.parameters.*member).dtype = dtype;
-}
-
 bool has_drop_mask(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
 }
@@ -70,8 +58,10 @@ FlashRequirement operand_types() {
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = all_pages,
+          .page_for = public_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
+          .status_for = u_pages,
           .applies = always,
           .holds =
               [](const FlashCall& c) {
@@ -108,6 +98,7 @@ FlashRequirement gradient_types() {
           .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
+          .status_for = u_pages,
           .applies = always,
           .holds =
               [](const FlashCall& c) {
@@ -174,6 +165,7 @@ FlashRequirement no_8_bit_floats() {
           "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types for query, keyIn, value or dy.",
       .source = {operator_page, "parameters"},
       .standing = Standing::documented,
+      .stated_for = g_pages,
       .sides = {Side::accept, Side::reject},
       .applies = is_padded,
       .holds =
@@ -187,99 +179,16 @@ FlashRequirement no_8_bit_floats() {
                      {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
 }
 
-FlashRequirement pse_types() {
-  return {.id = "FAG-C23",
-          .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
-          .source = {operator_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = g_u1_pages,
-          .sides = {Side::accept, Side::reject},
-          .status = exactly(Status::param_invalid),
-          .applies = has_pse,
-          .holds =
-              [](const FlashCall& c) {
-                return !has_pse(c) || is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
-              },
-          .violations = {{"pse_shift", [](FlashCall& c) {
-                            attach_pse(c);
-                            c.parameters.pse_shift.dtype = DType::int32;
-                          }}}};
-}
-
-bool has_slopes(const FlashCall& c) {
-  return has_pse(c) && (pse_type_of(c) == 2 || pse_type_of(c) == 3);
-}
-
-/// FAG-C23b has which of both slopes are.
-FlashRequirement pse_of_fitting_type() {
-  return {
-      .id = "FAG-C23a",
-      .statement =
-          "pseShift has the type of query; slopes of pseType 2 and 3 are at least that or FLOAT32.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = g_u1_pages,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q34",
-      .applies = has_pse,
-      .holds =
-          [](const FlashCall& c) {
-            const std::int64_t type = pse_type_of(c);
-            if (!has_pse(c) || type < 0 || type > 3) return true;
-            if (has_slopes(c) && c.parameters.pse_shift.dtype == DType::fp32) return true;
-            return all_like_query(c, {&P::pse_shift});
-          },
-      .violations = {{"unlike_query",
-                      [](FlashCall& c) {
-                        attach_pse(c);
-                        if (has_pse(c)) retype_unlike_query<&P::pse_shift>(c);
-                      }},
-                     {"slopes", [](FlashCall& c) {
-                        attach_slopes(c, 2);
-                        if (takes_slopes(c)) c.parameters.pse_shift.dtype = DType::fp16;
-                      }}}};
-}
-
-/// The seeds name one type for all, without exception.
-FlashRequirement type_of_slopes() {
-  return {
-      .id = "FAG-C23b",
-      .statement =
-          "Slopes of pseType 2 and 3 have the type of query on the page, and are FLOAT32 upstream.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q34",
-      .applies = has_slopes,
-      .holds =
-          [](const FlashCall& c) {
-            const DType query = c.parameters.query.dtype, pse = c.parameters.pse_shift.dtype;
-            const bool short_type = query == DType::fp16 || query == DType::bf16;
-            return !has_slopes(c) || !short_type || (pse != DType::fp32 && pse != query);
-          },
-      .violations = {{"float32",
-                      [](FlashCall& c) {
-                        attach_slopes(c, 2);
-                        if (!has_slopes(c)) return;
-                        rewrite_type(c, DType::bf16);
-                      }},
-                     {"type_of_query", [](FlashCall& c) {
-                        attach_slopes(c, 3);
-                        if (!has_slopes(c)) return;
-                        rewrite_type(c, DType::fp16);
-                        c.parameters.pse_shift.dtype = DType::fp16;
-                      }}}};
-}
-
 /// The page lists two kinds of axes, none and one; the host code counts elements.
 FlashRequirement drop_mask_rank() {
   static constexpr auto concerned = [](const FlashCall& c) {
-    return c.entry_point == FlashEntryPoint::u1 && has_drop_mask(c);
+    return is_u1(c) && has_drop_mask(c);
   };
   return {.id = "FAG-C24a",
           .statement = "dropMask has one axis: so the page lists it.",
           .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
+          .stated_for = u1_page,
           .sides = {Side::reject},
           .applies = concerned,
           .holds =
@@ -287,7 +196,7 @@ FlashRequirement drop_mask_rank() {
                 return !concerned(c) || c.parameters.drop_mask.shape.size() == 1;
               },
           .violations = {{"two", [](FlashCall& c) {
-                            if (c.entry_point != FlashEntryPoint::u1) return;
+                            if (!is_u1(c)) return;
                             attach_drop_mask(c);
                             Parameter& mask = c.parameters.drop_mask;
                             if (given(mask)) reshape(mask, {1, mask.shape.front()});
@@ -302,6 +211,7 @@ FlashRequirement drop_mask_type() {
           .stated_for = g_u1_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
+          .status_for = u1_page,
           .applies = has_drop_mask,
           .holds =
               [](const FlashCall& c) {
@@ -322,6 +232,7 @@ FlashRequirement mask_types() {
           .sides = {Side::accept, Side::reject},
           .notes = "CV-O1",
           .status = exactly(Status::param_invalid),
+          .status_for = u_pages,
           .applies = [](const FlashCall& c) { return given(c.parameters.atten_mask); },
           .holds =
               [](const FlashCall& c) {
@@ -380,6 +291,7 @@ FlashRequirement plain_formats() {
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q38",
           .status = exactly(Status::param_invalid),
+          .status_for = u_pages,
           .applies = always,
           .holds =
               [](const FlashCall& c) {
@@ -437,7 +349,7 @@ FlashRequirement plain_formats_of_the_forward() {
                          {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
                          {"padding_mask",
                           [](FlashCall& c) {
-                            if (!is_u3(c) && !is_u4(c))
+                            if (is_padded(c) || is_u1(c))
                               pass_privately(c.parameters.padding_mask, DType::uint8);
                           }},
                          {"softmax_in", [](FlashCall& c) {
@@ -455,9 +367,6 @@ std::vector<FlashRequirement> type_requirements() {
           attention_in_of_query_type(),
           gradients_of_query_type(),
           no_8_bit_floats(),
-          pse_types(),
-          pse_of_fitting_type(),
-          type_of_slopes(),
           drop_mask_type(),
           drop_mask_rank(),
           mask_types(),

@@ -71,11 +71,23 @@ bool is_refused(const FlashCall& c) {
                              [](const Window& w) { return !w.is_empty() && !host_allows_band(w); });
 }
 
-bool is_disputed(const FlashCall& c) {
-  return std::ranges::any_of(windows_in_mode(c, 0),
-                             [](const Window& w) { return !pages_allow(w) || !host_allows(w); }) ||
-         std::ranges::any_of(windows_in_mode(c, 4),
-                             [](const Window& w) { return !host_allows_band(w); });
+/// The host code alone allows the window of some sequence, of mode 0.
+bool is_of_host_alone(const FlashCall& c) {
+  return !is_refused(c) && std::ranges::any_of(windows_in_mode(c, 0), [](const Window& w) {
+    return !w.is_empty() && !pages_allow(w) && host_allows(w);
+  });
+}
+
+/// Some empty sequence, of no query or no key, would make the window illegal.
+bool binds_nothing(const FlashCall& c) {
+  return std::ranges::any_of(
+             windows_in_mode(c, 0),
+             [](const Window& w) {
+               return w.is_empty() && (!pages_allow(w) || !host_allows(w));
+             }) ||
+         std::ranges::any_of(windows_in_mode(c, 4), [](const Window& w) {
+           return w.is_empty() && !host_allows_band(w);
+         });
 }
 
 void confine(FlashCall& call, std::int64_t mode, std::int64_t pre, std::int64_t next) {
@@ -103,7 +115,7 @@ std::int64_t beyond(const FlashCall& call) {
   return problem ? std::max({problem->seq_q, problem->seq_kv, std::int64_t{1}}) + 1 : 0;
 }
 
-/// A window that one reading of the limits allows and the other does not.
+/// A window that the host code allows and the pages do not.
 void confine_between_readings(FlashCall& call) {
   if (!problem_of(call)) return;
   rewrite(call, make_uniform);
@@ -141,21 +153,51 @@ FlashRequirement window_limits() {
                       [](FlashCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}};
 }
 
-FlashRequirement disputed_windows() {
+bool speaks_of_windows(const FlashCall& c) {
+  return !windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty();
+}
+
+FlashRequirement windows_of_the_pages() {
   return {.id = "FAG-C68a",
           .statement =
-              "Mode 0 windows on which the pages' limits and the host code's differ, or which bind "
-              "an empty sequence.",
+              "In sparse mode 0 a negative nextTokens is above -Skv and a negative preTokens above "
+              "-Sq; the host code bounds them by the opposite lengths.",
+          .source = {upstream_modes, "mode 0"},
+          .standing = Standing::open,
+          .sides = {Side::reject},
+          .notes = "FAG-Q13",
+          .applies = speaks_of_windows,
+          .holds = [](const FlashCall& c) { return !is_of_host_alone(c); },
+          .violations = {{"between", confine_between_readings}}};
+}
+
+/// Two sequences, the first without queries, and a window that looks back.
+void confine_beside_nothing(FlashCall& call) {
+  if (is_padded(call) || !problem_of(call)) return;
+  rewrite(call, [](FlashProblem& p) {
+    make_square(p);
+    p.batch = 2;
+    p.seq_q = p.seq_kv = std::max<std::int64_t>(2, p.seq_q);
+    p.lengths_q = {0, p.seq_q};
+  });
+  const auto problem = problem_of(call);
+  if (!problem) return;
+  put_mask(call, 0, {problem->seq_q, problem->seq_kv});
+  call.attributes.next_tokens = -1;
+}
+
+FlashRequirement windows_of_nothing() {
+  return {.id = "FAG-C68b",
+          .statement =
+              "A negative preTokens or nextTokens stays within the lengths of empty sequences, "
+              "too; whether these bound it no page says.",
           .source = {upstream_modes, "mode 0"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
           .notes = "FAG-Q13",
-          .applies =
-              [](const FlashCall& c) {
-                return !windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty();
-              },
-          .holds = [](const FlashCall& c) { return is_refused(c) || !is_disputed(c); },
-          .violations = {{"between", confine_between_readings}}};
+          .applies = speaks_of_windows,
+          .holds = [](const FlashCall& c) { return is_refused(c) || !binds_nothing(c); },
+          .violations = {{"no_queries", confine_beside_nothing}}};
 }
 
 /// What the host code allows the window of the band.
@@ -207,10 +249,10 @@ FlashRequirement documented_outer_split() {
   return {
       .id = "FAG-C69a",
       .statement =
-          "Windows of sparse modes 7 and 8 outside the mode page's ranges, of which it warns and "
-          "which nothing refuses.",
+          "In sparse modes 7 and 8 the window of the band sequence is within the ranges of the "
+          "mode page; it warns of others, which nothing refuses.",
       .source = {upstream_modes, "modes 7 and 8"},
-      .standing = Standing::disputed,
+      .standing = Standing::open,
       .sides = {Side::reject},
       .applies = concerned,
       .holds =
@@ -240,38 +282,29 @@ FlashRequirement band_not_empty() {
                          {"next", [](FlashCall& c) { confine(c, 4, 0, -1); }}}};
 }
 
+/// The mode page forbids a negative sum alone; the host code refuses 0, too.
 FlashRequirement window_of_one_key() {
-  static constexpr auto concerned = [](const FlashCall& c) {
-    return is_packed(c) && (!windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty());
-  };
-  return {
-      .id = "FAG-C71a",
-      .statement =
-          "Windows of packed sequences with preTokens + nextTokens = 0, which the host code alone "
-          "refuses.",
-      .source = {upstream_tiling, "token checks"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q14",
-      .applies = concerned,
-      .holds =
-          [](const FlashCall& c) {
-            return !concerned(c) || !sum_is_zero(c.attributes.pre_tokens, c.attributes.next_tokens);
-          },
-      .violations = {{"default",
-                      [](FlashCall& c) {
-                        if (is_packed(c)) confine(c, 0, 0, 0);
-                      }},
-                     {"band", [](FlashCall& c) {
-                        if (is_packed(c)) confine(c, 4, 0, 0);
-                      }}}};
+  return {.id = "FAG-C71a",
+          .statement =
+              "Packed sequences, too, may have a window of one key: preTokens + nextTokens is 0.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::derived,
+          .sides = {Side::accept},
+          .notes = "FAG-Q14",
+          .applies =
+              [](const FlashCall& c) {
+                return is_packed(c) && speaks_of_windows(c) &&
+                       sum_is_zero(c.attributes.pre_tokens, c.attributes.next_tokens);
+              },
+          .holds = always};
 }
 
 }  // namespace
 
 std::vector<FlashRequirement> window_requirements() {
-  return {window_limits(),          disputed_windows(), outer_split_limits(),
-          documented_outer_split(), band_not_empty(),   window_of_one_key()};
+  return {window_limits(),      windows_of_the_pages(),   windows_of_nothing(),
+          outer_split_limits(), documented_outer_split(), band_not_empty(),
+          window_of_one_key()};
 }
 
 }  // namespace assay::spec::detail

@@ -119,53 +119,36 @@ CompressRow weight_gradient_shape() {
       {{"window", grow_one<Op, &P::weight_grad, 0>}, {"heads", grow_one<Op, &P::weight_grad, 1>}});
 }
 
-CompressRow head_size_step() {
-  return {.id = "NSAC-C19",
-          .statement = "D is a multiple of 16, which only the host code asks for.",
-          .source = {upstream_compress_tiling, "head size"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .applies = ranks_fit,
-          .holds =
-              [](const CompressCall& c) {
-                return !ranks_fit(c) || c.parameters.input.shape[dim] % 16 == 0;
-              },
-          .violations = {{"24", [](CompressCall& c) {
-                            rewrite(c, [](CompressProblem& p) { p.head_dim = 24; });
-                          }}}};
+/// The page of the gradient limits neither; only the host code asks for multiples of 16, only the
+/// forward's page for at most 128 heads and windows of 128 and a D of 256.
+CompressRow offered_sizes(std::string_view id, std::string_view statement, Source source,
+                          std::string_view notes, bool (*applies)(const CompressCall&)) {
+  return {.id = id,
+          .statement = statement,
+          .source = source,
+          .standing = Standing::derived,
+          .sides = {Side::accept},
+          .notes = notes,
+          .applies = applies,
+          .holds = always<Op>,
+          .violations = {}};
 }
 
-CompressRow forward_limits() {
-  return {.id = "NSAC-C20",
-          .statement =
-              "The forward's page limits N and compressBlockSize to 128 and D to 256; that of the "
-              "gradient does "
-              "not.",
-          .source = {upstream_compress_forward, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "NSAC-Q13",
-          .applies = ranks_fit,
-          .holds =
-              [](const CompressCall& c) {
-                return !ranks_fit(c) || (c.parameters.input.shape[heads] <= most_heads &&
-                                         c.parameters.input.shape[dim] <= largest_head &&
-                                         c.attributes.compress_block_size <= largest_window);
-              },
-          .violations = {{"heads",
-                          [](CompressCall& c) {
-                            rewrite(c, [](CompressProblem& p) { p.heads = most_heads + 1; });
-                          }},
-                         {"head_dim",
-                          [](CompressCall& c) {
-                            rewrite(c, [](CompressProblem& p) { p.head_dim = largest_head + 16; });
-                          }},
-                         {"window", [](CompressCall& c) {
-                            rewrite(c, [](CompressProblem& p) {
-                              p.compress_block_size = largest_window + 16;
-                              p.seq = std::max(p.seq, p.compress_block_size);
-                            });
-                          }}}};
+CompressRow any_head_size() {
+  return offered_sizes("NSAC-C19", "D need not be a multiple of 16.",
+                       {compress_page, "constraints"}, {}, [](const CompressCall& c) {
+                         return ranks_fit(c) && c.parameters.input.shape[dim] % 16 != 0;
+                       });
+}
+
+CompressRow beyond_the_forward() {
+  return offered_sizes(
+      "NSAC-C20", "N and compressBlockSize may be above 128, and D above 256.",
+      {compress_page, "constraints"}, "NSAC-Q13", [](const CompressCall& c) {
+        return ranks_fit(c) && (c.parameters.input.shape[heads] > most_heads ||
+                                c.parameters.input.shape[dim] > largest_head ||
+                                c.attributes.compress_block_size > largest_window);
+      });
 }
 
 }  // namespace
@@ -176,8 +159,8 @@ std::vector<CompressRow> compress_shape_requirements() {
           output_gradient_shape(),
           input_gradient_shape(),
           weight_gradient_shape(),
-          head_size_step(),
-          forward_limits()};
+          any_head_size(),
+          beyond_the_forward()};
 }
 
 }  // namespace assay::spec::nsa

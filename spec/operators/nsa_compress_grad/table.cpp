@@ -1,6 +1,7 @@
 #include "operators/nsa_compress_grad/table.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace assay::spec::nsa {
 
@@ -18,15 +19,28 @@ bool has_sums(const CompressCall& call) {
   return sums && !sums->empty();
 }
 
+Sums sums_of(const CompressCall& call) {
+  Sums sums = call.parameters.act_seq_len;
+  if (!sums || call.attributes.act_seq_len_type != 1) return sums;
+  std::int64_t end = 0;
+  for (std::int64_t& entry : *sums) {
+    if (entry < 0 || entry > std::numeric_limits<std::int64_t>::max() - end)
+      return std::vector<std::int64_t>{-1};
+    end = entry += end;
+  }
+  return sums;
+}
+
 bool is_ascending(const Sums& sums) {
   return sums && !sums->empty() && sums->front() >= 0 && std::ranges::is_sorted(*sums);
 }
 
 std::optional<Extents> input_as_given(const CompressCall& call) {
   const P& p = call.parameters;
-  if (!ranks_fit(call) || !is_ascending(p.act_seq_len) || p.act_seq_len->back() != p.input.shape[0])
+  const Sums sums = sums_of(call);
+  if (!ranks_fit(call) || !is_ascending(sums) || sums->back() != p.input.shape[0])
     return std::nullopt;
-  return packed_extents(p.input.shape, *p.act_seq_len);
+  return packed_extents(p.input.shape, *sums);
 }
 
 std::optional<std::int64_t> windows_as_given(const CompressCall& call) {

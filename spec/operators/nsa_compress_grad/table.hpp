@@ -17,6 +17,10 @@ bool ranks_fit(const CompressCall& call);
 /// Whether an array of sums is given and not empty.
 bool has_sums(const CompressCall& call);
 
+/// The sums of the lengths: of actSeqLenType 1, where the array holds the lengths themselves, added
+/// up; -1 where a length is negative or too large.
+Sums sums_of(const CompressCall& call);
+
 /// Whether the sums start at 0 or above and never fall.
 bool is_ascending(const Sums& sums);
 

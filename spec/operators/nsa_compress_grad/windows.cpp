@@ -31,6 +31,15 @@ void set_type(CompressCall& call) {
   call.attributes.act_seq_len_type = type;
 }
 
+/// The lengths themselves in place of their sums.
+void pass_lengths(CompressCall& call) {
+  call.attributes.act_seq_len_type = 1;
+  if (!has_sums(call) || !is_ascending(call.parameters.act_seq_len)) return;
+  std::int64_t before = 0;
+  for (std::int64_t& entry : *call.parameters.act_seq_len)
+    entry -= std::exchange(before, entry);
+}
+
 CompressRow layout() {
   return {
       .id = "NSAC-C09",
@@ -121,9 +130,10 @@ CompressRow overlap() {
   return {
       .id = "NSAC-C12a",
       .statement =
-          "compressBlockSize is larger than compressStride, where the forward takes equal ones.",
+          "compressBlockSize is larger than compressStride; the forward and the kernel take equal "
+          "ones.",
       .source = {compress_page, "constraints"},
-      .standing = Standing::disputed,
+      .standing = Standing::open,
       .sides = {Side::reject},
       .notes = "NSAC-Q7",
       .applies = always<Op>,
@@ -152,14 +162,14 @@ CompressRow known_kind_of_lengths() {
 /// "Only 0 at present" says the page; the host code lets 1 pass, and the kernel reads lengths then.
 CompressRow kind_of_lengths() {
   return {.id = "NSAC-C13a",
-          .statement = "actSeqLenType is 0, as the array holds sums; the host code takes 1, too.",
+          .statement = "actSeqLenType is 0, for sums; with 1 the kernel reads lengths.",
           .source = {compress_page, "parameters"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
           .sides = {Side::reject},
           .notes = "NSAC-Q9",
           .applies = always<Op>,
           .holds = [](const CompressCall& c) { return c.attributes.act_seq_len_type != 1; },
-          .violations = {{"1", set_type<1>}}};
+          .violations = {{"1", pass_lengths}}};
 }
 
 CompressRow ascending_sums() {
@@ -175,7 +185,7 @@ CompressRow ascending_sums() {
           .applies = has_sums,
           .holds =
               [](const CompressCall& c) {
-                return !has_sums(c) || is_ascending(c.parameters.act_seq_len);
+                return !has_sums(c) || is_ascending(sums_of(c));
               },
           .violations = {{"falling",
                           [](CompressCall& c) {
@@ -208,7 +218,7 @@ CompressRow sums_present() {
 
 CompressRow all_tokens() {
   static constexpr auto concerned = [](const CompressCall& c) {
-    return ranks_fit(c) && is_ascending(c.parameters.act_seq_len);
+    return ranks_fit(c) && is_ascending(sums_of(c));
   };
   return {.id = "NSAC-C15",
           .statement = "The last sum is the number of tokens of input.",
@@ -218,8 +228,7 @@ CompressRow all_tokens() {
           .applies = concerned,
           .holds =
               [](const CompressCall& c) {
-                return !concerned(c) ||
-                       c.parameters.act_seq_len->back() == c.parameters.input.shape[0];
+                return !concerned(c) || sums_of(c)->back() == c.parameters.input.shape[0];
               },
           .violations = {{"less",
                           [](CompressCall& c) {

@@ -8,11 +8,12 @@ namespace {
 using Op = SelectedOp;
 using P = Op::Parameters;
 
-/// "2M" and "128K" of the page.
-constexpr std::int64_t most_tokens = 2 * 1024 * 1024;
-constexpr std::int64_t longest = 128 * 1024;
+/// "2M" and "128K" of the page, which does not say whether they are of powers of 1000 or of 1024:
+/// NSAS-C44 has what lies between.
+constexpr std::int64_t most_tokens = 2 * 1024 * 1024, agreed_tokens = 2 * 1000 * 1000;
+constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
 /// So many of the longest sequences have too many tokens.
-constexpr std::int64_t too_many_longest = most_tokens / longest + 1;
+constexpr std::int64_t too_many_longest = most_tokens / agreed_longest + 1;
 
 bool has_lengths(const SelectedCall& c) { return key_as_given(c).has_value(); }
 
@@ -145,12 +146,14 @@ SelectedRow query_tokens() {
                        (has_legal_tokens(c.parameters.query) &&
                         same_tokens(c, &P::query, {&P::attention_out, &P::attention_out_grad}));
               },
+          .reaches =
+              [](const SelectedCall& c) { return c.parameters.query.shape[0] >= agreed_tokens; },
           .violations = {{"attention_out", grow_one<Op, &P::attention_out, 0>},
                          {"attention_out_grad", grow_one<Op, &P::attention_out_grad, 0>},
                          {"too_many", [](SelectedCall& c) {
                             rewrite(c, [](SelectedProblem& p) {
                               p.batch = too_many_longest;
-                              p.seq_q = longest;
+                              p.seq_q = agreed_longest;
                             });
                           }}}};
 }
@@ -168,6 +171,8 @@ SelectedRow key_tokens() {
                 return !ranks_fit(c) ||
                        (has_legal_tokens(c.parameters.key) && same_tokens(c, &P::key, {&P::value}));
               },
+          .reaches =
+              [](const SelectedCall& c) { return c.parameters.key.shape[0] >= agreed_tokens; },
           .violations = {{"value",
                           [](SelectedCall& c) {
                             grow(c.parameters.value, 0);
@@ -175,8 +180,9 @@ SelectedRow key_tokens() {
                           }},
                          {"too_many", [](SelectedCall& c) {
                             rewrite(c, [](SelectedProblem& p) {
-                              p.batch = too_many_longest;
-                              p.seq_kv = longest / p.selected_block_size * p.selected_block_size;
+                              const std::int64_t blocks = agreed_longest / p.selected_block_size;
+                              p.batch = too_many_longest + 1;
+                              p.seq_kv = blocks * p.selected_block_size;
                             });
                           }}}};
 }
@@ -226,6 +232,14 @@ SelectedRow length_limits() {
             return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
                                     every_length(c.parameters.actual_seq_kvlen, fits));
           },
+      .reaches =
+          [](const SelectedCall& c) {
+            static constexpr auto shorter = [](std::int64_t length) {
+              return length < agreed_longest;
+            };
+            return !every_length(c.parameters.actual_seq_qlen, shorter) ||
+                   !every_length(c.parameters.actual_seq_kvlen, shorter);
+          },
       .violations = {
           {"query",
            [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { p.seq_q = longest + 1; }); }},
@@ -234,6 +248,47 @@ SelectedRow length_limits() {
                p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
              });
            }}}};
+}
+
+SelectedRow meaning_of_k_and_m() {
+  static constexpr auto agreed = [](std::int64_t length) {
+    return length <= agreed_longest || length > longest;
+  };
+  static constexpr auto is_between = [](const Parameter& tensor) {
+    return tensor.shape[0] > agreed_tokens && tensor.shape[0] <= most_tokens;
+  };
+  return {.id = "NSAS-C44",
+          .statement =
+              "No size lies between the readings of its limit, whose K is 1000 or 1024 and whose M "
+              "is 1000 * 1000 or 1024 * 1024: no page says which.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAS-U6",
+          .applies = has_lengths,
+          .holds =
+              [](const SelectedCall& c) {
+                const P& p = c.parameters;
+                return !has_lengths(c) ||
+                       (!is_between(p.query) && !is_between(p.key) &&
+                        every_length(p.actual_seq_qlen, agreed) &&
+                        every_length(p.actual_seq_kvlen, agreed));
+              },
+          .violations = {
+              {"seq_q",
+               [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { p.seq_q = longest; }); }},
+              {"seq_kv",
+               [](SelectedCall& c) {
+                 rewrite(c, [](SelectedProblem& p) {
+                   p.seq_kv = longest / p.selected_block_size * p.selected_block_size;
+                 });
+               }},
+              {"tokens", [](SelectedCall& c) {
+                 rewrite(c, [](SelectedProblem& p) {
+                   p.batch = most_tokens / longest;
+                   p.seq_q = longest;
+                 });
+               }}}};
 }
 
 bool has_block_size(const SelectedCall& c) {
@@ -246,7 +301,7 @@ SelectedRow enough_keys() {
           .statement =
               "Every sequence of key has at least selectedBlockSize * selectedBlockCount tokens.",
           .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
+          .standing = Standing::open,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAS-Q15, NSAS-Q20",
           .applies = has_block_size,
@@ -292,9 +347,16 @@ SelectedRow whole_blocks() {
 }  // namespace
 
 std::vector<SelectedRow> selected_length_requirements() {
-  return {
-      equal_numbers_of_lengths(), lengths_present(), rising_sums(), query_tokens(), key_tokens(),
-      number_of_sequences(),      length_limits(),   enough_keys(), whole_blocks()};
+  return {equal_numbers_of_lengths(),
+          lengths_present(),
+          rising_sums(),
+          query_tokens(),
+          key_tokens(),
+          number_of_sequences(),
+          length_limits(),
+          meaning_of_k_and_m(),
+          enough_keys(),
+          whole_blocks()};
 }
 
 }  // namespace assay::spec::nsa

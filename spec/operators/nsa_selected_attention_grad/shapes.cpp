@@ -244,9 +244,9 @@ SelectedRow mask_rank() {
 /// tensor.
 SelectedRow mask_without_axes() {
   return {.id = "NSAS-C36a",
-          .statement = "attenMask has axes: whether one without is no mask is open.",
+          .statement = "attenMask has axes; the host code never reads one without.",
           .source = {selected_page, "parameters"},
-          .standing = Standing::disputed,
+          .standing = Standing::open,
           .sides = {Side::reject},
           .applies = [](const SelectedCall& c) { return c.parameters.atten_mask.present; },
           .holds =

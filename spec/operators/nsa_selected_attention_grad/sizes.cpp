@@ -44,21 +44,21 @@ void make_block(SelectedCall& call) {
   });
 }
 
-SelectedRow narrower_value() {
+/// "K and V may differ" says the page, in either order; the host code refuses the one.
+SelectedRow wider_value() {
   return {.id = "NSAS-C20",
-          .statement =
-              "The head size of value is at most that of query; the page asks for neither order.",
-          .source = {upstream_selected_tiling, "head sizes"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
+          .statement = "The head size of value may be 192 where that of query and key is 128.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept},
           .notes = "NSAS-Q13",
-          .applies = ranks_fit,
-          .holds =
+          .applies =
               [](const SelectedCall& c) {
-                return !ranks_fit(c) || !is_head_size(head_dim(c)) ||
-                       !is_head_size(head_dim_v(c)) || head_dim(c) >= head_dim_v(c);
+                return ranks_fit(c) && is_head_size(head_dim(c)) && is_head_size(head_dim_v(c)) &&
+                       head_dim(c) < head_dim_v(c);
               },
-          .violations = {{"wide_value", make_head_sizes<128, 192>}}};
+          .holds = always<Op>,
+          .violations = {}};
 }
 
 SelectedRow head_sizes() {
@@ -102,6 +102,7 @@ SelectedRow query_heads() {
                 return heads_q(c) >= 1 && heads_q(c) <= most_heads &&
                        (heads_kv(c) < 1 || heads_q(c) % heads_kv(c) == 0);
               },
+          .reaches = [](const SelectedCall& c) { return heads_q(c) == most_heads; },
           .violations = {{"none", make_heads<0, 1>},
                          {"too_many", make_heads<129, 43>},
                          {"remainder", make_heads<3, 2>}}};
@@ -121,6 +122,7 @@ SelectedRow key_heads() {
               [](const SelectedCall& c) {
                 return !ranks_fit(c) || (heads_kv(c) >= 1 && heads_kv(c) <= most_heads);
               },
+          .reaches = [](const SelectedCall& c) { return heads_kv(c) == most_heads; },
           .violations = {{"none", make_heads<1, 0>}, {"too_many", make_heads<129, 129>}}};
 }
 
@@ -135,6 +137,8 @@ SelectedRow group_sizes() {
               [](const SelectedCall& c) {
                 return !has_groups(c) || heads_q(c) / heads_kv(c) <= largest_group;
               },
+          .reaches =
+              [](const SelectedCall& c) { return heads_q(c) / heads_kv(c) == largest_group; },
           .violations = {{"33", make_heads<33, 1>}, {"64", make_heads<128, 2>}}};
 }
 
@@ -176,29 +180,25 @@ SelectedRow some_block() {
                           }}}};
 }
 
+/// The host code refuses more than 32, of which the page says nothing; later editions say 128.
 SelectedRow many_blocks() {
   return {
       .id = "NSAS-C35a",
-      .statement = "selectedBlockCount is at most 32, which later editions raise to 128.",
-      .source = {upstream_selected_tiling, "selected blocks"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
+      .statement = "selectedBlockCount may be above 32: the lengths of key alone limit it.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::derived,
+      .sides = {Side::accept},
       .notes = "NSAS-Q20",
-      .applies = always<Op>,
-      .holds =
-          [](const SelectedCall& c) { return c.attributes.selected_block_count <= most_blocks; },
-      .violations = {{"33", [](SelectedCall& c) {
-                        rewrite(c, [](SelectedProblem& p) {
-                          p.selected_block_count = most_blocks + 1;
-                          p.seq_kv = p.selected_block_size * p.selected_block_count;
-                        });
-                      }}}};
+      .applies =
+          [](const SelectedCall& c) { return c.attributes.selected_block_count > most_blocks; },
+      .holds = always<Op>,
+      .violations = {}};
 }
 
 }  // namespace
 
 std::vector<SelectedRow> selected_size_requirements() {
-  return {narrower_value(), head_sizes(),  query_heads(), key_heads(),
+  return {wider_value(), head_sizes(),  query_heads(), key_heads(),
           group_sizes(),    block_sizes(), some_block(),  many_blocks()};
 }
 

@@ -91,27 +91,20 @@ SelectedRow mask_types() {
                           }}}};
 }
 
-/// The page lists UINT8; the operator's prototype registers BOOL alone.
-SelectedRow boolean_mask() {
-  static constexpr auto concerned = [](const SelectedCall& c) {
-    return has_mask(c) && (c.parameters.atten_mask.dtype == DType::boolean ||
-                           c.parameters.atten_mask.dtype == DType::uint8);
-  };
+/// The operator's prototype registers BOOL alone.
+SelectedRow byte_mask() {
   return {.id = "NSAS-C07a",
-          .statement = "attenMask is BOOL; the page lists UINT8, too.",
-          .source = {upstream_selected_tiling, "operator prototype"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
+          .statement = "attenMask may be UINT8.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept},
           .notes = "NSAS-Q10, NSAS-U4",
-          .applies = concerned,
-          .holds =
+          .applies =
               [](const SelectedCall& c) {
-                return !concerned(c) || c.parameters.atten_mask.dtype == DType::boolean;
+                return has_mask(c) && c.parameters.atten_mask.dtype == DType::uint8;
               },
-          .violations = {{"uint8", [](SelectedCall& c) {
-                            put_mask(c);
-                            c.parameters.atten_mask.dtype = DType::uint8;
-                          }}}};
+          .holds = always<Op>,
+          .violations = {}};
 }
 
 SelectedRow gradient_types() {
@@ -263,7 +256,7 @@ std::vector<SelectedRow> selected_type_requirements() {
           statistics_type(),
           index_type(),
           mask_types(),
-          boolean_mask(),
+          byte_mask(),
           gradient_types(),
           gradients_of_query_type(),
           operands_of_one_type(),

@@ -191,22 +191,34 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
   }
 }
 
-/// From max(Skv - Sq, 0) to Skv.
-TEST_F(FlashLimits, APrefixBeyondItsSequenceIsRefused) {
+/// The pages limit it to max(Skv - Sq, 0) to Skv; upstream takes any, as its own test does.
+TEST_F(FlashLimits, APrefixOutsideItsRangeIsTaken) {
   Op::Problem problem = {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
-  for (const std::int64_t prefix : {10, 50}) {
+  for (const std::int64_t prefix : {std::int64_t{9}, std::int64_t{10}, std::int64_t{50},
+                                    std::int64_t{51}, std::int64_t{-1}, std::int64_t{1} << 62,
+                                    -(std::int64_t{1} << 62)}) {
     problem.prefix = {prefix};
     through(call_of(problem, FlashEntryPoint::g1));
   }
-  for (const std::int64_t prefix :
-       {std::int64_t{9}, std::int64_t{51}, std::int64_t{1} << 62, -(std::int64_t{1} << 62)}) {
-    problem.prefix = {prefix};
-    const Call call = call_of(problem, FlashEntryPoint::g1);
-    const Filling<Op> filling = filling_of(call);
-    Handles handles(filling.uploaded.addresses());
-    EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID) << prefix;
-  }
+  through(call_of({.seq_q = 1,
+                   .seq_kv = 1024,
+                   .sparse_mode = 6,
+                   .prefix = {32},
+                   .atten_mask = spec::MaskShape::compressed},
+                  FlashEntryPoint::g1));
+}
+
+/// The pages say 2K, 1K with a prefix; a test of upstream's passes 2049.
+TEST_F(FlashLimits, MoreSequencesThanThePagesNameAreTaken) {
+  Op::Problem problem = {
+      .input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
+  through(call_of(problem, FlashEntryPoint::u1));
+  problem.batch = 1025;
+  problem.sparse_mode = 6;
+  problem.prefix.assign(1025, 1);
+  problem.atten_mask = spec::MaskShape::compressed;
+  through(call_of(problem, FlashEntryPoint::u1));
 }
 
 /// Elements of a stride of 0 are read again and again.

@@ -96,6 +96,19 @@ TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   }
 }
 
+/// With actSeqLenType 1 the array holds lengths in place of their sums.
+TEST_F(NsaCompress, LengthsAreTakenInPlaceOfSums) {
+  Call call = call_of(plain());
+  std::int64_t before = 0;
+  for (std::int64_t& entry : *call.parameters.act_seq_len) {
+    const std::int64_t end = entry;
+    entry -= before;
+    before = end;
+  }
+  call.attributes.act_seq_len_type = 1;
+  expect_same_bits(call, plain(), *own, aclnnNsaCompressGrad, stream);
+}
+
 /// What the forward computes, in fp32 as it says.
 std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inputs) {
   const auto input = spec::viewed_elements(inputs.input);

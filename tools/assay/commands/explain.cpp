@@ -45,9 +45,33 @@ std::string guess_of(const std::string& word) {
   return meant(word, known);
 }
 
-std::string refusal_text(const spec::ExpectedStatus& status) {
-  if (status.any) return "any status but success";
-  return fmt::format("{} {}", static_cast<std::int32_t>(status.code), spec::to_string(status.code));
+/// "any status but success", or the code with the entry points whose page names it.
+template <class Op>
+std::string refusal_text(const spec::Requirement<Op>& requirement) {
+  const std::string any = "any status but success";
+  std::vector<std::string> named, others;
+  for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
+    (requirement.status_on(entry_point).any ? others : named).emplace_back(name);
+  if (named.empty()) return any;
+  const std::string code =
+      fmt::format("{} {}", static_cast<std::int32_t>(requirement.status.code),
+                  spec::to_string(requirement.status.code));
+  return others.empty() ? code : fmt::format("{} on {}, whose page names it; else {}", code,
+                                             joined(named), any);
+}
+
+/// The standings of a requirement on the entry points of which it speaks, each once.
+template <class Op>
+std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requirement,
+                                         const RequirementUse& use) {
+  std::vector<spec::Standing> standings;
+  for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries) {
+    const spec::Standing standing = requirement.standing_on(entry_point);
+    if (std::ranges::find(use.entry_points, name) != use.entry_points.end() &&
+        std::ranges::find(standings, standing) == standings.end())
+      standings.push_back(standing);
+  }
+  return standings.empty() ? std::vector{requirement.standing} : standings;
 }
 
 /// One line a way, with the entry points whose planned calls take it.
@@ -71,9 +95,13 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
   std::vector<std::string> sides, implied;
   for (const spec::Side side : requirement.sides) sides.emplace_back(spec::to_string(side));
   for (const std::string_view id : requirement.implies) implied.emplace_back(id);
-  out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n",
-                     requirement.id, requirement.statement, requirement.source.document,
-                     requirement.source.section, standing_text(requirement), joined(sides));
+  out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n", requirement.id,
+                     requirement.statement, requirement.source.document,
+                     requirement.source.section, standing_text(requirement));
+  for (const spec::Standing standing : standings_of(requirement, use))
+    out << fmt::format("            {}: {}\n", spec::to_string(standing),
+                       spec::sentence_of(standing));
+  out << fmt::format("  sides:    {}\n", joined(sides));
   out << fmt::format("  speaks of {}\n",
                      use.entry_points.empty() ? "no planned call" : joined(use.entry_points));
   if (!requirement.notes.empty())
@@ -82,7 +110,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
         requirement.notes, context.typed, requirement.notes.substr(0, requirement.notes.find(',')));
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
   if (requirement.has(spec::Side::reject))
-    out << "  refusal:  " << refusal_text(requirement.status) << '\n';
+    out << "  refusal:  " << refusal_text(requirement) << '\n';
   if (!requirement.reason.empty()) out << "  not exercised: " << requirement.reason << '\n';
   print_ways("met by --variant", requirement.id, requirement.variants, use.met_on, out);
   print_ways("broken by --violate", requirement.id, requirement.violations, use.broken_on, out);
@@ -202,6 +230,15 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
+/// The rule of the documents, and what each standing of a requirement means.
+bool explain_documents(const std::string& word, const Context& context) {
+  if (word != "documents") return false;
+  context.out << fmt::format("the rule of the documents\n  {}\n", spec::rule_of_documents);
+  for (const auto& [standing, name] : spec::spellings_of<spec::Standing>.entries)
+    context.out << fmt::format("  {}: {}\n", name, spec::sentence_of(standing));
+  return true;
+}
+
 /// What "decided by RULE" means in a report.
 bool explain_rule(const std::string& word, const Context& context) {
   const auto rule = std::ranges::find_if(
@@ -215,7 +252,8 @@ bool explain_rule(const std::string& word, const Context& context) {
 ExitCode explain(const ExplainOptions& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
   if (explain_requirement(options.id, context) || explain_contradiction(options.id, context) ||
-      explain_relation(options.id, context) || explain_rule(options.id, context))
+      explain_relation(options.id, context) || explain_rule(options.id, context) ||
+      explain_documents(options.id, context))
     return ExitCode::conformant;
   const std::string guess = guess_of(options.id);
   throw UsageError("no requirement, contradiction, relation or rule '" + options.id + "'" + guess +
@@ -237,8 +275,8 @@ Command explain_command() {
             const auto options = std::make_shared<ExplainOptions>();
             app.add_option("id", options->id,
                            "id of a requirement such as FAG-C20 or of a contradiction such as "
-                           "FAG-Q4, name of a relation or of a rule that decided a verdict, or id "
-                           "of a stored case")
+                           "FAG-Q4, name of a relation or of a rule that decided a verdict, id of a "
+                           "stored case, or 'documents': what a kernel must accept and refuse")
                 ->required();
             app.add_option("--store", options->store, "file in which the case lies");
             return [options](const Context& context) { return explain(*options, context); };

@@ -335,7 +335,7 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
 /// Errors: UsageError for a flag of a plan, which is of no use where `named` names the cases.
 void require_no_plan(const CLI::App& app, std::string_view named) {
   for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",
-                           "--cases", "--full"})
+                           "--documents", "--cases", "--full"})
     if (app.count(flag) > 0)
       throw UsageError(fmt::format("{} chooses among the cases of a plan, and {}; only one of both",
                                    flag, named));

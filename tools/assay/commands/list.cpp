@@ -26,7 +26,7 @@ struct Listing {
   std::vector<std::vector<std::string>> rows;
 };
 
-Listing operators(const Registry& registry, spec::Upstream) {
+Listing operators(const Registry& registry, const spec::Policy&) {
   Listing listing{.head = {"operator", "requirements", "implementations"}, .rows = {}};
   for_each_operator([&]<class Op> {
     listing.rows.push_back({std::string(Op::name), std::to_string(Op::requirements().size()),
@@ -35,7 +35,7 @@ Listing operators(const Registry& registry, spec::Upstream) {
   return listing;
 }
 
-Listing entry_points(const Registry&, spec::Upstream) {
+Listing entry_points(const Registry&, const spec::Policy&) {
   Listing listing{.head = {"entry_point", "operator", "documented_name"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& [value, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
@@ -46,11 +46,12 @@ Listing entry_points(const Registry&, spec::Upstream) {
 }
 
 /// Without those that bind nobody where what upstream alone states is left out.
-Listing requirements(const Registry&, spec::Upstream upstream) {
+Listing requirements(const Registry&, const spec::Policy& policy) {
   Listing listing{.head = {"requirement", "standing", "sides", "statement"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& requirement : Op::requirements()) {
-      if (requirement.standing == spec::Standing::upstream && upstream == spec::Upstream::off)
+      if (requirement.standing == spec::Standing::upstream &&
+          !must_refuse(requirement.standing, policy))
         continue;
       std::string sides;
       for (const spec::Side side : requirement.sides)
@@ -62,7 +63,7 @@ Listing requirements(const Registry&, spec::Upstream upstream) {
   return listing;
 }
 
-Listing profiles(const Registry&, spec::Upstream) {
+Listing profiles(const Registry&, const spec::Policy&) {
   Listing listing{.head = {"name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::InputProfile& profile : conformance::Suite<Op>::profiles())
@@ -72,7 +73,7 @@ Listing profiles(const Registry&, spec::Upstream) {
   return listing;
 }
 
-Listing patterns(const Registry&, spec::Upstream) {
+Listing patterns(const Registry&, const spec::Policy&) {
   Listing listing{.head = {"field", "name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::PatternField<Op>& pattern : conformance::Suite<Op>::patterns())
@@ -83,7 +84,7 @@ Listing patterns(const Registry&, spec::Upstream) {
   return listing;
 }
 
-Listing relations(const Registry&, spec::Upstream) {
+Listing relations(const Registry&, const spec::Policy&) {
   Listing listing{.head = {"relation", "operator", "agreement", "domain", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::RelationText& relation : conformance::Suite<Op>::relations())
@@ -94,7 +95,7 @@ Listing relations(const Registry&, spec::Upstream) {
   return listing;
 }
 
-Listing implementations(const Registry& registry, spec::Upstream) {
+Listing implementations(const Registry& registry, const spec::Policy&) {
   Listing listing{.head = {"implementation", "operator", "summary"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& entry : registry.implementations<Op>())
@@ -103,7 +104,7 @@ Listing implementations(const Registry& registry, spec::Upstream) {
   return listing;
 }
 
-Listing presets(const Registry&, spec::Upstream) {
+Listing presets(const Registry&, const spec::Policy&) {
   Listing listing{.head = {"preset", "summary"}, .rows = {}};
   for (const auto& preset : spec::numerics_presets())
     listing.rows.push_back({std::string(preset.name), std::string(preset.summary)});
@@ -112,7 +113,7 @@ Listing presets(const Registry&, spec::Upstream) {
 
 struct Kind {
   std::string_view name;
-  Listing (*list)(const Registry&, spec::Upstream);
+  Listing (*list)(const Registry&, const spec::Policy&);
 };
 
 constexpr Kind kinds[] = {
@@ -158,21 +159,20 @@ struct ListOptions {
 
 /// What the cases of a sweep would exercise if every one of them conformed.
 template <class Op>
-Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
-  Coverage coverage{
-      conformance::requirement_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
+Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy) {
+  Coverage coverage{.requirements = conformance::requirement_coverage<Op>(policy),
+                    .pairs = conformance::pair_coverage<Op>(),
+                    .sizes = {},
+                    .calls = conformance::RefusableCalls()};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
     const std::string_view violated = conformance::requirement_named_in(c.violate);
-    std::size_t position = 0;
-    for (const auto& requirement : Op::requirements()) {
-      auto& counts = coverage.requirements.requirements[position++];
-      if (violated.empty()) {
-        counts.accepted += requirement.has(spec::Side::accept) && requirement.applies(call) ? 1 : 0;
-      } else {
-        counts.rejected += requirement.id == violated ? 1 : 0;
-      }
-    }
+    const std::string_view entry_point = spec::to_string(c.entry_point);
+    if (!violated.empty()) coverage.requirements.reject(violated, entry_point);
+    for (const auto& requirement : Op::requirements())
+      if (violated.empty() && requirement.is_exercised_by(call) && requirement.holds(call))
+        coverage.requirements.accept(requirement.id, entry_point);
+    conformance::count(*coverage.calls, c);
     for (const std::string& way : {c.variant, c.violate}) coverage.requirements.take(way);
     conformance::cover(coverage.pairs, c);
     conformance::cover(coverage.sizes, conformance::sizes_of(c));
@@ -191,14 +191,14 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
   if (!options.report.empty()) {
     const auto results = read_results(options.report);
     show("what the cases of the report exercised",
-         {results.summary.requirements, results.summary.pairs, {}});
+         {results.summary.requirements, results.summary.pairs, {}, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;
     with_operators(options.kind, [&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
       show(std::string(Op::name) + ": what the planned cases exercise",
-           planned_coverage(planned, upstream_value(options.plan)));
+           planned_coverage(planned, policy_value(options.plan)));
     });
     require_cases(cases, left_out, options.plan);
   }
@@ -207,14 +207,14 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
 }
 
 ExitCode list(const ListOptions& options, const Context& context) {
-  const spec::Upstream upstream = upstream_value(options.plan);
+  const spec::Policy policy = policy_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
   const std::string wanted(today(options.kind));
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
     if (!wanted.empty() && wanted != kind.name) continue;
-    const Listing listing = kind.list(context.registry, upstream);
+    const Listing listing = kind.list(context.registry, policy);
     all[std::string(kind.name)] = json_of(listing);
     if (options.json) continue;
     if (options.kind.empty())
@@ -236,7 +236,8 @@ void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
     if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
   if (!options.coverage && (!options.report.empty() || !of_plan.empty()))
     throw UsageError((options.report.empty() ? of_plan : "--report") + " goes with --coverage");
-  if (of_plan.empty() && app.count("--upstream") > 0) of_plan = "--upstream";
+  for (const char* flag : {"--upstream", "--documents"})
+    if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
   const std::string& idle = options.kind.empty() ? of_plan : options.kind;
   if (!options.report.empty() && !idle.empty())
     throw UsageError("--report has the coverage of all its cases: '" + idle +

@@ -10,15 +10,26 @@
 
 namespace assay::cli {
 
-/// "documented", or with the entry points to which that is limited: "documented for u1, u3;
-/// upstream's for others".
+/// "documented", or by entry points where these differ: "documented for u1, u3; page for u2; else
+/// upstream".
 template <class Op>
 std::string standing_text(const spec::Requirement<Op>& requirement) {
-  std::string names;
-  for (const auto entry_point : requirement.stated_for)
-    names += (names.empty() ? " for " : ", ") + std::string(spec::to_string(entry_point));
-  return std::string(spec::to_string(requirement.standing)) + names +
-         (names.empty() ? "" : "; upstream's for others");
+  if (requirement.stated_for.empty() && requirement.page_for.empty())
+    return std::string(spec::to_string(requirement.standing));
+  const auto standing_for = [&](std::span<const typename Op::EntryPoint> entry_points) {
+    std::string names;
+    for (const auto entry_point : entry_points)
+      names += (names.empty() ? std::string(spec::to_string(requirement.standing_on(entry_point))) +
+                                    " for "
+                              : ", ") +
+               std::string(spec::to_string(entry_point));
+    return names;
+  };
+  const std::string seeds = standing_for(requirement.stated_for),
+                    pages = standing_for(requirement.page_for);
+  std::string text = seeds + (seeds.empty() || pages.empty() ? "" : "; ") + pages;
+  if (requirement.standing != spec::Standing::open) text += "; else upstream";
+  return text;
 }
 
 /// Where the planned cases meet one requirement.

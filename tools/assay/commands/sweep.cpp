@@ -252,7 +252,7 @@ Plan plan_of(const Parts& parts, const SweepOptions& options) {
   if (options.shard.empty()) return plan;
   conformance::Shard shard = take_shard(plan.order, shard_value(options.shard), parts);
   shard.plan = fixtures::digest(std::as_bytes(std::span(plan.text)));
-  shard.upstream = upstream_value(options.plan);
+  shard.policy = policy_value(options.plan);
   shard.shrink = integer_value("--shrink", options.shrink, 0, 1000);
   plan.text += " shard " + options.shard;
   plan.shard = std::move(shard);

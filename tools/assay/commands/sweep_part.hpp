@@ -62,7 +62,7 @@ template <class Op>
 class SweepPartOf final : public SweepPart {
  public:
   SweepPartOf(const Registry& registry, const ImplementationFlags& flags, const PlanFlags& plan)
-      : upstream_(upstream_value(plan)),
+      : policy_(policy_value(plan)),
         planned_(planned_cases<Op>(plan)),
         fresh_([&registry, flags] { return make_implementation<Op>(registry, flags); }),
         implementation_(fresh_()),
@@ -105,7 +105,7 @@ class SweepPartOf final : public SweepPart {
   }
 
   void append_coverage(conformance::Summary& summary) const override {
-    append(summary.requirements, conformance::requirement_coverage<Op>(upstream_));
+    append(summary.requirements, conformance::requirement_coverage<Op>(policy_));
     append(summary.pairs, conformance::pair_coverage<Op>());
   }
 
@@ -181,7 +181,7 @@ class SweepPartOf final : public SweepPart {
     return conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
   }
 
-  spec::Upstream upstream_;
+  spec::Policy policy_;
   Planned<Op> planned_;
   conformance::MakeFresh<Op> fresh_;
   std::unique_ptr<spec::Implementation<Op>> implementation_;

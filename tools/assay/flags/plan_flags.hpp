@@ -18,7 +18,8 @@ namespace assay::cli {
 
 /// Which cases a command takes, as flags.
 struct PlanFlags {
-  std::string seed = "1", random = "60", product, only, upstream = "on", cases;
+  std::string seed = "1", random = "60", product, only, cases;
+  std::string upstream = "on", documents = "lenient";
   bool full = false;
   /// Instead of a plan: the lines of these texts, as they stand, and which flag named them.
   std::vector<conformance::CaseText> lines;
@@ -36,16 +37,27 @@ struct PlanFlags {
                    "cases of your own beside the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
     app.add_option("--upstream", upstream,
-                   "off: what upstream alone states binds nobody and is not tried [on]");
+                   "off: a kernel may accept what the vendor's code alone forbids, and such calls "
+                   "are not tried [on]");
+    app.add_option("--documents", documents,
+                   "strict: a kernel must refuse what a page forbids, even where the vendor's own "
+                   "code accepts it; lenient: it may accept that [lenient]");
     app.add_flag("--full", full, "model shapes whole, more random cases");
   }
 };
 
-/// Errors: UsageError for what is neither on nor off.
-inline spec::Upstream upstream_value(const PlanFlags& flags) {
-  const auto& words = spec::spellings_of<spec::Upstream>;
-  if (const auto value = words.parse(flags.upstream)) return *value;
-  throw UsageError("--upstream is '" + flags.upstream + "', wanted one of " + words.choices());
+/// Errors: UsageError for a word that is none of the choices.
+template <class Choice>
+Choice choice_value(const std::string& flag, const std::string& word) {
+  const auto& words = spec::spellings_of<Choice>;
+  if (const auto value = words.parse(word)) return *value;
+  throw UsageError(flag + " is '" + word + "', wanted one of " + words.choices());
+}
+
+/// Errors: UsageError.
+inline spec::Policy policy_value(const PlanFlags& flags) {
+  return {.upstream = choice_value<spec::Upstream>("--upstream", flags.upstream),
+          .documents = choice_value<spec::Documents>("--documents", flags.documents)};
 }
 
 template <class Op>
@@ -139,7 +151,7 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
       .seed = seed_value("--seed", flags.seed),
       .full = flags.full,
       .random_cases = integer_value("--random", flags.random, 0, 1'000'000)};
-  plan.upstream = upstream_value(flags);
+  plan.policy = policy_value(flags);
   const auto& products = spec::spellings_of<spec::Product>;
   if (!flags.product.empty()) {
     plan.product = products.parse(flags.product);

@@ -35,23 +35,60 @@ std::string side(bool has, std::int64_t cases) {
   return cases == 0 ? "never" : std::to_string(cases);
 }
 
+/// "u1 20, 1; u3 4, -": cases on either side on the entry points whose pages state a requirement.
+std::string by_entry_point(const RequirementCoverage::Requirement& requirement) {
+  std::string text;
+  for (const auto& on : requirement.on)
+    text += fmt::format("{}{} {}, {}", text.empty() ? "" : "; ", on.entry_point,
+                        side(on.has_accept, on.accepted), side(on.has_reject, on.rejected));
+  return text;
+}
+
 void print_requirement_coverage(const RequirementCoverage& requirements, std::ostream& out) {
-  Table table({"requirement", "accepted", "rejected"}),
+  Table table({"requirement", "accepted", "rejected", "where a page states it"}),
       others({"requirement without a side to exercise", "why"});
   for (const auto& requirement : requirements.requirements)
     if (requirement.has_accept || requirement.has_reject)
       table.add({requirement.id, side(requirement.has_accept, requirement.accepted),
-                 side(requirement.has_reject, requirement.rejected)});
+                 side(requirement.has_reject, requirement.rejected), by_entry_point(requirement)});
     else if (!requirement.reason.empty())
       others.add({requirement.id, requirement.reason});
   table.print(out);
   const auto unexercised = requirements.unexercised();
   out << fmt::format(
-      "requirements with a side, and variants and violations of others, that no case exercises: "
-      "{}\n\n",
+      "requirements with a side, and of others variants, violations and entry points whose pages "
+      "state them, that no case exercises: {}\n\n",
       unexercised.empty() ? "none" : joined(unexercised));
   others.print(out);
   out << '\n';
+}
+
+void print_refusable_calls(const conformance::RefusableCalls& calls, std::ostream& out) {
+  out << fmt::format("legal calls that a kernel may refuse without a verdict: {} of {}\n",
+                     calls.refusable, calls.legal);
+  Table table({"since they break", "standing", "calls"});
+  for (const auto& reason : calls.reasons)
+    table.add({reason.id, reason.standing, std::to_string(reason.cases)});
+  if (!calls.reasons.empty()) table.print(out);
+  out << '\n';
+}
+
+Json calls_json(const conformance::RefusableCalls& calls) {
+  Json reasons = Json::array();
+  for (const auto& reason : calls.reasons)
+    reasons.push_back(
+        {{"id", reason.id}, {"standing", reason.standing}, {"calls", reason.cases}});
+  return {{"legal", calls.legal}, {"refusable", calls.refusable}, {"reasons", std::move(reasons)}};
+}
+
+Json entry_points_json(const RequirementCoverage::Requirement& requirement) {
+  Json all = Json::object();
+  for (const auto& on : requirement.on)
+    all[on.entry_point] = {{"has_accept", on.has_accept},
+                           {"has_reject", on.has_reject},
+                           {"accepted", on.accepted},
+                           {"rejected", on.rejected}};
+  return all;
 }
 
 void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
@@ -91,6 +128,7 @@ double percent(std::int64_t part, std::int64_t whole) {
 
 void print_coverage(const Coverage& coverage, std::ostream& out) {
   print_requirement_coverage(coverage.requirements, out);
+  if (coverage.calls) print_refusable_calls(*coverage.calls, out);
   const PairCoverage& pairs = coverage.pairs;
   const std::int64_t forbidden = pairs.forbidden(), left_out = pairs.unreachable() - forbidden;
   out << fmt::format(
@@ -120,12 +158,14 @@ Json coverage_json(const Coverage& coverage) {
                             {"has_reject", requirement.has_reject},
                             {"accepted", requirement.accepted},
                             {"rejected", requirement.rejected},
+                            {"entry_points", entry_points_json(requirement)},
                             {"reason", requirement.reason}});
   Json unreachable = Json::object();
   for (const auto& [reason, texts] : unreachable_by_reason(coverage.pairs))
     unreachable[reason] = texts;
   return {{"requirements", std::move(requirements)},
           {"unexercised", coverage.requirements.unexercised()},
+          {"refusable_calls", coverage.calls ? calls_json(*coverage.calls) : Json()},
           {"pairs",
            {{"total", coverage.pairs.cells.size()},
             {"admissible", coverage.pairs.admissible()},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -13,13 +14,15 @@ namespace assay::cli {
 struct Coverage {
   conformance::RequirementCoverage requirements;
   conformance::PairCoverage pairs;
-  std::vector<conformance::SizeCoverage> sizes;  ///< of planned cases
+  std::vector<conformance::SizeCoverage> sizes;        ///< of planned cases
+  std::optional<conformance::RefusableCalls> calls = {};  ///< of planned cases
 };
 
-/// Every requirement that has a side to exercise, then the pairs: numbers, those uncovered, those
-/// that are not asked for by the requirements that forbid them or what else leaves them out; then
-/// the sizes: how many numbers of each range are taken, and how many cases go beyond what short
-/// indices count.
+/// Every requirement that has a side to exercise, in all and on each entry point whose page states
+/// it, and how many legal calls a kernel may refuse without a verdict; then the pairs: numbers,
+/// those uncovered, those that are not asked for by the requirements that forbid them or what else
+/// leaves them out; then the sizes: how many numbers of each range are taken, and how many cases go
+/// beyond what short indices count.
 void print_coverage(const Coverage& coverage, std::ostream& out);
 nlohmann::ordered_json coverage_json(const Coverage& coverage);
 

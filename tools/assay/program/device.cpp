@@ -86,7 +86,7 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
                     const Context& context) {
   const auto c = fields.parsed<Op>(app);
   for (const auto* broken : spec::violations(Op::requirements(), conformance::call_of(c)))
-    if (broken->standing != spec::Standing::disputed)
+    if (broken->binds(c.entry_point, c.policy()))
       throw UsageError(
           fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
   if constexpr (optimized::IsTiled<Op>) {

@@ -69,9 +69,6 @@ struct SuiteDefaults {
   static void settle_extents(Problem&, const std::function<bool(std::string_view)>& /*given*/) {}
   /// Sets in `implied` the fields that others of `given` imply: the replay line leaves them out.
   static void imply_extents(const Problem& /*given*/, Problem& /*implied*/) {}
-  /// What the documents leave open about a legal call that breaks no requirement, so that its
-  /// refusal convicts nobody; empty if nothing.
-  static std::string open_reading(const Case<Op>&) { return {}; }
 
   // Readings: inputs that lie in memory one way or the other, where the documents contradict each
   // other and numerics declare which.

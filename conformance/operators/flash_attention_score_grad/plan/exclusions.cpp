@@ -157,12 +157,9 @@ std::vector<Exclusion> fruitless() {
               {"layout", "lengths"},
               [](const K& k) { return !is_packed(k) && has_empty(k.lengths); }),
       of.rule(
-          {why, "Without a mask a mode may be refused all the same for what it excludes."},
+          {why, "Modes 7 and 8 limit the bias; whether without a mask, too, no page says."},
           {"sparse_mode", "mask", "pse_type"},
           [](const K& k) { return k.sparse_mode >= 7 && !is_masked(k) && k.pse != Pse::absent; }),
-      of.rule({why, "A bias may be refused where a sequence has no keys, see FAG-C82a."},
-              {"pse_type", "lengths"},
-              [](const K& k) { return k.pse != Pse::absent && k.lengths == Lengths::empty_kv; }),
       of.rule({why, "A negative window may leave short sequences no pair."}, {"lengths", "window"},
               [](const K& k) {
                 return (is_short(k.lengths) || k.lengths == Lengths::many) && is_negative(k.window);
@@ -221,7 +218,8 @@ std::vector<Exclusion> costly() {
 /// On these factors requirements depend jointly.
 std::vector<std::vector<std::size_t>> together() {
   const auto& of = factors();
-  return {of.named({"layout", "pse_type", "lengths"}),
+  return {of.named({"entry_point", "pse_type", "pse_shape"}),
+          of.named({"layout", "pse_type", "lengths"}),
           of.named({"sparse_mode", "mask", "prefix"}),
           of.named({"sparse_mode", "mask", "pse_type"}),
           of.named({"sparse_mode", "mask", "window", "pse_shape"}),

@@ -163,8 +163,6 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
     case Window::band:
       p.pre_tokens = draws.edge(0, shorter / 2);
       p.next_tokens = draws.edge(0, shorter / 3);
-      // In TND a band of one diagonal is disputed.
-      if (is_packed(p.input_layout) && p.pre_tokens + p.next_tokens == 0) p.pre_tokens = 1;
       break;
     case Window::negative_next:
       p.next_tokens = -inside;

@@ -85,9 +85,9 @@ std::vector<double> with_channels(const std::vector<double>& values, std::int64_
 }
 
 /// Beyond 512 channels the documents disagree.
-constexpr std::int64_t undisputed_channels = 512, padded_channels = 16;
+constexpr std::int64_t agreed_channels = 512, padded_channels = 16;
 bool has_room_for_channels(const Op::Problem& p) {
-  return p.head_dim + padded_channels <= undisputed_channels;
+  return p.head_dim + padded_channels <= agreed_channels;
 }
 
 /// All five row sizes grow; with rope head sizes are multiples of 8.
@@ -118,7 +118,7 @@ Experiment pad_channels(const Trial& base) {
 }
 
 bool is_roped(const Op::Problem& p) {
-  return p.head_dim_rope > 0 && p.head_dim + p.head_dim_rope <= undisputed_channels;
+  return p.head_dim_rope > 0 && p.head_dim + p.head_dim_rope <= agreed_channels;
 }
 
 Experiment concatenate_rope(const Trial& base) {

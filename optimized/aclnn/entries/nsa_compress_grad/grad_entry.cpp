@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "aclnn/entries/phases.hpp"
 #include "aclnn/entries/workspace_size.hpp"
 #include "aclnnop/aclnn_nsa_compress_grad.h"
@@ -9,12 +11,20 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using Call = spec::Call<Op>;
 
-/// Without sums there is one sequence.
+/// The array holds sums, or of actSeqLenType 1 the lengths themselves; without one there is one
+/// sequence.
+std::vector<std::int64_t> sums_of(const Call& call) {
+  const auto& given = call.parameters.act_seq_len;
+  if (!given || given->empty()) return {call.parameters.input.shape[0]};
+  std::vector<std::int64_t> sums = *given;
+  if (call.attributes.act_seq_len_type == 1)
+    std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  return sums;
+}
+
 Op::Problem problem_of(const Call& call) {
   const auto& p = call.parameters;
-  const auto& sums = p.act_seq_len;
-  const bool one = !sums || sums->empty();
-  const Lengths lengths = one ? lengths_of({p.input.shape[0]}) : lengths_of(*sums);
+  const Lengths lengths = lengths_of(sums_of(call));
   return {.dtype = p.input.dtype,
           .batch = static_cast<std::int64_t>(lengths.all.size()),
           .heads = p.input.shape[1],

@@ -56,10 +56,14 @@ struct Case {
   std::string variant;   ///< "ID:name", another legal way to make the call; empty: the plain one
   std::string violate;   ///< "ID:name" of the requirement that the call breaks; empty: a legal call
   spec::Upstream upstream =
-      spec::Upstream::on;  ///< off: a call that upstream alone forbids is an open question
+      spec::Upstream::on;  ///< off: a call that upstream alone forbids may be accepted
+  spec::Documents documents =
+      spec::Documents::lenient;  ///< strict: a call that is open must be refused
   std::int64_t rows = 0;   ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
   std::string note;  ///< not part of the replay line: where the case comes from, what was cut
+
+  spec::Policy policy() const { return {.upstream = upstream, .documents = documents}; }
 
   friend bool operator==(const Case&, const Case&) = default;
 };
@@ -85,7 +89,11 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("variant", c.variant,
         "ID:name, another legal way to make the call, see 'assay explain ID'");
   visit("violate", c.violate, "ID:name, the requirement that the call breaks");
-  visit("upstream", c.upstream, "whether what upstream alone states binds: on, off");
+  visit("upstream", c.upstream,
+        "whether a kernel must refuse what the vendor's code alone forbids: on, off");
+  visit("documents", c.documents,
+        "whether a kernel must refuse what a page forbids and the vendor's code accepts: lenient, "
+        "strict");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
 }

@@ -69,7 +69,6 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static void settle_extents(Op::Problem& problem,
                              const std::function<bool(std::string_view)>& given);
   static void imply_extents(const Op::Problem& given, Op::Problem& implied);
-  static std::string open_reading(const Case<Op>& c);
 
   static Op::Problem as_declared(const Op::Problem& problem, spec::FlashEntryPoint entry_point,
                                  const spec::Numerics& numerics);

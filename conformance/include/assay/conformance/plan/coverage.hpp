@@ -18,21 +18,32 @@ struct RequirementCoverage {
     std::string name;  ///< "ID:name"
     std::int64_t cases = 0;
   };
+  /// The cases on either side of a requirement on an entry point whose page states it.
+  struct On {
+    std::string entry_point;
+    bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise there
+    std::int64_t accepted = 0, rejected = 0;
+  };
   /// A requirement, and the cases on either side of it.
   struct Requirement {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
     std::int64_t accepted = 0, rejected = 0;      ///< cases that did
     std::vector<Way> ways = {};                   ///< each of which must be taken
+    std::vector<On> on = {};                      ///< each of which must be exercised
     std::string reason = {};  ///< of a requirement without such a side: why it has none
   };
   std::vector<Requirement> requirements;
   /// Requirements whose accept side, or whose reject side, some case exercised.
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// Ids of requirements with a side that no case exercised, and the ways "ID:name" of the others
-  /// that no case took.
+  /// Ids of requirements with a side that no case exercised, and of the others the ways "ID:name"
+  /// that no case took and the entry points "ID on u1" on which no case exercised a side.
   std::vector<std::string> unexercised() const;
+  /// Counts a case on the accept side, or on the reject side, of the requirement of that id; a
+  /// report of an older table may name one that is gone.
+  void accept(std::string_view id, std::string_view entry_point);
+  void reject(std::string_view id, std::string_view entry_point);
   /// Counts a case for the variant or violation of that name; a report of an older table may name
   /// one that is gone.
   void take(std::string_view way);
@@ -41,15 +52,33 @@ struct RequirementCoverage {
 /// The requirements of Op's table, nothing exercised. A requirement that binds nowhere has no side
 /// that must be: it is reported and fails nobody.
 template <class Op>
-RequirementCoverage requirement_coverage(spec::Upstream upstream = spec::Upstream::on);
+RequirementCoverage requirement_coverage(const spec::Policy& policy = {});
 
 /// Counts the variant of a case that conforms, or the violation of one that was refused as it
 /// should be.
 void take_ways(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Gives requirements that were read from a report what the tables say of them: their ways, none
-/// taken, and reasons.
+/// Counts a case, judged, on the entry point on which it exercised requirements.
+void take_entry_point(RequirementCoverage& coverage, const CaseReport& report);
+
+/// Gives requirements that were read from a report what the tables say of them: their ways and
+/// entry points, none taken, and reasons.
 void complete(RequirementCoverage& coverage);
+
+/// The legal calls of a plan that a kernel may refuse without a verdict, and why.
+struct RefusableCalls {
+  /// A requirement that such calls break.
+  struct Reason {
+    std::string id, standing;  ///< "FAG-C94", "disputed"
+    std::int64_t cases = 0;
+  };
+  std::int64_t legal = 0, refusable = 0;
+  std::vector<Reason> reasons;  ///< a case may have several
+};
+
+/// Counts a planned case, if it breaks nothing on purpose.
+template <class Op>
+void count(RefusableCalls& calls, const Case<Op>& c);
 
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them; of
 /// triples of values only their number.

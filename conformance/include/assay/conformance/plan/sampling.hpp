@@ -20,8 +20,7 @@ struct SamplingPlan {
   bool full = false;  ///< model shapes whole, more random cases
   std::int64_t random_cases = 60;
   std::optional<spec::Product> product;  ///< only this one
-  spec::Upstream upstream =
-      spec::Upstream::on;                ///< off: no case is there for what upstream alone states
+  spec::Policy policy = {};              ///< what a kernel must refuse
   std::vector<CaseText> own_cases = {};  ///< of the user, which join those of cases/
 
   std::int64_t wanted_random_cases() const {

@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "problems.hpp"
+#include "table_checks.hpp"
+
+/// The rule of the documents, and what follows from it on the entry points.
+namespace assay::spec {
+namespace {
+
+using Op = FlashAttentionScoreGrad;
+
+/// The rule of the documents, standing by standing.
+TEST(RuleOfDocuments, SaysWhatMustBeRefused) {
+  const Policy usual, without_upstream{.upstream = Upstream::off},
+      strict{.documents = Documents::strict};
+  for (const Policy& policy : {usual, without_upstream, strict}) {
+    for (const Standing standing : {Standing::documented, Standing::page, Standing::derived})
+      EXPECT_TRUE(must_refuse(standing, policy)) << to_string(standing);
+    for (const Standing standing : {Standing::disputed, Standing::advice})
+      EXPECT_FALSE(must_refuse(standing, policy)) << to_string(standing);
+    EXPECT_EQ(must_refuse(Standing::upstream, policy), policy != without_upstream);
+    EXPECT_EQ(must_refuse(Standing::open, policy), policy == strict);
+  }
+}
+
+TEST(RuleOfDocuments, HasASentenceForEveryStanding) {
+  std::set<std::string_view> sentences;
+  for (const auto& [standing, name] : spellings_of<Standing>.entries)
+    EXPECT_TRUE(sentences.insert(sentence_of(standing)).second) << name;
+}
+
+TEST(RuleOfDocuments, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
+  const Policy without{.upstream = Upstream::off};
+  const auto& heads = requirement_of<Op>("FAG-C38");
+  EXPECT_TRUE(heads.binds(FlashEntryPoint::g1, {}));
+  EXPECT_FALSE(heads.binds(FlashEntryPoint::g1, without));
+  EXPECT_TRUE(heads.binds(FlashEntryPoint::u1, without));
+  EXPECT_TRUE(requirement_of<Op>("FAG-C48").binds(FlashEntryPoint::g1, without));  // derived
+}
+
+/// What a page forbids and the vendor's own code accepts.
+TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
+  const Policy strict{.documents = Documents::strict};
+  const std::pair<std::string_view, FlashEntryPoint> open[] = {
+      {"FAG-C43", FlashEntryPoint::u1},  {"FAG-C43", FlashEntryPoint::u2},
+      {"FAG-C43a", FlashEntryPoint::u1}, {"FAG-C73", FlashEntryPoint::g1},
+      {"FAG-C73", FlashEntryPoint::u4},  {"FAG-C44a", FlashEntryPoint::g2},
+      {"FAG-C35a", FlashEntryPoint::u4}, {"TND-2a", FlashEntryPoint::u3}};
+  for (const auto& [id, entry_point] : open) {
+    const auto& requirement = requirement_of<Op>(id);
+    EXPECT_EQ(requirement.standing_on(entry_point), Standing::open) << id;
+    EXPECT_FALSE(requirement.binds(entry_point, {})) << id;
+    EXPECT_TRUE(requirement.binds(entry_point, strict)) << id;
+  }
+}
+
+/// No seed speaks of u2 and u4: their public pages bind, whatever is said of upstream.
+TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4Bind) {
+  const Policy without{.upstream = Upstream::off};
+  const std::pair<std::string_view, std::string_view> stated[] = {
+      {"FAG-C20", "u2 u4"}, {"FAG-C31", "u2 u4"},  {"FAG-C39", "u2 u4"},  {"FAG-C42", "u2 u4"},
+      {"FAG-C44", "u2 u4"}, {"FAG-C46", "u2 u4"},  {"FAG-C63", "u2 u4"},  {"FAG-C66a", "u2 u4"},
+      {"FAG-C67", "u2 u4"}, {"FAG-C79c", "u2 u4"}, {"FAG-C74", "u2"},     {"FAG-C75", "u2"},
+      {"FAG-C76", "u2"},    {"FAG-C78", "u2"},     {"FAG-C23c", "u2"},    {"FAG-C83", "u4"},
+      {"FAG-C41a", "u4"},   {"FAG-C38", ""},       {"FAG-P08", "u2"},     {"FAG-P12", "u4"}};
+  for (const auto& [id, on] : stated) {
+    std::string names;
+    for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {
+      const auto& requirement = requirement_of<Op>(id);
+      if (requirement.standing_on(entry_point) != Standing::page) continue;
+      names.append(names.empty() ? "" : " ").append(name);
+      EXPECT_TRUE(requirement.binds(entry_point, without)) << id;
+    }
+    EXPECT_EQ(names, on) << id;
+  }
+}
+
+TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
+  Asked asked{.problem = {.head_dim = 513}};
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
+  asked.problem.head_dim = 768;
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
+  asked.problem.head_dim = 769;
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44b"});
+  EXPECT_EQ(requirement_of<Op>("FAG-C44a").standing, Standing::open);
+  // The pages of u2, u3 and u4 say 768.
+  for (const FlashEntryPoint entry_point : {FlashEntryPoint::u2, FlashEntryPoint::u4}) {
+    Asked packed{.problem = {.input_layout = Layout::tnd, .head_dim = 768, .head_dim_v = 768},
+                 .entry_point = entry_point};
+    EXPECT_EQ(broken_by(packed.call()), Ids{});
+    packed.problem.head_dim = packed.problem.head_dim_v = 769;
+    EXPECT_EQ(broken_by(packed.call()), Ids{"FAG-C44"});
+  }
+}
+
+/// S-V1 and S-V3 have a table of codes; the page of g1 and g2 has none, and those of u2 and u4 are
+/// no seeds.
+TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
+  int named = 0;
+  for (const auto& requirement : Op::requirements())
+    for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {
+      const ExpectedStatus status = requirement.status_on(entry_point);
+      if (status.any) continue;
+      ++named;
+      EXPECT_TRUE(entry_point == FlashEntryPoint::u1 || entry_point == FlashEntryPoint::u3)
+          << requirement.id << ' ' << name;
+      EXPECT_EQ(requirement.standing_on(entry_point), Standing::documented) << requirement.id;
+      EXPECT_NE(status.code, Status::success) << requirement.id;
+    }
+  EXPECT_GE(named, 20);
+  EXPECT_FALSE(requirement_of<Op>("FAG-C20").status_on(FlashEntryPoint::u1).any);
+  EXPECT_TRUE(requirement_of<Op>("FAG-C20").status_on(FlashEntryPoint::g1).any);
+  EXPECT_TRUE(requirement_of<Op>("FAG-C01").status_on(FlashEntryPoint::g2).any);
+}
+
+}  // namespace
+}  // namespace assay::spec
