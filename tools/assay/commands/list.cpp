@@ -157,8 +157,10 @@ struct ListOptions {
 /// What the cases of a sweep would exercise if every one of them conformed.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
-  Coverage coverage{
-      conformance::requirement_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
+  Coverage coverage{conformance::requirement_coverage<Op>(upstream),
+                    conformance::pair_coverage<Op>(),
+                    {},
+                    conformance::field_coverage<Op>(planned.cases)};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
     const std::string_view violated = conformance::requirement_named_in(c.violate);
@@ -178,6 +180,19 @@ Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
   return coverage;
 }
 
+/// Removes from the missing values of each size those that the next seeds draw.
+template <class Op>
+void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
+  const std::uint64_t seed = seed_value("--seed", flags.seed);
+  for (std::uint64_t next = 1; next < seeds_of_sizes; ++next) {
+    flags.seed = std::to_string(seed + next);
+    std::vector<conformance::SizeCoverage> others;
+    for (const auto& c : planned_cases<Op>(flags).cases)
+      conformance::cover(others, conformance::sizes_of(c));
+    conformance::complete(sizes, others);
+  }
+}
+
 ExitCode list_coverage(const ListOptions& options, const Context& context) {
   Json all = Json::object();
   const auto show = [&](const std::string& of, const Coverage& coverage) {
@@ -189,14 +204,15 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
   if (!options.report.empty()) {
     const auto results = read_results(options.report);
     show("what the cases of the report exercised",
-         {results.summary.requirements, results.summary.pairs, {}});
+         {results.summary.requirements, results.summary.pairs, {}, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;
     with_operators(options.kind, [&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
-      show(std::string(Op::name) + ": what the planned cases exercise",
-           planned_coverage(planned, upstream_value(options.plan)));
+      Coverage coverage = planned_coverage(planned, upstream_value(options.plan));
+      complete_sizes<Op>(coverage.sizes, options.plan);
+      show(std::string(Op::name) + ": what the planned cases exercise", coverage);
     });
     require_cases(cases, left_out, options.plan);
   }
