@@ -8,5 +8,6 @@
 #include "judge/examination.hpp"
 #include "judge/examine.hpp"
 #include "plan/coverage.hpp"
+#include "plan/field_coverage.hpp"
 #include "plan/sample.hpp"
 #include "report/sweep.hpp"

@@ -1,6 +1,7 @@
 #include "flash_attention_score_grad/size.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace assay::mutants {
 namespace {
@@ -168,7 +169,7 @@ SizeMutant mutant(const std::string& name, std::string bug) {
 }  // namespace
 
 std::vector<SizeMutant> size_mutants() {
-  return {
+  std::vector<SizeMutant> all = {
       mutant<HeadSize>("head_size_between", "dq lacks channels of head sizes 112 and 160"),
       mutant<GroupOfNine>("group_of_nine", "the last of nine heads of a group is left out"),
       mutant<SixSequences>("six_sequences", "the last of six sequences is left out"),
@@ -184,6 +185,8 @@ std::vector<SizeMutant> size_mutants() {
       mutant<OnePair>("one_pair", "one pair of one long row is lost"),
       mutant<OneInHundredThousand>("one_in_100000", "one element of dq in 100,003 is doubled"),
   };
+  std::ranges::move(meeting_mutants(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace assay::mutants

@@ -14,5 +14,7 @@ struct SizeMutant {
 
 /// They are not among `mutants`: the cases that show them are those of a sweep.
 std::vector<SizeMutant> size_mutants();
+/// Those of them that need several choices of a call at once.
+std::vector<SizeMutant> meeting_mutants();
 
 }  // namespace assay::mutants

@@ -127,6 +127,24 @@ struct RestOfWindowDropped : Kernel {
   }
 };
 
+/// One window more than so many cores: the round of the last one is not made.
+struct LastRoundMissed : Kernel {
+  using Kernel::Kernel;
+  std::vector<Window> windows(const Work& w) const override {
+    std::vector<Window> all = Kernel::windows(w);
+    if (all.size() > 24 && all.size() % 24 == 1) all.pop_back();
+    return all;
+  }
+};
+
+/// Numbers of a token from 8,192 on are left out.
+struct TokenOf8192Numbers : Kernel {
+  using Kernel::Kernel;
+  bool reaches_weight(const Work& w, const Window&, std::int64_t n) const override {
+    return n * w.problem.head_dim < 8192;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> window_mutants() {
@@ -154,6 +172,11 @@ std::vector<Mutant> window_mutants() {
                               "a sequence as long as one window has none"),
       planted<RestOfWindowDropped>("compress_rest_of_window",
                                    "what a window has beyond whole strides adds nothing"),
+      planted<LastRoundMissed>("compress_last_round_missed",
+                               "of one window more than rounds of 24 cores the last adds nothing"),
+      planted<TokenOf8192Numbers>("compress_token_of_8192",
+                                  "heads that lie 8,192 numbers into a token add nothing to "
+                                  "weight_grad"),
   };
 }
 

@@ -152,6 +152,13 @@ struct BlocksOf64 : Kernel {
   }
 };
 
+struct BlocksIn8Bits : Kernel {
+  using Kernel::Kernel;
+  std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
+    return Kernel::block(w, q, slot) & 0xff;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> list_mutants() {
@@ -177,6 +184,7 @@ std::vector<Mutant> list_mutants() {
                                   ascend_like),
       planted<SecondHalfLeftOut>("second_half_left_out", "the second half of a list is left out"),
       planted<BlocksOf64>("blocks_of_64", "of longer blocks the first 64 keys count"),
+      planted<BlocksIn8Bits>("blocks_in_8_bits", "numbers of blocks are read in 8 bits"),
   };
 }
 

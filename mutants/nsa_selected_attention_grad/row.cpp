@@ -111,6 +111,28 @@ struct SixteenHeadsOfGroup : Kernel {
   }
 };
 
+/// Groups of sizes that no model has lose their last head in dk and dv.
+struct UnusualGroup : Kernel {
+  using Kernel::Kernel;
+  bool collects(const Work& w, Gradient which, const Pair& pair) const override {
+    constexpr std::int64_t unusual[] = {6, 7, 10, 11, 12, 14, 24, 27, 29, 30, 31};
+    const std::int64_t group = w.problem.group();
+    return which == Gradient::dq || std::ranges::find(unusual, group) == std::end(unusual) ||
+           pair.q.n % group != group - 1;
+  }
+};
+
+/// One token more than so many cores: the round of the last one is not made.
+struct LastRoundMissed : Kernel {
+  using Kernel::Kernel;
+  std::int64_t tokens(const Work& w, std::int64_t b) const override {
+    const std::int64_t own = Kernel::tokens(w, b);
+    const std::int64_t all = query_extents(w.problem).tokens() * w.problem.heads_kv;
+    const bool missed = all > 24 && all % 24 == 1 && w.problem.heads_kv == 1;
+    return missed && b == w.problem.batch - 1 ? own - 1 : own;
+  }
+};
+
 struct KvHeadModulo : Kernel {
   using Kernel::Kernel;
   std::int64_t kv_head(const Work& w, std::int64_t n) const override {
@@ -165,6 +187,9 @@ std::vector<Mutant> row_mutants() {
                                     "dk and dv hold the first query head of a group"),
       planted<SixteenHeadsOfGroup>("sixteen_heads_of_group",
                                    "heads of a group behind the sixteenth are left out"),
+      planted<UnusualGroup>("unusual_group", "groups of unusual sizes lose their last head"),
+      planted<LastRoundMissed>("selected_last_round_missed",
+                               "of one token more than rounds of 24 cores the last is left out"),
       planted<KvHeadModulo>("selected_kv_head_modulo", "query head n reads key head n mod N2"),
       planted<ValueOf128>("value_of_128", "dP runs over 128 channels of value", ascend_like),
       planted<ScoresOf128>("scores_of_128", "scores run over 128 channels of query"),

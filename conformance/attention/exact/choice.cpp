@@ -13,6 +13,17 @@ constexpr std::int64_t apart = 128;
 
 bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
 
+/// The maximum of a row: a multiple of what a query spells for one bit, so that it spells no longer
+/// a number. Powers of two where the fused form would round others; three times one shows that form
+/// where it is not declared.
+std::int64_t draw_offset(const Plan& plan, Draws& draws) {
+  constexpr std::int64_t of_one_bit = 64;
+  const bool rounds = plan.numerics.fused || plan.numerics.lse_form;
+  const std::int64_t most = plan.scale.factor == 1 ? 2 : 1, size = draws.integer(-most, most);
+  const std::int64_t multiple = std::abs(size) == 2 && !rounds ? 3 : std::abs(size);
+  return (size < 0 ? -of_one_bit : of_one_bit) * multiple;
+}
+
 }  // namespace
 
 /// One query row and the ends of its kept keys.
@@ -94,11 +105,9 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
     choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
   choice.steepness = row.side * row.slope;
   choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
-  if (!choice.exact || !plan_->offsets || plan_->raises == 0) return;
-  const std::int64_t offset = factor == 1 ? draws.integer(-8, 8) : 2 * draws.integer(-1, 1);
-  if (!score_code_->can_raise(choice.raised + offset)) return;
-  choice.raised += offset;
-  choice.maximum += static_cast<double>(factor * offset);
+  if (!choice.exact || !plan_->offsets || plan_->width() == 1) return;
+  choice.offset = draw_offset(*plan_, draws);
+  choice.maximum += static_cast<double>(factor * choice.offset);
 }
 
 /// Attends to the offered keys whose words agree in `care` with `code`. False if their number is

@@ -81,6 +81,13 @@ bool absorbs_errors(const spec::Numerics& n) {
   return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
 }
 
+/// Whether exp(score - maximum) of the attended keys is exactly 1 for a maximum of factor * 2^k. In
+/// the fused form score and maximum are multiplied by constants that are rounded apart: the
+/// products of powers of two are equal, those of three times a power may differ.
+bool keeps_maxima_exact(const spec::Numerics& n, const Scale& scale) {
+  return !n.lse_form && (scale.factor == 1 || !n.fused);
+}
+
 void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
   const Op::Problem& p = c.problem;
   if (c.track != Track::exact && c.track != Track::exact_staged)
@@ -176,10 +183,10 @@ BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& s
   return reach <= longest_steep && steepest * unit <= 1 ? BiasForm::halved : BiasForm::nearest;
 }
 
-/// Channels that raise scores: a position needs several, flags and offsets one.
+/// Channels that raise scores: a position needs several, flags one.
 std::int64_t raises_of(const Plan& plan) {
   const std::int64_t width = plan.width();
-  if (plan.bias == BiasForm::none) return plan.offsets && width >= plan.code_bits + 5 ? 1 : 0;
+  if (plan.bias == BiasForm::none) return 0;
   if (plan.bias == BiasForm::flags) return width >= 4 ? 1 : 0;
   return width >= 8 ? 3 : width >= 2 ? 1 : 0;
 }
@@ -197,7 +204,7 @@ std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
 void lay_out_channels(Plan& plan) {
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
-  if (plan.bias != BiasForm::none) plan.raises = raises_of(plan);
+  plan.raises = raises_of(plan);
   // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score
   // alike.
   constexpr std::int64_t roomy = 16;
@@ -206,7 +213,6 @@ void lay_out_channels(Plan& plan) {
       plan.width() >= roomy)
     plan.parities = 1;
   plan.code_bits = code_bits_of(plan, plan.raises + plan.positions + plan.parities);
-  if (plan.bias == BiasForm::none) plan.raises = raises_of(plan);
 }
 
 }  // namespace
@@ -226,7 +232,7 @@ Plan plan_of(const AttentionCase& c, const spec::Numerics& n) {
   plan.staged_rounding = staged_track && staged;
   plan.odd_dy = staged_track && bits_of(c.problem.dtype) < 24;
   plan.unique_staging = n.lse_form || n.round_stage == spec::Rounding::unknown;
-  plan.offsets = !staged_track && absorbs_errors(n);
+  plan.offsets = (!staged_track && absorbs_errors(n)) || keeps_maxima_exact(n, plan.scale);
   plan.sum_bits = n.accumulator == spec::Accumulator::fp16 ? 11 : 24;
   plan.paired = plan.sum_bits == 24 && plan.magnitudes.data < 128 && plan.bias < BiasForm::nearest;
   lay_out_channels(plan);

@@ -58,14 +58,14 @@ struct Plan {
   Scale scale;
   Magnitudes magnitudes;
   std::int64_t code_bits = 0;  ///< of the keys' code words, at most
-  std::int64_t raises = 0;     ///< channels in which a query raises all its scores
+  std::int64_t raises = 0;     ///< channels in which a query makes up for its bias
   std::int64_t positions = 0;  ///< channels that hold the digits of a key's position
   std::int64_t parities = 0;   ///< channels that tell even keys from odd ones
   BiasForm bias = BiasForm::none;
   int drop_shift = 0;                ///< keep_prob = 2^-drop_shift
   bool rope_carries = false;         ///< the rope channels spell the codes as far as they go
   std::int64_t shared_channels = 1;  ///< in which both value and dy may be other than 0
-  bool offsets = false;              ///< rows have a maximum other than 0
+  bool offsets = false;              ///< rows have maxima other than 0
   bool paired = false;               ///< data channels may come in pairs that cancel in the score
   bool odd_dy = false;               ///< track exact_staged: dy odd where value is not 0
   bool staged_rounding = false;      ///< dS is rounded to numerics.stage

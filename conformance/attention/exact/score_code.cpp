@@ -210,7 +210,8 @@ void ScoreCode::spell_query(const Choice& choice, std::span<std::int32_t> row) c
       const bool set = (choice.code >> channel.index & 1) != 0;
       value = (choice.care >> channel.index & 1) == 0 ? 0 : (set ? 16 : -16) * unit;
     } else if (channel.role == Role::constant) {
-      value = row.size() == 1 ? choice.direction * 32 * unit : -4 * spelt * unit;
+      value = row.size() == 1 ? choice.direction * 32 * unit
+                              : -4 * spelt * unit + choice.offset * unit / key_constant;
     } else if (channel.role == Role::raise) {
       value = part_of(choice.raised, channel.index, plan_->raises) * unit / key_raise;
     } else if (channel.role == Role::parity) {

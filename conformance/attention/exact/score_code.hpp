@@ -40,7 +40,8 @@ struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
   double maximum = 0;              ///< softmax_max
   double above_maximum = 0;        ///< what the rounding of softmax_max took from the score
-  std::int64_t raised = 0;     ///< what the products add to all scores of the row, in scale.factor
+  std::int64_t offset = 0;     ///< maximum of the row, where exact, in scale.factor
+  std::int64_t raised = 0;     ///< what the products add to all its scores besides, likewise
   std::int64_t steepness = 0;  ///< what they take from them per position of the key, likewise
   std::int64_t parity = 0;     ///< what they add to the scores of odd keys, likewise
   std::uint32_t code = 0, care = 0;
@@ -50,13 +51,14 @@ struct Choice {
   bool dead() const { return keys.empty(); }
 };
 
-/// Makes some keys of one key head score exactly 0 (or what the row is raised by) and all others at
-/// most -128 below.
+/// Makes some keys of one key head score exactly 0 (or the offset of the row) and all others at
+/// least 128 less.
 ///
 /// Key j spells a code word in channels of +-4, beside a constant 16. A query spells the word that
 /// it wants in channels of +-X/8 with X = 128 / |scale_value|, 0 where it takes both values, and
-/// -X/32 per spelt bit in the constant channel: the score is -128 per differing bit. With one
-/// channel, keys have levels and a query wants an extreme one. Channels in which all keys hold the
+/// -X/32 per spelt bit in the constant channel, which holds the offset, too: the score is -128 per
+/// differing bit. With one channel, keys have levels and a query wants an extreme one. Channels in
+/// which all keys hold the
 /// same raise a row, those in which they hold the digits of their position oppose a slope.
 class ScoreCode {
  public:

@@ -11,6 +11,7 @@
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/plan/sizes.hpp"
 #include "plan/forbidden.hpp"
 
 /// What every operator's plan of a sweep promises.
@@ -140,6 +141,21 @@ void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
       EXPECT_FALSE(forbidden_by(c).empty()) << cell.text() << ": " << command_line(c);
     });
   }
+}
+
+/// Of sizes with few legal values three seeds in a row draw every one.
+template <class Op>
+void expect_every_value_of_few(std::uint64_t first_seed, std::size_t sizes_of_few) {
+  std::vector<SizeCoverage> sizes;
+  for (std::uint64_t seed = first_seed; seed < first_seed + 3; ++seed)
+    for (const Case<Op>& c : sample<Op>({.seed = seed})) cover(sizes, sizes_of(c));
+  std::size_t few = 0;
+  for (const SizeCoverage& size : sizes) {
+    few += size.legal.empty() ? 0 : 1;
+    EXPECT_TRUE(size.missing.empty())
+        << size.name << " is never " << (size.missing.empty() ? 0 : *size.missing.begin());
+  }
+  EXPECT_EQ(few, sizes_of_few);
 }
 
 /// Hand-made cases included, no case of the plan has a forbidden pair, nor one that means nothing.

@@ -163,7 +163,8 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   Coverage coverage{.requirements = conformance::requirement_coverage<Op>(policy),
                     .pairs = conformance::pair_coverage<Op>(),
                     .sizes = {},
-                    .calls = conformance::RefusableCalls()};
+                    .calls = conformance::RefusableCalls(),
+                    .fields = conformance::field_coverage<Op>(planned.cases)};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
     const std::string_view violated = conformance::requirement_named_in(c.violate);
@@ -178,6 +179,19 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
     conformance::cover(coverage.sizes, conformance::sizes_of(c));
   }
   return coverage;
+}
+
+/// Removes from the missing values of each size those that the next seeds draw.
+template <class Op>
+void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
+  const std::uint64_t seed = seed_value("--seed", flags.seed);
+  for (std::uint64_t next = 1; next < seeds_of_sizes; ++next) {
+    flags.seed = std::to_string(seed + next);
+    std::vector<conformance::SizeCoverage> others;
+    for (const auto& c : planned_cases<Op>(flags).cases)
+      conformance::cover(others, conformance::sizes_of(c));
+    conformance::complete(sizes, others);
+  }
 }
 
 ExitCode list_coverage(const ListOptions& options, const Context& context) {
@@ -197,8 +211,9 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
     with_operators(options.kind, [&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
-      show(std::string(Op::name) + ": what the planned cases exercise",
-           planned_coverage(planned, policy_value(options.plan)));
+      Coverage coverage = planned_coverage(planned, policy_value(options.plan));
+      complete_sizes<Op>(coverage.sizes, options.plan);
+      show(std::string(Op::name) + ": what the planned cases exercise", coverage);
     });
     require_cases(cases, left_out, options.plan);
   }

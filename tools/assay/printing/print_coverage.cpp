@@ -1,6 +1,7 @@
 #include "printing/print_coverage.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -101,13 +102,34 @@ void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
 
 void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
   if (sizes.empty()) return;
-  Table table({"size", "numbers", "least", "most", "cases beyond"});
+  Table table({"size", "numbers", "least", "most", "cases beyond",
+               fmt::format("legal, in none of {} seeds", seeds_of_sizes)});
   for (const auto& size : sizes)
     table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
                std::to_string(*size.values.rbegin()),
-               size.counted == 0 ? "-" : fmt::format("{}: {}", size.counted, size.beyond)});
+               size.counted == 0 ? "-" : fmt::format("{}: {}", size.counted, size.beyond),
+               size.legal.empty()     ? "-"
+               : size.missing.empty() ? "none"
+                                      : fmt::format("{}", fmt::join(size.missing, ", "))});
   out << '\n';
   table.print(out);
+}
+
+void print_fields(const std::vector<conformance::FieldCoverage>& fields, std::ostream& out) {
+  if (fields.empty()) return;
+  Table table({"field of a formula", "places", "places in which no case depends on it"});
+  for (const auto& field : fields)
+    table.add({field.field, std::to_string(field.places),
+               field.unexcited.empty() ? "none" : joined(field.unexcited)});
+  out << '\n';
+  table.print(out);
+}
+
+Json fields_json(const std::vector<conformance::FieldCoverage>& fields) {
+  Json all = Json::object();
+  for (const auto& field : fields)
+    all[field.field] = {{"places", field.places}, {"unexcited", field.unexcited}};
+  return all;
 }
 
 Json sizes_json(const std::vector<conformance::SizeCoverage>& sizes) {
@@ -116,6 +138,7 @@ Json sizes_json(const std::vector<conformance::SizeCoverage>& sizes) {
     all[size.name] = {{"numbers", size.values}};
     if (size.counted > 0) all[size.name]["counted"] = size.counted;
     if (size.counted > 0) all[size.name]["cases_beyond"] = size.beyond;
+    if (!size.legal.empty()) all[size.name]["in_no_seed"] = size.missing;
   }
   return all;
 }
@@ -148,6 +171,7 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
     table.add({reason, std::to_string(texts.size()), texts.front()});
   table.print(out);
   print_sizes(coverage.sizes, out);
+  print_fields(coverage.fields, out);
 }
 
 Json coverage_json(const Coverage& coverage) {
@@ -176,7 +200,8 @@ Json coverage_json(const Coverage& coverage) {
           {"triples",
            {{"admissible", coverage.pairs.admissible_triples()},
             {"covered", coverage.pairs.covered_triples()}}},
-          {"sizes", sizes_json(coverage.sizes)}};
+          {"sizes", sizes_json(coverage.sizes)},
+          {"fields", fields_json(coverage.fields)}};
 }
 
 }  // namespace assay::cli

@@ -17,6 +17,7 @@
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/intermediates.hpp"
 #include "assay/conformance/judge/relations.hpp"
+#include "assay/conformance/plan/formula_fields.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/plan/sizes.hpp"
 #include "assay/conformance/report/report.hpp"
@@ -118,6 +119,14 @@ struct SuiteDefaults {
   static std::vector<std::size_t> choice_of(const Case<Op>&) { return {}; }
   /// Numbers of a case with tensors that are drawn from ranges, whose coverage is listed.
   static std::vector<Size> sizes(const Case<Op>&) { return {}; }
+
+  // Fields that the formulas read, and whether the planned cases show a wrong value of each.
+
+  /// All of them; none: nothing is counted.
+  static std::span<const FormulaField<Op>> formula_fields() { return {}; }
+  /// Returns whether the definition has other gradients for the inputs of `c` if the problem is
+  /// `changed`. Costs two evaluations of the definition.
+  static bool has_other_gradients(const Case<Op>&, const Problem& /*changed*/) { return false; }
 
   // Shrinking.
 

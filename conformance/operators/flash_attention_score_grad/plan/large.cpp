@@ -30,6 +30,11 @@ void set_compressed(Op::Problem& p, std::int64_t sparse_mode) {
   p.atten_mask = MaskShape::compressed;
 }
 
+void set_dropout(Op::Problem& p, Draws& draws) {
+  p.keep_prob = draws.one_of({0.5, 0.25});
+  p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
+}
+
 /// Collects cases, each drawn by a lot of its own; types take turns.
 class Drawn {
  public:
@@ -103,6 +108,63 @@ void draw_usual(FlashCase& c, Draws& draws) {
   set_compressed(p, draws.one_of({2, 3}));
 }
 
+/// As above with up to 16 heads of one key head and without a mask.
+void draw_unmasked_group(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  p.heads_q = draws.integer(2, 16);
+  p.head_dim = draws.one_of({128, 128, 160});
+  p.head_dim_v = 128;
+  if (c.entry_point == FlashEntryPoint::u4) c.entry_point = FlashEntryPoint::u2;  // u4 wants Dv = D
+  p.seq_q = draws.edge(512, 550), p.seq_kv = draws.edge(512, 550);
+}
+
+/// Many heads of several sequences, whose bits of dropout lie apart.
+void draw_dropped_heads(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  p.batch = draws.integer(2, 3);
+  p.heads_kv = draws.one_of({1, 2, 4, 8});
+  p.heads_q = 8;
+  p.seq_q = draws.edge(256, 300), p.seq_kv = draws.edge(200, 300);
+  set_dropout(p, draws);
+}
+
+/// Rope of 64 channels, many heads and long sequences, of few keys.
+void draw_long_rope(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  c.entry_point = FlashEntryPoint::u3;
+  p = {.input_layout = Layout::tnd, .dtype = DType::bf16, .head_dim = 64, .head_dim_v = 64};
+  p.head_dim_rope = 64;
+  p.atten_mask = MaskShape::ss;  // u3 wants one
+  p.heads_q = 16;
+  p.heads_kv = draws.one_of({1, 2, 16});
+  const std::int64_t longest = draws.edge(1024, 1100), keys = draws.integer(33, 90);
+  set_lengths(p, {longest, draws.integer(1, 9)}, {keys, draws.integer(9, 40)});
+}
+
+/// A value that is narrower than the key, in BSH and fp32 under the mask of mode 3.
+void draw_narrow_value(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  c.entry_point = FlashEntryPoint::g1;
+  p.input_layout = Layout::bsh;
+  p.dtype = DType::fp32;
+  p.heads_kv = 2, p.heads_q = 4;
+  p.head_dim = 8 * draws.integer(4, 9), p.head_dim_v = draws.integer(9, p.head_dim - 1);
+  p.seq_q = draws.length(70), p.seq_kv = p.seq_q + draws.integer(0, 30);
+  set_compressed(p, 3);
+}
+
+/// More queries than keys under the mask of mode 2, of four sequences of grouped heads with
+/// dropout.
+void draw_longer_queries(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  p.batch = 4;
+  p.heads_kv = draws.integer(1, 2);
+  p.heads_q = p.heads_kv * draws.integer(2, 4);
+  p.seq_kv = draws.length(70), p.seq_q = p.seq_kv + draws.integer(1, 60);
+  set_compressed(p, 2);
+  set_dropout(p, draws);
+}
+
 /// More tokens than 16 bits count: of every sequence or, padded, of the batch.
 void draw_tokens(FlashCase& c, Draws& draws) {
   constexpr std::int64_t beyond = 65'536;
@@ -113,17 +175,13 @@ void draw_tokens(FlashCase& c, Draws& draws) {
   p.seq_kv = p.seq_q + draws.integer(0, 3);
 }
 
-/// Heads of `seq` queries and about as many keys that have `scores` scores together.
+/// Heads of about as many queries as keys that have `scores` scores together, and an eighth more: a
+/// row attends to few keys, so that many rows have to lie beyond.
 void set_scores(Op::Problem& p, std::int64_t scores, Draws& draws) {
   p.heads_q = draws.integer(2, 4);
   p.seq_q = 64;
-  while (p.heads_q * p.seq_q * p.seq_q <= scores) ++p.seq_q;
+  while (p.heads_q * p.seq_q * p.seq_q <= scores + scores / 8) ++p.seq_q;
   p.seq_kv = p.seq_q + draws.integer(0, 40);
-}
-
-void set_dropout(Op::Problem& p, Draws& draws) {
-  p.keep_prob = draws.one_of({0.5, 0.25});
-  p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
 }
 
 /// Head size 128 with a value that fills no whole number of its blocks of 16.
@@ -183,6 +241,13 @@ std::vector<FlashCase> large_cases(std::uint64_t seed) {
       p.scale_value = attention::ordinary_scale(p.head_dim);
       p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
     });
+  for (int turn = 0; turn < 2; ++turn)
+    cases.add("grouped heads, long, head size 128", Track::exact, draw_unmasked_group);
+  cases.add("dropout of many heads", Track::exact, draw_dropped_heads);
+  cases.add("rope of many heads and long sequences", Track::exact, draw_long_rope);
+  cases.add("a narrow value in BSH, fp32, mode 3", Track::exact, draw_narrow_value);
+  for (int turn = 0; turn < 3; ++turn)
+    cases.add("more queries than keys, mode 2, dropout", Track::exact, draw_longer_queries);
   return cases.take();
 }
 

@@ -153,11 +153,13 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
   if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
   const std::int64_t shorter = shortest(p);
   const std::int64_t inside = draws.edge(1, shorter / 4);
+  // The left edge of a band, which hides keys from the last queries at least.
+  const std::int64_t left = draws.edge(1, std::max<std::int64_t>(shorter - 1, 1));
   switch (window) {
     case Window::unbounded:
       break;
     case Window::causal:
-      p.pre_tokens = std::max(p.seq_q, p.seq_kv);
+      p.pre_tokens = p.sparse_mode == 4 ? left : std::max(p.seq_q, p.seq_kv);
       p.next_tokens = 0;
       break;
     case Window::band:
@@ -166,6 +168,7 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
       break;
     case Window::negative_next:
       p.next_tokens = -inside;
+      if (p.sparse_mode == 4) p.pre_tokens = inside + left;
       break;
     case Window::negative_pre:
       p.pre_tokens = -inside;

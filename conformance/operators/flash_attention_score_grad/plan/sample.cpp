@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "assay/conformance/attention/exact_case.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
@@ -17,6 +19,16 @@ std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   return cases;
 }
 
+/// A quarter of the cases in which every four choices meet, another one for each of four seeds.
+std::vector<Case<Op>> interaction_cases(const SamplingPlan& plan) {
+  constexpr std::uint64_t parts = 4;
+  std::vector<Case<Op>> cases;
+  std::uint64_t number = plan.seed;
+  for (Case<Op>& c : flash::interaction_cases(plan.seed))
+    if (plan.full || number++ % parts == 0) cases.push_back(std::move(c));
+  return cases;
+}
+
 }  // namespace
 
 void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
@@ -33,6 +45,10 @@ void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
   if (plan.full) cases.add(flash::drawn().completion_of_triples(plan, cases.cases()));
   cases.add(flash::large_cases(plan.seed));
   cases.add(flash::large_relation_cases(plan.seed));
+  cases.add(flash::short_cases(plan.seed));
+  cases.add(flash::core_cases(plan.seed));
+  cases.add(interaction_cases(plan));
+  cases.add(flash::field_cases(plan.seed, cases.cases()));
 }
 
 }  // namespace assay::conformance

@@ -83,7 +83,10 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
 std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
   const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
-  return draws.integer(6, std::clamp<std::int64_t>(affordable, 6, 60));
+  const std::int64_t most = std::clamp<std::int64_t>(affordable, 6, 60);
+  // Half of them beside a number of cores.
+  const std::int64_t cores = draws.one_of({24, 48}) + draws.integer(-1, 1);
+  return draws.integer(0, 1) == 0 && cores <= most ? cores : draws.integer(6, most);
 }
 
 /// Windows of sequences that all have some, and not one each.

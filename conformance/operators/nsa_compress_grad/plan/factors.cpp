@@ -154,10 +154,11 @@ Choice Suite<spec::NsaCompressGrad>::choice_of(const Case<Op>& c) {
 std::vector<Size> Suite<spec::NsaCompressGrad>::sizes(const Case<Op>& c) {
   constexpr std::int64_t of_16_bits = 0xffff;
   const auto& p = c.problem;
-  return {{"head_dim", p.head_dim},
+  return {{"head_dim", p.head_dim, 0, multiples(16, 256)},
           {"heads", p.heads},
           {"sequences", p.batch},
-          {"window", p.compress_block_size},
+          {"window", p.compress_block_size, 0, multiples(16, 128)},
+          {"stride", p.compress_stride, 0, multiples(16, 112)},
           {"tokens", input_extents(p).tokens(), of_16_bits}};
 }
 

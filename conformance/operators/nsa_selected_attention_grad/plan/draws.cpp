@@ -179,6 +179,93 @@ std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
   return {c};
 }
 
+namespace {
+
+/// A small case with so many heads of a group and as many blocks in a list as the group and the
+/// type say; sizes of few choices take turns with the draws.
+SelectedCase draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
+  SelectedCase c{.note = "a group of every size"};
+  Op::Problem& p = c.problem;
+  p = {.dtype = dtype, .selected_block_size = 16};
+  p.heads_kv = group <= 8 ? draws.integer(1, 3) : 1;
+  p.heads_q = p.heads_kv * group;
+  // Every count once among the groups of a type: 7 has no divisor in common with 32.
+  p.selected_block_count = 1 + (7 * group + (dtype == spec::DType::fp16 ? 0 : 16)) % 32;
+  set_dims(p, draws.one_of({HeadDims::wide, HeadDims::mixed, HeadDims::narrow}));
+  if (draws.integer(0, 1) == 0) {
+    p.sparse_mode = 2;
+    p.atten_mask = spec::SelectedMask::compressed;
+  }
+  const bool is_long = listed_keys(p) > 128;
+  p.batch = is_long ? 1 : draws.one_of({1, 2, 4});
+  std::vector<std::int64_t> queries, keys;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    queries.push_back(draws.integer(1, is_long ? 2 : 3));
+    keys.push_back(listed_keys(p) + p.selected_block_size * draws.integer(0, 2));
+  }
+  set_lengths(p, std::move(queries), std::move(keys));
+  return c;
+}
+
+/// One query head whose tokens are as many as 24 or 48 cores, or one beside.
+SelectedCase draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
+  SelectedCase c{.note = "as many tokens as cores, or one beside"};
+  Op::Problem& p = c.problem;
+  p = {.dtype = dtype, .heads_q = draws.integer(1, 2), .selected_block_size = 16};
+  p.selected_block_count = draws.integer(1, 3);
+  set_dims(p, HeadDims::mixed);
+  const std::int64_t first = draws.integer(1, tokens - 1), count = listed_keys(p);
+  set_lengths(p, {first, tokens - first}, {count + 16, count});
+  return c;
+}
+
+/// Lists that name blocks from 256 on.
+SelectedCase draw_of_many_blocks(spec::DType dtype, Draws& draws) {
+  SelectedCase c{.note = "more blocks than 8 bits count"};
+  Op::Problem& p = c.problem;
+  p = {.dtype = dtype, .heads_q = 2, .selected_block_size = 16, .selected_block_count = 6};
+  p.seq_q = draws.integer(9, 14);
+  p.seq_kv = 16 * draws.integer(280, 300);
+  set_dims(p, HeadDims::narrow);
+  return c;
+}
+
+}  // namespace
+
+std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
+  constexpr std::int64_t most_of_a_group = 32;
+  constexpr std::uint64_t seeds = 3;  // after so many every group of every type was drawn
+  std::vector<SelectedCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(14);
+  const auto add = [&](Track track, auto&& draw) {
+    Draws draws(lots + cases.size());
+    SelectedCase c = draw(draws);
+    c.track = track;
+    c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+    c.problem.scale_value = c.track == Track::exact
+                                ? exact_scale(c.problem, c.seed)
+                                : attention::ordinary_scale(c.problem.head_dim);
+    cases.push_back(std::move(c));
+  };
+  const auto dtype_of = [](std::uint64_t turn) {
+    return turn % 2 == 0 ? spec::DType::fp16 : spec::DType::bf16;
+  };
+  for (std::uint64_t turn = 0; turn < 2 * most_of_a_group; ++turn) {
+    const std::uint64_t group = 1 + turn / 2;
+    if ((group + 2 * (turn % 2) + seed) % seeds == 0)
+      add(group % 2 == 0 ? Track::exact : Track::bound, [&](Draws& draws) {
+        return draw_of_group(static_cast<std::int64_t>(group), dtype_of(turn), draws);
+      });
+  }
+  for (const std::int64_t cores : {24, 48})
+    for (const std::int64_t beside : {-1, 0, 1})
+      add(Track::exact, [&](Draws& draws) {
+        return draw_of_cores(cores + beside, dtype_of(seed), draws);
+      });
+  add(Track::bound, [&](Draws& draws) { return draw_of_many_blocks(dtype_of(seed + 1), draws); });
+  return cases;
+}
+
 double exact_scale(const Op::Problem& p, std::uint64_t seed) {
   const double scale = exact_case_scale(dense_problem(p), seed);
   return p.sparse_mode == 2 ? std::abs(scale) : scale;

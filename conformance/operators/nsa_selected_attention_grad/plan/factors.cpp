@@ -134,9 +134,12 @@ std::vector<Size> Suite<spec::NsaSelectedAttentionGrad>::sizes(const Case<Op>& c
   constexpr std::int64_t of_16_bits = 0xffff;
   const auto& p = c.problem;
   const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
-  return {{"heads of a group", p.group()},
+  const std::string_view of_type = p.dtype == spec::DType::fp16 ? "heads of a group, fp16"
+                                                                : "heads of a group, bf16";
+  return {{of_type, p.group(), 0, multiples(1, 32)},
           {"sequences", p.batch},
-          {"blocks of a list", p.selected_block_count},
+          {"block size", p.selected_block_size, 0, multiples(16, 128)},
+          {"blocks of a list", p.selected_block_count, 0, multiples(1, 32)},
           {"tokens", tokens, of_16_bits}};
 }
 

@@ -24,6 +24,7 @@ void Suite<spec::NsaSelectedAttentionGrad>::collect(const SamplingPlan& plan,
   cases.add(selected::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(selected::many_tokens_cases(plan.seed));
+  cases.add(selected::counted_cases(plan.seed));
   cases.add(selected::drawn().cover(plan));
   cases.add(exact_cases(plan));
   cases.add(hand_made_cases<Op>("relations", plan));

@@ -22,6 +22,10 @@ double entries(const Op::Problem& problem);
 /// More tokens than 16 bits count, in so many sequences that a row of each is many rows.
 std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed);
 
+/// Small cases in which numbers take turns: groups and lengths of lists, all of which three seeds
+/// in a row have in both types; tokens beside numbers of cores; indices beyond 8 bits.
+std::vector<SelectedCase> counted_cases(std::uint64_t seed);
+
 /// For every requirement with a reject side, and each of its violations, one call that breaks it
 /// and, besides what it implies, no other requirement. Errors: std::logic_error naming the
 /// requirement that no call breaks so.

@@ -105,6 +105,18 @@ TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
   for (const bool crossed : crosses) EXPECT_TRUE(crossed);
 }
 
+TEST(CompressSample, ThreeSeedsDrawEveryWindowStrideAndHeadSize) {
+  testing::expect_every_value_of_few<Op>(1, 3);
+}
+
+/// Rounds of 24 cores are full, or lack one, or are one short.
+TEST(CompressSample, HasAsManyWindowsAsCoresAndOneBeside) {
+  std::set<std::int64_t> beside;
+  for (const auto& c : testing::default_cases<Op>())
+    if (testing::is_value_case(c)) beside.insert((output_extents(c.problem).tokens() + 1) % 24);
+  for (const std::int64_t rest : {0, 1, 2}) EXPECT_TRUE(beside.contains(rest)) << rest;
+}
+
 TEST(CompressSample, HasPublishedShapes) {
   const auto models = hand_made_cases<Op>("models", {.full = true});
   EXPECT_GE(models.size(), 4u);

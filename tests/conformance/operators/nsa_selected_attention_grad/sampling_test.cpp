@@ -126,6 +126,22 @@ TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCou
   EXPECT_GT(tokens, 0xffff);
 }
 
+TEST(SelectedSample, ThreeSeedsDrawEveryGroupOfEachTypeAndEveryList) {
+  testing::expect_every_value_of_few<Op>(1, 4);
+  testing::expect_every_value_of_few<Op>(20261126, 4);
+}
+
+/// Lists that name blocks from 256 on, in queries of which some attend to them.
+TEST(SelectedSample, ListsBlocksBeyond8Bits) {
+  EXPECT_TRUE(std::ranges::any_of(testing::default_cases<Op>(), [](const Case<Op>& c) {
+    if (!testing::is_value_case(c) || c.problem.seq_kv < 256 * 16) return false;
+    const spec::Tensor lists = make_topk_indices(c);
+    return std::ranges::count_if(viewed_elements(lists), [&](std::int64_t element) {
+             return lists.load(element) > 255;
+           }) > 4;
+  }));
+}
+
 TEST(SelectedSample, HasPublishedShapes) {
   const auto whole = hand_made_cases<Op>("models", {.full = true});
   ASSERT_GE(whole.size(), 4u);

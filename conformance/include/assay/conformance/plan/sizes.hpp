@@ -17,7 +17,15 @@ struct Size {
   std::string_view name;
   std::int64_t value;
   std::int64_t counted = 0;  ///< up to here an index of few bits counts it; 0: nothing of the kind
+  std::set<std::int64_t> legal = {};  ///< all legal values, where they are few; else empty
 };
+
+/// `step`, 2 * `step`, ... up to `most`.
+inline std::set<std::int64_t> multiples(std::int64_t step, std::int64_t most) {
+  std::set<std::int64_t> values;
+  for (std::int64_t value = step; value <= most; value += step) values.insert(value);
+  return values;
+}
 
 /// The sizes of a case with numbers; of one without, none. Of a list each entry is one.
 template <class Op>
@@ -31,6 +39,12 @@ struct SizeCoverage {
   std::string name;
   std::int64_t counted = 0, beyond = 0;  ///< cases with more than `counted`
   std::set<std::int64_t> values;
+  std::set<std::int64_t> legal = {}, missing = {};  ///< all legal values; those that nothing holds
+
+  /// Removes from `missing` what `other` holds of the same size.
+  void complete_from(const SizeCoverage& other) {
+    for (const std::int64_t value : other.values) missing.erase(value);
+  }
 };
 
 /// Adds the sizes of a case.
@@ -38,10 +52,22 @@ inline void cover(std::vector<SizeCoverage>& coverage, const std::vector<Size>& 
   for (const Size& size : sizes) {
     auto known = std::ranges::find(coverage, size.name, &SizeCoverage::name);
     if (known == coverage.end())
-      known = coverage.insert(known, {.name = std::string(size.name), .counted = size.counted});
+      known = coverage.insert(known, {.name = std::string(size.name),
+                                      .counted = size.counted,
+                                      .values = {},
+                                      .legal = size.legal,
+                                      .missing = size.legal});
     known->values.insert(size.value);
+    known->missing.erase(size.value);
     if (size.counted > 0 && size.value > size.counted) ++known->beyond;
   }
+}
+
+/// Removes from the missing values of each size those that the other cases hold.
+inline void complete(std::vector<SizeCoverage>& coverage, const std::vector<SizeCoverage>& others) {
+  for (SizeCoverage& size : coverage)
+    for (const SizeCoverage& other : others)
+      if (other.name == size.name) size.complete_from(other);
 }
 
 }  // namespace assay::conformance

@@ -1,0 +1,163 @@
+#include "assay/conformance/plan/formula_fields.hpp"
+
+#include <algorithm>
+
+#include "assay/reference/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad/plan/factors.hpp"
+
+namespace assay::conformance {
+namespace flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using Field = FormulaField<Op>;
+using Choices = std::vector<Choice>;
+
+constexpr std::int64_t every_token = 0x7fffffff;
+
+bool passes_mask(const FlashCase& c) { return c.problem.atten_mask != spec::MaskShape::absent; }
+bool reads_window(const FlashCase& c) {
+  const std::int64_t mode = c.problem.sparse_mode;
+  return passes_mask(c) && (mode == 4 || mode == 7 || mode == 8);
+}
+bool reads_distances(const FlashCase& c) {
+  return c.problem.pse_shift != spec::PseShape::absent && c.problem.pse_type >= 2 &&
+         !c.problem.q_start_idx.empty() && !c.problem.kv_start_idx.empty();
+}
+
+/// With a mask of any shape.
+Choices with_mask() {
+  Choices choices;
+  for (const auto& [shape, name] : spec::spellings_of<spec::MaskShape>.entries)
+    if (shape != spec::MaskShape::absent) choices.push_back(factors().choice({{"mask", name}}));
+  return choices;
+}
+
+Choices masked_in(std::initializer_list<std::string_view> modes) {
+  Choices choices;
+  for (const std::string_view mode : modes) {
+    const Choice of_mode = factors().choice({{"sparse_mode", mode}});
+    for (Choice choice : with_mask()) {
+      for (std::size_t f = 0; f < choice.size(); ++f)
+        if (of_mode[f] != undecided) choice[f] = of_mode[f];
+      choices.push_back(std::move(choice));
+    }
+  }
+  return choices;
+}
+
+Choices with_starts() {
+  Choices choices;
+  for (const std::string_view type : {"2", "3"})
+    choices.push_back(factors().choice({{"pse_type", type}, {"start", "key_ahead"}}));
+  return choices;
+}
+
+std::vector<Field> fields_of_scalars() {
+  return {
+      {"scale_value", [](const FlashCase&) { return true; },
+       [](Op::Problem& p) { p.scale_value = p.scale_value == 0 ? 0.5 : 1.25 * p.scale_value; },
+       {factors().choice({})}},
+      {"keep_prob", [](const FlashCase& c) { return c.problem.has_dropout(); },
+       [](Op::Problem& p) { p.keep_prob *= 0.75; },
+       {factors().choice({{"dropout", "exact"}}), factors().choice({{"dropout", "granules"}})}},
+      {"softmax_in_layout",
+       [](const FlashCase& c) {
+         return is_packed(c.problem.input_layout) && has_softmax_in_layout(c.entry_point);
+       },
+       [](Op::Problem& p) {
+         using enum spec::StatisticsOrder;
+         p.softmax_in_layout = p.softmax_in_layout == packed ? same_as_input : packed;
+       },
+       {factors().choice({{"layout", "TND"}, {"statistics", "same_as_input"}})}},
+  };
+}
+
+/// A window is read of compressed masks: others hold it.
+std::vector<Field> fields_of_masks() {
+  return {
+      {"sparse_mode",
+       [](const FlashCase& c) {
+         return passes_mask(c) && is_compressed(c.problem.atten_mask) && c.problem.sparse_mode >= 2;
+       },
+       [](Op::Problem& p) { p.sparse_mode = p.sparse_mode == 3 || p.sparse_mode == 8 ? 2 : 3; },
+       masked_in({"2", "3", "4", "6", "7", "8"})},
+      {"pre_tokens", reads_window, [](Op::Problem& p) { p.pre_tokens = every_token; },
+       masked_in({"4", "7", "8"})},
+      {"next_tokens", reads_window, [](Op::Problem& p) { p.next_tokens = every_token; },
+       masked_in({"4", "7", "8"})},
+      {"prefix", [](const FlashCase& c) { return passes_mask(c) && c.problem.sparse_mode == 6; },
+       [](Op::Problem& p) { std::ranges::fill(p.prefix, 0); }, masked_in({"6"})},
+  };
+}
+
+std::vector<Field> fields_of_biases() {
+  Choices biased;
+  for (const std::string_view type : {"0", "1", "2", "3"})
+    biased.push_back(factors().choice({{"pse_type", type}}));
+  return {
+      {"pse_type",
+       [](const FlashCase& c) { return c.problem.pse_shift != spec::PseShape::absent; },
+       [](Op::Problem& p) { p.pse_type ^= 1; }, biased},
+      {"q_start_idx", reads_distances, [](Op::Problem& p) { ++p.q_start_idx[0]; }, with_starts()},
+      {"kv_start_idx", reads_distances, [](Op::Problem& p) { ++p.kv_start_idx[0]; }, with_starts()},
+  };
+}
+
+/// The definition in double, of a problem and of the same inputs read as another one.
+class Readings {
+ public:
+  using Oracle = reference::FlashAttentionScoreGrad<double>;
+
+  Readings(const Op::Problem& one, const Op::Problem& other, const Op::Inputs& inputs)
+      : one_(Oracle::from(one, inputs)), other_(Oracle::from(other, inputs)) {}
+
+  bool differ(const Op::Problem& p) const {
+    return any_row(query_extents(p), [&](auto... at) {
+             const auto row = one_.dq_row(at...), other = other_.dq_row(at...);
+             return row.dq != other.dq || row.dq_rope != other.dq_rope;
+           }) ||
+           any_row(key_extents(p), [&](auto... at) {
+             const auto row = one_.dkv_row(at...), other = other_.dkv_row(at...);
+             return row.dk != other.dk || row.dv != other.dv || row.dk_rope != other.dk_rope;
+           });
+  }
+
+ private:
+  template <class Differs>
+  static bool any_row(const spec::Extents& e, Differs&& differs) {
+    for (std::int64_t row = 0; row < e.rows(); ++row) {
+      const auto [b, n, s] = e.position(row);
+      if (differs(b, n, s)) return true;
+    }
+    return false;
+  }
+
+  Oracle one_, other_;
+};
+
+}  // namespace
+}  // namespace flash
+
+using Op = spec::FlashAttentionScoreGrad;
+
+std::span<const FormulaField<Op>> Suite<Op>::formula_fields() {
+  static const std::vector<FormulaField<Op>> all = [] {
+    std::vector<FormulaField<Op>> fields = flash::fields_of_scalars();
+    for (const auto& more : {flash::fields_of_masks(), flash::fields_of_biases()})
+      fields.insert(fields.end(), more.begin(), more.end());
+    return fields;
+  }();
+  return all;
+}
+
+bool Suite<Op>::has_other_gradients(const Case<Op>& c, const Op::Problem& changed) {
+  try {
+    const Op::Inputs inputs = c.track == Track::bound ? draw(c) : exact(c, {}).inputs;
+    return flash::Readings(c.problem, changed, inputs).differ(c.problem);
+  } catch (const NoExactCase&) {
+    return false;
+  }
+}
+
+}  // namespace assay::conformance

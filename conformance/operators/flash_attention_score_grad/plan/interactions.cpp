@@ -1,0 +1,195 @@
+#include "operators/flash_attention_score_grad/plan/interactions.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/attention/exact_case.hpp"
+#include "attention/plan/choices.hpp"
+#include "case/lengths.hpp"
+#include "plan/draws.hpp"
+#include "plan/forbidden.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::DType;
+using spec::FlashEntryPoint;
+using spec::Layout;
+using spec::MaskShape;
+using spec::PseShape;
+
+std::size_t value_of(const Interaction& x, Factor factor) {
+  return x[static_cast<std::size_t>(factor)];
+}
+bool has_value(const Interaction& x, Factor factor) { return value_of(x, factor) != 0; }
+
+FlashEntryPoint draw_entry_point(const Interaction& x, Layout layout, Draws& draws) {
+  const std::size_t pse = value_of(x, Factor::pse);
+  const bool typed = pse != 0 && pse != 2;  // pseType 1 is that of the other entry points
+  if (layout != Layout::tnd)
+    return typed ? FlashEntryPoint::g2 : draws.one_of({FlashEntryPoint::g1, FlashEntryPoint::g2});
+  if (typed) return FlashEntryPoint::u2;
+  if (has_value(x, Factor::narrow_value))  // u4 wants Dv = D
+    return draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u2});
+  return draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u2, FlashEntryPoint::u4});
+}
+
+void draw_some_mask(Op::Problem& p, Draws& draws) {
+  const std::int64_t mode = p.sparse_mode;
+  p.atten_mask = mode <= 1   ? draws.one_of({MaskShape::ss, MaskShape::one_one_ss})
+                 : mode == 5 ? MaskShape::b_one_ss
+                             : MaskShape::compressed;
+  if (mode == 4) {
+    p.pre_tokens = draws.integer(2, 9);
+    p.next_tokens = draws.integer(1, 5);
+  }
+  if (mode == 5 || mode == 6)
+    for (std::int64_t b = 0; b < p.batch; ++b)
+      p.prefix.push_back(
+          draws.integer(std::max<std::int64_t>(0, p.length_kv(b) - p.length_q(b)), p.length_kv(b)));
+  if (mode >= 7) {
+    p.pre_tokens = p.seq_kv + draws.integer(0, 3);
+    p.next_tokens = 0;
+  }
+}
+
+void draw_some_lengths(Op::Problem& p, const Interaction& x, Draws& draws) {
+  const bool square = value_of(x, Factor::pse) >= 3 || p.sparse_mode >= 7;
+  const auto length = [&] {
+    const std::int64_t tiles = 16 * draws.integer(1, 2);
+    return has_value(x, Factor::tail) ? tiles + draws.integer(1, 15) : tiles;
+  };
+  p.batch = draws.integer(1, 2);
+  p.seq_q = length();
+  p.seq_kv = square ? p.seq_q : length();
+  if (!is_packed(p.input_layout)) return;
+  const std::int64_t other_q = length(), other_kv = square ? other_q : length();
+  set_lengths(p, {p.seq_q, other_q}, {p.seq_kv, other_kv});
+}
+
+FlashCase draw_interaction(const Interaction& x, Draws& draws) {
+  constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
+  FlashCase c{.track = Track::exact, .note = "four choices together"};
+  Op::Problem& p = c.problem;
+  p = {.input_layout = static_cast<Layout>(value_of(x, Factor::layout)),
+       .dtype = dtypes[value_of(x, Factor::dtype)],
+       .head_dim = 24,
+       .sparse_mode = static_cast<std::int64_t>(value_of(x, Factor::mode))};
+  c.entry_point = draw_entry_point(x, p.input_layout, draws);
+  p.heads_kv = draws.integer(1, 2);
+  p.heads_q = p.heads_kv * (has_value(x, Factor::grouped) ? draws.integer(2, 3) : 1);
+  p.head_dim_v = has_value(x, Factor::narrow_value) ? draws.integer(5, 20) : p.head_dim;
+  draw_some_lengths(p, x, draws);
+  draw_some_mask(p, draws);
+  if (has_value(x, Factor::dropout)) {
+    p.keep_prob = draws.one_of({0.5, 0.25});
+    p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
+  }
+  if (const std::size_t pse = value_of(x, Factor::pse); pse != 0) {
+    p.pse_type = static_cast<std::int64_t>(pse) - 1;
+    p.pse_shift = pse >= 3 ? draws.one_of({PseShape::slopes_bn, PseShape::slopes_n})
+                           : draws.one_of({PseShape::bnss, PseShape::bn1s, PseShape::one_nss});
+  }
+  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  p.scale_value = exact_case_scale(p, c.seed);
+  return c;
+}
+
+/// Every interaction that has the values of the first `decided` factors of `x`.
+std::vector<Interaction> completed(const Interaction& x, std::size_t decided) {
+  std::vector<Interaction> all = {x};
+  for (std::size_t f = decided; f < x.size(); ++f) {
+    std::vector<Interaction> more;
+    for (Interaction one : all)
+      for (one[f] = 0; one[f] < values_of_factors[f]; ++one[f]) more.push_back(one);
+    all = std::move(more);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<FlashCase> interaction_case(const Interaction& interaction, std::uint64_t lot) {
+  constexpr int most_draws = 16;
+  Draws draws(lot);
+  for (int k = 0; k < most_draws; ++k)
+    if (FlashCase c = draw_interaction(interaction, draws); forbidden_by(c).empty()) return c;
+  return std::nullopt;
+}
+
+std::vector<FlashCase> field_cases(std::uint64_t seed, std::span<const FlashCase> known) {
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(17);
+  std::vector<FlashCase> cases;
+  const auto add = [&](FlashEntryPoint entry_point, Layout layout, std::size_t mode) {
+    bool dropout = true, bias = true, starts = has_pse_type(entry_point) && mode < 7;
+    for (const FlashCase& c : known) {
+      const Op::Problem& p = c.problem;
+      if (c.entry_point != entry_point || p.input_layout != layout || c.track == Track::arguments ||
+          c.track == Track::relation || p.sparse_mode != static_cast<std::int64_t>(mode))
+        continue;
+      dropout = dropout && !p.has_dropout();
+      bias = bias && p.pse_shift == spec::PseShape::absent;
+      starts = starts && (p.pse_type < 2 || p.q_start_idx.empty() || p.kv_start_idx.empty() ||
+                          p.pse_shift == spec::PseShape::absent);
+    }
+    if (!dropout && !bias && !starts) return;
+    const std::size_t turn = cases.size(), pse = starts ? 3 + turn % 2 : bias ? 2 : 0;
+    auto c = interaction_case({static_cast<std::size_t>(layout), turn % 3, mode, pse,
+                               static_cast<std::size_t>(dropout ? 1 : 0), turn / 2 % 2, 1, 0},
+                              lots + turn);
+    if (!c) return;
+    c->entry_point = entry_point;
+    c->track = Track::bound;
+    c->note = "a field that no other case reads there";
+    c->problem.scale_value = attention::ordinary_scale(c->problem.head_dim);
+    if (starts) c->problem.q_start_idx = {7}, c->problem.kv_start_idx = {3};
+    if (forbidden_by(*c).empty()) cases.push_back(*std::move(c));
+  };
+  for (const FlashEntryPoint entry_point : {FlashEntryPoint::g1, FlashEntryPoint::g2,
+                                            FlashEntryPoint::u1, FlashEntryPoint::u2,
+                                            FlashEntryPoint::u4})
+    for (const auto& [layout, name] : spec::spellings_of<Layout>.entries)
+      for (std::size_t mode = 0; mode <= 8; ++mode)
+        if (is_unpadding(entry_point) == is_packed(layout)) add(entry_point, layout, mode);
+  return cases;
+}
+
+/// Every choice of the factors with many values once, each with those values of the others that
+/// hold most fours that no case has yet; then what is left.
+std::vector<FlashCase> interaction_cases(std::uint64_t seed) {
+  constexpr auto many = static_cast<std::size_t>(Factor::dropout);
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(18);
+  std::vector<FlashCase> cases;
+  std::set<std::uint64_t> held;
+  const auto open = [&](const Interaction& x) {
+    int count = 0;
+    visit_fours(x, [&](std::uint64_t four) { count += held.contains(four) ? 0 : 1; });
+    return count;
+  };
+  const auto take = [&](const Interaction& x) {
+    const auto c = interaction_case(x, lots + cases.size());
+    if (!c) return false;
+    visit_fours(x, [&](std::uint64_t four) { held.insert(four); });
+    cases.push_back(*c);
+    return true;
+  };
+  std::vector<Interaction> legal;
+  for (const Interaction& x : completed({}, 0)) {
+    if (std::any_of(x.begin() + many, x.end(), [](std::size_t value) { return value != 0; }))
+      continue;
+    std::vector<std::pair<int, Interaction>> candidates;
+    for (const Interaction& y : completed(x, many)) candidates.emplace_back(-open(y), y);
+    std::ranges::sort(candidates);
+    // The factors with two values are no reason to forbid a call.
+    if (take(candidates.front().second)) legal.push_back(x);
+  }
+  for (const Interaction& x : legal)
+    for (const Interaction& y : completed(x, many))
+      if (open(y) > 0) take(y);
+  return cases;
+}
+
+}  // namespace assay::conformance::flash

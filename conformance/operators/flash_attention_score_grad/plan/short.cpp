@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "assay/conformance/attention/exact_case.hpp"
+#include "attention/plan/choices.hpp"
+#include "case/lengths.hpp"
+#include "operators/flash_attention_score_grad/plan/sampling.hpp"
+#include "plan/draws.hpp"
+#include "plan/forbidden.hpp"
+
+/// Packed sequences of 1, 2 or 3 tokens, and numbers of heads around the numbers of cores.
+namespace assay::conformance::flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::DType;
+using spec::FlashEntryPoint;
+using spec::Layout;
+using spec::MaskShape;
+using Tokens = std::vector<std::int64_t>;
+
+/// Which sides of a batch are short.
+enum class ShortSide : std::uint8_t { query, key, both };
+
+constexpr std::array types_in_turn = {DType::fp16, DType::bf16, DType::fp32};
+
+/// Lengths up to `longest`, which one of them has; `empty` of them are empty.
+Tokens draw_tokens_of(std::int64_t count, std::int64_t longest, bool empty, Draws& draws) {
+  Tokens lengths;
+  for (std::int64_t b = 0; b < count; ++b) lengths.push_back(draws.integer(empty ? 0 : 1, longest));
+  const auto place = [&](std::int64_t first) {
+    return static_cast<std::size_t>(draws.integer(first, count - 1));
+  };
+  // An empty one in front of the longest: in front of all in half of the cases.
+  const std::size_t last = place(1);
+  if (empty) lengths[draws.integer(0, 1) == 0 ? 0 : place(0)] = 0;
+  lengths[last] = longest;
+  return lengths;
+}
+
+void draw_short_mask(Op::Problem& p, Draws& draws) {
+  p.sparse_mode = draws.one_of<std::int64_t>({0, 0, 2, 3, 4, 6, 8});
+  if (p.sparse_mode == 0) return;
+  p.atten_mask = MaskShape::compressed;
+  if (p.sparse_mode == 4) p.pre_tokens = draws.integer(1, 3), p.next_tokens = draws.integer(0, 2);
+  if (p.sparse_mode == 6) p.prefix = all_lengths(p, &Op::Problem::length_kv);
+}
+
+FlashCase draw_short(FlashEntryPoint entry_point, std::int64_t longest, ShortSide side,
+                     Draws& draws) {
+  FlashCase c{.entry_point = entry_point, .note = "sequences of few tokens, some without"};
+  Op::Problem& p = c.problem;
+  const bool rope = has_rope(entry_point);
+  p = {.input_layout = Layout::tnd,
+       .dtype = rope ? DType::bf16 : types_in_turn[static_cast<std::size_t>(draws.integer(0, 2))]};
+  p.heads_kv = draws.integer(1, 3);
+  p.heads_q = p.heads_kv * draws.one_of<std::int64_t>({1, 2, 2, 3, 4});
+  p.head_dim = p.head_dim_v = rope ? 8 * draws.integer(2, 4) : draws.integer(12, 40);
+  if (rope) p.head_dim_rope = 8;
+  const std::int64_t count = draws.integer(4, 9);
+  const std::int64_t other = side == ShortSide::both ? longest : draws.integer(4, 40);
+  Tokens of_queries =
+      draw_tokens_of(count, side == ShortSide::key ? other : longest, true, draws);
+  const bool empty_keys = side != ShortSide::query || draws.integer(0, 1) == 0;
+  Tokens of_keys =
+      draw_tokens_of(count, side == ShortSide::query ? other : longest, empty_keys, draws);
+  // One sequence at least has both.
+  of_queries.back() = std::max<std::int64_t>(of_queries.back(), 1);
+  of_keys.back() = std::max<std::int64_t>(of_keys.back(), 1);
+  set_lengths(p, std::move(of_queries), std::move(of_keys));
+  draw_short_mask(p, draws);
+  if (draws.integer(0, 2) == 0) {
+    p.keep_prob = 0.5;
+    p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
+  }
+  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  return c;
+}
+
+/// Heads of all sequences, one block of work each, as many as cores or one beside.
+FlashCase draw_blocks(std::int64_t blocks, DType dtype, Draws& draws) {
+  FlashCase c{.track = Track::exact, .note = "as many heads as cores, or one beside"};
+  Op::Problem& p = c.problem;
+  p = {.dtype = dtype, .head_dim = 16, .head_dim_v = 16};
+  // Of the divisors one that leaves both numbers of heads and of sequences, if there is one.
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t d = 1; d <= blocks; ++d)
+    if (blocks % d == 0) divisors.push_back(d);
+  p.heads_q = divisors[static_cast<std::size_t>(draws.integer(0, std::ssize(divisors) - 1))];
+  p.heads_kv = p.heads_q % 2 == 0 && draws.integer(0, 1) == 0 ? p.heads_q / 2 : p.heads_q;
+  p.batch = blocks / p.heads_q;
+  p.seq_q = draws.integer(3, 16), p.seq_kv = draws.integer(p.seq_q, 20);
+  p.input_layout =
+      draws.one_of({Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd, Layout::tnd});
+  if (is_packed(p.input_layout))
+    set_lengths(p, Tokens(static_cast<std::size_t>(p.batch), p.seq_q),
+                Tokens(static_cast<std::size_t>(p.batch), p.seq_kv));
+  c.entry_point = is_packed(p.input_layout)
+                      ? draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u4})
+                      : draws.one_of({FlashEntryPoint::g1, FlashEntryPoint::g2});
+  if (draws.integer(0, 1) == 0) p.sparse_mode = 2, p.atten_mask = MaskShape::compressed;
+  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  return c;
+}
+
+}  // namespace
+
+std::vector<FlashCase> short_cases(std::uint64_t seed) {
+  std::vector<FlashCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(12);
+  for (const auto& [entry_point, name] : spec::spellings_of<FlashEntryPoint>.entries) {
+    if (entry_point == FlashEntryPoint::g1 || entry_point == FlashEntryPoint::g2) continue;
+    for (std::int64_t longest = 1; longest <= 3; ++longest)
+      for (const ShortSide side : {ShortSide::query, ShortSide::key, ShortSide::both}) {
+        Draws draws(lots + cases.size());
+        FlashCase c =
+            drawn_legally([&] { return draw_short(entry_point, longest, side, draws); });
+        c.track = cases.size() % 2 == 0 ? Track::exact : Track::bound;
+        c.problem.scale_value = c.track == Track::exact
+                                    ? exact_case_scale(c.problem, c.seed)
+                                    : attention::ordinary_scale(c.problem.head_dim);
+        cases.push_back(std::move(c));
+      }
+  }
+  return cases;
+}
+
+std::vector<FlashCase> core_cases(std::uint64_t seed) {
+  std::vector<FlashCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(20);
+  for (const std::int64_t cores : {24, 48})
+    for (const std::int64_t beside : {-1, 0, 1}) {
+      Draws draws(lots + cases.size());
+      const std::int64_t rounds = draws.integer(1, 96 / cores);
+      FlashCase c =
+          draw_blocks(cores * rounds + beside,
+                      types_in_turn[cases.size() % types_in_turn.size()], draws);
+      c.problem.scale_value = exact_case_scale(c.problem, c.seed);
+      cases.push_back(std::move(c));
+    }
+  return cases;
+}
+
+}  // namespace assay::conformance::flash

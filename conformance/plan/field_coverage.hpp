@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/plan/formula_fields.hpp"
+#include "assay/conformance/suite.hpp"
+#include "plan/axis_pairs.hpp"
+
+namespace assay::conformance {
+
+/// The axes of coverage that make up a place, and the places of an operator.
+class Places {
+ public:
+  explicit Places(const Axes& axes) : axes_(axes) {
+    constexpr std::array<std::string_view, 3> names = {"sparse_mode", "layout", "entry_point"};
+    for (std::size_t f = 0; f < axes.all.size(); ++f)
+      for (const std::string_view name : names)
+        if (axes.all[f].name == name) factors_.push_back(f);
+  }
+
+  std::string name(const Choice& choice) const {
+    std::string text;
+    for (const std::size_t f : factors_)
+      text += (text.empty() ? "" : " ") + std::string(axes_.all[f].name) + "=" +
+              std::string(axes_.all[f].values[choice[f]]);
+    return text;
+  }
+  /// The names of the places that one of the choices can have.
+  std::set<std::string> of(const std::vector<Choice>& choices) const {
+    std::set<std::string> names;
+    for (const Choice& choice : choices) add(choice, 0, names);
+    return names;
+  }
+
+ private:
+  void add(Choice choice, std::size_t next, std::set<std::string>& names) const {
+    if (next == factors_.size()) {
+      if (!names.contains(name(choice)) && axes_.space.feasible(choice)) names.insert(name(choice));
+      return;
+    }
+    const std::size_t factor = factors_[next];
+    if (choice[factor] != undecided) return add(std::move(choice), next + 1, names);
+    for (std::size_t value = 0; value < axes_.all[factor].values.size(); ++value) {
+      choice[factor] = value;
+      add(choice, next + 1, names);
+    }
+  }
+
+  const Axes& axes_;
+  std::vector<std::size_t> factors_;
+};
+
+template <class Op>
+std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases) {
+  constexpr int most_tried = 48;  // of a field and a place
+  const Axes* axes = Suite<Op>::axes();
+  if (axes == nullptr) return {};
+  const Places places(*axes);
+  std::vector<FieldCoverage> all;
+  for (const FormulaField<Op>& field : Suite<Op>::formula_fields()) {
+    std::map<std::string, int> tried;
+    for (const std::string& place : places.of(field.where)) tried[place] = 0;
+    FieldCoverage coverage{.field = std::string(field.name), .places = std::ssize(tried)};
+    for (const Case<Op>& c : cases) {
+      if (c.track == Track::arguments || c.track == Track::relation || !field.is_read(c)) continue;
+      const auto open = tried.find(places.name(Suite<Op>::choice_of(c)));
+      if (open == tried.end() || ++open->second > most_tried) continue;
+      typename Op::Problem changed = c.problem;
+      field.change(changed);
+      if (Suite<Op>::has_other_gradients(c, changed)) tried.erase(open);
+    }
+    for (const auto& [place, count] : tried) coverage.unexcited.push_back(place);
+    all.push_back(std::move(coverage));
+  }
+  return all;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad/size.hpp"
+
+/// Bugs that need several choices of a call at once, or numbers that few calls have.
+namespace assay::mutants {
+namespace {
+
+using spec::MaskShape;
+
+constexpr std::int64_t last_of_16_bits = 0xffff, last_of_20_bits = 0xfffff;
+
+bool drops_some(const Op::Problem& p) {
+  return p.has_dropout() && p.drop_mask != spec::DropMask::absent;
+}
+
+/// Tokens are numbered in 16 bits where softmax_max is read.
+struct MaximumIn16Bits : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) { return query_extents(p).tokens() > last_of_16_bits; }
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    const spec::Extents& e = w.softmax_max.extents;
+    std::int64_t token = (e.start(q.b) + q.i) & last_of_16_bits, b = 0;
+    while (token >= e.length(b)) token -= e.length(b++);
+    row.softmax_max = w.softmax_max.row(b, q.n, token)[0];
+    return row;
+  }
+};
+
+/// Bits of dropout from 2^20 on count as set.
+struct LateDropBitsSet : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return drops_some(p) && spec::score_count(p) > last_of_20_bits;
+  }
+  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+    return bit > last_of_20_bits || Kernel::bit_is_set(w, bit);
+  }
+};
+
+/// Where no sequence has more than one query, query b is taken to be that of sequence b.
+struct QueryOfSequence : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    if (!is_packed(p.input_layout) || p.seq_q != 1) return false;
+    bool behind_empty = false, found = false;
+    for (std::int64_t b = 0; b < p.batch; ++b) {
+      found = found || (behind_empty && p.length_q(b) * p.length_kv(b) > 0);
+      behind_empty = behind_empty || p.length_q(b) == 0;
+    }
+    return found;
+  }
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    if (!concerns(p)) return w;
+    const Dense dy = w.dy;
+    const spec::Extents& e = dy.extents;
+    visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+      const std::int64_t token = std::min(b, e.tokens() - 1);
+      std::int64_t source = 0, left = token;
+      while (p.length_q(source) == 0 || left-- > 0) ++source;
+      std::ranges::copy(dy.row(source, n, s), w.dy.row(b, n, s).begin());
+    });
+    return w;
+  }
+};
+
+/// One head more than so many cores: the round of the last one is not made.
+struct LastRoundMissed : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    const std::int64_t heads = p.batch * p.heads_q;
+    return heads > 24 && heads % 24 == 1;
+  }
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    const bool last = q.b == w.problem.batch - 1 && q.n == w.problem.heads_q - 1;
+    if (!last || !concerns(w.problem)) Kernel::add_pair(w, q, j, row);
+  }
+};
+
+/// In BSH, fp32 and mode 3 the last channel of a value narrower than the key gets no gradient.
+struct NarrowValueOfBsh : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.input_layout == spec::Layout::bsh && p.dtype == spec::DType::fp32 &&
+           p.sparse_mode == 3 && p.atten_mask != MaskShape::absent && p.head_dim_v < p.head_dim &&
+           p.group() > 1;
+  }
+  void adjust(Work& w) const override {
+    if (!concerns(w.problem)) return;
+    visit_rows(w.dv.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+      w.dv.row(b, n, s).back() = 0;
+    });
+  }
+};
+
+/// Of 16 and more heads with a rope part queries from 1,024 on have the score without it.
+struct LateRopeMissed : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.head_dim_rope > 0 && p.heads_q >= 16 && p.seq_q > 1024;
+  }
+  float rope_product(const Work& w, Query q, std::int64_t j, float sum) const override {
+    return concerns(w.problem) && q.i >= 1024 ? sum : Kernel::rope_product(w, q, j, sum);
+  }
+};
+
+/// In mode 2 bits of dropout of queries behind the last key are those of the last key's query.
+struct DropRowsOfSquare : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return drops_some(p) && p.sparse_mode == 2 && p.atten_mask != MaskShape::absent &&
+           p.group() > 1 && p.batch == 4 && p.seq_q > p.seq_kv;
+  }
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    if (concerns(w.problem)) q.i = std::min(q.i, w.problem.length_kv(q.b) - 1);
+    return Kernel::drop_bit(w, q, j);
+  }
+};
+
+template <class Bug>
+SizeMutant meeting(const std::string& name, std::string bug) {
+  return {planted<Bug>(name, std::move(bug)), Bug::concerns};
+}
+
+}  // namespace
+
+std::vector<SizeMutant> meeting_mutants() {
+  return {
+      meeting<MaximumIn16Bits>("maximum_in_16_bits",
+                               "softmax_max is read with token numbers of 16 bits"),
+      meeting<LateDropBitsSet>("late_drop_bits_set", "bits of dropout from 2^20 on count as set"),
+      meeting<QueryOfSequence>("query_of_sequence",
+                               "of sequences of one query dy is found without counting empty ones"),
+      meeting<LastRoundMissed>("last_round_missed",
+                               "of one head more than 24 cores, or rounds of them, the last is "
+                               "left out"),
+      meeting<NarrowValueOfBsh>("narrow_value_of_bsh",
+                                "in BSH, fp32, mode 3 with grouped heads the last channel of a "
+                                "narrow dv is 0"),
+      meeting<LateRopeMissed>("late_rope_missed",
+                              "of many heads late queries have the score without the rope part"),
+      meeting<DropRowsOfSquare>("drop_rows_of_square",
+                                "in mode 2 queries behind the last key share bits of dropout"),
+  };
+}
+
+}  // namespace assay::mutants

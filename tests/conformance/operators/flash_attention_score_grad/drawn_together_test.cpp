@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../../plan/sample_checks.hpp"
+#include "assay/conformance/plan/formula_fields.hpp"
+#include "operators/flash_attention_score_grad/plan/interactions.hpp"
+
+/// What planned cases have together: fields and the places where a formula reads them, short
+/// sequences and empty ones, four choices at once.
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
+
+/// The pages want preTokens of modes 7 and 8 to be at least the keys of the band's sequence, see
+/// FAG-C69a, and so does the forward of TND: it hides no key.
+TEST(FormulaFields, ChangeTheGradientsOfSomeCaseWhereverTheyAreRead) {
+  std::int64_t fields = 0;
+  for (const FieldCoverage& field : field_coverage<Op>(testing::default_cases<Op>())) {
+    ++fields;
+    EXPECT_GT(field.places, 0) << field.field;
+    for (const std::string& place : field.unexcited)
+      EXPECT_TRUE(field.field == "pre_tokens" &&
+                  (place.find("sparse_mode=7") != std::string::npos ||
+                   place.find("sparse_mode=8") != std::string::npos))
+          << field.field << " changes nothing in " << place;
+  }
+  EXPECT_EQ(fields, 10);
+}
+
+/// A field that no planned case shows is found: without the cases that have prefixes, for example.
+TEST(FormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
+  std::vector<FlashCase> cases = testing::default_cases<Op>();
+  std::erase_if(cases, [](const FlashCase& c) {
+    return !c.problem.prefix.empty() && c.entry_point == spec::FlashEntryPoint::g1;
+  });
+  for (const FieldCoverage& field : field_coverage<Op>(cases)) {
+    if (field.field != "prefix") continue;
+    EXPECT_EQ(field.unexcited.size(), 4u);
+    for (const std::string& place : field.unexcited)
+      EXPECT_NE(place.find("entry_point=g1"), std::string::npos) << place;
+  }
+}
+
+/// Entry point, the longest, and the side of which it is: 0 query, 1 key.
+TEST(ShortSequences, OfOneToThreeTokensStandBesideEmptyOnesOnBothSides) {
+  std::set<std::string> found, in_front;
+  for (const FlashCase& c : testing::default_cases<Op>()) {
+    const Op::Problem& p = c.problem;
+    if (!testing::is_value_case(c) || !is_packed(p.input_layout)) continue;
+    const auto add = [&](const std::string& side, const std::vector<std::int64_t>& lengths,
+                         std::int64_t longest) {
+      if (lengths.empty() || longest > 3 || std::ranges::min(lengths) > 0) return;
+      const std::string name =
+          std::string(to_string(c.entry_point)) + " " + side + " " + std::to_string(longest);
+      found.insert(name);
+      if (lengths[0] == 0 && p.group() > 1) in_front.insert(side + std::to_string(longest));
+    };
+    add("query", p.lengths_q, p.seq_q);
+    add("key", p.lengths_kv, p.seq_kv);
+  }
+  EXPECT_EQ(found.size(), 4u * 2 * 3);
+  EXPECT_EQ(in_front.size(), 2u * 3);
+}
+
+/// The number of each four values of some legal call, of which interaction_cases() has one.
+TEST(FourChoices, ThatALegalCallHasMeetInACase) {
+  const auto value = [](bool holds) -> std::size_t { return holds ? 1 : 0; };
+  std::set<std::uint64_t> held;
+  for (const FlashCase& c : flash::interaction_cases(1)) {
+    const Op::Problem& p = c.problem;
+    const bool has_bias = p.pse_shift != spec::PseShape::absent;
+    const std::size_t dtype = p.dtype == spec::DType::fp16   ? 0
+                              : p.dtype == spec::DType::bf16 ? 1
+                                                             : 2;
+    flash::visit_fours({static_cast<std::size_t>(p.input_layout), dtype,
+                        static_cast<std::size_t>(p.sparse_mode),
+                        has_bias ? static_cast<std::size_t>(p.pse_type) + 1 : 0,
+                        value(p.has_dropout()), value(p.group() > 1),
+                        value(p.seq_q % 16 != 0), value(p.head_dim_v < p.head_dim)},
+                       [&](std::uint64_t four) { held.insert(four); });
+  }
+  flash::Interaction x{};
+  std::size_t legal = 0;
+  const auto visit = [&](auto&& next, std::size_t factor) -> void {
+    if (factor == x.size()) {
+      if (!flash::interaction_case(x, legal)) return;
+      ++legal;
+      flash::visit_fours(x, [&](std::uint64_t four) { EXPECT_TRUE(held.contains(four)) << four; });
+      return;
+    }
+    for (x[factor] = 0; x[factor] < flash::values_of_factors[factor]; ++x[factor])
+      next(next, factor + 1);
+    x[factor] = 0;
+  };
+  visit(visit, 0);
+  EXPECT_GT(legal, 5000u);
+}
+
+}  // namespace
+}  // namespace assay::conformance

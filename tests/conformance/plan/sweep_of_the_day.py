@@ -1,0 +1,46 @@
+"""Sweeps our implementations with a seed that the day gives, so that every night tries other cases.
+
+python3 sweep_of_the_day.py ASSAY [--day YYYYMMDD]
+Prints the seed and the command that sweeps with it again. Exits 1 where a case does not conform.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+KERNELS = {
+    "flash_attention_score_grad": "optimized-a2",
+    "nsa_selected_attention_grad": "optimized-a2",
+    "nsa_compress_grad": "optimized-a2",
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("assay")
+    parser.add_argument("--day", default=datetime.date.today().strftime("%Y%m%d"), help="YYYYMMDD, as the seed [today]")
+    parser.add_argument("--budget", help="seconds for each operator")
+    options = parser.parse_args()
+    failed = []
+    for operator, kernel in KERNELS.items():
+        words = [options.assay, "sweep", operator, f"--implementation={kernel}", f"--seed={options.day}"]
+        print("seed of the day:", " ".join(words), flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, "report.json")
+            budget = [f"--budget={options.budget}"] if options.budget else []
+            run = subprocess.run([*words, *budget, "--quiet", f"--report={report}"])
+            with open(report, encoding="utf-8") as file:
+                print(operator, json.load(file)["summary"]["verdicts"], flush=True)
+        if run.returncode != 0:
+            failed.append(operator)
+    if failed:
+        print("does not conform:", ", ".join(failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
