@@ -214,8 +214,8 @@ std::string packed_case_by(const Folder& folder, const std::string& mutant) {
   const Answer result =
       answer(registry_of({mutant}),
              {"export", file, "--implementation=" + mutant, "flash_attention_score_grad",
-              "--layout=TND", "--entry_point=u1", "--heads_q=4", "--heads_kv=2",
-              "--lengths_q=9,13", "--lengths_kv=11,14"});
+              "--layout=TND", "--entry_point=u1", "--heads_q=4", "--heads_kv=2", "--lengths_q=9,13",
+              "--lengths_kv=11,14"});
   EXPECT_EQ(result.code, 0) << result.err;
   return file;
 }

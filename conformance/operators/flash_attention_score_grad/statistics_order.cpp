@@ -91,20 +91,20 @@ std::string Suite<Op>::place_of_inputs(const Op::Problem& problem) {
 std::optional<Case<Op>> Suite<Op>::small_call(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   Case<Op> small{.entry_point = c.entry_point, .product = c.product};
-  small.problem = {.input_layout = p.input_layout,
-                   .dtype = p.dtype,
-                   .heads_q = p.heads_q,
-                   .heads_kv = p.heads_kv,
-                   .seq_q = 3,
-                   .seq_kv = 5,
-                   .head_dim = p.head_dim,
-                   .head_dim_v = p.head_dim_v,
-                   .head_dim_rope = p.head_dim_rope,
-                   .scale_value = p.scale_value,
-                   .atten_mask =
-                       p.head_dim_rope > 0 ? spec::MaskShape::ss : spec::MaskShape::absent,
-                   .softmax_in_layout = p.softmax_in_layout,
-                   .statistics_order = p.statistics_order};
+  small.problem = {
+      .input_layout = p.input_layout,
+      .dtype = p.dtype,
+      .heads_q = p.heads_q,
+      .heads_kv = p.heads_kv,
+      .seq_q = 3,
+      .seq_kv = 5,
+      .head_dim = p.head_dim,
+      .head_dim_v = p.head_dim_v,
+      .head_dim_rope = p.head_dim_rope,
+      .scale_value = p.scale_value,
+      .atten_mask = p.head_dim_rope > 0 ? spec::MaskShape::ss : spec::MaskShape::absent,
+      .softmax_in_layout = p.softmax_in_layout,
+      .statistics_order = p.statistics_order};
   small.patterns.mask = "open";
   if (small == c || !spec::violations(Op::requirements(), conformance::call_of(small)).empty())
     return std::nullopt;
