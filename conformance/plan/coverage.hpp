@@ -23,7 +23,8 @@ RequirementCoverage requirement_coverage(const spec::Policy& policy) {
   for (const auto& requirement : Op::requirements()) {
     const bool binds = std::ranges::any_of(
         entry_points, [&](const auto& entry) { return requirement.binds(entry.first, policy); });
-    const bool is_asked = binds || requirement.standing == spec::Standing::open;
+    const bool is_asked = binds || requirement.standing == spec::Standing::open ||
+                          requirement.standing == spec::Standing::advice;
     RequirementCoverage::Requirement& added =
         coverage.requirements.emplace_back(RequirementCoverage::Requirement{
             .id = std::string(requirement.id),

@@ -175,21 +175,17 @@ struct Requirement {
   std::string_view reason =
       {};  ///< of requirements without accept and reject side: why no case exercises them
 
-  /// The standing on an entry point. What is documented or open for others only is upstream's.
+  /// The standing on an entry point. What is documented for others only is upstream's.
   Standing standing_on(typename Op::EntryPoint entry_point) const {
-    if (lists(page_for, entry_point))
-      return standing == Standing::open || standing == Standing::disputed ? standing
-                                                                          : Standing::page;
-    const bool is_of_pages = standing == Standing::documented || standing == Standing::page ||
-                             standing == Standing::open;
-    const bool limited = !stated_for.empty() || !page_for.empty();
-    return is_of_pages && limited && !lists(stated_for, entry_point) ? Standing::upstream
-                                                                     : standing;
+    if (standing != Standing::documented && standing != Standing::page) return standing;
+    if (lists(page_for, entry_point)) return Standing::page;
+    return is_of(entry_point) ? standing : Standing::upstream;
   }
   /// Whether a page of the entry point states it, so that a plan owes cases there.
   bool is_stated_on(typename Op::EntryPoint entry_point) const {
-    const Standing own = standing_on(entry_point);
-    return own == Standing::documented || own == Standing::page || own == Standing::open;
+    const bool is_of_pages = standing == Standing::documented || standing == Standing::page ||
+                             standing == Standing::open;
+    return is_of_pages && is_of(entry_point);
   }
   /// Whether a call that breaks the requirement must be refused.
   bool binds(typename Op::EntryPoint entry_point, const Policy& policy) const {
@@ -212,6 +208,11 @@ struct Requirement {
   }
 
  private:
+  /// Whether it is a sentence of the entry point's page.
+  bool is_of(typename Op::EntryPoint entry_point) const {
+    return (stated_for.empty() && page_for.empty()) || lists(stated_for, entry_point) ||
+           lists(page_for, entry_point);
+  }
   static bool lists(std::span<const typename Op::EntryPoint> entry_points,
                     typename Op::EntryPoint entry_point) {
     for (const auto own : entry_points)
