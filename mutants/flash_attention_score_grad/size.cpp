@@ -8,7 +8,8 @@ namespace {
 
 using spec::MaskShape;
 
-constexpr std::int64_t of_16_bits = 0xffff, of_20_bits = 0xfffff, of_24_bits = 0xffffff;
+constexpr std::int64_t of_16_bits = 0xffff, of_20_bits = 0xfffff, of_24_bits = 0xffffff,
+                       of_31_bits = 0x7fffffff;
 
 bool is_masked(const Op::Problem& p) { return p.atten_mask != MaskShape::absent; }
 bool is_causal(const Op::Problem& p) {
@@ -161,6 +162,29 @@ struct OneInHundredThousand : Kernel {
   }
 };
 
+/// Bits of dropout are numbered in 31 bits.
+struct DropBitsIn31Bits : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.has_dropout() && spec::score_count(p) > of_31_bits;
+  }
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::drop_bit(w, q, j) & of_31_bits;
+  }
+};
+
+/// Elements of a mask are numbered in 31 bits.
+struct MaskElementsIn31Bits : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return is_written_out(p.atten_mask) && p.seq_q * p.seq_kv > of_31_bits;
+  }
+  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+    const std::int64_t element = (q.i * w.problem.seq_kv + j) & of_31_bits;
+    return Kernel::excluded(w, {q.b, q.n, element / w.problem.seq_kv}, element % w.problem.seq_kv);
+  }
+};
+
 template <class Bug>
 SizeMutant mutant(const std::string& name, std::string bug) {
   return {planted<Bug>(name, std::move(bug)), Bug::concerns};
@@ -183,6 +207,9 @@ std::vector<SizeMutant> size_mutants() {
       mutant<ValueOfNoWholeBlocks>("value_of_no_whole_blocks",
                                    "the last channels of a misaligned value do not enter dP"),
       mutant<OnePair>("one_pair", "one pair of one long row is lost"),
+      mutant<DropBitsIn31Bits>("drop_bits_in_31_bits", "bits of dropout are numbered in 31 bits"),
+      mutant<MaskElementsIn31Bits>("mask_elements_in_31_bits",
+                                   "elements of the mask are numbered in 31 bits"),
       mutant<OneInHundredThousand>("one_in_100000", "one element of dq in 100,003 is doubled"),
   };
   std::ranges::move(meeting_mutants(), std::back_inserter(all));
