@@ -34,9 +34,10 @@ class Told(unittest.TestCase):
         return json.loads(report.read_text()), done.stdout
 
     def test_numerics_are_told_that_explain_the_cases_of_a_cause(self):
-        report, printed = self.sweep("public_partial_dk_in_16_bits", "--shrink=1", lines=GROUPED + SINGLE)
+        report, printed = self.sweep("public_casts_truncate", "--shrink=1", lines=GROUPED + SINGLE)
         shrunk = report["shrunk"][0]
-        self.assertEqual(shrunk["declared"], "bf16:partials=bf16 fp16:partials=fp16", printed)
+        self.assertNotEqual(shrunk["declared"], "", printed)
+        self.assertGreater(shrunk["of_cause"], 1)
         self.assertEqual(shrunk["of_cause"], len(report["causes"][0]["cases"]))
         self.assertGreaterEqual(shrunk["conform_declared"], 0.95 * shrunk["run_declared"])
         self.assertIn(f"{shrunk['conform_declared']} of the {shrunk['of_cause']} failing cases of its cause", printed)
@@ -66,7 +67,7 @@ class Told(unittest.TestCase):
         self.assertTrue(any("is not zero where no query takes part" in text for text in texts), texts)
 
     def test_a_kernel_that_refuses_nothing_has_one_cause(self):
-        report, _ = self.sweep("no_checks", "--shrink=0", "--only=violate")
+        report, _ = self.sweep("no_checks", "--shrink=0", "--only=--violate=FAG-C0")
         self.assertEqual(len(report["causes"]), 1)
         self.assertRegex(report["causes"][0]["pattern"], r"forbidden calls were accepted: check\(\) refuses nothing$")
         self.assertEqual(report["causes"][0]["fields"], [])
