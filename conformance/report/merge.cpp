@@ -27,6 +27,7 @@ std::vector<std::pair<const char*, std::string>> common_facts(const Results& res
   return {{"program", brief(shard.program)},
           {"list of operators", operators},
           {"seed", std::to_string(results.environment.seed)},
+          {"seed of fresh data", std::to_string(results.environment.fresh_seed)},
           {"implementation", results.environment.implementation},
           {"number of parts", std::to_string(shard.of)},
           {"plan (cases, limits, files of the implementation)", brief(shard.plan)},

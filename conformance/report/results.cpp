@@ -58,6 +58,7 @@ Json json_of(const std::vector<Regime>& regimes) {
 Json json_of(const Environment& environment, double seconds) {
   Json object = detail::json_of(environment);
   object["program"] = environment.program;
+  object["fresh_seed"] = environment.fresh_seed;
   object["seconds"] = seconds;
   Json by_dtype = Json::object();
   for (const auto& [dtype, numerics] : environment.numerics)
@@ -322,6 +323,9 @@ Results results_from_json(const std::string& text) {
   if (!json["cases"].is_array()) detail::wrong("report.cases", json["cases"], "an array");
   if (environment.contains("program"))
     detail::read_member(environment, "report.environment", "program", results.environment.program);
+  if (environment.contains("fresh_seed"))  // reports of earlier versions lack it
+    detail::read_member(environment, "report.environment", "fresh_seed",
+                        results.environment.fresh_seed);
   if (json.contains("shrunk")) {
     Json shrunk = json["shrunk"];
     for (Json& one : shrunk)  // reports of earlier versions lack these

@@ -43,7 +43,7 @@ def sweep(assay, mutant, file, *flags):
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         words = [assay, "sweep", mutant["operator"], f"--implementation={mutant['implementation']}",
-                 f"--report={file}.part", "--shrink=0", "--quiet", *flags]
+                 f"--report={file}.part", "--shrink=0", "--quiet", "--seed=1", *flags]
         run = subprocess.run(words, capture_output=True, text=True)
         if run.returncode not in (CONFORMS, FAILS):
             raise RuntimeError(f"{' '.join(words)} exits with {run.returncode}\n{run.stderr}")

@@ -10,6 +10,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <random>
 #include <string_view>
 #include <vector>
 
@@ -196,7 +197,8 @@ Context heard(const Context& context, const Loudness& loudness) {
           .command_line = context.command_line,
           .program = context.program,
           .typed = context.typed,
-          .verbose = loudness.verbose};
+          .verbose = loudness.verbose,
+          .entropy = context.entropy};
 }
 
 /// Parses the words and runs the command that they name.
@@ -331,7 +333,8 @@ int main(int argc, char** argv, const Registry& registry) {
                         .terminal = isatty(STDERR_FILENO) == 1,
                         .command_line = line,
                         .program = program_name(argc, argv),
-                        .typed = typed_program(argc, argv)};
+                        .typed = typed_program(argc, argv),
+                        .entropy = [] { return std::uint64_t{std::random_device()()}; }};
   if (!keep_reserve()) return static_cast<int>(refuse_for_memory(std::cerr));
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);

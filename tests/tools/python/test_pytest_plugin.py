@@ -84,6 +84,28 @@ def test_nothing(assay_case):
     result = pytester.runpytest("-q", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*mine: *only on Sundays*"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED, "nothing was judged"
+    result.stdout.fnmatch_lines(["*test_nothing: 0 of 1 cases were judged, 1 must be"])
+    assert pytester.runpytest("-q", "--assay-require-judged=0").ret == pytest.ExitCode.OK
+
+
+def test_a_kernel_that_offers_one_case_of_twenty_does_not_pass(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        SUITE.split("@pytest")[0]
+        + """
+WIDE = [f"nsa_compress_grad --dtype=fp16 --seq=64 --seed={k}" for k in range(19)]
+
+@pytest.mark.assay(cases=WIDE)
+def test_little(assay_case):
+    if assay_case.seed > 0:
+        raise assay.NotApplicable("only the first")
+"""
+    )
+    result = pytester.runpytest("-q")
+    result.assert_outcomes(passed=1, skipped=18)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*test_little: 1 of 19 cases were judged, 2 must be", "*--assay-require-judged=N*"])
+    assert pytester.runpytest("-q", "--assay-require-judged=1").ret == pytest.ExitCode.OK
 
 
 def test_what_a_kernel_raises_is_the_cause_and_reaches_the_debugger(pytester: pytest.Pytester) -> None:

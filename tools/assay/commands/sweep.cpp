@@ -18,6 +18,7 @@
 #include "commands/ahead.hpp"
 #include "commands/asked_line.hpp"
 #include "commands/commands.hpp"
+#include "commands/fresh_seed.hpp"
 #include "commands/guarded_store.hpp"
 #include "commands/result_files.hpp"
 #include "commands/sweep_order.hpp"
@@ -42,7 +43,7 @@ struct SweepOptions {
   PlanFlags plan;
   ResultFiles files;
   ExitFlags exit;
-  std::string lines, last_failed;
+  std::string lines, last_failed, fresh;
   bool resume = false, fail_fast = false;
   std::string asked;  ///< the command line but for where results go, see `asked_line`
 };
@@ -60,6 +61,7 @@ conformance::Environment environment(const SweepOptions& options, const Parts& p
       .program = context.program,
       .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
       .seed = seed_value("--seed", options.plan.seed),
+      .fresh_seed = options.plan.fresh_seed,
       .numerics = {}};
   for (const auto& part : parts)
     for (const auto& [key, profile] : part->numerics()) result.numerics[key] = profile;
@@ -464,6 +466,7 @@ Command sweep_command() {
             app.add_option("--shrink", options->shrink,
                            "how many faults are reduced to their smallest neighbour [3]");
             options->exit.declare(app);
+            declare_fresh(app, options->fresh);
             app.add_option("--shard", options->shard,
                            "only part i of n, e.g. 1/3; 'merge' joins the parts");
             options->files.declare(
@@ -474,7 +477,16 @@ Command sweep_command() {
             declare_lines(app, *options);
             return [options, &app](const Context& context) {
               options->asked = asked_line(app);
-              if (choose_lines(app, *options, context)) return sweep(*options, context);
+              if (choose_lines(app, *options, context)) {
+                choose_data(
+                    {.fresh = options->fresh,
+                     .store = options->files.store,
+                     .shard = options->shard,
+                     .has_fixed_cases = app.count("--seed") > 0 || !options->plan.lines.empty() ||
+                                        !options->exit.baseline_path.empty()},
+                    options->implementation, options->plan, options->asked, context);
+                return sweep(*options, context);
+              }
               publish_none(*options, context);
               return ExitCode::conformant;
             };

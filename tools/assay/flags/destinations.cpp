@@ -220,7 +220,8 @@ Context beside(const std::vector<Destination>& texts, const Context& context) {
           .command_line = context.command_line,
           .program = context.program,
           .typed = context.typed,
-          .verbose = context.verbose};
+          .verbose = context.verbose,
+          .entropy = context.entropy};
 }
 
 }  // namespace assay::cli

@@ -11,6 +11,7 @@
 #include "assay/conformance/plan/sampling.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/filter.hpp"
+#include "flags/fresh_data.hpp"
 #include "flags/values.hpp"
 #include "guide/guide.hpp"
 
@@ -21,6 +22,10 @@ struct PlanFlags {
   std::string seed = "1", random = "60", product, only, cases;
   std::string upstream = "on", documents = "lenient";
   bool full = false;
+  /// Of a sweep: the data of a tenth of its cases are of this seed, 0: none; and whether a whole
+  /// plan begins with problems that come again with other data.
+  std::uint64_t fresh_seed = 0;
+  bool begins_with_twins = false;
   /// Instead of a plan: the lines of these texts, as they stand, and which flag named them.
   std::vector<conformance::CaseText> lines;
   std::string lines_flag = "--lines", lines_path;
@@ -169,6 +174,8 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
   std::ranges::copy_if(all, std::back_inserter(cases),
                        [&](const conformance::Case<Op>& c) { return filter.holds(searchable(c)); });
   planned.left_out = std::ssize(all) - std::ssize(cases);
+  if (flags.fresh_seed != 0) take_fresh_data(cases, plan.own_cases, flags.fresh_seed);
+  if (flags.begins_with_twins && flags.only.empty() && flags.lines.empty()) begin_with_twins(cases);
   return planned;
 }
 

@@ -10,6 +10,7 @@
 #include "assay/conformance/report/regimes.hpp"
 #include "flags/values.hpp"
 #include "printing/print_case.hpp"
+#include "printing/print_pace.hpp"
 #include "printing/table.hpp"
 
 namespace assay::cli {
@@ -62,6 +63,16 @@ void print_verdicts(const Results& results, std::ostream& out) {
     table.add(std::move(cells));
   }
   table.print(out);
+}
+
+/// A table of the inputs of a plan whose data are fixed would pass for a kernel.
+void print_data(const Results& results, std::ostream& out) {
+  const conformance::Environment& environment = results.environment;
+  if (environment.fresh_seed != 0)
+    out << fmt::format("\ndata: of a tenth of the cases from the fresh seed {}\n",
+                       environment.fresh_seed);
+  else if (environment.seed != 0)
+    out << "\ndata: of fixed seeds in all cases, which a kernel may have seen before\n";
 }
 
 /// All of a few; of many, as a part of a sweep leaves them out, their number.
@@ -249,6 +260,8 @@ void print_results(const Results& results, const std::string& program, std::ostr
   print_requirements(summary.requirements, out);
   print_pairs(summary.pairs, out);
   print_regimes(results, out);
+  print_pace(results, program, out);
+  print_data(results, out);
   print_worst(results, program, out);
   print_failures(results, program, out);
   print_shrunk(results, program, out);

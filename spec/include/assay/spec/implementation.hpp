@@ -30,8 +30,8 @@ inline constexpr std::string_view regime_unit = "regime";
 class ImplementationFault : public std::runtime_error {
  public:
   /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a
-  /// tensor's storage do; mode_changed: the caller's floating-point arithmetic is another one
-  /// behind the call.
+  /// tensor's storage do; mode_changed: the caller's floating-point arithmetic, or limits, folder
+  /// and the like of its process, are others after the call.
   enum class Kind : std::uint8_t {
     crash,
     timeout,

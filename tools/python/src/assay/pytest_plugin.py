@@ -11,8 +11,10 @@ With --pdb an exception of the kernel is not made a verdict, so that the debugge
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,8 @@ _NUMBERS = ("largest", "random", "seed")
 _OF_MARKER = "marker assay: "  # begins what is wrong with a marker, whatever the options are
 _files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
 _misuse = pytest.StashKey[list[str]]()
+_JUDGED = "assay_judged"  # a property of a test: whether its case was judged
+_SHARE = 0.1  # of the cases of a test that must be judged, unless the user names a number
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 
@@ -46,6 +50,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--assay-cases", metavar="FILE", help="cases that `assay export` wrote, instead of a plan")
     group.addoption("--assay-only", metavar="TEXT", help="cases whose replay line, defaults written out, holds this")
     group.addoption("--assay-product", metavar="NAME", help="only calls on this product: a2 or a3")
+    group.addoption(
+        "--assay-require-judged", metavar="N", type=int,
+        help="cases of each test that must be judged, not skipped [a tenth, at least one]",
+    )  # fmt: skip
     for name in _NUMBERS:
         group.addoption(f"--assay-{name}", metavar="N", type=int, help=f"as --{name} of `assay export`")
 
@@ -56,6 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[_files] = {}
     config.stash[_misuse] = []
+    if not hasattr(config, "workerinput"):  # of pytest-xdist, whose controller sees the results of all workers
+        config.pluginmanager.register(_Requirement(config.getoption("--assay-require-judged")), "assay-require-judged")
     judging.exceptions_pass = bool(config.getoption("usepdb", default=False))
     if binary := config.getoption("--assay-binary"):
         try:
@@ -104,8 +114,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> None:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
     """As pytest does with unittest's own skips: a wrapper of the new kind is unknown to the pluggy of Debian 12."""
+    if call.when == "call" and "assay_case" in getattr(item, "fixturenames", ()):
+        skipped = call.excinfo is not None and isinstance(
+            call.excinfo.value, (NotApplicable, pytest.skip.Exception)
+        )
+        item.user_properties.append((_JUDGED, not skipped))
     if call.when == "call" and call.excinfo is not None and isinstance(reason := call.excinfo.value, NotApplicable):
         text = str(reason).splitlines()[0]
         call.excinfo = pytest.CallInfo.from_call(lambda: pytest.skip(text), call.when).excinfo
@@ -114,6 +129,44 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> None:
 def _has_options(config: pytest.Config) -> bool:
     """Whether an option chooses the cases of all tests."""
     return any(config.getoption(f"--assay-{name}") is not None for name in (*_TEXTS, *_NUMBERS, "cases"))
+
+
+class _Requirement:
+    """A kernel that offers almost nothing passes almost every case: the run fails where too few were judged."""
+
+    def __init__(self, wanted: int | None) -> None:
+        if wanted is not None and wanted < 0:
+            raise pytest.UsageError(f"--assay-require-judged is {wanted}; it must be 0 or more")
+        self._wanted = wanted
+        self._cases: Counter[str] = Counter()
+        self._judged: Counter[str] = Counter()
+
+    def _missing(self) -> list[str]:
+        lines = []
+        for test, cases in self._cases.items():
+            least = max(1, math.ceil(_SHARE * cases)) if self._wanted is None else self._wanted
+            if self._judged[test] < least:
+                lines.append(f"{test}: {self._judged[test]} of {cases} cases were judged, {least} must be")
+        return lines
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for name, judged in report.user_properties if report.when == "call" else ():
+            if name == _JUDGED:
+                test = report.nodeid.partition("[")[0]
+                self._cases[test] += 1
+                self._judged[test] += bool(judged)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._missing() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if missing := self._missing():
+            terminalreporter.section("assay: too few cases were judged")
+            for line in missing:
+                terminalreporter.line(line)
+            terminalreporter.line("The others were skipped: pytest -rs says why; --assay-require-judged=N asks for less.")
 
 
 def _readable(case: Case) -> str:

@@ -27,6 +27,8 @@ struct Environment {
   std::string program = "assay";  ///< with which replay lines start
   std::string started;            ///< ISO 8601, UTC
   std::uint64_t seed = 0;
+  /// Of the data of a tenth of the cases, drawn for this sweep; 0: all data are of fixed seeds.
+  std::uint64_t fresh_seed = 0;
   std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the numerics declared for it
 };
 

@@ -36,6 +36,7 @@ struct Context {
   std::string program = "assay";  ///< with which replay lines start in reports
   std::string typed = "assay";    ///< with which they start on the terminal: argv[0], as a word
   bool verbose = false;           ///< tell what is otherwise summed up
+  std::function<std::uint64_t()> entropy = {};  ///< draws a number; none: every sweep is the same
 };
 
 using Action = std::function<ExitCode(const Context&)>;

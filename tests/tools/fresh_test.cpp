@@ -1,0 +1,270 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "assay/fixtures/record.hpp"
+#include "printing/print_pace.hpp"
+#include "session.hpp"
+
+/// Data that no kernel can know, problems that come again, and calls that take too long.
+namespace assay::tests {
+namespace {
+
+using Compress = spec::NsaCompressGrad;
+using Json = nlohmann::json;
+
+/// A healthy kernel, which a cheat asks where it has no other way.
+class Cheat : public spec::Implementation<Compress> {
+ public:
+  std::string name() const override { return "cheat"; }
+  bool checks_arguments() const override { return false; }
+  spec::Numerics numerics(const Compress::Problem& problem) const override {
+    return healthy_->numerics(problem);
+  }
+
+ protected:
+  void compute(const Compress::Problem& problem, const Compress::Inputs& inputs,
+               Compress::Outputs& outputs) {
+    healthy_->run(problem, inputs, outputs);
+  }
+
+ private:
+  std::unique_ptr<spec::Implementation<Compress>> healthy_ =
+      mutants::mutants<Compress>().front().make();
+};
+
+/// Keeps its outputs by the fields of a problem.
+class Forgetful final : public Cheat {
+ public:
+  void run(const Compress::Problem& problem, const Compress::Inputs& inputs,
+           Compress::Outputs& outputs) override {
+    std::string key;
+    visit_fields(problem, [&](const char* field, const auto& value, const auto&...) {
+      std::ostringstream text;
+      if constexpr (requires { text << value; }) text << field << '=' << value << ' ';
+      key += text.str();
+    });
+    key +=
+        std::to_string(static_cast<int>(problem.dtype)) + std::to_string(inputs.input.bytes.size());
+    const auto known = kept_.find(key);
+    if (known == kept_.end()) {
+      compute(problem, inputs, outputs);
+      kept_.emplace(key, outputs);
+    } else {
+      outputs = known->second;
+    }
+  }
+
+ private:
+  std::map<std::string, Compress::Outputs> kept_;
+};
+
+/// Digests of the inputs of a sweep that it saw before.
+std::set<std::string>& table() {
+  static std::set<std::string> digests;
+  return digests;
+}
+
+std::string digest_of(const Compress::Inputs& inputs) {
+  return fixtures::digest(inputs.input) + fixtures::digest(inputs.weight) +
+         fixtures::digest(inputs.output_grad);
+}
+
+/// Learns what it is asked.
+class Learning final : public Cheat {
+ public:
+  void run(const Compress::Problem& problem, const Compress::Inputs& inputs,
+           Compress::Outputs& outputs) override {
+    table().insert(digest_of(inputs));
+    compute(problem, inputs, outputs);
+  }
+};
+
+/// Knows the outputs of what was learned, and of nothing else.
+class Knowing final : public Cheat {
+ public:
+  void run(const Compress::Problem& problem, const Compress::Inputs& inputs,
+           Compress::Outputs& outputs) override {
+    if (table().contains(digest_of(inputs))) compute(problem, inputs, outputs);
+  }
+};
+
+template <class Kernel>
+cli::Registry registry_with() {
+  cli::Registry registry;
+  registry.add<Compress>({.name = "cheat",
+                          .summary = "cheats",
+                          .make = [] { return std::make_unique<Kernel>(); },
+                          .in_process = true});
+  return registry;
+}
+
+/// What a sweep reports; `drawn`: what its program draws, 0: nothing can be drawn.
+struct Swept {
+  Answer told;
+  Json report;
+};
+
+template <class Kernel>
+Swept sweep(std::vector<std::string> flags, std::uint64_t drawn = 0) {
+  const Folder folder;
+  const cli::Registry registry = registry_with<Kernel>();
+  std::ostringstream out, err;
+  cli::Context context{
+      .registry = registry, .out = out, .err = err, .stop = never_stop, .command_line = "test"};
+  if (drawn != 0) context.entropy = [drawn] { return drawn; };
+  flags.insert(flags.begin(),
+               {"sweep", "nsa_compress_grad", "--report", folder / "r.json", "--shrink=0"});
+  Swept swept;
+  swept.told.code = static_cast<int>(cli::execute(flags, context));
+  swept.told.out = out.str(), swept.told.err = err.str();
+  if (std::filesystem::exists(folder / "r.json"))
+    swept.report = Json::parse(text_of(folder / "r.json"));
+  return swept;
+}
+
+/// Small cases whose numbers are judged, a share of a plan.
+const std::string some = "--only=--track=exact & --dtype=bf16";
+
+std::vector<std::string> lines_of(const Json& report) {
+  std::vector<std::string> lines;
+  for (const Json& one : report["cases"]) lines.push_back(one["command_line"]);
+  return lines;
+}
+
+std::set<std::string> set_of(const std::vector<std::string>& lines) {
+  return {lines.begin(), lines.end()};
+}
+
+TEST(FreshData, IsThatOfOneCaseInTen) {
+  const Swept fixed = sweep<Learning>({some}), fresh = sweep<Learning>({some}, 41);
+  ASSERT_EQ(fixed.told.code, 0) << fixed.told.err;
+  ASSERT_EQ(fresh.told.code, 0) << fresh.told.out;
+  EXPECT_EQ(fixed.report["environment"]["fresh_seed"], 0);
+  EXPECT_EQ(fresh.report["environment"]["fresh_seed"], 42);
+  const auto before = set_of(lines_of(fixed.report));
+  const auto now = lines_of(fresh.report);
+  ASSERT_EQ(before.size(), now.size());
+  const auto others =
+      std::ranges::count_if(now, [&](const auto& l) { return !before.contains(l); });
+  EXPECT_GE(others, std::ssize(now) / 15) << now.size();
+  EXPECT_LE(others, std::ssize(now) / 10 + 1) << now.size();
+  EXPECT_PRED2(has, fresh.told.err, std::string("the fresh seed 42; --fresh=42 repeats them"));
+  EXPECT_PRED2(has, fresh.told.out, std::string("from the fresh seed 42"));
+  EXPECT_PRED2(has, fixed.told.out, std::string("data: of fixed seeds in all cases"));
+}
+
+TEST(FreshData, IsRepeatedByItsSeed) {
+  const Swept first = sweep<Learning>({some}, 41), again = sweep<Learning>({some, "--fresh=42"}, 7);
+  const Swept other = sweep<Learning>({some}, 7);
+  EXPECT_EQ(lines_of(first.report), lines_of(again.report));
+  EXPECT_NE(lines_of(first.report), lines_of(other.report));
+  const std::string line = first.report["environment"]["command_line"];
+  EXPECT_PRED2(has, line, std::string(" --fresh=42"));
+}
+
+TEST(FreshData, IsLeftOutWhereDataAreNamed) {
+  const Folder folder;
+  std::ofstream(folder / "lines.txt") << "nsa_compress_grad --seq=64 --seed=5\n";
+  std::ofstream(folder / "known.txt") << "2999-01-01 crash nsa_compress_grad --seq=64 --seed=5\n";
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{some, "--seed=1"},
+                                                {some, "--fresh=off"},
+                                                {"--lines", folder / "lines.txt"},
+                                                {some, "--baseline", folder / "known.txt"}})
+    EXPECT_EQ(sweep<Learning>(flags, 41).report["environment"]["fresh_seed"], 0) << flags.back();
+  const Swept refused = sweep<Learning>({"--lines", folder / "lines.txt", "--fresh=3"});
+  EXPECT_EQ(refused.told.code, 2);
+  EXPECT_PRED2(has, refused.told.err, std::string("--fresh has nothing to choose"));
+}
+
+/// Parts run anywhere and at any time, and join to one sweep; so does what a store takes up.
+TEST(FreshData, IsTheSameInAllPartsAndInWhatIsTakenUp) {
+  const Folder folder;
+  std::set<int> seeds;
+  for (const std::string part : {"1/2", "2/2"})
+    seeds.insert(sweep<Learning>({some, "--shard", part}, part == "1/2" ? 41 : 7)
+                     .report["environment"]["fresh_seed"]
+                     .get<int>());
+  for (const std::uint64_t drawn : {41u, 7u})
+    seeds.insert(sweep<Learning>({some, "--store", folder / std::to_string(drawn)}, drawn)
+                     .report["environment"]["fresh_seed"]
+                     .get<int>());
+  EXPECT_EQ(seeds.size(), 1u);
+  EXPECT_GT(*seeds.begin(), 0);
+}
+
+TEST(FreshData, ShowsAKernelThatHasATableOfTheDefaultSweep) {
+  table().clear();
+  ASSERT_EQ(sweep<Learning>({some}).told.code, 0);
+  EXPECT_EQ(sweep<Knowing>({some}).told.code, 0) << "the table is whole";
+  const Swept caught = sweep<Knowing>({some}, 41);
+  EXPECT_EQ(caught.told.code, 1);
+  for (const Json& one : caught.report["cases"]) {
+    const bool is_known = one["verdict"] == "conforms";
+    EXPECT_TRUE(is_known || has(one["command_line"], "--seed=")) << one["command_line"];
+  }
+}
+
+TEST(Twins, ShowAKernelThatKeepsItsOutputsByTheFieldsOfAProblem) {
+  const Swept caught = sweep<Forgetful>({"--random=0", "--fail-fast"});
+  EXPECT_EQ(caught.told.code, 1) << caught.told.err;
+  EXPECT_LE(caught.report["cases"].size(), 20u);
+}
+
+/// Of small problems, each twice, the second pair in the other order.
+TEST(Twins, BeginAPlanInBothOrders) {
+  const Swept healthy = sweep<Learning>({"--random=0", "--budget=2s"});
+  EXPECT_EQ(healthy.told.code, 0) << healthy.told.out;
+  ASSERT_GE(healthy.report["cases"].size(), 20u);
+  std::map<std::string, std::vector<std::int64_t>> seeds;  // by line without its seed
+  for (std::size_t k = 0; k < 20; ++k) {
+    const Json& one = healthy.report["cases"][k];
+    std::string key;
+    for (const auto& [name, value] : one["fields"].items())
+      if (name != "seed") key += name + '=' + value.get<std::string>() + ' ';
+    seeds[key].push_back(std::stoll(one["fields"]["seed"].get<std::string>()));
+  }
+  bool rises = false, falls = false;
+  for (const auto& [key, all] : seeds)
+    if (all.size() == 2) (all[0] < all[1] ? rises : falls) = true;
+  EXPECT_TRUE(rises);
+  EXPECT_TRUE(falls);
+}
+
+conformance::Results timed(double last_seconds) {
+  conformance::Results results;
+  for (int k = 0; k < 40; ++k) {
+    conformance::CaseReport report;
+    report.operator_name = "nsa_compress_grad";
+    report.command_line = "nsa_compress_grad --seq=" + std::to_string(64 + k);
+    report.implementation = "mine";
+    report.value_case = true;
+    report.seconds_implementation = k == 39 ? last_seconds : 0.001;
+    results.cases.push_back(report);
+  }
+  return results;
+}
+
+TEST(Pace, OfACallThatIsFarSlowerThanItsWorkSaysIsTold) {
+  std::ostringstream healthy, slow;
+  cli::print_pace(timed(0.002), "assay", healthy);
+  cli::print_pace(timed(2), "assay", slow);
+  EXPECT_PRED2(has, healthy.str(),
+               std::string("time of the kernel, median of 40 calls: 1 ms for a small one"));
+  EXPECT_FALSE(has(healthy.str(), "times as long"));
+  EXPECT_PRED2(has, slow.str(), std::string("1 call took more than 20 times as long as usual"));
+  EXPECT_PRED2(has, slow.str(), std::string("assay run nsa_compress_grad --seq=103"));
+}
+
+TEST(Pace, OfFewCallsIsNotTold) {
+  conformance::Results few = timed(0.001);
+  few.cases.resize(19);
+  std::ostringstream out;
+  cli::print_pace(few, "assay", out);
+  EXPECT_EQ(out.str(), "");
+}
+
+}  // namespace
+}  // namespace assay::tests

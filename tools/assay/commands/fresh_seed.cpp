@@ -1,0 +1,53 @@
+#include "commands/fresh_seed.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "assay/conformance/case/case.hpp"
+#include "commands/sweep_order.hpp"
+#include "flags/values.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// The same on every machine, and another one for every kernel.
+std::uint64_t seed_of_kernel(const ImplementationFlags& implementation, const PlanFlags& plan) {
+  const std::string digest = conformance::case_id(
+      fmt::format("fresh data: {} {}{} {}", program_digest(), implementation.name,
+                  fingerprint(implementation.name), plan.seed));
+  return std::stoull(digest.substr(0, 15), nullptr, 16);
+}
+
+std::uint64_t seed_of(const DataChoice& choice, const ImplementationFlags& implementation,
+                      const PlanFlags& plan, const Context& context) {
+  if (choice.fresh == "off") return 0;
+  if (!choice.fresh.empty()) return seed_value("--fresh", choice.fresh);
+  if (choice.has_fixed_cases || !context.entropy) return 0;
+  if (!choice.store.empty() || !choice.shard.empty())
+    return short_seed(seed_of_kernel(implementation, plan));
+  return short_seed(context.entropy());
+}
+
+}  // namespace
+
+void declare_fresh(CLI::App& app, std::string& fresh) {
+  app.add_option("--fresh", fresh,
+                 "seed of the data of a tenth of the cases, or off [drawn for every sweep; off "
+                 "with --seed, --baseline and named cases]");
+}
+
+void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
+                 PlanFlags& plan, std::string& asked, const Context& context) {
+  if (!plan.lines.empty() && !choice.fresh.empty())
+    throw UsageError(plan.lines_flag + " names the cases, so that --fresh has nothing to choose");
+  plan.begins_with_twins = true;
+  plan.fresh_seed = seed_of(choice, implementation, plan, context);
+  if (plan.fresh_seed == 0 || !choice.fresh.empty()) return;
+  asked += fmt::format(" --fresh={}", plan.fresh_seed);
+  context.err << fmt::format(
+      "a tenth of the cases has data of the fresh seed {0}; --fresh={0} repeats them\n",
+      plan.fresh_seed);
+}
+
+}  // namespace assay::cli

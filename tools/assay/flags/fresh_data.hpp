@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/case_lines.hpp"
+
+/// Data that a kernel cannot know before a sweep, and problems that it meets twice.
+namespace assay::cli {
+
+/// One case in so many has fresh data.
+inline constexpr std::uint64_t fresh_share = 10;
+
+/// A seed that a person can type.
+inline std::uint64_t short_seed(std::uint64_t bits) { return 1 + bits % 999'999'999; }
+
+/// Whether the numbers that a kernel gives for the case are judged.
+template <class Op>
+bool has_data(const conformance::Case<Op>& c) {
+  return c.violate.empty() && c.track != conformance::Track::arguments;
+}
+
+/// Replay lines of the cases whose data were chosen by hand: no sweep's seed moves them.
+template <class Op>
+std::set<std::string> lines_of_fixed_data(const std::vector<conformance::CaseText>& own) {
+  std::set<std::string> lines;
+  const auto add = [&](const conformance::CaseText& text) {
+    for (const conformance::CaseLine& line : conformance::case_lines(text))
+      if (line.words.front() == Op::name && !line.follows_seed)
+        lines.insert(conformance::command_line(conformance::case_of<Op>(line)));
+  };
+  for (const conformance::CaseText& text : conformance::shipped_case_texts()) add(text);
+  for (const conformance::CaseText& text : own) add(text);
+  return lines;
+}
+
+/// Gives one in ten of the cases with data, of every ten in turn, a seed of its own; which one is
+/// as little known beforehand as its seed. `own`: cases of the user among them.
+template <class Op>
+void take_fresh_data(std::vector<conformance::Case<Op>>& cases,
+                     const std::vector<conformance::CaseText>& own, std::uint64_t fresh_seed) {
+  const auto fixed = lines_of_fixed_data<Op>(own);
+  const auto lots = conformance::stream(fresh_seed, conformance::Stream::sampling);
+  std::uint64_t k = 0;
+  for (conformance::Case<Op>& c : cases) {
+    if (!has_data(c) || fixed.contains(conformance::command_line(c))) continue;
+    const std::uint64_t lot = lots.bits(k / fresh_share);
+    if (k % fresh_share == lot % fresh_share) c.seed = short_seed(lot / fresh_share);
+    ++k;
+  }
+}
+
+/// Puts small problems in front, one of each type of elements, each twice with other data: a kernel
+/// that keeps its answers by the fields of a problem gives itself away at once. The second problem
+/// has the data of the first in the other order.
+template <class Op>
+void begin_with_twins(std::vector<conformance::Case<Op>>& cases) {
+  constexpr double dearest = 0.05;  // seconds
+  std::vector<conformance::Case<Op>> first;
+  std::uint64_t seed = 0;
+  for (const spec::DType dtype : {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32}) {
+    const conformance::Case<Op>* plainest = nullptr;
+    std::size_t length = 0;
+    for (const conformance::Case<Op>& c : cases) {
+      if (!has_data(c) || c.track != conformance::Track::bound || c.problem.dtype != dtype ||
+          conformance::Suite<Op>::expected_cost(c) > dearest)
+        continue;
+      const std::size_t its_length = conformance::command_line(c).size();
+      if (plainest == nullptr || its_length < length) plainest = &c, length = its_length;
+    }
+    if (plainest == nullptr) continue;
+    if (seed == 0) seed = plainest->seed;
+    const bool turned = first.size() % 4 != 0;
+    for (const std::uint64_t other : {turned ? 1u : 0u, turned ? 0u : 1u}) {
+      first.push_back(*plainest);
+      first.back().seed = seed + other;
+    }
+  }
+  const auto is_first = [&](const conformance::Case<Op>& c) {
+    return std::ranges::any_of(first, [line = conformance::command_line(c)](const auto& twin) {
+      return conformance::command_line(twin) == line;
+    });
+  };
+  std::erase_if(cases, is_first);
+  cases.insert(cases.begin(), first.begin(), first.end());
+}
+
+}  // namespace assay::cli

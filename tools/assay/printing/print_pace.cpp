@@ -1,0 +1,106 @@
+#include "printing/print_pace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/printable.hpp"
+#include "flags/choose.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+
+/// So many calls are enough to say what is usual.
+constexpr std::size_t least_calls = 20;
+/// A call is slow that takes so many times what is usual, and so long: shorter ones may be the
+/// doing of the machine.
+constexpr double slow_factor = 20, slow_seconds = 1;
+constexpr std::size_t calls_shown = 5;
+
+/// A call of a kernel, and the multiply-adds of the formula for it.
+struct Call {
+  const CaseReport* report;
+  double work, seconds;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// The multiply-adds of a case; 0 where its line is not one of ours.
+double work_of(const CaseReport& report) {
+  double work = 0;
+  try {
+    with_operators(report.operator_name, [&]<class Op> {
+      const auto words = conformance::case_words(report.command_line, Op::name);
+      work = conformance::Suite<Op>::multiply_adds(conformance::parse_case<Op>(words).problem);
+    });
+  } catch (const std::invalid_argument&) {  // a report of somebody else
+  } catch (const UsageError&) {
+  }
+  return work;
+}
+
+std::vector<Call> timed_calls(const conformance::Results& results) {
+  std::vector<Call> calls;
+  for (const CaseReport& report : results.cases) {
+    if (!report.value_case || report.seconds_implementation <= 0) continue;
+    if (const double work = work_of(report); work > 0)
+      calls.push_back({&report, work, report.seconds_implementation});
+  }
+  std::ranges::sort(calls, {}, &Call::work);
+  return calls;
+}
+
+/// What is usual: seconds of the smallest calls, whatever their work, and of the largest ones for
+/// each multiply-add.
+struct Pace {
+  double call, multiply_add;
+  double expected(double work) const { return call + multiply_add * work; }
+};
+
+Pace pace_of(const std::vector<Call>& by_work) {
+  std::vector<double> small, large;
+  for (std::size_t k = 0; k < by_work.size(); ++k) {
+    if (4 * k < by_work.size()) small.push_back(by_work[k].seconds);
+    if (4 * k >= 3 * by_work.size()) large.push_back(by_work[k].seconds / by_work[k].work);
+  }
+  return {.call = median(small), .multiply_add = median(large)};
+}
+
+}  // namespace
+
+void print_pace(const conformance::Results& results, const std::string& program,
+                std::ostream& out) {
+  const std::vector<Call> calls = timed_calls(results);
+  if (calls.size() < least_calls) return;
+  const Pace pace = pace_of(calls);
+  out << fmt::format(
+      "\ntime of the kernel, median of {} calls: {:.2g} ms for a small one, {:.2g} s for 10^9 "
+      "multiply-adds of a large one\n",
+      calls.size(), 1e3 * pace.call, 1e9 * pace.multiply_add);
+  std::vector<std::pair<double, const Call*>> slow;
+  for (const Call& call : calls)
+    if (const double factor = call.seconds / pace.expected(call.work);
+        factor > slow_factor && call.seconds > slow_seconds)
+      slow.emplace_back(factor, &call);
+  if (slow.empty()) return;
+  std::ranges::sort(slow, std::greater<>(), &std::pair<double, const Call*>::first);
+  out << fmt::format("  {} took more than {:.0f} times as long as usual for the work:\n",
+                     conformance::counted(std::ssize(slow), "call"), slow_factor);
+  for (std::size_t k = 0; k < std::min(slow.size(), calls_shown); ++k)
+    out << fmt::format("  {:.2f} s, {:.0f} times: {}\n", slow[k].second->seconds, slow[k].first,
+                       conformance::replay_command(*slow[k].second->report, program));
+}
+
+}  // namespace assay::cli
