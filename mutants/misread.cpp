@@ -9,8 +9,7 @@ namespace {
 /// A contiguous tensor of the numbers at these elements.
 spec::Tensor gathered(const spec::Tensor& tensor, const std::vector<std::int64_t>& elements) {
   spec::Tensor result = spec::contiguous_tensor(tensor.dtype, tensor.shape);
-  const auto count =
-      static_cast<std::int64_t>(tensor.bytes.size()) / spec::size_of(tensor.dtype);
+  const auto count = static_cast<std::int64_t>(tensor.bytes.size()) / spec::size_of(tensor.dtype);
   for (std::size_t k = 0; k < elements.size(); ++k)
     result.store(static_cast<std::int64_t>(k), tensor.load(elements[k] % count));
   return result;

@@ -36,11 +36,11 @@ std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
   const spec::Extents e = query_extents(p);
   const bool packed_tokens = is_packed(p.input_layout);
   const spec::HeadView view =
-      packed_tokens ? spec::HeadView(tensor, spec::Layout::tnd,
-                                     {1, e.heads, e.tokens() + e.padding,
-                                      spec::statistics_replicas})
-                    : spec::HeadView(tensor, spec::Layout::bnsd,
-                                     {e.batch, e.heads, e.seq, spec::statistics_replicas});
+      packed_tokens
+          ? spec::HeadView(tensor, spec::Layout::tnd,
+                           {1, e.heads, e.tokens() + e.padding, spec::statistics_replicas})
+          : spec::HeadView(tensor, spec::Layout::bnsd,
+                           {e.batch, e.heads, e.seq, spec::statistics_replicas});
   std::vector<Real> elements;
   elements.reserve(static_cast<std::size_t>(e.rows()));
   for (std::int64_t b = 0; b < e.batch; ++b)

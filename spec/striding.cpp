@@ -50,8 +50,7 @@ void spread(Parameter& parameter) {
   const auto k = static_cast<std::size_t>(axis);
   const std::int64_t steps = shape[k] - 1;
   // Axes before this one have one element, so that their strides are never used.
-  parameter.strides[k] =
-      std::max(parameter.strides[k] + 1, (far_elements + steps - 1) / steps);
+  parameter.strides[k] = std::max(parameter.strides[k] + 1, (far_elements + steps - 1) / steps);
 }
 
 }  // namespace

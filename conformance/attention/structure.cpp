@@ -135,8 +135,7 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
     check_padding(name, tensor, extents, findings);
     const char* const not_zero = &due == &zeros.query_row ? "is not zero where no key takes part"
                                                           : "is not zero where no query takes part";
-    const Checked checked{name,         tensor, extents, due, staging_overflows,
-                          largest_prob, not_zero};
+    const Checked checked{name, tensor, extents, due, staging_overflows, largest_prob, not_zero};
     check_values(checked, p, arithmetic, unit_floor, findings);
   };
   const auto of_query = [&](std::int64_t first) {

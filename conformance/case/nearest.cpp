@@ -51,11 +51,10 @@ Distance distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& others) {
   const std::string small = in_small_letters(word);
-  const auto usual = std::ranges::find(elsewhere, small,
-                                       &std::pair<std::string_view, std::string_view>::first);
+  const auto usual =
+      std::ranges::find(elsewhere, small, &std::pair<std::string_view, std::string_view>::first);
   for (const std::string& other : others)
-    if (in_small_letters(other) == small ||
-        (usual != elsewhere.end() && other == usual->second))
+    if (in_small_letters(other) == small || (usual != elsewhere.end() && other == usual->second))
       return other;
   constexpr std::size_t most_letters = 2;
   constexpr std::size_t shortest_beginning = 5;  // "--ver"

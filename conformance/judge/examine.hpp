@@ -47,8 +47,7 @@ inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Reject
     return decided(is_documented(answer.status()) ? Verdict::rejected_as_specified
                                                   : Verdict::rejected_other_code,
                    "");
-  if (answer.status() == expected.code)
-    return decided(Verdict::rejected_as_specified, "");
+  if (answer.status() == expected.code) return decided(Verdict::rejected_as_specified, "");
   const std::string due = "the documents name " + describe(expected.code);
   add_note(report, "status", due);
   return decided(Verdict::rejected_wrongly, "; " + due);

@@ -171,8 +171,8 @@ class Lent {
     const auto before = all_tensors(inputs_), after = all_tensors(get());
     for (std::size_t k = 0; k < after.size(); ++k) {
       const auto& bytes = after[k].tensor->bytes;
-      const bool is_same = copy_ ? bytes == before[k].tensor->bytes
-                                 : fixtures::digest(bytes) == digests_[k];
+      const bool is_same =
+          copy_ ? bytes == before[k].tensor->bytes : fixtures::digest(bytes) == digests_[k];
       if (!is_same) names.emplace_back(after[k].name);
     }
     return names;

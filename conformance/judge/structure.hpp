@@ -33,8 +33,8 @@ class StructureFindings {
   std::int64_t count_ = 0;
 };
 
-/// A fact of a case that the judge counted, "queries_without_key": not a fault. It becomes a field of
-/// the report.
+/// A fact of a case that the judge counted, "queries_without_key": not a fault. It becomes a field
+/// of the report.
 inline constexpr std::string_view count_rule = "count";
 inline Finding counted(std::string name, std::int64_t count) {
   return {.rule = std::string(count_rule),

@@ -16,11 +16,10 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// Whether reports of earlier versions lack the member.
 inline bool is_added(std::string_view name) {
-  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due",
-                                        "rows_blind",  "decided_by", "evidence",
-                                        "certainty",   "errors",     "double_double",
-                                        "untried",     "of_cause",   "run_declared",
-                                        "conform_declared", "documents"};
+  constexpr std::string_view added[] = {
+      "rows_summed", "worst_tile",   "rows_due",         "rows_blind",    "decided_by",
+      "evidence",    "certainty",    "errors",           "double_double", "untried",
+      "of_cause",    "run_declared", "conform_declared", "documents"};
   return std::ranges::find(added, name) != std::end(added);
 }
 

@@ -314,8 +314,7 @@ std::vector<Geometry> strides_and_padding() {
        .inputs = Striding::far,
        .outputs = Striding::far,
        .dtypes = {DType::fp16}},
-      {.problem = packed({9, 14}, {15, 8},
-                         [](Problem& p) { p.padding_q = 3, p.padding_kv = 5; }),
+      {.problem = packed({9, 14}, {15, 8}, [](Problem& p) { p.padding_q = 3, p.padding_kv = 5; }),
        .entry_point = FlashEntryPoint::u1,
        .dtypes = {DType::bf16, DType::fp32}},
   };

@@ -39,8 +39,8 @@ struct QueryAloneIsAsked : Kernel {
         inputs.query.strides != spec::contiguous_strides(inputs.query.shape))
       return Kernel::run(p, inputs, outputs);
     Op::Inputs changed = inputs;
-    for (const Input input : {&Op::Inputs::key, &Op::Inputs::value, &Op::Inputs::dy,
-                               &Op::Inputs::attention_in}) {
+    for (const Input input :
+         {&Op::Inputs::key, &Op::Inputs::value, &Op::Inputs::dy, &Op::Inputs::attention_in}) {
       spec::Tensor& tensor = changed.*input;
       tensor.offset = 0;
       tensor = read_with_strides(tensor, spec::contiguous_strides(tensor.shape));
@@ -55,9 +55,8 @@ struct BytesIn32Bits : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Op::Inputs changed = inputs;
-    changed.*input = misread(inputs.*input, [&](std::int64_t element) {
-      return place_in_32_bits(element, p.dtype);
-    });
+    changed.*input = misread(
+        inputs.*input, [&](std::int64_t element) { return place_in_32_bits(element, p.dtype); });
     Kernel::run(p, changed, outputs);
   }
 };

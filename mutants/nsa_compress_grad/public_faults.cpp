@@ -51,7 +51,7 @@ std::vector<Mutant> public_faults() {
       planted<TwoWindowsAtMost>("public_two_windows_at_most",
                                 "a token collects from two windows at most"),
       planted<JoinedSequences>("public_windows_across_sequences",
-                           "windows run on from one sequence into the next"),
+                               "windows run on from one sequence into the next"),
   };
   for (Mutant& one : all) one.subject = Subject::many_calls;
   return all;

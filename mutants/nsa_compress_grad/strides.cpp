@@ -34,9 +34,8 @@ struct InputBytesIn32Bits : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Op::Inputs changed = inputs;
-    changed.input = misread(inputs.input, [&](std::int64_t element) {
-      return place_in_32_bits(element, p.dtype);
-    });
+    changed.input = misread(
+        inputs.input, [&](std::int64_t element) { return place_in_32_bits(element, p.dtype); });
     Kernel::run(p, changed, outputs);
   }
 };

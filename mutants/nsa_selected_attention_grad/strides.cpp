@@ -22,9 +22,8 @@ struct KeyBytesIn32Bits : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Op::Inputs changed = inputs;
-    changed.key = misread(inputs.key, [&](std::int64_t element) {
-      return place_in_32_bits(element, p.dtype);
-    });
+    changed.key = misread(inputs.key,
+                          [&](std::int64_t element) { return place_in_32_bits(element, p.dtype); });
     Kernel::run(p, changed, outputs);
   }
 };

@@ -49,9 +49,9 @@ Refusal kind_of_lengths(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAC-C09", invalid, layout},           {"NSAC-C10", invalid, window},
-    {"NSAC-C11", invalid, stride},           {"NSAC-C11a", invalid, windows_move_on},
-    {"NSAC-C12", invalid, no_gaps},          {"NSAC-C13", invalid, kind_of_lengths},
+    {"NSAC-C09", invalid, layout},  {"NSAC-C10", invalid, window},
+    {"NSAC-C11", invalid, stride},  {"NSAC-C11a", invalid, windows_move_on},
+    {"NSAC-C12", invalid, no_gaps}, {"NSAC-C13", invalid, kind_of_lengths},
 };
 
 }  // namespace

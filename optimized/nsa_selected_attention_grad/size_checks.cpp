@@ -80,9 +80,9 @@ Refusal whole_blocks(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAS-C26", invalid, key_heads},    {"NSAS-C25", invalid, query_heads},
-    {"NSAS-C27", invalid, group},        {"NSAS-C21", invalid, head_sizes},
-    {"NSAS-C28", invalid, lengths},      {"NSAS-C30", invalid, whole_blocks},
+    {"NSAS-C26", invalid, key_heads}, {"NSAS-C25", invalid, query_heads},
+    {"NSAS-C27", invalid, group},     {"NSAS-C21", invalid, head_sizes},
+    {"NSAS-C28", invalid, lengths},   {"NSAS-C30", invalid, whole_blocks},
 };
 
 }  // namespace

@@ -25,14 +25,12 @@ void apply_strides(Parameters& parameters, const Strides& inputs, const Strides&
   if (inputs.is_contiguous() && outputs.is_contiguous()) return;
   std::vector<std::string_view> output_names;
   const Outputs names{};
-  visit_fields(names,
-               [&](std::string_view name, const auto&) { output_names.push_back(name); });
+  visit_fields(names, [&](std::string_view name, const auto&) { output_names.push_back(name); });
   std::int64_t number = 0;
   visit_fields(parameters, [&]<class Member>(std::string_view name, Member& member) {
     if constexpr (std::same_as<Member, Parameter>) {
       const bool is_output = std::ranges::find(output_names, name) != output_names.end();
-      if (member.present)
-        apply_striding(member, (is_output ? outputs : inputs).of(name), number);
+      if (member.present) apply_striding(member, (is_output ? outputs : inputs).of(name), number);
       ++number;
     }
   });

@@ -10,16 +10,14 @@ class SizeMutants : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SizeMutants, IsKilledByAPlannedCase) { testing::expect_killed_as_planned(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Small, SizeMutants,
-                         ::testing::Values("head_size_between", "group_of_nine", "six_sequences",
-                                           "window_of_tiles", "prefix_of_tiles",
-                                           "tokens_in_16_bits", "drop_bits_in_20_bits",
-                                           "value_of_no_whole_blocks", "one_in_100000",
-                                           "maximum_in_16_bits", "late_drop_bits_set",
-                                           "query_of_sequence", "last_round_missed",
-                                           "narrow_value_of_bsh", "late_rope_missed",
-                                           "drop_rows_of_square"),
-                         [](const auto& instance) { return std::string(instance.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Small, SizeMutants,
+    ::testing::Values("head_size_between", "group_of_nine", "six_sequences", "window_of_tiles",
+                      "prefix_of_tiles", "tokens_in_16_bits", "drop_bits_in_20_bits",
+                      "value_of_no_whole_blocks", "one_in_100000", "maximum_in_16_bits",
+                      "late_drop_bits_set", "query_of_sequence", "last_round_missed",
+                      "narrow_value_of_bsh", "late_rope_missed", "drop_rows_of_square"),
+    [](const auto& instance) { return std::string(instance.param); });
 
 /// What once convicted healthy kernels: one rounding that all rows share, which is no chance.
 TEST(FalseAlarms, AreNoneInTheCornersThatTheyLeft) {

@@ -114,8 +114,7 @@ TEST(SelectedConstraints, TheContestedReadingsAreDisputed) {
   Ids disputed;
   for (const auto& row : Op::requirements())
     if (row.standing == Standing::disputed) disputed.insert(row.id);
-  EXPECT_EQ(disputed,
-            (Ids{"NSAS-C12a", "NSAS-C33a", "NSAS-C44"}));
+  EXPECT_EQ(disputed, (Ids{"NSAS-C12a", "NSAS-C33a", "NSAS-C44"}));
 }
 
 TEST(SelectedConstraints, WhatThePageOffersIsNeitherDisputedNorOpen) {
@@ -128,11 +127,11 @@ TEST(SelectedConstraints, WhatThePageOffersIsNeitherDisputedNorOpen) {
       Asked{.problem = {.sparse_mode = 2, .atten_mask = SelectedMask::compressed}}.call();
   bytes.parameters.atten_mask.dtype = DType::uint8;
   EXPECT_EQ(broken_by(bytes), Ids{});
-  EXPECT_EQ(broken_by(Asked{.problem = {.seq_kv = 16 * 33,
-                                        .selected_block_size = 16,
-                                        .selected_block_count = 33}}
-                          .call()),
-            Ids{});
+  EXPECT_EQ(
+      broken_by(Asked{
+          .problem = {.seq_kv = 16 * 33, .selected_block_size = 16, .selected_block_count = 33}}
+                    .call()),
+      Ids{});
 }
 
 /// What the page itself says is documented, what follows from it derived, what the repository alone
@@ -140,8 +139,7 @@ TEST(SelectedConstraints, WhatThePageOffersIsNeitherDisputedNorOpen) {
 TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAS-C08a", "NSAS-C09", "NSAS-C14", "NSAS-C17a", "NSAS-C19",
                         "NSAS-C34",  "NSAS-C35", "NSAS-C40", "NSAS-C42a"};
-  const Ids derived = {"NSAS-C10c", "NSAS-C15",  "NSAS-C35a",
-                       "NSAS-C37",  "NSAS-C38", "NSAS-C39"};
+  const Ids derived = {"NSAS-C10c", "NSAS-C15", "NSAS-C35a", "NSAS-C37", "NSAS-C38", "NSAS-C39"};
   for (const auto& row : Op::requirements()) {
     EXPECT_EQ(row.standing == Standing::upstream, upstream.contains(row.id)) << row.id;
     EXPECT_EQ(row.standing == Standing::derived, derived.contains(row.id)) << row.id;

@@ -169,11 +169,9 @@ TEST(FlashConstraints, ARowHoldsWhereItDoesNotApply) {
 TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
   const Op::Problem wide{.heads_q = 256, .seq_q = 1, .head_dim = 512, .head_dim_v = 512};
   const auto with = [](std::int64_t batch, std::int64_t seq_q, std::int64_t seq_kv) {
-    return broken_by(Asked{.problem = {.batch = batch,
-                                       .seq_q = seq_q,
-                                       .seq_kv = seq_kv,
-                                       .head_dim = 1,
-                                       .head_dim_v = 1}}
+    return broken_by(Asked{
+        .problem =
+            {.batch = batch, .seq_q = seq_q, .seq_kv = seq_kv, .head_dim = 1, .head_dim_v = 1}}
                          .call());
   };
   EXPECT_EQ(broken_by(Asked{.problem = wide}.call()), Ids{});
@@ -327,7 +325,7 @@ TEST(FlashConstraints, WindowsAreBoundByTheLengths) {
   EXPECT_EQ(broken_with(9, -5), Ids{});  // pages: above -7, host code: from -5
   EXPECT_EQ(broken_with(9, -6), Ids{});  // the pages allow it, which is enough
   EXPECT_EQ(broken_with(9, -7), Ids{"FAG-C68"});
-  EXPECT_EQ(broken_with(-4, 9), Ids{});  // pages: above -5, host code: from -7
+  EXPECT_EQ(broken_with(-4, 9), Ids{});            // pages: above -5, host code: from -7
   EXPECT_EQ(broken_with(-7, 9), Ids{"FAG-C68a"});  // the host code alone allows it
   EXPECT_EQ(broken_with(-8, 9), Ids{"FAG-C68"});
   EXPECT_EQ(broken_with(2, -3), Ids{"FAG-C68"});
@@ -439,8 +437,7 @@ TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
       EXPECT_EQ(broken_by(Asked{.problem = p, .entry_point = entry_point}.call()), Ids{});
       Op::Problem ragged = p;
       ragged.lengths_kv = {16, 9};
-      EXPECT_EQ(broken_by(Asked{.problem = ragged, .entry_point = entry_point}.call()),
-                Ids{});
+      EXPECT_EQ(broken_by(Asked{.problem = ragged, .entry_point = entry_point}.call()), Ids{});
     }
   }
 }

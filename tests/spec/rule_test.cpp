@@ -63,11 +63,11 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
 TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4Bind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
-      {"FAG-C20", "u2 u4"}, {"FAG-C31", "u2 u4"},  {"FAG-C39", "u2 u4"},  {"FAG-C42", "u2 u4"},
-      {"FAG-C44", "u2 u4"}, {"FAG-C46", "u2 u4"},  {"FAG-C63", "u2 u4"},  {"FAG-C66a", "u2 u4"},
-      {"FAG-C67", "u2 u4"}, {"FAG-C79c", "u2 u4"}, {"FAG-C74", "u2"},     {"FAG-C75", "u2"},
-      {"FAG-C76", "u2"},    {"FAG-C78", "u2"},     {"FAG-C23c", "u2"},    {"FAG-C83", "u4"},
-      {"FAG-C41a", "u4"},   {"FAG-C38", ""},       {"FAG-P08", "u2"},     {"FAG-P12", "u4"}};
+      {"FAG-C20", "u2 u4"}, {"FAG-C31", "u2 u4"},  {"FAG-C39", "u2 u4"}, {"FAG-C42", "u2 u4"},
+      {"FAG-C44", "u2 u4"}, {"FAG-C46", "u2 u4"},  {"FAG-C63", "u2 u4"}, {"FAG-C66a", "u2 u4"},
+      {"FAG-C67", "u2 u4"}, {"FAG-C79c", "u2 u4"}, {"FAG-C74", "u2"},    {"FAG-C75", "u2"},
+      {"FAG-C76", "u2"},    {"FAG-C78", "u2"},     {"FAG-C23c", "u2"},   {"FAG-C83", "u4"},
+      {"FAG-C41a", "u4"},   {"FAG-C38", ""},       {"FAG-P08", "u2"},    {"FAG-P12", "u4"}};
   for (const auto& [id, on] : stated) {
     std::string names;
     for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {

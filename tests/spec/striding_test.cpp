@@ -108,8 +108,7 @@ TEST(Padding, LengthensThePackedTensorsOfItsSide) {
           .parameters;
   for (const Parameter* tensor : {&t.query, &t.dy, &t.attention_in, &t.dq, &t.softmax_max})
     EXPECT_EQ(tensor->shape[0], 11);
-  for (const Parameter* tensor : {&t.key, &t.value, &t.dk, &t.dv})
-    EXPECT_EQ(tensor->shape[0], 12);
+  for (const Parameter* tensor : {&t.key, &t.value, &t.dk, &t.dv}) EXPECT_EQ(tensor->shape[0], 12);
   EXPECT_EQ(t.actual_seq_qlen->back(), 5);
   EXPECT_EQ(query_extents(p).tokens(), 5);
   EXPECT_THROW(shape_of(Layout::bnsd, {.batch = 1, .heads = 1, .seq = 1, .dim = 1, .padding = 1}),

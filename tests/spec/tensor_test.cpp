@@ -141,7 +141,7 @@ TEST(HeadIndex, FollowsTheLayoutWhereTheTensorIsContiguous) {
 TEST(HeadIndex, FollowsTheStrides) {
   for (const auto& [layout, text] : spellings_of<Layout>.entries)
     for (const auto& [striding, name] : spellings_of<Striding>.entries) {
-    if (striding == Striding::far) continue;  // storage of 8 GiB
+      if (striding == Striding::far) continue;  // storage of 8 GiB
       const Tensor tensor = numbered(shape_of(layout, extents), striding);
       const auto viewed = viewed_elements(tensor);
       const HeadView view(tensor, layout, extents);

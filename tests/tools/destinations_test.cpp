@@ -202,13 +202,13 @@ TEST_F(Destinations, EveryCommandKeepsWhatIsNotItsResult) {
   const std::vector<std::string> to_export = {"export", folder / "c.h5", "--recipe-only",
                                               "nsa_compress_grad"};
   ASSERT_EQ(answer(registry, to_export).code, 0);
-  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
-           {"report", report, "--html", mine},
-           {"report", report, report, "--json", mine},
-           {"check", folder / "c.h5", "--report", mine},
-           {"check", folder / "c.h5", "--html", mine},
-           {"check", folder / "c.h5", "--junit", mine},
-           {"merge", report, "--report", mine}})
+  for (const std::vector<std::string>& line :
+       std::vector<std::vector<std::string>>{{"report", report, "--html", mine},
+                                             {"report", report, report, "--json", mine},
+                                             {"check", folder / "c.h5", "--report", mine},
+                                             {"check", folder / "c.h5", "--html", mine},
+                                             {"check", folder / "c.h5", "--junit", mine},
+                                             {"merge", report, "--report", mine}})
     expect_refusal(answer(registry, line), {"mine.txt', which exists and is not "});
   EXPECT_EQ(text_of(mine), "mine");
   for (const char* time : {"nothing lies there", "its own kind is replaced"}) {

@@ -71,9 +71,8 @@ TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
 }
 
 TEST(Shrink, ConfusedStridesNeedOneStridedTensor) {
-  const Json fields =
-      shrunk("dy_strides_of_attention_in", padded + " --inputs=mixed --outputs=mixed")["shrunk"]
-            ["fields"];
+  const Json fields = shrunk("dy_strides_of_attention_in",
+                             padded + " --inputs=mixed --outputs=mixed")["shrunk"]["fields"];
   const auto inputs = fields["inputs"].get<std::string>();
   EXPECT_TRUE(inputs.starts_with("dy:") || inputs.starts_with("attention_in:")) << inputs;
   EXPECT_EQ(inputs.find(','), std::string::npos) << inputs;

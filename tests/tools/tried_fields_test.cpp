@@ -37,8 +37,9 @@ TEST(ShrunkText, NamesTheFieldsThatWereNotTriedInTime) {
   shrunk.end = conformance::ShrinkEnd::seconds;
   EXPECT_EQ(cli::end_text(shrunk), "after 12 runs the budget of time was spent");
   shrunk.untried = {"seq_q", "heads"};
-  EXPECT_EQ(cli::end_text(shrunk),
-            "after 12 runs the budget of time was spent; these fields were not tried: seq_q, heads");
+  EXPECT_EQ(
+      cli::end_text(shrunk),
+      "after 12 runs the budget of time was spent; these fields were not tried: seq_q, heads");
 }
 
 TEST(ShrunkText, CountsTheCasesThatOtherNumericsExplain) {

@@ -144,8 +144,7 @@ const CLI::App& app_of(const CLI::App& app, const std::vector<std::string>& word
   for (const std::string& word : words) {
     const auto subcommands =
         at->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
-    if (subcommands.empty())
-      throw UsageError("no command '" + word + "'" + instead_of(word, *at));
+    if (subcommands.empty()) throw UsageError("no command '" + word + "'" + instead_of(word, *at));
     at = subcommands.front();
   }
   return *at;

@@ -146,8 +146,7 @@ Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, s
 Outcome outcome_of(const spec::Tensor* tensor, const Outline& lent, spec::Storage memory) {
   if (tensor == nullptr) return Outcome::absent;
   if (outline_of(tensor) != lent) return Outcome::replaced;
-  if (tensor->bytes.data() != memory.data() && lent.bytes > 0)
-    memory.copy_from(tensor->bytes);
+  if (tensor->bytes.data() != memory.data() && lent.bytes > 0) memory.copy_from(tensor->bytes);
   return Outcome::kept;
 }
 

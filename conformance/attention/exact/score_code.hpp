@@ -40,10 +40,10 @@ struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
   double maximum = 0;              ///< softmax_max
   double above_maximum = 0;        ///< what the rounding of softmax_max took from the score
-  std::int64_t offset = 0;     ///< maximum of the row, where exact, in scale.factor
-  std::int64_t raised = 0;     ///< what the products add to all its scores besides, likewise
-  std::int64_t steepness = 0;  ///< what they take from them per position of the key, likewise
-  std::int64_t parity = 0;     ///< what they add to the scores of odd keys, likewise
+  std::int64_t offset = 0;         ///< maximum of the row, where exact, in scale.factor
+  std::int64_t raised = 0;         ///< what the products add to all its scores besides, likewise
+  std::int64_t steepness = 0;      ///< what they take from them per position of the key, likewise
+  std::int64_t parity = 0;         ///< what they add to the scores of odd keys, likewise
   std::uint32_t code = 0, care = 0;
   std::int64_t direction = 0;  ///< head_dim 1: sign of the query, 0: all keys score 0
   bool exact = false;          ///< keys.size() is 1, 2, 4 or 8

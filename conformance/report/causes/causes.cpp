@@ -161,8 +161,8 @@ bool are_alike(const Group& a, const Group& b) {
   const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
   const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
   if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
-  const bool is_part = static_cast<double>(both) >=
-                       limits::nested * static_cast<double>(b.cases.size());
+  const bool is_part =
+      static_cast<double>(both) >= limits::nested * static_cast<double>(b.cases.size());
   // An output without a rule of its own fails with the one that has one.
   if (b.terms.empty()) return is_part && !a.terms.empty();
   // The rule of one is that of the other, with a term for where it does not show.

@@ -60,8 +60,8 @@ std::optional<double> number(const std::string& text) {
 double bits_of(const std::string& limit) {
   if (!number(limit)) return 0;
   const auto digits = std::ranges::count_if(limit, [](char c) { return c >= '0' && c <= '9'; });
-  return limits::bits_of_digit * static_cast<double>(std::max<std::ptrdiff_t>(
-                                     0, digits - limits::free_digits));
+  return limits::bits_of_digit *
+         static_cast<double>(std::max<std::ptrdiff_t>(0, digits - limits::free_digits));
 }
 
 const char* regime(const spec::Metric& metric) { return metric.value > 0 ? taken : not_taken; }
@@ -163,9 +163,9 @@ void Collector::add(const Column& column) {
   for (const std::string& value : column.values)
     if (!value.empty() && seen.insert(value).second) values.push_back(value);
   const bool is_violation = column.name == violated || column.name == violation;
-  const auto kind = is_violation         ? Condition::Kind::violation
+  const auto kind = is_violation       ? Condition::Kind::violation
                     : column.is_regime ? Condition::Kind::regime
-                                         : Condition::Kind::field;
+                                       : Condition::Kind::field;
   const auto add_value = [&](const std::string& text, const std::string& value, bool is_equal) {
     add({.text = text,
          .test =
@@ -311,9 +311,8 @@ class SizeTerms {
     std::set<double> ratios;
     for (const CaseReport* report : cases_)
       if (const auto one = ratio(*report)) ratios.insert(*one);
-    if (ratios.size() < 3 || std::ranges::any_of(ratios, [](double x) {
-          return x < 1 || std::floor(x) != x;
-        }))
+    if (ratios.size() < 3 ||
+        std::ranges::any_of(ratios, [](double x) { return x < 1 || std::floor(x) != x; }))
       return;
     const auto add_ratio = [&](const char* sign, double limit, const auto& compare) {
       collector_.add({.text = fmt::format("{}/{}{}{}", left, right, sign, limit),

@@ -201,8 +201,8 @@ std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Grou
   std::erase_if(groups, [&](const Group& group) {
     const auto size = static_cast<double>(group.cases.size());
     const double share = size / (size + static_cast<double>(group.others));
-    const bool is_tendency = group.terms.empty() ||
-                             (!is_sure(group) && share < limits::least_contrast * elsewhere);
+    const bool is_tendency =
+        group.terms.empty() || (!is_sure(group) && share < limits::least_contrast * elsewhere);
     if (is_tendency) left.insert(group.cases.begin(), group.cases.end());
     return is_tendency;
   });

@@ -83,9 +83,9 @@ class Grouping {
   std::vector<Fact> facts_;  ///< of the cases, then of the neighbours
   std::size_t cases_;
   std::vector<std::size_t> learnt_;
-  std::vector<Condition> conditions_;         ///< on the learnt cases
+  std::vector<Condition> conditions_;          ///< on the learnt cases
   std::deque<std::vector<Condition>> joined_;  ///< values of choices, for each way
-  std::vector<Terms> rules_;                  ///< of the ways so far
+  std::vector<Terms> rules_;                   ///< of the ways so far
 };
 
 }  // namespace assay::conformance

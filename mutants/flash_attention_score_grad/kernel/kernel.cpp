@@ -32,8 +32,7 @@ std::vector<std::uint8_t> bytes_of(const spec::Tensor& tensor) {
 void clear_last_tokens(spec::Tensor& tensor, std::int64_t tokens) {
   if (tokens == 0) return;
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
-  const std::int64_t kept =
-      (tensor.shape[0] - tokens) * (std::ssize(elements) / tensor.shape[0]);
+  const std::int64_t kept = (tensor.shape[0] - tokens) * (std::ssize(elements) / tensor.shape[0]);
   for (auto k = static_cast<std::size_t>(kept); k < elements.size(); ++k)
     tensor.store(elements[k], 0);
 }

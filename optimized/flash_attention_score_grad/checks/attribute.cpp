@@ -65,8 +65,7 @@ Refusal full_prefix_mode(const Call& call) {
   const bool excluded = call.entry_point == spec::FlashEntryPoint::u2 ||
                         call.entry_point == spec::FlashEntryPoint::u4;
   return unless(!excluded || call.attributes.sparse_mode != 5,
-                "sparseMode is 5; it must not be 5 on " +
-                    std::string(to_string(call.entry_point)));
+                "sparseMode is 5; it must not be 5 on " + std::string(to_string(call.entry_point)));
 }
 
 std::vector<Shape> legal_mask_shapes(const Call& call) {
@@ -136,17 +135,14 @@ Refusal token_limits(const Call& call) {
   if (!is_windowed(call, 0) && !is_windowed(call, 4)) return std::nullopt;
   for (const auto& [q, kv] : planned_sequences(call)) {
     if (q == 0 || kv == 0) continue;
-    const Refusal refusal = mode == 0
-                                ? edges_within(call, std::max(q - 1, kv), std::max(kv - 1, q))
-                                : edges_within(call, q, kv);
+    const Refusal refusal = mode == 0 ? edges_within(call, std::max(q - 1, kv), std::max(kv - 1, q))
+                                      : edges_within(call, q, kv);
     if (refusal) return refusal;
   }
   return mode == 0 ? window_open(call) : std::nullopt;
 }
 
-Refusal band(const Call& call) {
-  return is_windowed(call, 4) ? window_open(call) : std::nullopt;
-}
+Refusal band(const Call& call) { return is_windowed(call, 4) ? window_open(call) : std::nullopt; }
 
 /// The sequence to which sparseMode 7 or 8 applies the window.
 Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {

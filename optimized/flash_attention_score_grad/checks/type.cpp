@@ -132,12 +132,12 @@ Refusal other_format(const Call& call) { return first_private(other_tensors(call
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"FAG-C22", invalid, float8},     {"FAG-C20", invalid, operands},
-    {"FAG-C27", invalid, ropes},      {"FAG-C21", invalid, gradients},
-    {"FAG-C21a", invalid, attention}, {"FAG-C21", invalid, rope_gradients},
-    {"FAG-C23", invalid, pse},        {"FAG-C23c", invalid, slopes_of_u2},
-    {"FAG-C24", invalid, drop_mask},  {"FAG-C25", invalid, atten_mask},
-    {"FAG-C26", invalid, statistics}, {"FAG-C28", invalid, format},
+    {"FAG-C22", invalid, float8},        {"FAG-C20", invalid, operands},
+    {"FAG-C27", invalid, ropes},         {"FAG-C21", invalid, gradients},
+    {"FAG-C21a", invalid, attention},    {"FAG-C21", invalid, rope_gradients},
+    {"FAG-C23", invalid, pse},           {"FAG-C23c", invalid, slopes_of_u2},
+    {"FAG-C24", invalid, drop_mask},     {"FAG-C25", invalid, atten_mask},
+    {"FAG-C26", invalid, statistics},    {"FAG-C28", invalid, format},
     {"FAG-C28a", invalid, other_format}, {"FAG-C29", invalid, reserved},
 };
 

@@ -177,8 +177,8 @@ FlashRequirement no_lone_empty_input() {
 }  // namespace
 
 std::vector<FlashRequirement> empty_extent_requirements() {
-  return {no_batch(), no_sequence(), no_tokens(), no_channels(), some_heads(),
-          no_lone_empty_input()};
+  return {no_batch(),    no_sequence(), no_tokens(),
+          no_channels(), some_heads(),  no_lone_empty_input()};
 }
 
 }  // namespace assay::spec::detail

@@ -154,29 +154,29 @@ FlashRequirement statistics_shape() {
 }
 
 FlashRequirement statistics_shape_of_table() {
-  return {.id = "FAG-C46a",
-          .statement =
-              "softmaxMax and softmaxSum are not [N, T, 8], which the parameter table lists and "
-              "the constraints contradict.",
-          .source = {rope_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q3",
-          .applies =
-              [](const FlashCall& c) { return lists_heads_first(c) && has_query_extents(c); },
-          .holds =
-              [](const FlashCall& c) {
-                return !has_shape_of_table(c, c.parameters.softmax_max) &&
-                       !has_shape_of_table(c, c.parameters.softmax_sum);
-              },
-          .violations = {{"softmax_max_and_sum", [](FlashCall& c) {
-                            if (!lists_heads_first(c)) return;
-                            for (const FlashMember member : {&P::softmax_max, &P::softmax_sum}) {
-                              Parameter& parameter = c.parameters.*member;
-                              if (parameter.shape.size() == 3)
-                                reshape(parameter, with_heads_exchanged(parameter.shape));
-                            }
-                          }}}};
+  return {
+      .id = "FAG-C46a",
+      .statement =
+          "softmaxMax and softmaxSum are not [N, T, 8], which the parameter table lists and "
+          "the constraints contradict.",
+      .source = {rope_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q3",
+      .applies = [](const FlashCall& c) { return lists_heads_first(c) && has_query_extents(c); },
+      .holds =
+          [](const FlashCall& c) {
+            return !has_shape_of_table(c, c.parameters.softmax_max) &&
+                   !has_shape_of_table(c, c.parameters.softmax_sum);
+          },
+      .violations = {{"softmax_max_and_sum", [](FlashCall& c) {
+                        if (!lists_heads_first(c)) return;
+                        for (const FlashMember member : {&P::softmax_max, &P::softmax_sum}) {
+                          Parameter& parameter = c.parameters.*member;
+                          if (parameter.shape.size() == 3)
+                            reshape(parameter, with_heads_exchanged(parameter.shape));
+                        }
+                      }}}};
 }
 
 FlashRequirement padded_statistics_shape() {

@@ -199,8 +199,7 @@ FlashRequirement empty_key_lengths() {
   };
   return {
       .id = "TND-2a",
-      .statement =
-          "No sequence is without keys: the pages allow sequences without queries alone.",
+      .statement = "No sequence is without keys: the pages allow sequences without queries alone.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::open,
       .stated_for = u_pages,
@@ -268,8 +267,9 @@ FlashRequirement gradients_of_padding() {
                 return excess.query < 0 || excess.key < 0;
               },
           .holds = always,
-          .reason = "it speaks of elements, which phase 1 does not read; cases with padding_q or "
-                    "padding_kv judge it"};
+          .reason =
+              "it speaks of elements, which phase 1 does not read; cases with padding_q or "
+              "padding_kv judge it"};
 }
 
 FlashRequirement trailing_nothing() {
@@ -331,11 +331,20 @@ FlashRequirement limits_of_lengths() {
 }  // namespace
 
 std::vector<FlashRequirement> length_requirements() {
-  return {lengths_present(),   number_of_lengths(),  number_of_lengths_with_prefix(),
-          packed_tokens(),     some_length(),        empty_lengths(),
-          empty_key_lengths(), sums_within_tokens(), abandoned_tokens(),
-          gradients_of_padding(), trailing_nothing(), ascending_sums(),
-          gradients_of_empty_sequences(), limits_of_lengths()};
+  return {lengths_present(),
+          number_of_lengths(),
+          number_of_lengths_with_prefix(),
+          packed_tokens(),
+          some_length(),
+          empty_lengths(),
+          empty_key_lengths(),
+          sums_within_tokens(),
+          abandoned_tokens(),
+          gradients_of_padding(),
+          trailing_nothing(),
+          ascending_sums(),
+          gradients_of_empty_sequences(),
+          limits_of_lengths()};
 }
 
 }  // namespace assay::spec::detail

@@ -273,8 +273,8 @@ FlashRequirement mask_inside_window() {
 }  // namespace
 
 std::vector<FlashRequirement> mask_requirements() {
-  return {mode_range(),       padded_modes(),          no_prefix_modes(),
-          full_prefix_mode(), no_full_prefix_mode(),   mask_shapes(),
+  return {mode_range(),       padded_modes(),           no_prefix_modes(),
+          full_prefix_mode(), no_full_prefix_mode(),    mask_shapes(),
           packed_masks(),     compressed_mask_shapes(), mask_inside_window()};
 }
 

@@ -230,23 +230,23 @@ FlashRequirement packed_pse_shapes() {
   static constexpr auto is_beside_the_page = [](const FlashCall& c) {
     return is_u2(c) ? is_packed_pse_of(c, {PseShape::packed_bn1s}) : is_taken_only(c);
   };
-  return {.id = "FAG-C79b",
-          .statement =
-              "pseShift of packed sequences has more than one axis; the host code also takes "
-              "[N*T2] and [N*sum of Sq*Skv], one sequence after the other.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::open,
-          .stated_for = u1_page,
-          .page_for = public_pages,
-          .sides = {Side::reject},
-          .notes = "FAG-Q17",
-          .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
-          .holds = [](const FlashCall& c) { return !is_beside_the_page(c); },
-          .violations = {{"keys",
-                          [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
-                         {"scores", [](FlashCall& c) {
-                            if (!is_u2(c)) replace_packed_pse(c, PseShape::packed_bnss);
-                          }}}};
+  return {
+      .id = "FAG-C79b",
+      .statement =
+          "pseShift of packed sequences has more than one axis; the host code also takes "
+          "[N*T2] and [N*sum of Sq*Skv], one sequence after the other.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::open,
+      .stated_for = u1_page,
+      .page_for = public_pages,
+      .sides = {Side::reject},
+      .notes = "FAG-Q17",
+      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+      .holds = [](const FlashCall& c) { return !is_beside_the_page(c); },
+      .violations = {{"keys", [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
+                     {"scores", [](FlashCall& c) {
+                        if (!is_u2(c)) replace_packed_pse(c, PseShape::packed_bnss);
+                      }}}};
 }
 
 FlashRequirement unlisted_pse_shapes() {
@@ -343,23 +343,22 @@ FlashRequirement compressed_pse_of_unequal_lengths() {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&
            !has_empty_length(*query_as_given(c)) && !has_empty_length(*key_as_given(c));
   };
-  return {
-      .id = "FAG-C81a",
-      .statement =
-          "A pseShift of 1024 rows for packed sequences needs Sq = Skv; only the pages of the "
-          "padded entry points say so.",
-      .source = {upstream_fourth_unpadding_page, "pseShift"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .applies = concerned,
-      .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
-      .violations = {{"lengths", [](FlashCall& c) {
-                        if (!is_packed(c)) return;
-                        attach_compressed_pse(c, [](FlashProblem& p) {
-                          make_longer_than_compressed(p);
-                          ++p.seq_kv;
-                        });
-                      }}}};
+  return {.id = "FAG-C81a",
+          .statement =
+              "A pseShift of 1024 rows for packed sequences needs Sq = Skv; only the pages of the "
+              "padded entry points say so.",
+          .source = {upstream_fourth_unpadding_page, "pseShift"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = concerned,
+          .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
+          .violations = {{"lengths", [](FlashCall& c) {
+                            if (!is_packed(c)) return;
+                            attach_compressed_pse(c, [](FlashProblem& p) {
+                              make_longer_than_compressed(p);
+                              ++p.seq_kv;
+                            });
+                          }}}};
 }
 
 }  // namespace

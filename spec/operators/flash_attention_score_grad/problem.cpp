@@ -133,11 +133,9 @@ Call<Op> call_of(const Op::Problem& p, FlashEntryPoint entry_point, Product prod
   t.attention_in = head_tensor(dy_extents(p));
   t.softmax_max = described(DType::fp32, statistics_shape(p));
   t.softmax_sum = described(DType::fp32, statistics_shape(p));
-  if (p.atten_mask != MaskShape::absent)
-    t.atten_mask = described(p.mask_dtype, mask_shape(p));
+  if (p.atten_mask != MaskShape::absent) t.atten_mask = described(p.mask_dtype, mask_shape(p));
   if (p.pse_shift != PseShape::absent) t.pse_shift = described(pse_dtype(p), pse_shape(p));
-  if (p.drop_mask != DropMask::absent)
-    t.drop_mask = described(DType::uint8, drop_mask_shape(p));
+  if (p.drop_mask != DropMask::absent) t.drop_mask = described(DType::uint8, drop_mask_shape(p));
   t.dq = head_tensor(query_extents(p));
   t.dk = head_tensor(key_extents(p));
   t.dv = head_tensor(value_extents(p));

@@ -207,8 +207,8 @@ FlashRequirement inner_precise() {
 }  // namespace
 
 std::vector<FlashRequirement> reserved_requirements() {
-  return {scalars(),     reserved_types(), dpse_types(),
-          passed_dpse(), reserved_ranks(), unused_on_u3(), inner_precise()};
+  return {scalars(),        reserved_types(), dpse_types(),   passed_dpse(),
+          reserved_ranks(), unused_on_u3(),   inner_precise()};
 }
 
 }  // namespace assay::spec::detail

@@ -192,25 +192,24 @@ FlashRequirement wide_head_size_limit() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return (is_u3(c) || is_of_public_page(c)) && has_query_extents(c);
   };
-  return {
-      .id = "FAG-C44",
-      .statement = "The head size of query is at most 768.",
-      .source = {rope_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = u3_page,
-      .page_for = public_pages,
-      .sides = {Side::accept, Side::reject},
-      .applies = concerned,
-      .holds =
-          [](const FlashCall& c) {
-            return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
-          },
-      .reaches = [](const FlashCall& c) { return query_as_given(c)->dim == widest_head_dim; },
-      .violations = {{"head_dim", [](FlashCall& c) {  // a multiple of 8
-                        if (is_u3(c) || is_of_public_page(c))
-                          rewrite(c,
-                                  [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
-                      }}}};
+  return {.id = "FAG-C44",
+          .statement = "The head size of query is at most 768.",
+          .source = {rope_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u3_page,
+          .page_for = public_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
+              },
+          .reaches = [](const FlashCall& c) { return query_as_given(c)->dim == widest_head_dim; },
+          .violations = {{"head_dim", [](FlashCall& c) {  // a multiple of 8
+                            if (is_u3(c) || is_of_public_page(c))
+                              rewrite(
+                                  c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
+                          }}}};
 }
 
 bool is_of_narrow_page(const FlashCall& c) { return is_padded(c) || is_u1(c); }
@@ -246,28 +245,28 @@ FlashRequirement narrow_head_sizes() {
     return is_of_narrow_page(c) && has_query_extents(c) &&
            query_as_given(c)->dim <= widest_head_dim;
   };
-  return {
-      .id = "FAG-C44a",
-      .statement = "The head size of query is at most 512; newer pages say 768.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::open,
-      .stated_for = g_u1_pages,
-      .sides = {Side::reject},
-      .notes = "FAG-Q2",
-      .applies = concerned,
-      .holds =
-          [](const FlashCall& c) {
-            return !concerned(c) || query_as_given(c)->dim <= agreed_head_dim;
-          },
-      .violations = {{"head_dim_513",
-                      [](FlashCall& c) {
-                        if (!is_of_narrow_page(c)) return;
-                        rewrite(c, [](FlashProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
-                      }},
-                     {"head_dim_768", [](FlashCall& c) {
-                        if (!is_of_narrow_page(c)) return;
-                        rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim); });
-                      }}}};
+  return {.id = "FAG-C44a",
+          .statement = "The head size of query is at most 512; newer pages say 768.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::open,
+          .stated_for = g_u1_pages,
+          .sides = {Side::reject},
+          .notes = "FAG-Q2",
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || query_as_given(c)->dim <= agreed_head_dim;
+              },
+          .violations = {{"head_dim_513",
+                          [](FlashCall& c) {
+                            if (!is_of_narrow_page(c)) return;
+                            rewrite(c,
+                                    [](FlashProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
+                          }},
+                         {"head_dim_768", [](FlashCall& c) {
+                            if (!is_of_narrow_page(c)) return;
+                            rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim); });
+                          }}}};
 }
 
 /// Whether `count` is beyond the reading of a limit in powers of 1000 and within that of 1024.
@@ -335,9 +334,9 @@ FlashRequirement meaning_of_k_and_m() {
 }  // namespace
 
 std::vector<FlashRequirement> size_requirements() {
-  return {heads_limit(),       batch_limit(),        batch_limit_with_prefix(),
-          sequence_limit(),    packed_sequence_limit(), token_limit(),
-          wide_head_size_limit(), narrow_head_sizes(), head_size_limit(),
+  return {heads_limit(),          batch_limit(),           batch_limit_with_prefix(),
+          sequence_limit(),       packed_sequence_limit(), token_limit(),
+          wide_head_size_limit(), narrow_head_sizes(),     head_size_limit(),
           meaning_of_k_and_m()};
 }
 

@@ -181,9 +181,7 @@ FlashRequirement no_8_bit_floats() {
 
 /// The page lists two kinds of axes, none and one; the host code counts elements.
 FlashRequirement drop_mask_rank() {
-  static constexpr auto concerned = [](const FlashCall& c) {
-    return is_u1(c) && has_drop_mask(c);
-  };
+  static constexpr auto concerned = [](const FlashCall& c) { return is_u1(c) && has_drop_mask(c); };
   return {.id = "FAG-C24a",
           .statement = "dropMask has one axis: so the page lists it.",
           .source = {unpadding_page, "parameters"},

@@ -80,14 +80,12 @@ bool is_of_host_alone(const FlashCall& c) {
 
 /// Some empty sequence, of no query or no key, would make the window illegal.
 bool binds_nothing(const FlashCall& c) {
-  return std::ranges::any_of(
-             windows_in_mode(c, 0),
-             [](const Window& w) {
-               return w.is_empty() && (!pages_allow(w) || !host_allows(w));
-             }) ||
-         std::ranges::any_of(windows_in_mode(c, 4), [](const Window& w) {
-           return w.is_empty() && !host_allows_band(w);
-         });
+  return std::ranges::any_of(windows_in_mode(c, 0),
+                             [](const Window& w) {
+                               return w.is_empty() && (!pages_allow(w) || !host_allows(w));
+                             }) ||
+         std::ranges::any_of(windows_in_mode(c, 4),
+                             [](const Window& w) { return w.is_empty() && !host_allows_band(w); });
 }
 
 void confine(FlashCall& call, std::int64_t mode, std::int64_t pre, std::int64_t next) {

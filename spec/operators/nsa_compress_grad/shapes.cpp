@@ -142,13 +142,12 @@ CompressRow any_head_size() {
 }
 
 CompressRow beyond_the_forward() {
-  return offered_sizes(
-      "NSAC-C20", "N and compressBlockSize may be above 128, and D above 256.",
-      {compress_page, "constraints"}, "NSAC-Q13", [](const CompressCall& c) {
-        return ranks_fit(c) && (c.parameters.input.shape[heads] > most_heads ||
-                                c.parameters.input.shape[dim] > largest_head ||
-                                c.attributes.compress_block_size > largest_window);
-      });
+  return offered_sizes("NSAC-C20", "N and compressBlockSize may be above 128, and D above 256.",
+                       {compress_page, "constraints"}, "NSAC-Q13", [](const CompressCall& c) {
+                         return ranks_fit(c) && (c.parameters.input.shape[heads] > most_heads ||
+                                                 c.parameters.input.shape[dim] > largest_head ||
+                                                 c.attributes.compress_block_size > largest_window);
+                       });
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ void pass_lengths(CompressCall& call) {
   call.attributes.act_seq_len_type = 1;
   if (!has_sums(call) || !is_ascending(call.parameters.act_seq_len)) return;
   std::int64_t before = 0;
-  for (std::int64_t& entry : *call.parameters.act_seq_len)
-    entry -= std::exchange(before, entry);
+  for (std::int64_t& entry : *call.parameters.act_seq_len) entry -= std::exchange(before, entry);
 }
 
 CompressRow layout() {
@@ -183,10 +182,7 @@ CompressRow ascending_sums() {
           .sides = {Side::accept, Side::reject},
           .notes = "NSAC-Q5, NSAC-Q6",
           .applies = has_sums,
-          .holds =
-              [](const CompressCall& c) {
-                return !has_sums(c) || is_ascending(sums_of(c));
-              },
+          .holds = [](const CompressCall& c) { return !has_sums(c) || is_ascending(sums_of(c)); },
           .violations = {{"falling",
                           [](CompressCall& c) {
                             if (!has_sums(c)) return;

@@ -130,61 +130,61 @@ SelectedRow rising_sums() {
 }
 
 SelectedRow query_tokens() {
-  return {.id = "NSAS-C22",
-          .statement =
-              "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, "
-              "softmaxSum "
-              "and topkIndices have requirements of their own.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-U6",
-          .applies = ranks_fit,
-          .holds =
-              [](const SelectedCall& c) {
-                return !ranks_fit(c) ||
-                       (has_legal_tokens(c.parameters.query) &&
-                        same_tokens(c, &P::query, {&P::attention_out, &P::attention_out_grad}));
-              },
-          .reaches =
-              [](const SelectedCall& c) { return c.parameters.query.shape[0] >= agreed_tokens; },
-          .violations = {{"attention_out", grow_one<Op, &P::attention_out, 0>},
-                         {"attention_out_grad", grow_one<Op, &P::attention_out_grad, 0>},
-                         {"too_many", [](SelectedCall& c) {
-                            rewrite(c, [](SelectedProblem& p) {
-                              p.batch = too_many_longest;
-                              p.seq_q = agreed_longest;
-                            });
-                          }}}};
+  return {
+      .id = "NSAS-C22",
+      .statement =
+          "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, "
+          "softmaxSum "
+          "and topkIndices have requirements of their own.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-U6",
+      .applies = ranks_fit,
+      .holds =
+          [](const SelectedCall& c) {
+            return !ranks_fit(c) ||
+                   (has_legal_tokens(c.parameters.query) &&
+                    same_tokens(c, &P::query, {&P::attention_out, &P::attention_out_grad}));
+          },
+      .reaches = [](const SelectedCall& c) { return c.parameters.query.shape[0] >= agreed_tokens; },
+      .violations = {{"attention_out", grow_one<Op, &P::attention_out, 0>},
+                     {"attention_out_grad", grow_one<Op, &P::attention_out_grad, 0>},
+                     {"too_many", [](SelectedCall& c) {
+                        rewrite(c, [](SelectedProblem& p) {
+                          p.batch = too_many_longest;
+                          p.seq_q = agreed_longest;
+                        });
+                      }}}};
 }
 
 SelectedRow key_tokens() {
-  return {.id = "NSAS-C23",
-          .statement = "key and value have the same 1 to 2M tokens.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-U6",
-          .applies = ranks_fit,
-          .holds =
-              [](const SelectedCall& c) {
-                return !ranks_fit(c) ||
-                       (has_legal_tokens(c.parameters.key) && same_tokens(c, &P::key, {&P::value}));
-              },
-          .reaches =
-              [](const SelectedCall& c) { return c.parameters.key.shape[0] >= agreed_tokens; },
-          .violations = {{"value",
-                          [](SelectedCall& c) {
-                            grow(c.parameters.value, 0);
-                            grow(c.parameters.dv, 0);
-                          }},
-                         {"too_many", [](SelectedCall& c) {
-                            rewrite(c, [](SelectedProblem& p) {
-                              const std::int64_t blocks = agreed_longest / p.selected_block_size;
-                              p.batch = too_many_longest + 1;
-                              p.seq_kv = blocks * p.selected_block_size;
-                            });
-                          }}}};
+  return {
+      .id = "NSAS-C23",
+      .statement = "key and value have the same 1 to 2M tokens.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-U6",
+      .applies = ranks_fit,
+      .holds =
+          [](const SelectedCall& c) {
+            return !ranks_fit(c) ||
+                   (has_legal_tokens(c.parameters.key) && same_tokens(c, &P::key, {&P::value}));
+          },
+      .reaches = [](const SelectedCall& c) { return c.parameters.key.shape[0] >= agreed_tokens; },
+      .violations = {{"value",
+                      [](SelectedCall& c) {
+                        grow(c.parameters.value, 0);
+                        grow(c.parameters.dv, 0);
+                      }},
+                     {"too_many", [](SelectedCall& c) {
+                        rewrite(c, [](SelectedProblem& p) {
+                          const std::int64_t blocks = agreed_longest / p.selected_block_size;
+                          p.batch = too_many_longest + 1;
+                          p.seq_kv = blocks * p.selected_block_size;
+                        });
+                      }}}};
 }
 
 /// Too many sequences have too many tokens, since none is empty: NSAS-C22 and NSAS-C23 have that
@@ -220,34 +220,35 @@ SelectedRow number_of_sequences() {
 /// NSAS-C15 has the ways to make a sequence empty, which break this requirement with it.
 SelectedRow length_limits() {
   static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
-  return {
-      .id = "NSAS-C28",
-      .statement = "Every sequence of query and of key has 1 to 128K tokens.",
-      .source = {selected_page, "constraints"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .applies = has_sums,
-      .holds =
-          [](const SelectedCall& c) {
-            return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
-                                    every_length(c.parameters.actual_seq_kvlen, fits));
-          },
-      .reaches =
-          [](const SelectedCall& c) {
-            static constexpr auto shorter = [](std::int64_t length) {
-              return length < agreed_longest;
-            };
-            return !every_length(c.parameters.actual_seq_qlen, shorter) ||
-                   !every_length(c.parameters.actual_seq_kvlen, shorter);
-          },
-      .violations = {
-          {"query",
-           [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { p.seq_q = longest + 1; }); }},
-          {"key", [](SelectedCall& c) {
-             rewrite(c, [](SelectedProblem& p) {
-               p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
-             });
-           }}}};
+  return {.id = "NSAS-C28",
+          .statement = "Every sequence of query and of key has 1 to 128K tokens.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_sums,
+          .holds =
+              [](const SelectedCall& c) {
+                return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
+                                        every_length(c.parameters.actual_seq_kvlen, fits));
+              },
+          .reaches =
+              [](const SelectedCall& c) {
+                static constexpr auto shorter = [](std::int64_t length) {
+                  return length < agreed_longest;
+                };
+                return !every_length(c.parameters.actual_seq_qlen, shorter) ||
+                       !every_length(c.parameters.actual_seq_kvlen, shorter);
+              },
+          .violations = {{"query",
+                          [](SelectedCall& c) {
+                            rewrite(c, [](SelectedProblem& p) { p.seq_q = longest + 1; });
+                          }},
+                         {"key", [](SelectedCall& c) {
+                            rewrite(c, [](SelectedProblem& p) {
+                              p.seq_kv =
+                                  (longest / p.selected_block_size + 1) * p.selected_block_size;
+                            });
+                          }}}};
 }
 
 SelectedRow meaning_of_k_and_m() {
@@ -269,10 +270,9 @@ SelectedRow meaning_of_k_and_m() {
           .holds =
               [](const SelectedCall& c) {
                 const P& p = c.parameters;
-                return !has_lengths(c) ||
-                       (!is_between(p.query) && !is_between(p.key) &&
-                        every_length(p.actual_seq_qlen, agreed) &&
-                        every_length(p.actual_seq_kvlen, agreed));
+                return !has_lengths(c) || (!is_between(p.query) && !is_between(p.key) &&
+                                           every_length(p.actual_seq_qlen, agreed) &&
+                                           every_length(p.actual_seq_kvlen, agreed));
               },
           .violations = {
               {"seq_q",

@@ -127,19 +127,19 @@ SelectedRow key_heads() {
 }
 
 SelectedRow group_sizes() {
-  return {.id = "NSAS-C27",
-          .statement = "1 to 32 heads of query share a head of key.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_groups,
-          .holds =
-              [](const SelectedCall& c) {
-                return !has_groups(c) || heads_q(c) / heads_kv(c) <= largest_group;
-              },
-          .reaches =
-              [](const SelectedCall& c) { return heads_q(c) / heads_kv(c) == largest_group; },
-          .violations = {{"33", make_heads<33, 1>}, {"64", make_heads<128, 2>}}};
+  return {
+      .id = "NSAS-C27",
+      .statement = "1 to 32 heads of query share a head of key.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .applies = has_groups,
+      .holds =
+          [](const SelectedCall& c) {
+            return !has_groups(c) || heads_q(c) / heads_kv(c) <= largest_group;
+          },
+      .reaches = [](const SelectedCall& c) { return heads_q(c) / heads_kv(c) == largest_group; },
+      .violations = {{"33", make_heads<33, 1>}, {"64", make_heads<128, 2>}}};
 }
 
 /// NSAS-C30 has 0, of which no length is a multiple.
@@ -182,24 +182,23 @@ SelectedRow some_block() {
 
 /// The host code refuses more than 32, of which the page says nothing; later editions say 128.
 SelectedRow many_blocks() {
-  return {
-      .id = "NSAS-C35a",
-      .statement = "selectedBlockCount may be above 32: the lengths of key alone limit it.",
-      .source = {selected_page, "constraints"},
-      .standing = Standing::derived,
-      .sides = {Side::accept},
-      .notes = "NSAS-Q20",
-      .applies =
-          [](const SelectedCall& c) { return c.attributes.selected_block_count > most_blocks; },
-      .holds = always<Op>,
-      .violations = {}};
+  return {.id = "NSAS-C35a",
+          .statement = "selectedBlockCount may be above 32: the lengths of key alone limit it.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::derived,
+          .sides = {Side::accept},
+          .notes = "NSAS-Q20",
+          .applies =
+              [](const SelectedCall& c) { return c.attributes.selected_block_count > most_blocks; },
+          .holds = always<Op>,
+          .violations = {}};
 }
 
 }  // namespace
 
 std::vector<SelectedRow> selected_size_requirements() {
   return {wider_value(), head_sizes(),  query_heads(), key_heads(),
-          group_sizes(),    block_sizes(), some_block(),  many_blocks()};
+          group_sizes(), block_sizes(), some_block(),  many_blocks()};
 }
 
 }  // namespace assay::spec::nsa

@@ -144,8 +144,7 @@ TEST(Case, ReplayLineOmitsDefaultsAndTheNote) {
 TEST(Case, StridesOfSomeTensorsAreSortedByNameAndLeaveOutWhatIsSaidAlready) {
   const FlashCase c =
       parse("flash_attention_score_grad --inputs=padded,value:far,dy:mixed,key:padded");
-  EXPECT_EQ(command_line(c),
-            "flash_attention_score_grad --inputs=padded,dy:mixed,value:far");
+  EXPECT_EQ(command_line(c), "flash_attention_score_grad --inputs=padded,dy:mixed,value:far");
   EXPECT_EQ(c.inputs.of("query"), spec::Striding::padded);
   EXPECT_EQ(c.inputs.of("value"), spec::Striding::far);
   EXPECT_EQ(command_line(parse("flash_attention_score_grad --inputs=contiguous,dy:padded")),

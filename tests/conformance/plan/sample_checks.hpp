@@ -123,9 +123,8 @@ void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
       return std::ranges::find(cell.forbidden_by, id) != cell.forbidden_by.end();
     };
     for (const auto& requirement : Op::requirements())
-      EXPECT_FALSE(is_named(requirement.id) &&
-                   (requirement.standing == spec::Standing::disputed ||
-                    requirement.standing == spec::Standing::open))
+      EXPECT_FALSE(is_named(requirement.id) && (requirement.standing == spec::Standing::disputed ||
+                                                requirement.standing == spec::Standing::open))
           << requirement.id;
     const ChoiceSpace others =
         space.without([&](const Reason& reason) { return is_named(reason.text); });

@@ -103,9 +103,8 @@ TEST(CausesWithExceptions, OfASetOfValues) {
 }
 
 TEST(CausesWithExceptions, OfASequenceThatIsShort) {
-  for (const auto& [lengths, term] :
-       std::vector<std::pair<std::string, std::string>>{{"70,0,5", "lengths_q=0"},
-                                                        {"70,60,90", "lengths_q<=64"}}) {
+  for (const auto& [lengths, term] : std::vector<std::pair<std::string, std::string>>{
+           {"70,0,5", "lengths_q=0"}, {"70,60,90", "lengths_q<=64"}}) {
     auto all = toys(600, [](const Toy& toy) { return toy.number % 4 == 0; });
     for (std::size_t k = 0; k < all.size(); ++k) {
       const int seq = 70 + static_cast<int>(k * 7 % 60);
@@ -144,7 +143,8 @@ TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
            {{"dv"}, "dropout in P as dv takes it"},
            {{"dq", "dk"}, "dropout in dP, the row term or dS"},
            {{"dq", "dk", "dv"}, "dropout in P and dP: its bits, or 1/keep_prob"}}) {
-    auto all = toys(600, [](const Toy& toy) { return toy.number % 3 == 0; }, outputs);
+    auto all = toys(
+        600, [](const Toy& toy) { return toy.number % 3 == 0; }, outputs);
     for (std::size_t k = 0; k < all.size(); ++k) {
       all[k].operator_name = "flash_attention_score_grad";
       all[k].fields.emplace_back("keep_prob", k % 3 == 0 ? "0.5" : "1");

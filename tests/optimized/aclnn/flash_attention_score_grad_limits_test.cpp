@@ -195,9 +195,9 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
 TEST_F(FlashLimits, APrefixOutsideItsRangeIsTaken) {
   Op::Problem problem = {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
-  for (const std::int64_t prefix : {std::int64_t{9}, std::int64_t{10}, std::int64_t{50},
-                                    std::int64_t{51}, std::int64_t{-1}, std::int64_t{1} << 62,
-                                    -(std::int64_t{1} << 62)}) {
+  for (const std::int64_t prefix :
+       {std::int64_t{9}, std::int64_t{10}, std::int64_t{50}, std::int64_t{51}, std::int64_t{-1},
+        std::int64_t{1} << 62, -(std::int64_t{1} << 62)}) {
     problem.prefix = {prefix};
     through(call_of(problem, FlashEntryPoint::g1));
   }
@@ -211,8 +211,7 @@ TEST_F(FlashLimits, APrefixOutsideItsRangeIsTaken) {
 
 /// The pages say 2K, 1K with a prefix; a test of upstream's passes 2049.
 TEST_F(FlashLimits, MoreSequencesThanThePagesNameAreTaken) {
-  Op::Problem problem = {
-      .input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
+  Op::Problem problem = {.input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
   through(call_of(problem, FlashEntryPoint::u1));
   problem.batch = 1025;
   problem.sparse_mode = 6;

@@ -100,8 +100,7 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
 
 /// The guess comes before the list of all flags, which fills lines.
 TEST(Messages, TheGuessComesFirst) {
-  const Answer result =
-      answer(registry_of({"flash_like"}), words(attention + " --hed_dim=3"));
+  const Answer result = answer(registry_of({"flash_like"}), words(attention + " --hed_dim=3"));
   EXPECT_PRED2(has, result.err,
                std::string("unknown flag '--hed_dim=3'; did you mean '--head_dim'? "
                            "'assay run flash_attention_score_grad' takes --"));
@@ -157,9 +156,9 @@ TEST(Messages, ALineInQuotationMarksIsNamedAsSuch) {
 TEST(Messages, AFileOfAnotherKindIsNamedWithTheOneThatIsWanted) {
   const auto registry = registry_of({"flash_like"});
   const Folder folder;
-  ASSERT_EQ(answer(registry, {"export", folder / "cases.h5", "--recipe-only", "nsa_compress_grad"})
-                .code,
-            0);
+  ASSERT_EQ(
+      answer(registry, {"export", folder / "cases.h5", "--recipe-only", "nsa_compress_grad"}).code,
+      0);
   const Answer report = answer(registry, {"report", folder / "cases.h5"});
   EXPECT_EQ(report.code, 2);
   EXPECT_PRED2(has, report.err,

@@ -45,8 +45,8 @@ TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
   for (const std::string name : {"flash_like", "no_checks", "all_zeros"}) {
     const std::string only =
         name == "no_checks" ? "--violate=FAG-C20:query" : "--seq_q=3&--dtype=fp32&track=bound";
-    const std::string files = " --report=" + (folder / (name + ".json")) +
-                              " --junit=" + (folder / (name + ".xml"));
+    const std::string files =
+        " --report=" + (folder / (name + ".json")) + " --junit=" + (folder / (name + ".xml"));
     const Answer swept = answer(
         registry, words("sweep flash_attention_score_grad --random=0 --shrink=1 --implementation=" +
                         name + " --only=" + only + files));
@@ -91,10 +91,10 @@ TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
     const std::string page = text_of(folder / "p.html");
     return nlohmann::json::parse(report_of_page(page))["environment"]["program"];
   };
-  const std::vector<std::string> sweep = {"sweep",       "flash_attention_score_grad",
-                                          "--random=0",  "--only=--violate=FAG-C20:",
-                                          "--html",      folder / "p.html",
-                                          "--report",    folder / "r.json"},
+  const std::vector<std::string> sweep = {"sweep",      "flash_attention_score_grad",
+                                          "--random=0", "--only=--violate=FAG-C20:",
+                                          "--html",     folder / "p.html",
+                                          "--report",   folder / "r.json"},
                                  report = {"report", folder / "r.json", "--html",
                                            folder / "p.html"};
   EXPECT_EQ(program_of("build/release/bin/assay", sweep), "build/release/bin/assay");

@@ -38,9 +38,9 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
   using enum Verdict;
   EXPECT_EQ(cli::conclusion(results_of({conforms, rejected_as_specified}), ExitCode::conformant),
             "mine conforms: 2 cases, 1 judged numerically, 0 failures (71 s).");
-  EXPECT_EQ(cli::conclusion(results_of({conforms, not_applicable, not_applicable}),
-                            ExitCode::conformant),
-            "mine conforms: 1 case, 1 judged numerically, 0 failures, 2 not applicable (71 s).");
+  EXPECT_EQ(
+      cli::conclusion(results_of({conforms, not_applicable, not_applicable}), ExitCode::conformant),
+      "mine conforms: 1 case, 1 judged numerically, 0 failures, 2 not applicable (71 s).");
   EXPECT_EQ(cli::conclusion(results_of({conforms, crash, not_applicable}), ExitCode::nonconformant),
             "mine does not conform: 1 of 2 judged cases fail, 1 judged numerically, 1 not "
             "applicable (71 s).");
@@ -59,8 +59,10 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
 TEST(Conclusion, IsTheLastLineOfASweepAReportAndACheck) {
   const Folder folder;
   const cli::Registry registry = registry_of({"argument_checks", "no_checks"});
-  const std::string sweep = "sweep flash_attention_score_grad --random=0 --shrink=0 "
-                            "--only=--violate=FAG-C20: --report=" + (folder / "r.json");
+  const std::string sweep =
+      "sweep flash_attention_score_grad --random=0 --shrink=0 "
+      "--only=--violate=FAG-C20: --report=" +
+      (folder / "r.json");
   const Answer healthy = answer(registry, words(sweep));
   EXPECT_TRUE(std::regex_match(last_line(healthy.out),
                                std::regex("argument_checks conforms: [0-9]+ cases, 0 judged "

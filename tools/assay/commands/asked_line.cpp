@@ -8,9 +8,9 @@
 namespace assay::cli {
 
 std::string asked_line(const CLI::App& app) {
-  const std::set<std::string> elsewhere = {"store",   "report",  "html",           "junit",
-                                           "resume",  "shard",   "require-judged", "quiet",
-                                           "verbose", "baseline",       "force"};
+  const std::set<std::string> elsewhere = {"store",   "report",   "html",           "junit",
+                                           "resume",  "shard",    "require-judged", "quiet",
+                                           "verbose", "baseline", "force"};
   std::string line = ' ' + app.get_name();
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;

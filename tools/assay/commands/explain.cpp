@@ -53,11 +53,11 @@ std::string refusal_text(const spec::Requirement<Op>& requirement) {
   for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
     (requirement.status_on(entry_point).any ? others : named).emplace_back(name);
   if (named.empty()) return any;
-  const std::string code =
-      fmt::format("{} {}", static_cast<std::int32_t>(requirement.status.code),
-                  spec::to_string(requirement.status.code));
-  return others.empty() ? code : fmt::format("{} on {}, whose page names it; else {}", code,
-                                             joined(named), any);
+  const std::string code = fmt::format("{} {}", static_cast<std::int32_t>(requirement.status.code),
+                                       spec::to_string(requirement.status.code));
+  return others.empty()
+             ? code
+             : fmt::format("{} on {}, whose page names it; else {}", code, joined(named), any);
 }
 
 /// The standings of a requirement on the entry points of which it speaks, each once.
@@ -96,8 +96,8 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
   for (const spec::Side side : requirement.sides) sides.emplace_back(spec::to_string(side));
   for (const std::string_view id : requirement.implies) implied.emplace_back(id);
   out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n", requirement.id,
-                     requirement.statement, requirement.source.document,
-                     requirement.source.section, standing_text(requirement));
+                     requirement.statement, requirement.source.document, requirement.source.section,
+                     standing_text(requirement));
   for (const spec::Standing standing : standings_of(requirement, use))
     out << fmt::format("            {}: {}\n", spec::to_string(standing),
                        spec::sentence_of(standing));
@@ -256,12 +256,13 @@ ExitCode explain(const ExplainOptions& options, const Context& context) {
       explain_documents(options.id, context))
     return ExitCode::conformant;
   const std::string guess = guess_of(options.id);
-  throw UsageError("no requirement, contradiction, relation or rule '" + options.id + "'" + guess +
-                   (guess.empty() ? "; requirements" : " Requirements") +
-                   " are listed by 'assay list requirements', relations by 'assay list relations'; "
-                   "contradictions are those that requirements cite in their notes, rules are those "
-                   "that reports say they were decided by; a stored case needs --store FILE, a replay "
-                   "line is for 'assay run'");
+  throw UsageError(
+      "no requirement, contradiction, relation or rule '" + options.id + "'" + guess +
+      (guess.empty() ? "; requirements" : " Requirements") +
+      " are listed by 'assay list requirements', relations by 'assay list relations'; "
+      "contradictions are those that requirements cite in their notes, rules are those "
+      "that reports say they were decided by; a stored case needs --store FILE, a replay "
+      "line is for 'assay run'");
 }
 
 }  // namespace
@@ -273,10 +274,11 @@ Command explain_command() {
               "documents, a relation, a rule, or a stored case",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<ExplainOptions>();
-            app.add_option("id", options->id,
-                           "id of a requirement such as FAG-C20 or of a contradiction such as "
-                           "FAG-Q4, name of a relation or of a rule that decided a verdict, id of a "
-                           "stored case, or 'documents': what a kernel must accept and refuse")
+            app.add_option(
+                   "id", options->id,
+                   "id of a requirement such as FAG-C20 or of a contradiction such as "
+                   "FAG-Q4, name of a relation or of a rule that decided a verdict, id of a "
+                   "stored case, or 'documents': what a kernel must accept and refuse")
                 ->required();
             app.add_option("--store", options->store, "file in which the case lies");
             return [options](const Context& context) { return explain(*options, context); };

@@ -119,13 +119,12 @@ class Progress {
     const std::chrono::duration<double> passed = now - start_;
     ++done_;
     const auto left = static_cast<double>(cases_ - done_);
-    const std::string text =
-        fmt::format("{} of {} cases{}", done_, cases_,
-                    passed.count() < least_seconds || left == 0
-                        ? std::string()
-                        : fmt::format(", about {} left",
-                                      duration_text(passed.count() / static_cast<double>(done_) *
-                                                    left)));
+    const std::string text = fmt::format(
+        "{} of {} cases{}", done_, cases_,
+        passed.count() < least_seconds || left == 0
+            ? std::string()
+            : fmt::format(", about {} left",
+                          duration_text(passed.count() / static_cast<double>(done_) * left)));
     if (context_.terminal)
       context_.err << '\r' << text << "\x1b[K" << std::flush;
     else if (!shown_ || now - *shown_ >= interval)

@@ -19,9 +19,9 @@ std::string standing_text(const spec::Requirement<Op>& requirement) {
   const auto standing_for = [&](std::span<const typename Op::EntryPoint> entry_points) {
     std::string names;
     for (const auto entry_point : entry_points)
-      names += (names.empty() ? std::string(spec::to_string(requirement.standing_on(entry_point))) +
-                                    " for "
-                              : ", ") +
+      names += (names.empty()
+                    ? std::string(spec::to_string(requirement.standing_on(entry_point))) + " for "
+                    : ", ") +
                std::string(spec::to_string(entry_point));
     return names;
   };

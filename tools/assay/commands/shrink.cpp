@@ -56,8 +56,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     return make_implementation<Op>(context.registry, options.implementation);
   };
   const conformance::ShrinkBudget budget{.stop = &context.stop};
-  const auto [result, summary] = watched(
-      c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
+  const auto [result, summary] =
+      watched(c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
         std::vector<std::string> untried;
         auto smallest = shrunk<Op>(c, report, recorder, fresh, budget, untried);
         std::vector<conformance::Case<Op>> failing = {c};

@@ -59,12 +59,12 @@ void require_folder(const Destination& destination, const fs::path& file) {
   if (error || !fs::is_directory(folder, error)) refuse("it is no folder");
   const fixtures::Descriptor probe = probe_in(folder);
   if (!probe && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
-    throw fixtures::OutOfResources(fmt::format("{}: {}", destination.path,
-                                               std::generic_category().message(errno)));
+    throw fixtures::OutOfResources(
+        fmt::format("{}: {}", destination.path, std::generic_category().message(errno)));
   if (!probe || write(probe.number(), "\n", 1) != 1)
-    throw refusal(destination, fmt::format("cannot be written: no file can be made in {}: {}",
-                                           folder.string(),
-                                           std::generic_category().message(errno)));
+    throw refusal(destination,
+                  fmt::format("cannot be written: no file can be made in {}: {}", folder.string(),
+                              std::generic_category().message(errno)));
 }
 
 /// How texts of a kind begin, in this version and in those before. All parts occur in the first
@@ -106,8 +106,8 @@ void require_own_result(const Destination& destination, const fs::path& file) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   const bool is_own = text.starts_with(own.start) && std::ranges::all_of(own.parts, [&](auto part) {
-    return text.find(part) != std::string::npos;
-  });
+                        return text.find(part) != std::string::npos;
+                      });
   if (!text.empty() && !is_own)
     throw refusal(destination, fmt::format("exists and is not {}, which alone is replaced; name "
                                            "another file, or add --force",
@@ -169,8 +169,8 @@ void declare_force(CLI::App& app, Replace& replace) {
       "replace files at these places whatever they hold");
 }
 
-void require_writable(const std::vector<Destination>& texts,
-                      const std::vector<Destination>& others, Replace replace) {
+void require_writable(const std::vector<Destination>& texts, const std::vector<Destination>& others,
+                      Replace replace) {
   std::vector<Destination> files = wanted(texts);
   std::ranges::copy(wanted(others), std::back_inserter(files));
   for (std::size_t k = 0; k < files.size(); ++k)

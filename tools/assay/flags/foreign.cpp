@@ -28,9 +28,9 @@ std::optional<Foreign> foreign(const std::string& name) {
 
 void require_scheme(const Foreign& foreign) {
   if (std::ranges::find(schemes, foreign.scheme) != schemes.end()) return;
-  throw UsageError(fmt::format("--implementation is '{}:{}'{}", foreign.scheme, foreign.rest,
-                               one_of(foreign.scheme, schemes,
-                                      "what is not registered is opened by")));
+  throw UsageError(
+      fmt::format("--implementation is '{}:{}'{}", foreign.scheme, foreign.rest,
+                  one_of(foreign.scheme, schemes, "what is not registered is opened by")));
 }
 
 std::string content_digest(const std::filesystem::path& path) {

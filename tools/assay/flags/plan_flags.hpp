@@ -161,9 +161,8 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
   if (!flags.product.empty()) {
     plan.product = products.parse(flags.product);
     if (!plan.product)
-      throw UsageError("--product is '" + flags.product + "'" +
-                       meant(flags.product, {"a2", "a3"}) + ", wanted one of " +
-                       products.choices() +
+      throw UsageError("--product is '" + flags.product + "'" + meant(flags.product, {"a2", "a3"}) +
+                       ", wanted one of " + products.choices() +
                        " (Atlas A2 and A3 training products), or no --product for both");
   }
   plan.own_cases = case_texts("--cases", flags.cases);

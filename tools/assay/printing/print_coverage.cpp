@@ -77,8 +77,7 @@ void print_refusable_calls(const conformance::RefusableCalls& calls, std::ostrea
 Json calls_json(const conformance::RefusableCalls& calls) {
   Json reasons = Json::array();
   for (const auto& reason : calls.reasons)
-    reasons.push_back(
-        {{"id", reason.id}, {"standing", reason.standing}, {"calls", reason.cases}});
+    reasons.push_back({{"id", reason.id}, {"standing", reason.standing}, {"calls", reason.cases}});
   return {{"legal", calls.legal}, {"refusable", calls.refusable}, {"reasons", std::move(reasons)}};
 }
 

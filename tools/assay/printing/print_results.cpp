@@ -230,10 +230,9 @@ void print_causes(const Results& results, const std::string& program, std::ostre
           ? fmt::format("; they rest on {} of {} cases: a whole sweep may say more", summary.cases,
                         summary.planned)
           : "";
-  out << fmt::format("\ncauses: {}{}\n",
-                     causes.size() == 1 ? "one explains every failing case"
-                                        : "the most frequent first",
-                     few);
+  out << fmt::format(
+      "\ncauses: {}{}\n",
+      causes.size() == 1 ? "one explains every failing case" : "the most frequent first", few);
   for (std::size_t k = 0; k < std::min(causes.size(), most_causes); ++k) {
     const conformance::Cause& cause = causes[k];
     const std::string stage = cause.stage.empty() ? "" : "stage: " + cause.stage + "\n     ";

@@ -61,9 +61,8 @@ std::string Waiting::text(Seconds passed) const {
   if (!phase_.empty()) line += phase_ + ", ";
   line += duration_text(std::floor(seconds)) + " so far";
   if (work_.cases > 1 && done_ > 0)
-    line += fmt::format(", about {} left",
-                        duration_text(seconds / static_cast<double>(done_) *
-                                      static_cast<double>(work_.cases - done_)));
+    line += fmt::format(", about {} left", duration_text(seconds / static_cast<double>(done_) *
+                                                         static_cast<double>(work_.cases - done_)));
   else if (work_.expected_seconds > seconds)
     line += fmt::format(", about {} in all", duration_text(work_.expected_seconds));
   return line;

@@ -55,21 +55,23 @@ Choices with_starts() {
 
 std::vector<Field> fields_of_scalars() {
   return {
-      {"scale_value", [](const FlashCase&) { return true; },
+      {"scale_value",
+       [](const FlashCase&) { return true; },
        [](Op::Problem& p) { p.scale_value = p.scale_value == 0 ? 0.5 : 1.25 * p.scale_value; },
        {factors().choice({})}},
-      {"keep_prob", [](const FlashCase& c) { return c.problem.has_dropout(); },
+      {"keep_prob",
+       [](const FlashCase& c) { return c.problem.has_dropout(); },
        [](Op::Problem& p) { p.keep_prob *= 0.75; },
        {factors().choice({{"dropout", "exact"}}), factors().choice({{"dropout", "granules"}})}},
-      {"softmax_in_layout",
+      {"statistics_order",
        [](const FlashCase& c) {
-         return is_packed(c.problem.input_layout) && has_softmax_in_layout(c.entry_point);
+         return is_packed(c.problem.input_layout) && spec::is_order_of_statistics_seen(c.problem);
        },
        [](Op::Problem& p) {
          using enum spec::StatisticsOrder;
-         p.softmax_in_layout = p.softmax_in_layout == packed ? same_as_input : packed;
+         p.statistics_order = p.statistics_order == heads_first ? tokens_first : heads_first;
        },
-       {factors().choice({{"layout", "TND"}, {"statistics", "same_as_input"}})}},
+       {factors().choice({{"layout", "TND"}, {"statistics", "tokens_first"}})}},
   };
 }
 
@@ -96,8 +98,7 @@ std::vector<Field> fields_of_biases() {
   for (const std::string_view type : {"0", "1", "2", "3"})
     biased.push_back(factors().choice({{"pse_type", type}}));
   return {
-      {"pse_type",
-       [](const FlashCase& c) { return c.problem.pse_shift != spec::PseShape::absent; },
+      {"pse_type", [](const FlashCase& c) { return c.problem.pse_shift != spec::PseShape::absent; },
        [](Op::Problem& p) { p.pse_type ^= 1; }, biased},
       {"q_start_idx", reads_distances, [](Op::Problem& p) { ++p.q_start_idx[0]; }, with_starts()},
       {"kv_start_idx", reads_distances, [](Op::Problem& p) { ++p.kv_start_idx[0]; }, with_starts()},
@@ -113,10 +114,11 @@ class Readings {
       : one_(Oracle::from(one, inputs)), other_(Oracle::from(other, inputs)) {}
 
   bool differ(const Op::Problem& p) const {
-    return any_row(query_extents(p), [&](auto... at) {
-             const auto row = one_.dq_row(at...), other = other_.dq_row(at...);
-             return row.dq != other.dq || row.dq_rope != other.dq_rope;
-           }) ||
+    return any_row(query_extents(p),
+                   [&](auto... at) {
+                     const auto row = one_.dq_row(at...), other = other_.dq_row(at...);
+                     return row.dq != other.dq || row.dq_rope != other.dq_rope;
+                   }) ||
            any_row(key_extents(p), [&](auto... at) {
              const auto row = one_.dkv_row(at...), other = other_.dkv_row(at...);
              return row.dk != other.dk || row.dv != other.dv || row.dk_rope != other.dk_rope;

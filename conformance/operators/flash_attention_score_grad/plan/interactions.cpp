@@ -148,9 +148,9 @@ std::vector<FlashCase> field_cases(std::uint64_t seed, std::span<const FlashCase
     if (starts) c->problem.q_start_idx = {7}, c->problem.kv_start_idx = {3};
     if (forbidden_by(*c).empty()) cases.push_back(*std::move(c));
   };
-  for (const FlashEntryPoint entry_point : {FlashEntryPoint::g1, FlashEntryPoint::g2,
-                                            FlashEntryPoint::u1, FlashEntryPoint::u2,
-                                            FlashEntryPoint::u4})
+  for (const FlashEntryPoint entry_point :
+       {FlashEntryPoint::g1, FlashEntryPoint::g2, FlashEntryPoint::u1, FlashEntryPoint::u2,
+        FlashEntryPoint::u4})
     for (const auto& [layout, name] : spec::spellings_of<Layout>.entries)
       for (std::size_t mode = 0; mode <= 8; ++mode)
         if (is_unpadding(entry_point) == is_packed(layout)) add(entry_point, layout, mode);

@@ -60,8 +60,7 @@ FlashCase draw_short(FlashEntryPoint entry_point, std::int64_t longest, ShortSid
   if (rope) p.head_dim_rope = 8;
   const std::int64_t count = draws.integer(4, 9);
   const std::int64_t other = side == ShortSide::both ? longest : draws.integer(4, 40);
-  Tokens of_queries =
-      draw_tokens_of(count, side == ShortSide::key ? other : longest, true, draws);
+  Tokens of_queries = draw_tokens_of(count, side == ShortSide::key ? other : longest, true, draws);
   const bool empty_keys = side != ShortSide::query || draws.integer(0, 1) == 0;
   Tokens of_keys =
       draw_tokens_of(count, side == ShortSide::query ? other : longest, empty_keys, draws);
@@ -114,8 +113,7 @@ std::vector<FlashCase> short_cases(std::uint64_t seed) {
     for (std::int64_t longest = 1; longest <= 3; ++longest)
       for (const ShortSide side : {ShortSide::query, ShortSide::key, ShortSide::both}) {
         Draws draws(lots + cases.size());
-        FlashCase c =
-            drawn_legally([&] { return draw_short(entry_point, longest, side, draws); });
+        FlashCase c = drawn_legally([&] { return draw_short(entry_point, longest, side, draws); });
         c.track = cases.size() % 2 == 0 ? Track::exact : Track::bound;
         c.problem.scale_value = c.track == Track::exact
                                     ? exact_case_scale(c.problem, c.seed)
@@ -133,9 +131,8 @@ std::vector<FlashCase> core_cases(std::uint64_t seed) {
     for (const std::int64_t beside : {-1, 0, 1}) {
       Draws draws(lots + cases.size());
       const std::int64_t rounds = draws.integer(1, 96 / cores);
-      FlashCase c =
-          draw_blocks(cores * rounds + beside,
-                      types_in_turn[cases.size() % types_in_turn.size()], draws);
+      FlashCase c = draw_blocks(cores * rounds + beside,
+                                types_in_turn[cases.size() % types_in_turn.size()], draws);
       c.problem.scale_value = exact_case_scale(c.problem, c.seed);
       cases.push_back(std::move(c));
     }

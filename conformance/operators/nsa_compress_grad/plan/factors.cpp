@@ -1,8 +1,8 @@
 #include "operators/nsa_compress_grad/plan/factors.hpp"
 
 #include "assay/conformance/plan/sizes.hpp"
-#include "plan/stridings.hpp"
 #include "plan/forbidden.hpp"
+#include "plan/stridings.hpp"
 
 namespace assay::conformance {
 namespace compress {

@@ -242,9 +242,8 @@ std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
     SelectedCase c = draw(draws);
     c.track = track;
     c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
-    c.problem.scale_value = c.track == Track::exact
-                                ? exact_scale(c.problem, c.seed)
-                                : attention::ordinary_scale(c.problem.head_dim);
+    c.problem.scale_value = c.track == Track::exact ? exact_scale(c.problem, c.seed)
+                                                    : attention::ordinary_scale(c.problem.head_dim);
     cases.push_back(std::move(c));
   };
   const auto dtype_of = [](std::uint64_t turn) {
@@ -259,9 +258,8 @@ std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
   }
   for (const std::int64_t cores : {24, 48})
     for (const std::int64_t beside : {-1, 0, 1})
-      add(Track::exact, [&](Draws& draws) {
-        return draw_of_cores(cores + beside, dtype_of(seed), draws);
-      });
+      add(Track::exact,
+          [&](Draws& draws) { return draw_of_cores(cores + beside, dtype_of(seed), draws); });
   add(Track::bound, [&](Draws& draws) { return draw_of_many_blocks(dtype_of(seed + 1), draws); });
   return cases;
 }

@@ -134,8 +134,8 @@ std::vector<Size> Suite<spec::NsaSelectedAttentionGrad>::sizes(const Case<Op>& c
   constexpr std::int64_t of_16_bits = 0xffff;
   const auto& p = c.problem;
   const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
-  const std::string_view of_type = p.dtype == spec::DType::fp16 ? "heads of a group, fp16"
-                                                                : "heads of a group, bf16";
+  const std::string_view of_type =
+      p.dtype == spec::DType::fp16 ? "heads of a group, fp16" : "heads of a group, bf16";
   return {{of_type, p.group(), 0, multiples(1, 32)},
           {"sequences", p.batch},
           {"block size", p.selected_block_size, 0, multiples(16, 128)},

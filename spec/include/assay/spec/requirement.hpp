@@ -27,15 +27,7 @@ inline constexpr std::string_view rule_of_documents =
 /// Who states a requirement of an entry point, see `sentence_of`. "Accepts" means that the vendor's
 /// own code is known to give a result: one of its tests makes the call, its kernel has a path for
 /// it, or it never reads the argument. A check that is missing is no acceptance.
-enum class Standing : std::uint8_t {
-  documented,
-  page,
-  derived,
-  open,
-  disputed,
-  upstream,
-  advice
-};
+enum class Standing : std::uint8_t { documented, page, derived, open, disputed, upstream, advice };
 /// Where a requirement can be exercised. content: lies in the elements, which phase 1 cannot see;
 /// none: nothing to test.
 enum class Side : std::uint8_t { accept, reject, content, none };
@@ -67,8 +59,8 @@ template <>
 inline constexpr auto spellings_of<Upstream> =
     Spellings<Upstream, 2>{{{{Upstream::on, "on"}, {Upstream::off, "off"}}}};
 template <>
-inline constexpr auto spellings_of<Documents> = Spellings<Documents, 2>{
-    {{{Documents::lenient, "lenient"}, {Documents::strict, "strict"}}}};
+inline constexpr auto spellings_of<Documents> =
+    Spellings<Documents, 2>{{{{Documents::lenient, "lenient"}, {Documents::strict, "strict"}}}};
 
 /// What of the rule of the documents a user can choose.
 struct Policy {
@@ -161,7 +153,7 @@ struct Requirement {
   std::string_view notes =
       {};  ///< ids of the contradictions and open points that touch the requirement
   std::vector<std::string_view> implies =
-      {};  ///< requirements that are broken whenever this one is
+      {};                               ///< requirements that are broken whenever this one is
   ExpectedStatus status = any_refusal;  ///< see `status_on`
   /// Entry points whose page names the status; empty: all that state the requirement.
   std::span<const typename Op::EntryPoint> status_for = {};

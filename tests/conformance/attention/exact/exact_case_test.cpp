@@ -75,8 +75,7 @@ TEST(ExactCase, MaximaOfRowsDiffer) {
   int looked_at = 0;
   for (const Track track : {Track::exact, Track::exact_staged})
     for (const Case<Op>& c : cases_of(4, track)) {
-      const auto given =
-          reference::operands_of<double>(c.problem, plain_exact_case(c).inputs);
+      const auto given = reference::operands_of<double>(c.problem, plain_exact_case(c).inputs);
       std::set<double> maxima;
       std::int64_t rows = 0;
       for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {

@@ -78,12 +78,11 @@ TEST(FourChoices, ThatALegalCallHasMeetInACase) {
     const std::size_t dtype = p.dtype == spec::DType::fp16   ? 0
                               : p.dtype == spec::DType::bf16 ? 1
                                                              : 2;
-    flash::visit_fours({static_cast<std::size_t>(p.input_layout), dtype,
-                        static_cast<std::size_t>(p.sparse_mode),
-                        has_bias ? static_cast<std::size_t>(p.pse_type) + 1 : 0,
-                        value(p.has_dropout()), value(p.group() > 1),
-                        value(p.seq_q % 16 != 0), value(p.head_dim_v < p.head_dim)},
-                       [&](std::uint64_t four) { held.insert(four); });
+    flash::visit_fours(
+        {static_cast<std::size_t>(p.input_layout), dtype, static_cast<std::size_t>(p.sparse_mode),
+         has_bias ? static_cast<std::size_t>(p.pse_type) + 1 : 0, value(p.has_dropout()),
+         value(p.group() > 1), value(p.seq_q % 16 != 0), value(p.head_dim_v < p.head_dim)},
+        [&](std::uint64_t four) { held.insert(four); });
   }
   flash::Interaction x{};
   std::size_t legal = 0;

@@ -137,8 +137,7 @@ class _Judge:
         """Adds outputs to the file of the case; or the verdict where there are none."""
         try:
             if not case.inputs:
-                reason = self._why_no_inputs(case)
-                return self._report(case, "not_applicable", "no_exact_inputs", "note", reason)
+                return self._report(case, "not_applicable", "no_exact_inputs", "note", self._why_no_inputs(case))
             if reason := self.implementation.unsupported(case):
                 raise Unsupported(reason)
             names = [self.implementation.name]

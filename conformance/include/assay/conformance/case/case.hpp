@@ -59,7 +59,7 @@ struct Case {
       spec::Upstream::on;  ///< off: a call that upstream alone forbids may be accepted
   spec::Documents documents =
       spec::Documents::lenient;  ///< strict: a call that is open must be refused
-  std::int64_t rows = 0;   ///< judged rows per (batch, head); 0: all
+  std::int64_t rows = 0;         ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
   std::string note;  ///< not part of the replay line: where the case comes from, what was cut
 

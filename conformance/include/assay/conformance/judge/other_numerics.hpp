@@ -111,9 +111,7 @@ class NumericsSearch {
 
   /// Runs the other failing cases, too, as long as there is time.
   NumericsFit of_all(const OtherNumerics& other) const {
-    NumericsFit fit{.text = other.text,
-                    .run = std::ssize(first_),
-                    .conform = std::ssize(first_)};
+    NumericsFit fit{.text = other.text, .run = std::ssize(first_), .conform = std::ssize(first_)};
     double share = 0;
     for (std::size_t k = 0; k < failing_.size() && !ends_(); ++k) {
       if (std::ranges::find(first_, k) != first_.end()) continue;

@@ -42,7 +42,7 @@ struct ShrunkCase {
   std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
   std::string declared;  ///< with these numerics, "operand_scaled=true", nearly all would conform
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
-  std::vector<std::string> failed = {};  ///< its tensors that break a limit, as failed_tensors
+  std::vector<std::string> failed = {};   ///< its tensors that break a limit, as failed_tensors
   std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
   /// Failing cases of its cause: all, those run again as `declared`, those that conform then.
   std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;

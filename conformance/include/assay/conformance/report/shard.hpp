@@ -15,9 +15,9 @@ struct Shard {
   std::string program;                 ///< digest of the program that judged
   std::string plan;                    ///< digest of everything that could change a result
   std::vector<std::string> operators;  ///< of the whole sweep
-  spec::Policy policy = {};  ///< of the whole sweep
-  std::int64_t shrink = 0;   ///< faults that were to be reduced
-  std::int64_t planned = 0;  ///< cases of the whole sweep
+  spec::Policy policy = {};            ///< of the whole sweep
+  std::int64_t shrink = 0;             ///< faults that were to be reduced
+  std::int64_t planned = 0;            ///< cases of the whole sweep
   /// The cases of this part: their places in the order of the whole sweep, from 0 and ascending.
   std::vector<std::int64_t> places;
   std::vector<std::string> ids;
