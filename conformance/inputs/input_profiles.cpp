@@ -77,7 +77,7 @@ Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout, cons
                      const Filling& filling) {
   Tensor tensor = guarded_tensor(parameter);
   const spec::HeadIndex at(tensor, layout, e);
-  const Places places(filling.seed, filling.which);
+  const DrawnPlaces places(filling.seed, filling.which);
   parallel::for_each(e.batch * e.heads, [&](std::int64_t head) {
     const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
     Place place{.tensor = filling.which,

@@ -29,9 +29,9 @@ struct Place {
 };
 
 /// The numbers of one tensor of a case: of the head (b, n), and of its row s.
-class Places {
+class DrawnPlaces {
  public:
-  Places(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
+  DrawnPlaces(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
 
   Random head(std::int64_t b, std::int64_t n) const {
     return random_.at({0, number(n), number(b)});

@@ -64,7 +64,7 @@ TEST(OpenQuestion, TheRefusalOfAnOpenCallConvictsNobodyInAnyPhase) {
 TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
   const std::string packed =
       "--layout=TND --entry_point=u1 --lengths_q=3,2 --lengths_kv=3,2 --seq_q=3 --seq_kv=3 ";
-  for (const std::string line :
+  for (const std::string& line :
        {packed + "--atten_mask=BNSS --sparse_mode=1", packed + "--pse_shift=BNSS",
         packed + "--atten_mask=SS --pre_tokens=0 --next_tokens=0",
         std::string("--pre_tokens=-9")}) {

@@ -83,7 +83,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
   const NamedDrop& pattern = drop_named(c.patterns.drop);
-  const Places places(c.seed, Stream::drop);
+  const DrawnPlaces places(c.seed, Stream::drop);
   Bit bit{.j = 0, .seq_kv = 0, .keep_prob = p.keep_prob, .row = places.head(0, 0)};
   std::int64_t element = 0;
   for (std::int64_t b = 0; b < p.batch; ++b) {

@@ -118,7 +118,7 @@ class Cells {
 void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const NamedMask& pattern = mask_named(c.patterns.mask);
-  const Places places(c.seed, Stream::mask);
+  const DrawnPlaces places(c.seed, Stream::mask);
   Cell cell{.i = -1,
             .j = 0,
             .seq_q = p.seq_q,

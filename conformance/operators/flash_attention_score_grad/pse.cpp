@@ -45,7 +45,7 @@ class Bias {
   }
 
  private:
-  Places places_;
+  DrawnPlaces places_;
   ProfileValue value_;
   double amplitude_;
   Place place_;
@@ -95,7 +95,7 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
 /// or 2 to 16 on either side. One head is neither 0 nor large: its gradients are not all zero.
 class Slopes {
  public:
-  Slopes(const Places& places, std::int64_t b, std::int64_t heads)
+  Slopes(const DrawnPlaces& places, std::int64_t b, std::int64_t heads)
       : places_(&places), b_(b), ordinary_(places.row(b, 0, 0).integer(0, 0, heads - 1)) {}
 
   double operator()(std::int64_t n) const {
@@ -112,12 +112,12 @@ class Slopes {
   }
 
  private:
-  const Places* places_;
+  const DrawnPlaces* places_;
   std::int64_t b_, ordinary_;
 };
 
 void fill_slopes(spec::Tensor& pse, std::uint64_t seed) {
-  const Places places(seed, Stream::pse);
+  const DrawnPlaces places(seed, Stream::pse);
   const std::size_t rank = pse.shape.size();
   const std::int64_t batches = rank == 1 ? 1 : pse.shape[0];
   const std::int64_t heads = pse.shape[rank - 1];

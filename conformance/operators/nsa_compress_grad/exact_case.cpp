@@ -68,7 +68,7 @@ struct Drawn {
   Integers gradient, input, weight;
 };
 
-Integers drawn_rows(const spec::Extents& e, std::int64_t amplitude, const Places& places) {
+Integers drawn_rows(const spec::Extents& e, std::int64_t amplitude, const DrawnPlaces& places) {
   Integers values(at(e.rows() * e.dim));
   for (std::int64_t row = 0; row < e.rows(); ++row) {
     const auto [b, n, s] = e.position(row);
@@ -81,7 +81,8 @@ Integers drawn_rows(const spec::Extents& e, std::int64_t amplitude, const Places
 }
 
 /// Clears all but one in so many elements, but for one of each head.
-void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in, const Places& places) {
+void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in,
+          const DrawnPlaces& places) {
   for (std::int64_t row = 0; row < e.rows(); ++row) {
     const auto [b, n, s] = e.position(row);
     const Random random = places.row(b, n, s);
@@ -98,13 +99,13 @@ void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in, const 
 
 Drawn draw(const Case<Op>& c, const Plan& plan) {
   const auto drawn = [&](const spec::Extents& e, std::int64_t amplitude, Stream which) {
-    return drawn_rows(e, amplitude, Places(c.seed, which));
+    return drawn_rows(e, amplitude, DrawnPlaces(c.seed, which));
   };
   const spec::Extents windows = output_extents(c.problem);
   Drawn all{.gradient = drawn(windows, plan.gradient, Stream::dy),
             .input = drawn(input_extents(c.problem), plan.input, Stream::input),
             .weight = drawn(weight_extents(c.problem), plan.weight, Stream::weight)};
-  thin(all.gradient, windows, plan.one_in, Places(c.seed, Stream::exact_case));
+  thin(all.gradient, windows, plan.one_in, DrawnPlaces(c.seed, Stream::exact_case));
   return all;
 }
 

@@ -195,7 +195,7 @@ spec::Tensor make_topk_indices(const Case<Op>& c) {
   const spec::Extents extents = topk_extents(p);
   const spec::HeadIndex at(tensor, spec::Layout::tnd, extents);
   const Pattern& pattern = pattern_of(c.patterns.lists);
-  const Places places(c.seed, Stream::lists);
+  const DrawnPlaces places(c.seed, Stream::lists);
   parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     const std::int64_t blocks = p.length_kv(b) / p.selected_block_size;

@@ -14,12 +14,12 @@
 #include "assay/fixtures/file.hpp"
 #include "commands/commands.hpp"
 #include "commands/result_files.hpp"
-#include "commands/sweep_part.hpp"
 #include "dashboard.hpp"
 #include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "stored/read_results.hpp"
 #include "stored/reading.hpp"
+#include "sweeping/sweep_part.hpp"
 
 namespace assay::cli {
 namespace {

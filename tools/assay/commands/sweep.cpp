@@ -16,13 +16,8 @@
 #include "assay/conformance/report/printable.hpp"
 #include "build_facts.hpp"
 #include "commands/ahead.hpp"
-#include "commands/asked_line.hpp"
 #include "commands/commands.hpp"
-#include "commands/fresh_seed.hpp"
-#include "commands/guarded_store.hpp"
 #include "commands/result_files.hpp"
-#include "commands/sweep_order.hpp"
-#include "commands/sweep_part.hpp"
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
 #include "printing/case_teller.hpp"
@@ -30,6 +25,11 @@
 #include "printing/print_case.hpp"
 #include "signals.hpp"
 #include "stored/read_results.hpp"
+#include "sweeping/asked_line.hpp"
+#include "sweeping/fresh_seed.hpp"
+#include "sweeping/guarded_store.hpp"
+#include "sweeping/sweep_order.hpp"
+#include "sweeping/sweep_part.hpp"
 
 namespace assay::cli {
 namespace {

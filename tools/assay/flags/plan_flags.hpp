@@ -11,7 +11,7 @@
 #include "assay/conformance/plan/sampling.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/filter.hpp"
-#include "flags/fresh_data.hpp"
+#include "flags/fresh_inputs.hpp"
 #include "flags/values.hpp"
 #include "guide/guide.hpp"
 

@@ -108,8 +108,8 @@ Experiment halve_blocks(const Trial& base) {
   return unchanged(base, std::move(halved));
 }
 
-/// Places that name a block behind the query name the last block of the sequence, of which it sees
-/// as little.
+/// DrawnPlaces that name a block behind the query name the last block of the sequence, of which it
+/// sees as little.
 Experiment move_unseen(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial other = base;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/conformance/report/shard.hpp"
-#include "commands/sweep_part.hpp"
+#include "sweeping/sweep_part.hpp"
 
 namespace assay::cli {
 

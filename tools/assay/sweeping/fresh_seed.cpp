@@ -1,12 +1,12 @@
-#include "commands/fresh_seed.hpp"
+#include "sweeping/fresh_seed.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 
 #include "assay/conformance/case/case.hpp"
-#include "commands/sweep_order.hpp"
 #include "flags/values.hpp"
+#include "sweeping/sweep_order.hpp"
 
 namespace assay::cli {
 namespace {

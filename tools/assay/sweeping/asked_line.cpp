@@ -1,4 +1,4 @@
-#include "commands/asked_line.hpp"
+#include "sweeping/asked_line.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "commands/sweep_order.hpp"
+#include "sweeping/sweep_order.hpp"
 
 #include <fmt/format.h>
 
