@@ -41,8 +41,13 @@ List ascending(std::int64_t first, std::int64_t last) {
   return list;
 }
 
-/// `count` of the blocks, each once, in random order.
+/// `count` of the blocks in random order: each once, or, where there are fewer, as often as the
+/// others or once more. There is at least one block.
 List some_of(List blocks, std::int64_t count, Lots lots) {
+  for (std::size_t k = 0; std::ssize(blocks) < count; ++k) {
+    const std::int64_t block = blocks[k];
+    blocks.push_back(block);
+  }
   for (std::int64_t k = 0; k < count; ++k)
     std::swap(blocks[static_cast<std::size_t>(k)],
               blocks[static_cast<std::size_t>(lots.integer(k, std::ssize(blocks) - 1))]);
@@ -54,7 +59,11 @@ List some_blocks(const Query& q, const Random& random) {
   return some_of(ascending(0, q.blocks), q.count, Lots(random));
 }
 
-List identity(const Query& q) { return ascending(0, q.count); }
+List identity(const Query& q) {
+  List list = ascending(0, q.count);
+  for (std::int64_t& block : list) block %= q.blocks;
+  return list;
+}
 
 List shuffled(const Query& q) { return some_blocks(q, q.query); }
 
@@ -121,7 +130,8 @@ List shared(const Query& q) { return some_blocks(q, q.b); }
 List causal(const Query& q) {
   if (!q.is_early) return some_of(ascending(0, q.own + 1), q.count, Lots(q.query));
   List list = ascending(0, q.own + 1);
-  const List later = some_of(ascending(q.own + 1, q.blocks), q.count - q.own - 1, Lots(q.query));
+  const List after = ascending(q.own + 1, q.blocks);
+  const List later = some_of(after.empty() ? list : after, q.count - q.own - 1, Lots(q.query));
   list.insert(list.end(), later.begin(), later.end());
   return list;
 }

@@ -147,7 +147,7 @@ def test_the_refusal_of_a_disputed_call_convicts_nobody() -> None:
 
     line = f"{kernels.OPERATOR} --seq_q=3 --seq_kv=3 --head_dim_v=8 --head_dim="
     wide, usual = assay.judge(narrow, [line + "520", line + "16"])
-    assert wide.verdict == "not_applicable" and "disputed: FAG-C44a" in str(wide.findings[0])
+    assert wide.verdict == "not_applicable" and "open: FAG-C44a" in str(wide.findings[0])
     assert usual.verdict == "rejected_wrongly"
 
 
@@ -247,7 +247,7 @@ def test_exact_inputs_that_there_are_not_for_the_numerics_are_told(tmp_path: Pat
     grouped = f"{kernels.OPERATOR} --track=exact --scale_value=0.0625 --heads_q=4 --heads_kv=1 --seq_q=8 --seq_kv=8"
     loose = assay.implementation(name="loose", numerics="jax_cpu")(kernels.right.function)
     report = assay.judge(loose, [grouped])[0]
-    assert report.verdict == "not_applicable" and "jax_cpu" in str(report.findings[0])
+    assert report.verdict == "not_applicable" and "partial results in bf16" in str(report.findings[0])
     assert assay.judge(kernels.right, [grouped]).conforms
 
 

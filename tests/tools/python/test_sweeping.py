@@ -50,7 +50,8 @@ def test_each_part_may_end_behind_its_first_failure(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as executor:
         joined = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast", executor=executor, parts=2)
         whole = assay.sweep(kernels.right, *FLAGS, "--fail-fast", executor=executor, parts=2)
-    assert len(joined.failures) == 2 and len(joined) < len(whole), joined.summary()
+    # A part may hold nothing but cases that the kernel does not offer.
+    assert 1 <= len(joined.failures) <= 2 and len(joined) < len(whole), joined.summary()
     assert alone[-1].command in [failure.command for failure in joined.failures]
     assert not whole.failures
 

@@ -402,6 +402,7 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
 
   conformance::Sweep run(listeners, control);
   for (const auto& part : parts) part->append_coverage(run.summary());
+  print_fresh_seed(options.plan.fresh_seed, options.fresh, context.err);
   run.start(std::ssize(order.turns), implementations(parts));
   {
     const auto prepare = [&](std::size_t turn) {

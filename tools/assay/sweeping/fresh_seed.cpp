@@ -45,9 +45,13 @@ void choose_data(const DataChoice& choice, const ImplementationFlags& implementa
   plan.fresh_seed = seed_of(choice, implementation, plan, context);
   if (plan.fresh_seed == 0 || !choice.fresh.empty()) return;
   asked += fmt::format(" --fresh={}", plan.fresh_seed);
-  context.err << fmt::format(
+}
+
+void print_fresh_seed(std::uint64_t fresh_seed, const std::string& given, std::ostream& err) {
+  if (fresh_seed == 0 || !given.empty()) return;
+  err << fmt::format(
       "a tenth of the cases has data of the fresh seed {0}; --fresh={0} repeats them\n",
-      plan.fresh_seed);
+      fresh_seed);
 }
 
 }  // namespace assay::cli
