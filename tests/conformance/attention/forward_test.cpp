@@ -132,6 +132,7 @@ TEST_P(BlockedForward, HasTheSameBitsInEveryLayoutAndStriding) {
       blocked_forward(p, make_inputs(p, spec::Striding::contiguous), 1);
   for (const spec::Layout layout : layouts_of(p))
     for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries) {
+      if (striding == spec::Striding::far) continue;  // storage of 8 GiB
       p.input_layout = layout;
       const Forward<double> result = blocked_forward(p, make_inputs(p, striding), 1);
       SCOPED_TRACE(std::string(to_string(layout)) + ' ' + std::string(striding_name));

@@ -155,7 +155,7 @@ TEST(Case, FieldTextsNameEveryField) {
   const auto texts = field_texts(FlashCase{});
   EXPECT_EQ(texts.front(), (std::pair<std::string, std::string>{"layout", "BNSD"}));
   EXPECT_EQ(texts.back(), (std::pair<std::string, std::string>{"seed", "1"}));
-  EXPECT_EQ(texts.size(), 43u);
+  EXPECT_EQ(texts.size(), 45u);
 }
 
 TEST(Case, IdIsTwelveHexadecimalDigitsOfTheLine) {
@@ -182,11 +182,12 @@ TEST_P(CaseRefuses, WithTheWordItsValueAndWhatIsAccepted) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, CaseRefuses,
     testing::Values(
-        BadLine{"--seqq=5", "'--seqq=5': no field seqq; there are --layout, --dtype"},
+        BadLine{"--seqq=5",
+                "'--seqq=5': no field seqq; did you mean '--seq_q'? There are --layout, --dtype"},
         BadLine{"seq_q=5", "'seq_q=5': accepted: --name=value"},
         BadLine{"--seq_q", "'--seq_q': accepted: --name=value"},
         BadLine{"--seq_q=5 --seq_q=6", "--seq_q is given twice"},
-        BadLine{"--dtype=bf17", "--dtype=bf17: accepted: fp16, bf16, fp32"},
+        BadLine{"--dtype=bf17", "--dtype=bf17: did you mean 'bf16'? accepted: fp16, bf16, fp32"},
         BadLine{"--dtype=int8", "--dtype=int8: accepted: fp16, bf16, fp32"},
         BadLine{"--mask_dtype=fp32", "--mask_dtype=fp32: accepted: bool, uint8"},
         BadLine{"--layout=BNDS", "--layout=BNDS: accepted: BSH, SBH, BSND, BNSD, TND"},
@@ -207,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--keep_prob=1e-38: accepted: 1, or what float rounds to at least 2^-32 and less "
                 "than 1"},
         BadLine{"--keep_prob=0.5",
-                "--drop_mask=none: accepted: exact, granules with keep_prob 0.5"},
+                "--keep_prob=0.5 needs a drop mask: add --drop_mask=exact or --drop_mask=granules"},
         BadLine{"--keep_prob=0 --drop_mask=exact", "--keep_prob=0: accepted: 1, or what float"},
         BadLine{"--keep_prob=1.5 --drop_mask=exact", "--keep_prob=1.5: accepted: 1, or what"},
         BadLine{"--keep_prob=1e-60 --drop_mask=exact", "--keep_prob=1e-60: accepted: 1, or what"},
@@ -286,7 +287,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--batch=2 --atten_mask=BNSS --sparse_mode=5 --prefix=3",
                 "--prefix=3: accepted: as many numbers as batch, which is 2; these are 1"},
         BadLine{"--atten_mask=compressed --sparse_mode=6",
-                "--prefix=: accepted: as many numbers as batch, which is 1; these are 0"},
+                "--sparse_mode=6 needs a prefix of each sequence: add --prefix=1, as many numbers "
+                "as batch"},
         BadLine{"--pse_shift=N", "--pse_shift=N: accepted: none, BNSS, BN1S, 1NSS with pse_type 1"},
         BadLine{"--entry_point=g2 --pse_type=3 --pse_shift=BNSS",
                 "--pse_shift=BNSS: accepted: none, N, BN with pse_type 3"},
@@ -298,7 +300,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "pse_type 1 "
                 "and layout TND"},
         BadLine{"--layout=TND --entry_point=u1 --seq_q=1024 --seq_kv=2000 --pse_shift=BNHS",
-                "--pse_shift=BNHS: accepted: none, BNSS, BN1S, 1NSS, packed_BN1S, packed_BNSS with "
+                "--pse_shift=BNHS: did you mean 'BNSS'? accepted: none, BNSS, BN1S, 1NSS, "
+                "packed_BN1S, packed_BNSS with "
                 "pse_type 1 and layout TND, seq_q 1024 and seq_kv 2000"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -344,8 +347,9 @@ TEST(Case, LinesOfEveryFeatureAreAccepted) {
         packed + "--entry_point=u2 --lengths_q=3,5 --lengths_kv=3,5 --sparse_mode=8 --pse_type=2 "
                  "--pse_shift=N --atten_mask=compressed",
         packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=BNSS",
-        packed + "--entry_point=u2 --lengths_q=3,5 --lengths_kv=4,6 --pse_type=0 --pse_shift=BN1S",
-        packed + "--entry_point=u4 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=1NSS",
+        packed + "--entry_point=u2 --lengths_q=3,5 --lengths_kv=4,6 --pse_type=0 "
+                 "--pse_shift=packed_BN1S",
+        packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=1NSS",
         packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --atten_mask=BNSS",
         packed + "--entry_point=u4 --lengths_q=3,5 --sparse_mode=1 --atten_mask=B1SS",
         packed + "--entry_point=u2 --lengths_q=3,5 --sparse_mode=8 --atten_mask=compressed_BNSS",

@@ -25,8 +25,8 @@ void declare_fresh(CLI::App& app, std::string& fresh);
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
                  PlanFlags& plan, std::string& asked, const Context& context);
 
-/// Prints the seed that the sweep drew. Nothing is drawn where `given`, the value of --fresh, is not
-/// empty.
+/// Prints the seed that the sweep drew. Nothing is drawn where `given`, the value of --fresh, is
+/// not empty.
 void print_fresh_seed(std::uint64_t fresh_seed, const std::string& given, std::ostream& err);
 
 }  // namespace assay::cli
