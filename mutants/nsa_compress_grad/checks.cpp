@@ -57,14 +57,21 @@ bool has_sums(const CompressCall& c) {
   return c.parameters.act_seq_len && !c.parameters.act_seq_len->empty();
 }
 
+/// The sums of the lengths; actSeqLenType 1 passes the lengths themselves.
+std::vector<std::int64_t> sums_of(const CompressCall& c) {
+  std::vector<std::int64_t> sums = *c.parameters.act_seq_len;
+  if (c.attributes.act_seq_len_type == 1)
+    for (std::size_t b = 1; b < sums.size(); ++b) sums[b] += sums[b - 1];
+  return sums;
+}
+
 bool has_rising_sums(const CompressCall& c) {
-  return !has_sums(c) || (c.parameters.act_seq_len->front() >= 0 &&
-                          std::ranges::is_sorted(*c.parameters.act_seq_len));
+  return !has_sums(c) || (sums_of(c).front() >= 0 && std::ranges::is_sorted(sums_of(c)));
 }
 
 bool has_sums_of_tokens(const CompressCall& c) {
   return !has_ranks(c) || !has_sums(c) || !has_rising_sums(c) ||
-         c.parameters.act_seq_len->back() == c.parameters.input.shape[0];
+         sums_of(c).back() == c.parameters.input.shape[0];
 }
 
 bool has_weight_shape(const CompressCall& c) {
@@ -78,10 +85,10 @@ bool has_row_per_window(const CompressCall& c) {
   const std::int64_t stride = c.attributes.compress_stride;
   if (!has_ranks(c) || !has_sums(c) || !has_rising_sums(c) || size < 1 || stride < 1) return true;
   spec::Shape expected = c.parameters.input.shape;
-  if (c.parameters.act_seq_len->back() != expected[0]) return true;
+  if (sums_of(c).back() != expected[0]) return true;
   expected[0] = 0;
   std::int64_t before = 0;
-  for (const std::int64_t sum : *c.parameters.act_seq_len) {
+  for (const std::int64_t sum : sums_of(c)) {
     if (sum - before >= size) expected[0] += (sum - before - size + stride) / stride;
     before = sum;
   }

@@ -158,6 +158,37 @@ struct Tally {
   std::int64_t runs = 0, alarms = 0;
 };
 
+/// What the judge says of one run of the kernel on the case.
+template <class Op>
+conformance::CaseReport report_of(Examination<Op>& examination, const Case<Op>& c,
+                                  spec::Implementation<Op>& kernel, const spec::Numerics& numerics) {
+  typename Op::Outputs outputs = make_outputs(c);
+  kernel.run(c.problem, examination.inputs(numerics), outputs);
+  return examination.judge(outputs, numerics);
+}
+
+/// The report on the case with its inputs where the kernel declares that it reads them, or, where it
+/// declares nothing, in the first place in which it conforms.
+template <class Op>
+conformance::CaseReport report_where_read(Examination<Op>& examination, const Case<Op>& c,
+                                          spec::Implementation<Op>& kernel) {
+  using Suite = conformance::Suite<Op>;
+  const auto moved_to = [&](const spec::Numerics& declared) {
+    Case<Op> moved = c;
+    moved.problem = Suite::as_declared(c.problem, c.entry_point, declared);
+    if (moved.problem == c.problem) return report_of(examination, c, kernel, declared);
+    Examination<Op> of_moved(moved, make_inputs(moved));
+    return report_of(of_moved, moved, kernel, declared);
+  };
+  const spec::Numerics numerics = kernel.numerics(c.problem);
+  conformance::CaseReport report = moved_to(numerics);
+  for (const auto& other : Suite::other_readings(c, numerics)) {
+    if (contribution(report.verdict) != conformance::ExitCode::nonconformant) break;
+    report = moved_to(other.numerics);
+  }
+  return report;
+}
+
 /// Judges some healthy mutants on the case, without the confirmation that a sweep asks for.
 template <class Op>
 void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy, Tally& tally) {
@@ -169,10 +200,7 @@ void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy,
         healthy[static_cast<std::size_t>(draws.integer(0, std::ssize(healthy) - 1))];
     const auto kernel = mutant.make();
     if (kernel->unsupported(call_of(c))) continue;
-    const spec::Numerics numerics = kernel->numerics(c.problem);
-    typename Op::Outputs outputs = make_outputs(c);
-    kernel->run(c.problem, examination.inputs(numerics), outputs);
-    const conformance::CaseReport report = examination.judge(outputs, numerics);
+    const conformance::CaseReport report = report_where_read(examination, c, *kernel);
     if (report.verdict == Verdict::not_applicable) continue;
     ++tally.runs;
     if (contribution(report.verdict) != conformance::ExitCode::nonconformant) continue;
