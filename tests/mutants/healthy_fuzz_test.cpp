@@ -161,14 +161,15 @@ struct Tally {
 /// What the judge says of one run of the kernel on the case.
 template <class Op>
 conformance::CaseReport report_of(Examination<Op>& examination, const Case<Op>& c,
-                                  spec::Implementation<Op>& kernel, const spec::Numerics& numerics) {
+                                  spec::Implementation<Op>& kernel,
+                                  const spec::Numerics& numerics) {
   typename Op::Outputs outputs = make_outputs(c);
   kernel.run(c.problem, examination.inputs(numerics), outputs);
   return examination.judge(outputs, numerics);
 }
 
-/// The report on the case with its inputs where the kernel declares that it reads them, or, where it
-/// declares nothing, in the first place in which it conforms.
+/// The report on the case with its inputs where the kernel declares that it reads them, or, where
+/// it declares nothing, in the first place in which it conforms.
 template <class Op>
 conformance::CaseReport report_where_read(Examination<Op>& examination, const Case<Op>& c,
                                           spec::Implementation<Op>& kernel) {

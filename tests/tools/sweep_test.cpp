@@ -158,6 +158,7 @@ TEST(Report, HoldsWhatItsSchemaSays) {
     expect_documented(one, "cases[]");
     for (const auto& finding : one["findings"])
       ++findings, expect_documented(finding, "findings[]");
+    if (one["verdict"] == "conforms" || one["verdict"] == "conforms_weak") continue;  // no errors
     for (const auto& tensor : one["tensors"]) ++tensors, expect_documented(tensor, "tensors[]");
   }
   EXPECT_GT(tensors, 0u);

@@ -77,7 +77,6 @@ TEST(PairCoverage, BlamesNoRequirementForWhatMeansNothingOrLeavesNothingToJudge)
   EXPECT_EQ(kind("layout=BSH lengths=single"), "senseless");
   EXPECT_EQ(kind("entry_point=g1 pse_type=0"), "senseless");
   EXPECT_EQ(kind("layout=BSH lengths=empty_q"), "fruitless");
-  EXPECT_EQ(kind("pse_type=0 lengths=empty_kv"), "fruitless");
   EXPECT_EQ(kind("sparse_mode=7 pse_type=1"), "fruitless");
   EXPECT_EQ(kind("mask=compressed_BNSS lengths=many"), "costly");
 }

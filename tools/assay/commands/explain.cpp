@@ -106,7 +106,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
                      use.entry_points.empty() ? "no planned call" : joined(use.entry_points));
   if (!requirement.notes.empty())
     out << fmt::format(
-        "  notes:    {} (contradictions and open points of the documents: {} explain {})\n",
+        "  notes:    {} (contradictions and open points of the documents: '{} explain {}')\n",
         requirement.notes, context.typed, requirement.notes.substr(0, requirement.notes.find(',')));
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
   if (requirement.has(spec::Side::reject))

@@ -20,7 +20,7 @@ constexpr std::array<DocumentedName, 8> names{
      {"u1", "aclnnFlashAttentionUnpaddingScoreGrad", "--entry_point=u1 --layout=TND"},
      {"u2", "aclnnFlashAttentionUnpaddingScoreGradV2", "--entry_point=u2 --layout=TND"},
      {"u3", "aclnnFlashAttentionUnpaddingScoreGradV3",
-      "--entry_point=u3 --layout=TND --head_dim_rope=64"},
+      "--entry_point=u3 --layout=TND --head_dim_rope=8 --atten_mask=SS"},
      {"u4", "aclnnFlashAttentionUnpaddingScoreGradV4", "--entry_point=u4 --layout=TND"},
      {"s1", "aclnnNsaSelectedAttentionGrad", "--entry_point=s1"},
      {"c1", "aclnnNsaCompressGrad", "--entry_point=c1"}}};

@@ -56,16 +56,20 @@ std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& 
 void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   std::vector<mutants::Mutant> healthy = mutants::mutants<Op>();
   std::erase_if(healthy, [](const mutants::Mutant& mutant) {
+    // It reads statistics in an order that it does not declare:
+    // StatisticsOrder.AnUndeclaredOneIsFound has it.
+    if (mutant.name == "tokens_first") return true;
     return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });
   ASSERT_GE(healthy.size(), 17u);
   std::size_t runs = 0, asked = 0;
   for (std::size_t at = 0; at < cases.size(); ++at) {
-    const Case<Op>& c = cases[at];
-    const std::optional<spec::Tensor> mask = make_mask(c);
+    const std::optional<spec::Tensor> mask = make_mask(cases[at]);
     for (std::size_t k = at % 3; k < healthy.size(); k += 3) {
       const mutants::Mutant& mutant = healthy[k];
       const auto kernel = mutant.make();
+      Case<Op> c = cases[at];
+      c.problem = Suite<Op>::as_declared(c.problem, c.entry_point, kernel->numerics(c.problem));
       ++asked;
       const auto exact_case = exact_case_of(*kernel, c, mask);
       if (!exact_case) continue;
