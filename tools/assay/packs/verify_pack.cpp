@@ -80,7 +80,7 @@ void require_pack(const fs::path& folder) {
   const char* const fault =
       !fs::exists(folder, error)         ? "is not there"
       : !fs::is_directory(folder, error) ? "is a file"
-      : !fixtures::is_unfinished(folder) && !fs::exists(folder / manifest_name, error)
+      : !fixtures::is_unfinished(folder) && !fs::exists(fs::symlink_status(folder / manifest_name, error))
           ? "holds no manifest.json"
           : nullptr;
   if (fault != nullptr)
