@@ -259,9 +259,11 @@ TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
 TEST_F(Destinations, OneThatFailsKeepsNoOtherFromItsResult) {
   const std::map<std::string, std::string> files = {
       {"--report", "r.json"}, {"--html", "p.html"}, {"--junit", "j.xml"}};
-  at_call = [&] { fs::remove_all(folder / "in"); };
+  fs::path target;
+  at_call = [&] { fs::remove(target), fs::create_directory(target); };  // no file replaces a folder
   for (const auto& [failing, its_file] : files) {
     fs::create_directory(folder / "in");
+    target = folder / ("in/" + its_file);
     std::vector<std::string> flags = {"--store", folder / "s.h5"};
     for (const auto& [flag, file] : files)
       flags.insert(flags.end(), {flag, folder / (flag == failing ? "in/" + file : file)});
@@ -276,6 +278,7 @@ TEST_F(Destinations, OneThatFailsKeepsNoOtherFromItsResult) {
     }
     EXPECT_GT(fixtures::Reader(folder / "s.h5").ids().size(), 0u);
     fs::remove(folder / "s.h5");
+    fs::remove_all(folder / "in");
   }
 }
 

@@ -73,7 +73,7 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
     refuse("head_dim_rope", std::to_string(p.head_dim_rope),
            (rope ? "1 to 768" : "0") + of_entry_point(c),
            rope ? "add --head_dim_rope=8 --atten_mask=SS, or take --entry_point=u1"
-                : try_entry_points(spec::has_rope));
+                : try_entry_points(spec::has_rope) + " --atten_mask=SS");
   if (!spec::has_softmax_in_layout(c.entry_point) &&
       p.softmax_in_layout != spec::SoftmaxInLayout::empty)
     refuse("softmax_in_layout", text(p.softmax_in_layout), "empty" + of_entry_point(c),

@@ -77,12 +77,12 @@ Remade remade(const std::string& command, const std::string& numerics, const std
 /// Errors: UsageError for a path at which no pack lies.
 void require_pack(const fs::path& folder) {
   std::error_code error;
-  const char* const fault =
-      !fs::exists(folder, error)         ? "is not there"
-      : !fs::is_directory(folder, error) ? "is a file"
-      : !fixtures::is_unfinished(folder) && !fs::exists(fs::symlink_status(folder / manifest_name, error))
-          ? "holds no manifest.json"
-          : nullptr;
+  const char* const fault = !fs::exists(folder, error)         ? "is not there"
+                            : !fs::is_directory(folder, error) ? "is a file"
+                            : !fixtures::is_unfinished(folder) &&
+                                    !fs::exists(fs::symlink_status(folder / manifest_name, error))
+                                ? "holds no manifest.json"
+                                : nullptr;
   if (fault != nullptr)
     throw UsageError(
         fmt::format("--verify is '{}', which {}; wanted the folder of a pack, as "
