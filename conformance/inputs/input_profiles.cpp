@@ -65,6 +65,16 @@ Tensor guarded_tensor(const spec::Parameter& parameter) {
   return tensor;
 }
 
+Tensor restrided(const Tensor& tensor, const spec::Parameter& parameter) {
+  if (tensor.strides == parameter.strides && tensor.offset == parameter.offset) return tensor;
+  Tensor result = guarded_tensor(parameter);
+  const auto from = spec::viewed_elements(tensor), to = spec::viewed_elements(result);
+  const std::int64_t size = spec::size_of(tensor.dtype);
+  for (std::size_t e = 0; e < from.size(); ++e)
+    std::copy_n(tensor.bytes.data() + from[e] * size, size, result.bytes.data() + to[e] * size);
+  return result;
+}
+
 std::uint32_t poison_of(DType dtype) { return marked_nan(dtype, 0x25); }
 
 Tensor poisoned_tensor(const spec::Parameter& parameter) {

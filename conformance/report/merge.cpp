@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/causes.hpp"
 #include "assay/spec/operators.hpp"
 
 namespace assay::conformance {
@@ -156,16 +157,21 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
 }
 
 /// Each part reduced as many faults as the whole sweep would have: among them are those that are
-/// the first of the whole.
+/// the first of the whole. Its cause has more cases in the whole than in its part.
 std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
                                   const std::vector<CaseReport>& cases) {
   std::map<std::string, const ShrunkCase*> by_id;
   for (const SweepShard& shard : shards)
     for (const ShrunkCase& one : shard.results.shrunk) by_id[one.id] = &one;
   std::vector<ShrunkCase> shrunk;
-  for (const CaseReport* failing : first_faults(cases, shards.front().results.shard->shrink))
-    if (const auto found = by_id.find(failing->id); found != by_id.end())
-      shrunk.push_back(*found->second);
+  if (by_id.empty()) return shrunk;
+  const std::vector<Cause> causes = causes_of(cases, {});
+  for (const CaseReport* failing : first_faults(cases, shards.front().results.shard->shrink)) {
+    const auto found = by_id.find(failing->id);
+    if (found == by_id.end()) continue;
+    shrunk.push_back(*found->second);
+    shrunk.back().of_cause = std::ssize(others_of_cause(cases, causes, *failing)) + 1;
+  }
   return shrunk;
 }
 

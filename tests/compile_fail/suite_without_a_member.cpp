@@ -5,6 +5,7 @@ using namespace assay;
 
 /// As little of an operator as a suite can be asked about.
 struct Toy {
+  enum class EntryPoint {};
   struct Problem {};
   struct Inputs {};
   struct Outputs {};

@@ -58,7 +58,6 @@ def grown(path):
 NO_FILES = [
     (made_a_fifo, "is a FIFO"), (made_a_socket, "is a socket"), (Path.mkdir, "is a folder"), (grown, "are stored"),
     (lambda path: path.symlink_to("/dev/zero"), "is a device"), (lambda path: path.symlink_to(path.name), "symbolic links"),
-    (lambda path: None, "No such file"),
 ]
 
 
@@ -100,6 +99,13 @@ class HostilePacks(unittest.TestCase):
                     (pack / name).unlink()
                     make(pack / name)
                     self.assert_refused(pack, reason)
+
+    def test_what_is_missing_is_named(self):
+        for name in MEMBERS:
+            with self.subTest(name):
+                pack = self.copy()
+                (pack / name).unlink()
+                self.assert_refused(pack, "holds no manifest.json" if name == "manifest.json" else "No such file")
 
     def test_texts_that_blow_up_are_named(self):
         for name, text, reason in [

@@ -264,6 +264,18 @@ constexpr auto with_bf16_partials = [] {
                 {.plan = plan, .numerics = {.partials = spec::DType::bf16}});
 };
 
+/// A kernel that reads statistics as [T,N,8] and declares no order, where the case has heads first.
+constexpr auto in_another_order = [] {
+  using Op = spec::FlashAttentionScoreGrad;
+  const auto all = mutants::mutants<Op>();
+  const auto kernel = std::ranges::find(all, "tokens_first", &mutants::Mutant::name)->make();
+  const auto c = conformance::parse_case<Op>(conformance::case_words(
+      "flash_attention_score_grad --layout=TND --entry_point=u1 --lengths_q=5,3 --lengths_kv=4,6 "
+      "--heads_q=2 --heads_kv=2 --head_dim=16 --head_dim_v=16 --statistics_order=heads_first",
+      Op::name));
+  return conformance::examine(c, *kernel).verdict;
+};
+
 const Reached table[] = {
     {Rule::unstated, Verdict::conforms, unstated},
     {Rule::agreement, Verdict::conforms, [] { return judged(case_of(small)); }},
@@ -327,6 +339,7 @@ const Reached table[] = {
      [] { return controlled({.letters = "Z.N.L.S.W."}); }},
     {Rule::exemption, Verdict::inconclusive, exempted},
     {Rule::certificate, Verdict::inconclusive, [] { return compared(none, 0.5); }},
+    {Rule::undeclared_order, Verdict::conforms_weak, in_another_order},
     {Rule::weak_numerics, Verdict::conforms_weak,
      [] { return judged(case_of(small), {.numerics = {.weak = true}}); }},
     {Rule::inconsistent_inputs, Verdict::not_applicable, foreign_statistics},

@@ -107,10 +107,12 @@ TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
   FAIL() << "no failure";
 }
 
-/// Members of tools/report_schema.md: name and kind, by the heading that lists them.
+/// Members of tools/report_schema.md and tools/causes_schema.md: name and kind, by the heading that
+/// lists them.
 std::map<std::string, std::vector<std::pair<std::string, std::string>>> documented_members() {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> members;
-  std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md"));
+  std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md") +
+                            text_of(ASSAY_SOURCE_DIR "/tools/causes_schema.md"));
   std::string line, heading;
   const std::regex row(R"(\| ((`[a-z_]+`(, )?)+) \| ([a-z ]+) \|.*)"), name("`([a-z_]+)`");
   while (std::getline(schema, line)) {

@@ -26,8 +26,6 @@ AttentionCase dense_case(const Case<Op>& c) {
   return {.problem = dense_problem(c.problem),
           .entry_point = spec::FlashEntryPoint::u4,
           .product = c.product,
-          .inputs = c.inputs,
-          .outputs = c.outputs,
           .track = c.track,
           .rows = c.rows,
           .seed = c.seed};

@@ -11,6 +11,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 
 /// That attention, without a mask: who attends to what is for ListPattern to say.
 spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
+/// A case of it, whose tensors are contiguous.
 AttentionCase dense_case(const Case<Op>& c);
 
 /// Its tensors under other names.

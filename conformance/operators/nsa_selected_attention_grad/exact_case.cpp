@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "operators/nsa_selected_attention_grad/key_pattern.hpp"
@@ -22,13 +23,14 @@ SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& nume
   result.dense = exact::attending(selected::dense_case(c), numerics,
                                   selected::ListPattern(c.problem, result.inputs.topk_indices));
   const spec::FlashAttentionScoreGrad::Inputs& dense = result.dense.inputs;
-  result.inputs.query = dense.query;
-  result.inputs.key = dense.key;
-  result.inputs.value = dense.value;
-  result.inputs.attention_out = dense.attention_in;
-  result.inputs.attention_out_grad = dense.dy;
-  result.inputs.softmax_max = dense.softmax_max;
-  result.inputs.softmax_sum = dense.softmax_sum;
+  const Op::Parameters t = call_of(c).parameters;
+  result.inputs.query = restrided(dense.query, t.query);
+  result.inputs.key = restrided(dense.key, t.key);
+  result.inputs.value = restrided(dense.value, t.value);
+  result.inputs.attention_out = restrided(dense.attention_in, t.attention_out);
+  result.inputs.attention_out_grad = restrided(dense.dy, t.attention_out_grad);
+  result.inputs.softmax_max = restrided(dense.softmax_max, t.softmax_max);
+  result.inputs.softmax_sum = restrided(dense.softmax_sum, t.softmax_sum);
   return result;
 }
 

@@ -163,8 +163,9 @@ bool are_alike(const Group& a, const Group& b) {
   if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
   const bool is_part =
       static_cast<double>(both) >= limits::nested * static_cast<double>(b.cases.size());
-  // An output without a rule of its own fails with the one that has one.
-  if (b.terms.empty()) return is_part && !a.terms.empty();
+  // An output without a rule of its own fails with the one that has one, and what fails wherever it
+  // is there with what always fails.
+  if (b.terms.empty()) return is_part && (!a.terms.empty() || (a.others == 0 && b.others == 0));
   // The rule of one is that of the other, with a term for where it does not show.
   return !a.terms.empty() && std::ranges::all_of(a.terms, [&](const Condition* term) {
     return std::ranges::find(b.terms, term) != b.terms.end();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "assay/adapters/aclnn.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 /// The same cases judged in process and through the C API of the shared library: nobody can tell
 /// which was which.
@@ -28,7 +30,7 @@ std::string text_of(const Value& value) {
 }
 
 /// The library, told of its arithmetic what the C API has no words for: the fields in which
-/// `kernel` differs from the preset.
+/// `kernel` differs from the preset, and the order of statistics, which `kernel` reads either way.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
     const spec::Implementation<Op>& kernel) {
@@ -44,6 +46,10 @@ std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
     if (text_of(value) != fields[k++].second)
       rest += std::string(",") + name + "=" + text_of(value);
   });
+  if constexpr (std::same_as<Op, spec::FlashAttentionScoreGrad>)
+    rest +=
+        ",statistics_order=heads_first,statistics_order_empty=heads_first,"
+        "statistics_order_same_as_input=tokens_first";
   return adapters::open_aclnn<Op>(rest);
 }
 

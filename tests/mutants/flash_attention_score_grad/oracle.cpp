@@ -109,12 +109,16 @@ class Builder {
     const Op::Parameters& t = call_.parameters;
     Op::Inputs& in = sample_.inputs;
     if (t.pse_shift.present) {
-      in.pse_shift = drawn(t.pse_shift, p().pse_type >= 2 ? 0.05 : -1, p().pse_type >= 2 ? 0.4 : 1);
+      const double most = p().pse_type >= 2 ? 1.25 : 1;  // slopes are of either sign, and beyond 1
+      in.pse_shift = drawn(t.pse_shift, -most, most);
       if (is_compressed()) fill(*in.pse_shift, [&](std::int64_t k) { return compressed_bias(k); });
     }
     if (t.drop_mask.present) {
       in.drop_mask = tensor_of(t.drop_mask, 0);
-      fill(*in.drop_mask, [&](std::int64_t) { return std::floor(uniform(0, 256)); });
+      fill(*in.drop_mask, [&](std::int64_t) {
+        return p().has_dropout() ? std::floor(uniform(0, 256))
+                                 : 255;  // the share of ones is keep_prob
+      });
     }
     if (!t.atten_mask.present) return;
     in.atten_mask = tensor_of(t.atten_mask, 0);
@@ -220,7 +224,8 @@ class Builder {
       views_.emplace_back(*in.query_rope, layout, query_rope_extents(p()));
       views_.emplace_back(*in.key_rope, layout, key_rope_extents(p()));
     }
-    statistics_elements_ = viewed_elements(in.softmax_max);
+    max_elements_ = viewed_elements(in.softmax_max),
+    sum_elements_ = viewed_elements(in.softmax_sum);
     for (std::int64_t b = 0; b < p().batch; ++b)
       for (std::int64_t n = 0; n < p().heads_q; ++n) {
         for (std::int64_t i = 0; i < p().length_q(b); ++i) compute_row(b, n, i);
@@ -306,8 +311,8 @@ class Builder {
       position = (e.start(row.b) + row.s) * p().heads_q + row.n;
     for (std::int64_t r = 0; r < spec::statistics_replicas; ++r) {
       const auto k = static_cast<std::size_t>(position * spec::statistics_replicas + r);
-      sample_.inputs.softmax_max.store(statistics_elements_[k], top);
-      sample_.inputs.softmax_sum.store(statistics_elements_[k], sum);
+      sample_.inputs.softmax_max.store(max_elements_[k], top);
+      sample_.inputs.softmax_sum.store(sum_elements_[k], sum);
     }
   }
 
@@ -316,7 +321,7 @@ class Builder {
   spec::Call<Op> call_;
   std::vector<double> drop_factors_;
   std::vector<HeadView> views_;
-  std::vector<std::int64_t> statistics_elements_;
+  std::vector<std::int64_t> max_elements_, sum_elements_;
   std::int64_t first_score_ = 0, rows_done_ = 0;
 };
 

@@ -56,6 +56,12 @@ std::vector<Example> examples() {
   wide.batch = 1, wide.lengths_q = {}, wide.lengths_kv = {}, wide.seq_q = 3, wide.seq_kv = 384;
   wide.heads_q = 17, wide.heads_kv = 1;
   wide.selected_block_size = 128, wide.selected_block_count = 2;
+  // More blocks than 8 bits count, a token more than 24 cores have, and a group of 7.
+  Op::Problem large = packed();
+  large.batch = 1, large.lengths_q = {}, large.lengths_kv = {};
+  large.seq_q = 25, large.seq_kv = 257 * 16, large.heads_q = 7, large.heads_kv = 1;
+  large.selected_block_count = 2;
+  const auto first_and_last = [](const Entry& e) { return std::int64_t{e.slot == 0 ? 256 : 0}; };
   // The last block of every sequence is never listed.
   const auto few = [](const Entry& e) { return (e.token + e.kv + e.slot * e.slot) % 2; };
   const auto own_twice = [](const Entry& e) {
@@ -67,7 +73,8 @@ std::vector<Example> examples() {
           {.problem = causal(packed()), .inputs = Striding::transposed},
           {.problem = causal(packed()), .block = own_twice},
           {.problem = packed(), .block = few},
-          {.problem = wide}};
+          {.problem = wide},
+          {.problem = large, .block = first_and_last}};
 }
 
 const std::vector<Sample>& samples() {

@@ -48,15 +48,6 @@ spec::HeadIndex index(const Op::Problem& p, const spec::Tensor& tensor,
   return {tensor, p.input_layout, extents};
 }
 
-/// The tensor with the strides that the parameter describes.
-spec::Tensor restrided(const spec::Tensor& tensor, const spec::Parameter& parameter) {
-  if (tensor.strides == parameter.strides && tensor.offset == parameter.offset) return tensor;
-  spec::Tensor result = guarded_tensor(parameter);
-  const auto from = spec::viewed_elements(tensor), to = spec::viewed_elements(result);
-  for (std::size_t e = 0; e < from.size(); ++e) result.store(to[e], tensor.load(from[e]));
-  return result;
-}
-
 }  // namespace
 
 std::span<const Operand<Op>> Parts::operands() {

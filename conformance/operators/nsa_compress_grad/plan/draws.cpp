@@ -84,7 +84,7 @@ std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
   const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
   const std::int64_t most = std::clamp<std::int64_t>(affordable, 6, 60);
-  // Half of them beside a number of cores.
+  // Half of them are near a number of cores.
   const std::int64_t cores = draws.one_of({24, 48}) + draws.integer(-1, 1);
   return draws.integer(0, 1) == 0 && cores <= most ? cores : draws.integer(6, most);
 }
@@ -94,7 +94,8 @@ Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
   if (lengths == Lengths::single) return {total};
   if (lengths == Lengths::equal) {
     const std::int64_t sequences = draws.one_of<std::int64_t>({2, 3, draws.integer(4, 6)});
-    return Counts(static_cast<std::size_t>(sequences), (total + sequences - 1) / sequences);
+    const std::int64_t windows = std::max<std::int64_t>(2, (total + sequences - 1) / sequences);
+    return Counts(static_cast<std::size_t>(sequences), windows);
   }
   if (lengths == Lengths::many) {
     Counts counts(static_cast<std::size_t>(draws.integer(16, 20)), 1);

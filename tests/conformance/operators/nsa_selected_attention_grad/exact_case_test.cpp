@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <concepts>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "../../told.hpp"
+#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
@@ -27,6 +30,25 @@ TEST(SelectedExactCase, HealthyKernelsAreExactInEveryOrder) {
   for (const Case<Op>& c : hand_made_cases<Op>("exact")) {
     const CaseReport report = judged(c, healthy(turn++));
     EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  }
+}
+
+/// A C API is told where a tensor lies by the call alone.
+TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
+  Case<Op> c = hand_made_cases<Op>("exact")[0];
+  for (const spec::Striding all : {spec::Striding::transposed, spec::Striding::mixed}) {
+    c.inputs = all;
+    c.inputs.set("attention_out", spec::Striding::padded);
+    const Op::Inputs inputs = Suite<Op>::exact(c, staged(c.problem.dtype)).inputs;
+    std::map<std::string, spec::Parameter> described;
+    Op::Parameters parameters = call_of(c).parameters;
+    visit_fields(parameters, [&]<class Member>(const char* name, const Member& member) {
+      if constexpr (std::same_as<Member, spec::Parameter>) described[name] = member;
+    });
+    for (const auto& [name, tensor] : named_tensors(inputs)) {
+      EXPECT_EQ(tensor.strides, described.at(name).strides) << name;
+      EXPECT_EQ(tensor.offset, described.at(name).offset) << name;
+    }
   }
 }
 

@@ -21,6 +21,10 @@ struct InputProfile {
 /// NaN for floats.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);
 
+/// The same elements, bit by bit, with the strides and the offset that `parameter` describes, which
+/// has the tensor's type and shape. The rest of the storage holds the guard pattern.
+spec::Tensor restrided(const spec::Tensor& tensor, const spec::Parameter& parameter);
+
 /// The bits of poison: a NaN of the type that no kernel computes.
 std::uint32_t poison_of(spec::DType dtype);
 
