@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "assay/conformance/suite.hpp"
+#include "assay/parallel/loop.hpp"
 #include "plan/axis_pairs.hpp"
 
 namespace assay::conformance {
@@ -56,28 +59,44 @@ class Places {
   std::vector<std::size_t> factors_;
 };
 
+/// Of one field. The cases come in the order in which they are tried.
+template <class Op>
+FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
+                          const std::vector<const Case<Op>*>& cases) {
+  constexpr int most_tried = 48;  // of a place
+  std::map<std::string, int> tried;
+  for (const std::string& place : places.of(field.where)) tried[place] = 0;
+  FieldCoverage coverage{.field = std::string(field.name), .places = std::ssize(tried)};
+  for (const Case<Op>* c : cases) {
+    if (tried.empty()) break;
+    if (!field.is_read(*c)) continue;
+    const auto open = tried.find(places.name(Suite<Op>::choice_of(*c)));
+    if (open == tried.end() || ++open->second > most_tried) continue;
+    typename Op::Problem changed = c->problem;
+    field.change(changed);
+    if (Suite<Op>::has_other_gradients(*c, changed)) tried.erase(open);
+  }
+  for (const auto& [place, count] : tried) coverage.unexcited.push_back(place);
+  return coverage;
+}
+
 template <class Op>
 std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases) {
-  constexpr int most_tried = 48;  // of a field and a place
   const Axes* axes = Suite<Op>::axes();
   if (axes == nullptr) return {};
   const Places places(*axes);
-  std::vector<FieldCoverage> all;
-  for (const FormulaField<Op>& field : Suite<Op>::formula_fields()) {
-    std::map<std::string, int> tried;
-    for (const std::string& place : places.of(field.where)) tried[place] = 0;
-    FieldCoverage coverage{.field = std::string(field.name), .places = std::ssize(tried)};
-    for (const Case<Op>& c : cases) {
-      if (c.track == Track::arguments || c.track == Track::relation || !field.is_read(c)) continue;
-      const auto open = tried.find(places.name(Suite<Op>::choice_of(c)));
-      if (open == tried.end() || ++open->second > most_tried) continue;
-      typename Op::Problem changed = c.problem;
-      field.change(changed);
-      if (Suite<Op>::has_other_gradients(c, changed)) tried.erase(open);
-    }
-    for (const auto& [place, count] : tried) coverage.unexcited.push_back(place);
-    all.push_back(std::move(coverage));
-  }
+  // The cheapest first: most of them tell.
+  std::vector<const Case<Op>*> judged;
+  for (const Case<Op>& c : cases)
+    if (c.track != Track::arguments && c.track != Track::relation) judged.push_back(&c);
+  std::ranges::stable_sort(judged, {},
+                           [](const Case<Op>* c) { return Suite<Op>::multiply_adds(c->problem); });
+  const auto fields = Suite<Op>::formula_fields();
+  std::vector<FieldCoverage> all(fields.size());
+  parallel::for_each(std::ssize(fields), [&](std::int64_t k) {
+    const auto at = static_cast<std::size_t>(k);
+    all[at] = coverage_of<Op>(fields[at], places, judged);
+  });
   return all;
 }
 

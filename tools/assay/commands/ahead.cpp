@@ -51,7 +51,7 @@ std::size_t Ahead::reach_of(std::size_t turn) const {
   for (; reach < weights_.size(); ++reach) {
     const std::size_t ahead = reach - turn;
     weight += weights_[reach];
-    if (ahead > 2 * wanted_ && (weight > most_weight || ahead > most_turns * wanted_)) break;
+    if (ahead > 1 && (weight > most_weight || ahead > most_turns * wanted_)) break;
   }
   return reach;
 }

@@ -16,12 +16,11 @@ namespace assay::cli {
 std::size_t threads_ahead();
 
 /// Prepares the turns of a long work on threads of its own, in their order, ahead of the one that
-/// goes on: two for each thread, and more while they are small, so that no thread waits where turns
-/// differ in length.
+/// goes on: the next one whatever it weighs, and more while they weigh little together.
 class Ahead {
  public:
-  /// All that is ahead and small may weigh so much together.
-  static constexpr std::int64_t most_weight = std::int64_t{1} << 22;
+  /// What is ahead may weigh so much together.
+  static constexpr std::int64_t most_weight = std::int64_t{1} << 21;
   /// And may be so many for each thread.
   static constexpr std::size_t most_turns = 32;
 

@@ -71,7 +71,8 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
 };
 
 /// Each kernel on one case, by turns. A kernel whose profile needs statistics of the data does not
-/// apply where the relation replaces either.
+/// apply where the relation replaces either. One that declares no order of statistics conforms
+/// weakly where the case has the other one.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
   const std::vector<Mutant> kernels = healthy_mutants();
@@ -82,6 +83,7 @@ TEST_P(EveryRelation, HoldsForHealthyKernels) {
       const bool may_not_apply =
           kernels[k].name.starts_with("own_") || kernels[k].name == "log_sum_exp";
       EXPECT_TRUE(report.verdict == Verdict::conforms ||
+                  report.verdict.rule == Rule::undeclared_order ||
                   (may_not_apply && report.verdict == Verdict::not_applicable))
           << told(report);
     }
