@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -83,6 +83,7 @@ test("every line that the page offers runs as it stands", async () => {
       const done = spawnSync("bash", ["-c", line], { encoding: "utf8", cwd });
       assert.ok(done.status !== null && [0, 1, 3].includes(done.status), `${line}: ${done.status}\n${done.stderr}`);
       commands.add(line.split(" ")[1]!);
+      rmSync(cwd, { recursive: true });
     }
     await page.context().close();
   }
