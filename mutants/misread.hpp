@@ -23,4 +23,29 @@ std::int64_t place_in_32_bits(std::int64_t element, spec::DType dtype);
 /// `tensor` whose bytes are counted in 32 bits.
 void write_in_32_bits(const spec::Tensor& written, spec::Tensor& tensor);
 
+/// A kernel that reads one input with the strides of another.
+template <class Op, class Kernel, auto input, auto other>
+struct ReadsWithStridesOf : Kernel {
+  using Kernel::Kernel;
+  void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
+           typename Op::Outputs& outputs) override {
+    typename Op::Inputs changed = inputs;
+    changed.*input = read_with_strides(inputs.*input, (inputs.*other).strides);
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+/// A kernel that counts the bytes before an element of one input in 32 bits.
+template <class Op, class Kernel, auto input>
+struct CountsBytesIn32Bits : Kernel {
+  using Kernel::Kernel;
+  void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
+           typename Op::Outputs& outputs) override {
+    typename Op::Inputs changed = inputs;
+    changed.*input = misread(
+        inputs.*input, [&](std::int64_t element) { return place_in_32_bits(element, p.dtype); });
+    Kernel::run(p, changed, outputs);
+  }
+};
+
 }  // namespace assay::mutants

@@ -6,27 +6,10 @@ namespace {
 
 using Input = spec::Tensor Op::Inputs::*;
 
-/// Reads one input with the strides of another.
 template <Input input, Input other>
-struct StridesOf : Kernel {
-  using Kernel::Kernel;
-  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    Op::Inputs changed = inputs;
-    changed.*input = read_with_strides(inputs.*input, (inputs.*other).strides);
-    Kernel::run(p, changed, outputs);
-  }
-};
+using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 
-/// Counts the bytes before an element of key in 32 bits.
-struct KeyBytesIn32Bits : Kernel {
-  using Kernel::Kernel;
-  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    Op::Inputs changed = inputs;
-    changed.key = misread(inputs.key,
-                          [&](std::int64_t element) { return place_in_32_bits(element, p.dtype); });
-    Kernel::run(p, changed, outputs);
-  }
-};
+using KeyBytesIn32Bits = CountsBytesIn32Bits<Op, Kernel, &Op::Inputs::key>;
 
 }  // namespace
 

@@ -6,16 +6,8 @@ namespace {
 
 using Input = spec::Tensor Op::Inputs::*;
 
-/// Reads one input with the strides of another.
 template <Input input, Input other>
-struct StridesOf : Kernel {
-  using Kernel::Kernel;
-  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    Op::Inputs changed = inputs;
-    changed.*input = read_with_strides(inputs.*input, (inputs.*other).strides);
-    Kernel::run(p, changed, outputs);
-  }
-};
+using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 
 /// Writes dv with the strides of dk, as far as its storage goes.
 struct DvStridesOfDk : Kernel {
@@ -49,17 +41,8 @@ struct QueryAloneIsAsked : Kernel {
   }
 };
 
-/// Counts the bytes before an element of one input in 32 bits.
 template <Input input>
-struct BytesIn32Bits : Kernel {
-  using Kernel::Kernel;
-  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    Op::Inputs changed = inputs;
-    changed.*input = misread(
-        inputs.*input, [&](std::int64_t element) { return place_in_32_bits(element, p.dtype); });
-    Kernel::run(p, changed, outputs);
-  }
-};
+using BytesIn32Bits = CountsBytesIn32Bits<Op, Kernel, input>;
 
 /// The same where dq is written.
 struct DqBytesIn32Bits : Kernel {
