@@ -1,9 +1,8 @@
 """Sweeps planted bugs of causes that people reported of kernels, and looks at the first cause that Assay names.
 
 python3 public_faults.py ASSAY FOLDER [--only TEXT] [--seeds N] [--budget SECONDS] [--least SHARE] [--prefixes PROGRAM]
-The causes that are expected lie in public_faults.json next to this file: outputs (without those of rope, and without
-the forward's, which the relation cascade judges as well), a part of the stage's name, and for each field that decides a
-pattern of a term. What was swept lies in FOLDER under the digest of the
+The causes that are expected lie in public_faults.json beside this file: outputs (rope apart), a part of the stage's
+name, and for each field that decides a pattern of a term. What was swept lies in FOLDER under the digest of the
 program. Exits 1 where a bug is not caught or fewer than SHARE (default 0.85) of the first causes are right; with
 --prefixes, the program cause_prefixes, also where a cause that was right is wrong of a longer part of the same sweep.
 """
@@ -18,7 +17,6 @@ import sys
 
 EXPECTED = json.loads(pathlib.Path(__file__).with_suffix(".json").read_text())
 FAILS = 1  # exit code of a sweep
-FORWARD = {"attention_in", "attention_out", "softmax_max", "softmax_sum"}
 
 
 def run(words):
@@ -40,7 +38,7 @@ def swept(assay, folder, fault, seed, budget):
 
 def faults_of(cause, expected):
     """What of a first cause is not as expected; nothing of one that is right."""
-    outputs = sorted(name for name in cause["outputs"] if not name.endswith("_rope") and name not in FORWARD)
+    outputs = sorted(name for name in cause["outputs"] if not name.endswith("_rope"))
     wrong = []
     if outputs != sorted(expected["outputs"]):
         wrong.append(f"outputs {outputs}")

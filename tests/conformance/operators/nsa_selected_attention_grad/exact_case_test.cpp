@@ -33,7 +33,7 @@ TEST(SelectedExactCase, HealthyKernelsAreExactInEveryOrder) {
   }
 }
 
-/// A C API is told where a tensor lies by the call alone.
+/// A C API knows the place of a tensor from the call alone.
 TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   Case<Op> c = hand_made_cases<Op>("exact")[0];
   for (const spec::Striding all : {spec::Striding::transposed, spec::Striding::mixed}) {
