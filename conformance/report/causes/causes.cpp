@@ -205,10 +205,14 @@ struct Part {
   Members members;
   std::set<std::string> tensors;
   std::vector<Manner> manners;
+  bool has_rule;  ///< terms over fields separate its cases
 };
 
 Part part_of(const Merged& cause) {
-  Part part{.members = {}, .tensors = {}, .manners = cause.manners};
+  Part part{.members = {},
+            .tensors = {},
+            .manners = cause.manners,
+            .has_rule = !cause.groups[0].terms.empty()};
   for (const Group& group : cause.groups) {
     part.members.insert(group.cases.begin(), group.cases.end());
     if (!group.way.tensor.empty()) part.tensors.insert(group.way.tensor);
@@ -216,11 +220,19 @@ Part part_of(const Merged& cause) {
   return part;
 }
 
+/// A rule that selects less than half of the cases of a cause without a rule is another bug: one
+/// bug shows in its other outputs more often.
+bool is_minor_rule(const Part& small, const Part& large) {
+  return small.has_rule && !large.has_rule &&
+         static_cast<double>(small.members.size()) <
+             limits::minor * static_cast<double>(large.members.size());
+}
+
 /// One bug that shows in several outputs fails in fewer cases in some of them, but hardly in
 /// others: neither of two bugs has most of its cases in common with the other, or they relate
-/// otherwise to what is due.
+/// otherwise to the expected values, or a rule selects few cases of the other.
 bool is_independent(const Part& a, const Part& b) {
-  if (contradict(a.manners, b.manners)) return true;
+  if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
   const std::size_t fewer = std::min(a.members.size(), b.members.size());
   return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
@@ -349,7 +361,8 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
                      const std::vector<Part>& all) const {
   Cause cause{.others = groups[0].others};
   for (const Condition* term : groups[0].terms) cause.fields.push_back(term->text);
-  const auto& [members, tensors, manners] = part;
+  const Members& members = part.members;
+  const std::set<std::string>& tensors = part.tensors;
   cause.outputs = {tensors.begin(), tensors.end()};
   cause.pattern = pattern(members, cause.outputs);
   if (groups[0].refuses_nothing) cause.pattern = refusing_nothing(groups[0]);

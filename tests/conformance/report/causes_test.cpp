@@ -276,6 +276,18 @@ TEST(Causes, StagesOfTwoBugsAreToldApart) {
   EXPECT_EQ(causes[1].stage, "the sum over keys that gives dq");
 }
 
+TEST(Causes, AStageIsNotTakenFromABugInFewerCases) {
+  auto all = reports([](const std::string&, int, int mode) {
+    return mode == 3 ? Names{"dk", "dq", "dv"} : Names{"dk"};
+  });
+  for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].stage, "the sum over queries that gives dk");
+  EXPECT_EQ(causes[1].fields, Names{"sparse_mode=3"});
+  EXPECT_TRUE(causes[1].stage.starts_with("P: ")) << causes[1].stage;
+}
+
 TEST(Causes, AnOutputThatFailsInSomeCasesOfABugBelongsToIt) {
   auto all = reports([](const std::string&, int seq, int mode) {
     if (mode != 3) return Names{};
