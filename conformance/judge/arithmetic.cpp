@@ -123,7 +123,8 @@ double underflow_of(DType type) {
 }
 
 double output_underflow_of(DType type) {
-  return type == DType::fp32 ? 0x1p-150 : underflow_of(type);
+  constexpr double smallest_normal = 0x1p-126, terms = 0x1p16;
+  return type == DType::fp16 ? underflow_of(type) : terms * smallest_normal;
 }
 
 double overflow_threshold(DType type) {

@@ -42,8 +42,7 @@ engine::Output output_of(const Arithmetic& n, std::int64_t elements) {
   return {.units = units_of(n),
           .lambda = azuma_factor(elements),
           .averages = n.mean_free,
-          .store = n.io == spec::DType::fp32 ? engine::Store(output_underflow_of(n.io))
-                                             : store_of(n.io, n.numerics.round_out)};
+          .store = store_of(n.io, n.numerics.round_out).losing(output_underflow_of(n.io))};
 }
 
 Expectation unmade(std::string name, spec::Extents extents, std::span<const std::int64_t> rows) {

@@ -15,7 +15,7 @@ Store::Store(int bits, int min_exponent, Direction direction, double overflow)
   capped_ = direction != Direction::stochastic;
   const double whole_steps = known_ ? 1 : 2;
   unit_ = whole_steps * std::ldexp(1.0, -bits);
-  least_ = whole_steps * std::ldexp(1.0, min_exponent - bits);
+  lost_ = least_ = whole_steps * std::ldexp(1.0, min_exponent - bits);
 }
 
 }  // namespace assay::engine

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +39,22 @@ struct RopeFirst : Kernel {
                Kernel::rope_product(w, q, j, 0));
   }
   float rope_product(const Work&, Query, std::int64_t, float sum) const override { return sum; }
+};
+
+/// Flushes results below the smallest normal fp32 number to zero, as devices may.
+struct FlushToZero : Kernel {
+  using Kernel::Kernel;
+  static float flushed(float value) {
+    return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    return flushed(Kernel::probability(w, q, j, row));
+  }
+  float dscore(const Work& w, Query q, std::int64_t j, float prob,
+               const RowState& row) const override {
+    return flushed(Kernel::dscore(w, q, j, prob, row));
+  }
+  float cast(const Work& w, float value) const override { return Kernel::cast(w, flushed(value)); }
 };
 
 /// Drop bits are spread over bytes once, byte by byte.
@@ -154,6 +171,10 @@ std::vector<Mutant> healthy_kernels() {
                                   "one run for every sequence of TND, on what is cut out of it",
                                   ascend_like),
       healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
+      healthy<FlushToZero>("flush_to_zero", "flushes numbers that are not normal to zero",
+                           ascend_like),
+      healthy<FlushToZero>("flush_to_zero_fp32", "the same with P and dS in fp32",
+                           {.staging = Staging::fp32}),
       healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
       healthy<DropMaskAlwaysRead>("drop_mask_always_read",
                                   "reads the drop mask with keep_prob 1, too", ascend_like),

@@ -80,8 +80,9 @@ double underflow_of(spec::DType type);
 /// Below this the final cast gives so few numbers that its error is no matter of chance.
 double coarsest_of(spec::DType type);
 
-/// Half the smallest subnormal number of a type that is written: of fp32, too, in which no output
-/// is nearer.
+/// What an output of this type may lose however small it is. A kernel computes in fp32, and devices
+/// may flush numbers below 2^-126 to zero: so far as many as 2^16 terms of a sum. fp16 has no
+/// numbers that small: half its smallest subnormal.
 double output_underflow_of(spec::DType type);
 
 /// From here on a nearest rounding to `type` gives infinity.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "assay/engine/lanes.hpp"
@@ -19,8 +20,12 @@ class Store {
   /// From `overflow` on it becomes infinite, where that has to be watched.
   Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
-  /// Of a type as precise as what is computed: of numbers however small it may lose `least`.
-  explicit Store(double least) : least_(least) {}
+  /// The same store on a device that may lose `least` of numbers however small.
+  Store losing(double least) const {
+    Store store = *this;
+    store.lost_ = std::max(lost_, least);
+    return store;
+  }
 
   bool rounds() const { return unit_ > 0; }
   /// Whether its roundings have no mean where nothing is known of the values.
@@ -29,7 +34,7 @@ class Store {
   /// A2. Returns h, the largest error of storing a number of that size or less.
   template <class V>
   [[gnu::always_inline]] V error(const V& size) const {
-    const V step = larger_of(unit_ * leading_power(size), filled<V>(least_));
+    const V step = larger_of(unit_ * leading_power(size), filled<V>(lost_));
     const V error = capped_ ? smaller_of(size, step) : step;
     return size > 0.0 ? error : V{};
   }
@@ -62,7 +67,9 @@ class Store {
   }
 
  private:
-  double unit_ = 0, least_ = 0, overflow_ = HUGE_VAL;
+  double unit_ = 0, least_ = 0;  ///< half a step: relative, and of numbers that are not normal
+  double lost_ = 0;              ///< largest error of the smallest numbers
+  double overflow_ = HUGE_VAL;
   bool capped_ = true, known_ = false, away_ = false, mean_free_ = true;
 };
 
