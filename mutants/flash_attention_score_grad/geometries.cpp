@@ -320,12 +320,20 @@ std::vector<Geometry> strides_and_padding() {
   };
 }
 
+/// Distances that 16 bits do not count. Last: the data of a geometry follow from its place here.
+std::vector<Geometry> far_distances() {
+  return {{.problem = altered(with_slopes(small(), 2, PseShape::slopes_n),
+                              [](Problem& p) { p.q_start_idx = {40'001}, p.kv_start_idx = {2}; }),
+           .entry_point = FlashEntryPoint::g2,
+           .dtypes = {DType::bf16}}};
+}
+
 }  // namespace
 
 std::vector<Geometry> geometries() {
   std::vector<Geometry> all = plain();
-  for (const auto& more :
-       {padded_features(), packed_sequences(), packed_biases(), strides_and_padding()})
+  for (const auto& more : {padded_features(), packed_sequences(), packed_biases(),
+                           strides_and_padding(), far_distances()})
     std::ranges::copy(more, std::back_inserter(all));
   return all;
 }

@@ -86,6 +86,31 @@ struct LoneStartCounts : Kernel {
   }
 };
 
+/// Takes distances in fp16, whose whole numbers end at 2048.
+struct DistanceInFp16 : Kernel {
+  using Kernel::Kernel;
+  float distance(const Work& w, Query q, std::int64_t j) const override {
+    return rounded(Kernel::distance(w, q, j), spec::DType::fp16, spec::Rounding::rne);
+  }
+};
+
+/// Takes the last distance of a table of 2048 for all beyond.
+struct DistanceOfATable : Kernel {
+  using Kernel::Kernel;
+  float distance(const Work& w, Query q, std::int64_t j) const override {
+    return std::min(Kernel::distance(w, q, j), 2047.0F);
+  }
+};
+
+/// Counts distances in 16 bits.
+struct DistanceIn16Bits : Kernel {
+  using Kernel::Kernel;
+  float distance(const Work& w, Query q, std::int64_t j) const override {
+    const auto far = static_cast<std::int64_t>(Kernel::distance(w, q, j));
+    return static_cast<float>(std::abs(std::int64_t{static_cast<std::int16_t>(far)}));
+  }
+};
+
 struct StartInEverySequence : Kernel {
   using Kernel::Kernel;
   std::int64_t start_shift(const Work& w, std::int64_t) const override {
@@ -204,6 +229,9 @@ std::vector<Mutant> pse_mutants() {
       planted<SquareRootMissing>("square_root_missing", "pse_type 3 takes the distance itself"),
       planted<StartIgnored>("start_ignored", "distances leave the start indices out", ascend_like),
       planted<OnlyQueryStart>("only_query_start", "distances leave kv_start_idx out"),
+      planted<DistanceInFp16>("distance_in_fp16", "distances are rounded to fp16"),
+      planted<DistanceOfATable>("distance_of_a_table", "distances beyond 2047 count as 2047"),
+      planted<DistanceIn16Bits>("distance_in_16_bits", "distances are counted in 16 bits"),
       planted<LoneStartCounts>("lone_start_counts", "a start index counts without the other"),
       planted<StartInEverySequence>("start_in_every_sequence",
                                     "start indices of mode 8 count in every sequence", ascend_like),

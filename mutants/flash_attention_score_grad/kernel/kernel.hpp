@@ -70,6 +70,8 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const;
   /// kvStartIdx - qStartIdx, as far as they count for sequence b.
   virtual std::int64_t start_shift(const Work& w, std::int64_t b) const;
+  /// Distance from query q to key j, counted from the start indices (tokens).
+  virtual float distance(const Work& w, Query q, std::int64_t j) const;
   virtual float bias(const Work& w, Query q, std::int64_t j) const;
 
   // Dropout.

@@ -98,11 +98,15 @@ std::int64_t Kernel::start_shift(const Work& w, std::int64_t b) const {
   return p.kv_start_idx[0] - p.q_start_idx[0];
 }
 
+float Kernel::distance(const Work& w, Query q, std::int64_t j) const {
+  return static_cast<float>(std::abs(j - q.i + start_shift(w, q.b)));
+}
+
 float Kernel::bias(const Work& w, Query q, std::int64_t j) const {
   const float element = w.pse[static_cast<std::size_t>(pse_element(w, q, j))];
   if (pse_type(w) < 2) return element;
-  const auto distance = static_cast<float>(std::abs(j - q.i + start_shift(w, q.b)));
-  return -element * (pse_type(w) == 3 ? std::sqrt(distance) : distance);
+  const float far = distance(w, q, j);
+  return -element * (pse_type(w) == 3 ? std::sqrt(far) : far);
 }
 
 std::int64_t Kernel::drop_bit(const Work& w, Query q, std::int64_t j) const {

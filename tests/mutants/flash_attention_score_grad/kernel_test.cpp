@@ -43,10 +43,16 @@ double worst_error_of(const Mutant& mutant, const Sample& sample) {
   return worst_error(sample, outputs);
 }
 
+/// fp32 rounds a score with the bias of a distance this large by more.
+double tolerance_of(const Sample& sample) {
+  const auto& start = sample.problem.q_start_idx;
+  return start.empty() ? tolerance : tolerance * std::max(1.0, 2e-3 * double(start[0]));
+}
+
 TEST(Kernel, HealthyVariantsAgreeWithTheFormulasOnEveryGeometry) {
   for (const Mutant& mutant : healthy_kernels())
     for (std::size_t k = 0; k < samples().size(); ++k)
-      EXPECT_LT(worst_error_of(mutant, samples()[k]), tolerance)
+      EXPECT_LT(worst_error_of(mutant, samples()[k]), tolerance_of(samples()[k]))
           << mutant.name << " on geometry " << k;
 }
 
@@ -57,8 +63,9 @@ TEST(Kernel, EveryPlantedBugChangesTheGradientsOfSomeGeometry) {
         sparse_mutants(), dropout_mutants(), pse_mutants(), rope_mutants()})
     for (const Mutant& mutant : family) {
       std::vector<double> errors;
-      for (const Sample& sample : samples()) errors.push_back(worst_error_of(mutant, sample));
-      EXPECT_GT(std::ranges::max(errors), 10 * tolerance) << mutant.name;
+      for (const Sample& sample : samples())
+        errors.push_back(worst_error_of(mutant, sample) / tolerance_of(sample));
+      EXPECT_GT(std::ranges::max(errors), 10) << mutant.name;
     }
 }
 
