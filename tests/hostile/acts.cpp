@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -125,7 +126,7 @@ void behind_the_call(Work work) {
 /// Without a thread or a child that could be seen.
 void set_a_timer() {
   itimerval timer = {};
-  timer.it_value.tv_usec = 300;
+  timer.it_value.tv_sec = 3600;
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
@@ -359,6 +360,11 @@ Acts legacies() {
          for (int k = 0; k < 20; ++k) (void)!dup(STDERR_FILENO);
        }},
       {"sets a locale", [] { std::setlocale(LC_ALL, "C.UTF-8"); }},
+      {"leaves a timer",
+       [] {
+         timer_t timer{};
+         timer_create(CLOCK_MONOTONIC, nullptr, &timer);
+       }},
       {"blocks a signal",
        [] {
          sigset_t one;

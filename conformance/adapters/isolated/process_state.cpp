@@ -1,6 +1,7 @@
 #include "isolated/process_state.hpp"
 
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,6 +59,20 @@ std::size_t open_descriptors() {
   return count;
 }
 
+/// Interval timers that run, and timers of timer_create, which Linux lists.
+std::size_t pending_timers() {
+  std::size_t count = 0;
+  for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+    itimerval timer{};
+    getitimer(which, &timer);
+    if (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0) ++count;
+  }
+  std::ifstream file("/proc/self/timers");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("ID:")) ++count;
+  return count;
+}
+
 std::string working_folder() {
   char here[4096] = "";
   return getcwd(here, sizeof here) == nullptr ? "" : here;
@@ -108,6 +123,7 @@ ProcessState ProcessState::now() {
   pthread_sigmask(SIG_SETMASK, nullptr, &state.blocked);
   state.mask = own_umask();
   state.descriptors = open_descriptors();
+  state.timers = pending_timers();
   return state;
 }
 
@@ -142,6 +158,9 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
   if (after.descriptors > before.descriptors + most_kept_descriptors)
     add(std::to_string(after.descriptors - before.descriptors) +
         " descriptors open that were not before");
+  if (after.timers > before.timers)
+    add(std::to_string(after.timers - before.timers) + " more timer" +
+        (after.timers - before.timers == 1 ? "" : "s") + " than before");
   return text;
 }
 

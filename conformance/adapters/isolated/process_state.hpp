@@ -20,6 +20,7 @@ struct ProcessState {
   sigset_t blocked{};                    ///< signals that the calling thread blocks
   int mask = -1;                         ///< umask; -1 where it cannot be read
   std::size_t descriptors = 0;           ///< how many are open; 0 where they cannot be counted
+  std::size_t timers = 0;                ///< armed interval timers and existing POSIX timers
 
   /// The state of this process and, of its signals, this thread.
   static ProcessState now();
