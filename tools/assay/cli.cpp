@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -277,6 +278,15 @@ ExitCode refuse_for_memory(std::ostream& err) {
   return ExitCode::not_conclusive;
 }
 
+/// Returns freed memory of large tensors to the system: a sweep allocates them on several threads,
+/// and glibc's defaults keep hundreds of MiB.
+void return_large_blocks() {
+#ifdef M_ARENA_MAX
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 512 << 10);
+#endif
+}
+
 /// The name of this program, without its folder.
 std::string program_name(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
@@ -316,6 +326,7 @@ std::string version_line() {
 }
 
 int main(int argc, char** argv, const Registry& registry) {
+  return_large_blocks();
   fixtures::restart_as_reader({worker_command_name, reading_word});
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const bool is_worker = !words.empty() && words.front() == worker_command_name;

@@ -20,7 +20,7 @@ std::size_t threads_ahead();
 class Ahead {
  public:
   /// What is ahead may weigh so much together.
-  static constexpr std::int64_t most_weight = std::int64_t{1} << 21;
+  static constexpr std::int64_t most_weight = std::int64_t{1} << 20;
   /// And may be so many for each thread.
   static constexpr std::size_t most_turns = 32;
 

@@ -26,7 +26,7 @@ inline constexpr int evidence_cases = 8;
 
 /// Largest number of such elements of a case that is prepared while another one is judged: several
 /// larger ones take too much memory.
-inline constexpr std::int64_t elements_ahead = 1 << 21;
+inline constexpr std::int64_t elements_ahead = 1 << 20;
 
 /// The cases of one operator in a sweep, and the implementation that is judged on them.
 class SweepPart {

@@ -75,7 +75,7 @@ inline constexpr std::int64_t elements_of_piece = 1 << 12;
 
 /// Elements of all outputs of a case beyond which expectations are not kept but made in parts
 /// whenever outputs are judged.
-inline constexpr std::int64_t kept_elements = std::int64_t{1} << 22;
+inline constexpr std::int64_t kept_elements = std::int64_t{1} << 20;
 
 /// The expectations of which `frames` has names, extents and rows and `each_part` makes the entries
 /// in parts.
