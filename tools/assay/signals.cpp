@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <string_view>
 
 namespace assay::cli {
@@ -11,10 +14,32 @@ namespace {
 std::atomic<bool> stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-extern "C" void request_stop(int) {
-  stop = true;
-  constexpr std::string_view message = "\nassay: stopping after this case; once more to kill\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+/// One request can arrive as two signals: `timeout` signals its child and then the whole group.
+constexpr std::int64_t same_request_ns = 1'000'000'000;
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+std::atomic<std::int64_t> first_request_ns = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler sets it");
+
+/// Requests a stop. A later request kills the process.
+extern "C" void request_stop(int number) {
+  const int error = errno;
+  const std::int64_t now = now_ns();
+  std::int64_t first = 0;
+  if (first_request_ns.compare_exchange_strong(first, now)) {
+    stop = true;
+    constexpr std::string_view message = "\nassay: stopping after this case; once more to kill\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  } else if (now - first >= same_request_ns) {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+  errno = error;
 }
 
 /// The signals that ask a program to end.
@@ -42,7 +67,7 @@ const std::atomic<bool>& stop_requested() { return stop; }
 void stop_on_signals() {
   struct sigaction action = {};
   action.sa_handler = request_stop;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   on_ending(action);
 }

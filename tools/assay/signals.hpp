@@ -9,8 +9,8 @@ namespace assay::cli {
 /// Set by the first SIGINT, SIGTERM, SIGHUP or SIGQUIT once `stop_on_signals` was called.
 const std::atomic<bool>& stop_requested();
 
-/// The first of these signals asks for a stop, the next of the same kind kills. A SIGHUP that was
-/// ignored when the program started, as by nohup, stays ignored.
+/// The first of these signals requests a stop; another one, a second or more later, kills. A SIGHUP
+/// that was ignored when the program started, as by nohup, stays ignored.
 void stop_on_signals();
 
 /// They kill again: for what may wait and does not ask.
