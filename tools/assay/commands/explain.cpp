@@ -42,6 +42,7 @@ std::string guess_of(const std::string& word) {
       known.emplace_back(relation.name);
   });
   for (const conformance::RuleText& rule : conformance::rules) known.emplace_back(rule.word);
+  for (const spec::Contradiction& point : spec::contradictions()) known.emplace_back(point.id);
   return meant(word, known);
 }
 

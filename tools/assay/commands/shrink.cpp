@@ -43,12 +43,13 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   recorder.take();
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
   if (!fails) {
-    context.err << fmt::format("verdict {}: only a case that does not conform is shrunk\n",
-                               spec::to_string(report.verdict.value));
     if (options.json)
       context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
     else
       print_case(report, context.typed, context.out);
+    (options.json ? context.err : context.out)
+        << fmt::format("nothing to shrink: the verdict is {}, and only a failing case is shrunk\n",
+                       spec::to_string(report.verdict.value));
     return conformance::contribution(report.verdict);
   }
   stop_on_signals();

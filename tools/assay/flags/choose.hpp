@@ -77,6 +77,10 @@ bool is_registered(const Registry& registry, const std::string& name) {
   return registry.find<Op>(name) != nullptr;
 }
 
+/// A replay line of `assay check` names the kernel whose outputs lie in the file.
+inline constexpr const char* outputs_of_a_file =
+    ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
+
 /// The error that no operator has an implementation of that name.
 inline UsageError unknown_implementation(const Registry& registry, const std::string& name) {
   std::vector<std::string> names;
@@ -88,7 +92,7 @@ inline UsageError unknown_implementation(const Registry& registry, const std::st
                     one_of(name, names, "implementations are") +
                     (name.starts_with("mutant-")
                          ? "; of what 'assay mutants --list' names each is of one operator"
-                         : ""));
+                         : outputs_of_a_file));
 }
 
 /// Whether the name is that of a foreign implementation. A registered one may have a colon, too.
@@ -106,7 +110,8 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
     throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
   throw UsageError(
       "--implementation is '" + flags.name + "'" +
-      one_of(flags.name, names, "implementations of " + std::string(Op::name) + " are"));
+      one_of(flags.name, names, "implementations of " + std::string(Op::name) + " are") +
+      outputs_of_a_file);
 }
 
 /// The name that replay lines hold.

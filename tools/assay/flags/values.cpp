@@ -14,12 +14,13 @@ namespace assay::cli {
 namespace {
 
 template <class Integer>
-Integer parsed(std::string_view flag, const std::string& text, Integer least, Integer most) {
+Integer parsed(std::string_view flag, const std::string& text, Integer least, Integer most,
+               std::string_view or_word = {}) {
   Integer value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    throw UsageError(
-        fmt::format("{} is '{}', wanted an integer in {}..{}", flag, text, least, most));
+    throw UsageError(fmt::format("{} is '{}', wanted an integer in {}..{}{}{}", flag, text, least,
+                                 most, or_word.empty() ? "" : " or ", or_word));
   return value;
 }
 
@@ -42,8 +43,8 @@ std::int64_t integer_value(std::string_view flag, const std::string& text, std::
   return parsed<std::int64_t>(flag, text, least, most);
 }
 
-std::uint64_t seed_value(std::string_view flag, const std::string& text) {
-  return parsed<std::uint64_t>(flag, text, 0, std::numeric_limits<std::uint64_t>::max());
+std::uint64_t seed_value(std::string_view flag, const std::string& text, std::string_view or_word) {
+  return parsed<std::uint64_t>(flag, text, 0, std::numeric_limits<std::uint64_t>::max(), or_word);
 }
 
 double seconds_value(std::string_view flag, const std::string& text) {

@@ -10,7 +10,9 @@ namespace assay::cli {
 /// Values of flags. Errors (all): UsageError naming the flag, its value and what is accepted.
 std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least,
                            std::int64_t most);
-std::uint64_t seed_value(std::string_view flag, const std::string& text);
+/// `or_word`: a word that the flag accepts as well, which the caller handles.
+std::uint64_t seed_value(std::string_view flag, const std::string& text,
+                         std::string_view or_word = {});
 /// "90", "90s", "5min", "1h" as seconds.
 double seconds_value(std::string_view flag, const std::string& text);
 /// "4GiB", "512MiB" as bytes.

@@ -78,6 +78,11 @@ Pace pace_of(const std::vector<Call>& by_work) {
   return {.call = median(small), .multiply_add = median(large)};
 }
 
+/// Two significant digits, without an exponent where the number has more.
+std::string two_digits(double x) {
+  return x >= 99.5 ? fmt::format("{:.0f}", x) : fmt::format("{:.2g}", x);
+}
+
 }  // namespace
 
 void print_pace(const conformance::Results& results, const std::string& program,
@@ -86,9 +91,9 @@ void print_pace(const conformance::Results& results, const std::string& program,
   if (calls.size() < least_calls) return;
   const Pace pace = pace_of(calls);
   out << fmt::format(
-      "\ntime of the kernel, median of {} calls: {:.2g} ms for a small one, {:.2g} s for 10^9 "
+      "\ntime of the kernel, median of {} calls: {} ms for a small one, {} s for 10^9 "
       "multiply-adds of a large one\n",
-      calls.size(), 1e3 * pace.call, 1e9 * pace.multiply_add);
+      calls.size(), two_digits(1e3 * pace.call), two_digits(1e9 * pace.multiply_add));
   std::vector<std::pair<double, const Call*>> slow;
   for (const Call& call : calls)
     if (const double factor = call.seconds / pace.expected(call.work);

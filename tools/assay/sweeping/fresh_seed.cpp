@@ -22,7 +22,7 @@ std::uint64_t seed_of_kernel(const ImplementationFlags& implementation, const Pl
 std::uint64_t seed_of(const DataChoice& choice, const ImplementationFlags& implementation,
                       const PlanFlags& plan, const Context& context) {
   if (choice.fresh == "off") return 0;
-  if (!choice.fresh.empty()) return seed_value("--fresh", choice.fresh);
+  if (!choice.fresh.empty()) return seed_value("--fresh", choice.fresh, "off");
   if (choice.has_fixed_cases || !context.entropy) return 0;
   if (!choice.store.empty() || !choice.shard.empty())
     return short_seed(seed_of_kernel(implementation, plan));

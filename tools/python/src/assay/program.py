@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+_USAGE = 2  # exit code: the arguments are wrong
+
 
 class AssayError(RuntimeError):
     """The program assay is not to be found, or says that it was used wrongly."""
@@ -103,5 +105,8 @@ class Program:
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if done.returncode not in accepted or (leaves is not None and not leaves.exists()):
             said = (done.stderr.strip() or done.stdout.strip())[-2000:]
+            # The message names what the caller wrote; the command names temporary files, which are gone.
+            if done.returncode == _USAGE and said:
+                raise AssayError(said.removeprefix("assay: "))
             raise AssayError(f"{' '.join(line)}: exit status {done.returncode}: {said}")
         return done.stdout
