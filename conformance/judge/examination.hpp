@@ -295,7 +295,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
     };
     const Decision of_elements =
         compare(e, rows, entry.arithmetic, report.tensors.emplace_back(), report.findings);
-    if (of_elements > Verdict::not_applicable) tell_likeness(e, rows, report.findings);
+    if (of_elements > Verdict::not_applicable) add_likeness(e, rows, report.findings);
     consider(of_elements);
   }
   name_factors(report);

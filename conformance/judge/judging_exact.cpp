@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "judge/elements/error_map.hpp"
 #include "judge/elements/failure_pattern.hpp"
 #include "judge/judging.hpp"
@@ -182,14 +183,13 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   if (next > 0) result_.errors = grid.map();
   if (result_.worst > 0) look_around(subject, *result_.errors);
   report.tensors.push_back(result_);
-  if (differing_->count() > 1)
+  if (differing_->count() > 1) {
     report.findings.push_back({.rule = "exact_case",
                                .tensor = subject.tensor.name,
-                               .text = std::to_string(differing_->count()) + " of " +
-                                       std::to_string(result_.elements_judged) +
-                                       " judged elements of " + subject.tensor.name + " differ" +
-                                       differing_->text(),
-                               .factor = differing_->factor().value_or(0)});
+                               .text = {},
+                               .pattern = differing_->pattern(result_.elements_judged)});
+    write_text(report.findings.back());
+  }
   for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
   return differing_->count() == 0;
 }

@@ -17,9 +17,9 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 /// Whether reports of earlier versions lack the member.
 inline bool is_added(std::string_view name) {
   constexpr std::string_view added[] = {
-      "rows_summed", "worst_tile",   "rows_due",         "rows_blind",    "decided_by",
-      "evidence",    "certainty",    "errors",           "double_double", "untried",
-      "of_cause",    "run_declared", "conform_declared", "documents"};
+      "rows_summed", "worst_tile", "rows_due",     "rows_blind",       "decided_by",
+      "evidence",    "certainty",  "errors",       "pattern",          "double_double",
+      "untried",     "of_cause",   "run_declared", "conform_declared", "documents"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -35,6 +35,37 @@ void visit_members(T& f, Visitor&& visit) {
   visit("expected", f.expected);
   visit("tolerance", f.tolerance);
   visit("text", f.text);
+  visit("pattern", f.pattern);
+}
+
+template <MaybeConst<Pattern> T, class Visitor>
+void visit_members(T& p, Visitor&& visit) {
+  visit("failing", p.failing);
+  visit("judged", p.judged);
+  visit("places", p.places);
+  visit("relation", p.relation);
+}
+
+template <MaybeConst<Place> T, class Visitor>
+void visit_members(T& p, Visitor&& visit) {
+  visit("axis", p.axis);
+  visit("kind", p.kind);
+  visit("numbers", p.numbers);
+}
+
+template <MaybeConst<Relation> T, class Visitor>
+void visit_members(T& r, Visitor&& visit) {
+  visit("kind", r.kind);
+  visit("factor", r.factor);
+  visit("quantities", r.quantities);
+  visit("heads", r.heads);
+  visit("shift", r.shift);
+}
+
+template <MaybeConst<HeadOfAnother> T, class Visitor>
+void visit_members(T& h, Visitor&& visit) {
+  visit("head", h.head);
+  visit("from", h.from);
 }
 
 template <MaybeConst<Certainty> T, class Visitor>

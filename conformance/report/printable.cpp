@@ -104,6 +104,9 @@ CaseReport printable(CaseReport report) {
     make(finding.rule);
     make(finding.tensor);
     shorten(finding.text);
+    if (!finding.pattern) return;
+    for (Place& place : finding.pattern->places) make(place.axis);
+    for (std::string& quantity : finding.pattern->relation.quantities) make(quantity);
   };
   for (Finding& finding : report.findings) tell(finding);
   for (TensorReport& tensor : report.tensors) {

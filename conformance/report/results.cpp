@@ -12,7 +12,6 @@
 #include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
-#include "report/causes/failing_elements.hpp"
 #include "report/json_text.hpp"
 
 namespace assay::conformance {
@@ -199,11 +198,13 @@ std::string fault_of(const CaseReport& report) {
 
 namespace {
 
-/// How what fails relates to what is due, without the numbers that differ from case to case: "where
-/// the output is ".
-std::string relation_of(const CaseReport& report) {
-  const std::string relation = in_common(report.findings.front()).relation;
-  return relation.substr(0, relation.find_first_of(";0123456789"));
+/// How the failing elements relate to the expected values, without the numbers that differ from
+/// case to case.
+std::string kind_of_relation(const CaseReport& report) {
+  const auto& pattern = report.findings.front().pattern;
+  if (!pattern) return {};
+  return std::string(spec::to_string(pattern->relation.kind)) +
+         (pattern->relation.shift < 0 ? " before" : "");
 }
 
 bool can_be_reduced(const CaseReport& report) {
@@ -238,7 +239,7 @@ std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases
   for (const CaseReport& report : cases) {
     if (!can_be_reduced(report)) continue;
     const std::string fault = fault_of(report);
-    const bool is_new = relations.insert(fault + relation_of(report)).second;
+    const bool is_new = relations.insert(fault + kind_of_relation(report)).second;
     if (faults.insert(fault).second)
       first.push_back(&report);
     else if (is_new)

@@ -1,10 +1,13 @@
 #include "judge/elements/failure_pattern.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "assay/conformance/inputs/inputs.hpp"
 
@@ -14,11 +17,7 @@ namespace {
 constexpr std::int64_t fewest_for_a_factor = 4;
 constexpr double unexplained = 0.5;  // share of a factor's effect by which elements may differ
 
-std::string number(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
+double to_four_digits(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 bool is_unwritten(double value) {
   static const std::array numbers = {unwritten_number(spec::DType::fp32),
@@ -64,14 +63,14 @@ void FailurePattern::append(const FailurePattern& others) {
   comparable_ &= others.comparable_;
 }
 
-std::string FailurePattern::place() const {
+std::vector<Place> FailurePattern::places() const {
   constexpr std::array names = {"b", "n", "s", "d"};
-  std::string all;
+  std::vector<Place> all;
   for (std::size_t k = 0; k < names.size(); ++k) {
-    const bool is_end = k == 2 && last_rows_ && extents_->seq > 1;
-    const std::string one =
-        is_end ? "the last s" : places_[k].text(names[k], count_, all_rows_ || k == 3);
-    if (!one.empty()) all += (all.empty() ? "" : ", ") + one;
+    if (k == 2 && last_rows_ && extents_->seq > 1)
+      all.push_back({names[k], PlaceKind::last});
+    else if (auto place = places_[k].place(names[k], count_, all_rows_ || k == 3))
+      all.push_back(std::move(*place));
   }
   return all;
 }
@@ -83,20 +82,21 @@ std::optional<double> FailurePattern::factor() const {
   return factor;
 }
 
-std::string FailurePattern::relation() const {
-  if (unwritten_) return "never written";
-  if (not_a_number_) return "NaN";
-  if (zero_) return "0";
+Relation FailurePattern::relation() const {
+  if (unwritten_) return {.kind = RelationKind::never_written};
+  if (not_a_number_) return {.kind = RelationKind::not_a_number};
+  if (zero_) return {.kind = RelationKind::zero};
   const std::optional<double> same = factor();
-  return same ? "about " + number(*same) + " times what is due" : "";
+  if (!same) return {};
+  return {.kind = RelationKind::multiple, .factor = to_four_digits(*same)};
 }
 
-std::string FailurePattern::text() const {
-  if (count_ < 2) return {};
-  std::string text = place();
-  if (!text.empty()) text = ", all at " + text;
-  if (const std::string what = relation(); !what.empty()) text += ", where the output is " + what;
-  return text;
+Pattern FailurePattern::pattern(std::int64_t judged) const {
+  Pattern pattern{.failing = count_, .judged = judged};
+  if (count_ < 2) return pattern;
+  pattern.places = places();
+  pattern.relation = relation();
+  return pattern;
 }
 
 }  // namespace assay::conformance

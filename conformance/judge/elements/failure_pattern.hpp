@@ -32,15 +32,15 @@ class FailurePattern {
   void append(const FailurePattern& others);
   std::int64_t count() const { return count_; }
 
-  /// ", all at s = 64, where the output is 0"; empty if nothing is alike.
-  std::string text() const;
-  /// Of the output over what is due, where all failing elements have about the same, other than 0;
-  /// else nothing.
-  std::optional<double> factor() const;
+  /// What they have in common, of `judged` elements.
+  Pattern pattern(std::int64_t judged) const;
 
  private:
-  std::string place() const;
-  std::string relation() const;
+  std::vector<Place> places() const;
+  Relation relation() const;
+  /// The output over the expected value, where it is about the same in all failing elements and not
+  /// 0; else nothing.
+  std::optional<double> factor() const;
 
   const spec::Extents* extents_;
   std::int64_t count_ = 0;

@@ -1,7 +1,6 @@
 #include "judge/elements/likeness.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/spec/at.hpp"
 
 namespace assay::conformance {
@@ -39,7 +39,7 @@ class Slices {
  public:
   Slices(const Expectation& e, const RowReader& actual);
 
-  std::string text() const;
+  Relation relation() const;
 
  private:
   /// Whether the row has what is due in the row `other`, shifted by `shift` channels.
@@ -48,9 +48,9 @@ class Slices {
   template <class Other>
   bool all_have(const Other& other, std::int64_t shift = 0) const;
 
-  std::string head_elsewhere() const;
-  std::string row_elsewhere() const;
-  std::string channel_elsewhere() const;
+  Relation head_elsewhere() const;
+  Relation row_elsewhere() const;
+  Relation channel_elsewhere() const;
 
   const Expectation& e_;
   std::vector<Row> rows_;  ///< that fail, and whose gradient is due
@@ -115,8 +115,9 @@ bool Slices::all_have(const Other& other, std::int64_t shift) const {
          2 * asked >= rows_.size();
 }
 
-std::string Slices::head_elsewhere() const {
-  std::string text;
+Relation Slices::head_elsewhere() const {
+  constexpr std::size_t most_named = 4;
+  Relation relation{.kind = RelationKind::heads};
   std::map<std::int64_t, std::vector<const Row*>> by_head;
   for (const Row& row : rows_) by_head[row.at.n].push_back(&row);
   for (const auto& [head, rows] : by_head) {
@@ -130,13 +131,12 @@ std::string Slices::head_elsewhere() const {
         found = n;
     }
     if (!found) return {};
-    text +=
-        fmt::format("{}n = {} has what is due at n = {}", text.empty() ? "" : ", ", head, *found);
+    if (by_head.size() <= most_named) relation.heads.push_back({head, *found});
   }
-  return by_head.size() > 4 ? "heads have what is due in others" : text;
+  return relation;
 }
 
-std::string Slices::row_elsewhere() const {
+Relation Slices::row_elsewhere() const {
   // The first row says which shifts are worth a look.
   const Row& first = rows_.front();
   for (std::int64_t s = 0; s < e_.extents.length(first.at.b); ++s) {
@@ -148,28 +148,27 @@ std::string Slices::row_elsewhere() const {
                  ? -1
                  : e_.extents.row(row.at.b, row.at.n, other);
     };
-    if (all_have(shifted))
-      return fmt::format("it has what is due at s {} {}", shift < 0 ? '-' : '+', std::abs(shift));
+    if (all_have(shifted)) return {.kind = RelationKind::rows, .shift = shift};
   }
   return {};
 }
 
-std::string Slices::channel_elsewhere() const {
+Relation Slices::channel_elsewhere() const {
   const auto same = [](const Row& row) { return row.number; };
   for (std::int64_t shift = 1; 2 * shift <= e_.dim(); ++shift)
     for (const std::int64_t signed_shift : {shift, -shift})
       if (all_have(same, signed_shift))
-        return fmt::format("it has what is due at d {} {}", signed_shift < 0 ? '-' : '+', shift);
+        return {.kind = RelationKind::channels, .shift = signed_shift};
   return {};
 }
 
-std::string Slices::text() const {
+Relation Slices::relation() const {
   if (rows_.size() < fewest_rows) return {};
   const std::int64_t a_row = std::ssize(rows_) * e_.dim();
   if (e_.extents.heads > 1 && a_row * e_.extents.heads <= most_read)
-    if (std::string found = head_elsewhere(); !found.empty()) return found;
-  if (std::string found = row_elsewhere(); !found.empty()) return found;
-  return a_row * e_.dim() <= most_read ? channel_elsewhere() : "";
+    if (Relation found = head_elsewhere(); found.kind != RelationKind::none) return found;
+  if (Relation found = row_elsewhere(); found.kind != RelationKind::none) return found;
+  return a_row * e_.dim() <= most_read ? channel_elsewhere() : Relation();
 }
 
 /// What a factor may be: a field, or one over another.
@@ -219,23 +218,27 @@ std::vector<std::string> names_of(double factor, const CaseReport& report) {
 
 }  // namespace
 
-std::string likeness(const Expectation& e, const RowReader& actual) {
+Relation likeness(const Expectation& e, const RowReader& actual) {
   if (e.row_count() != e.extents.rows() || e.elements() != e.row_count() * e.dim()) return {};
-  return Slices(e, actual).text();
+  return Slices(e, actual).relation();
 }
 
-void tell_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
-  // The count comes first of the tensor's findings.
-  const auto count = std::ranges::find(findings, e.name, &Finding::tensor);
-  if (count == findings.end() || count->factor != 0) return;
-  if (const std::string found = likeness(e, actual); !found.empty()) count->text += "; " + found;
+void add_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
+  // The pattern comes first of the tensor's findings.
+  const auto first = std::ranges::find(findings, e.name, &Finding::tensor);
+  if (first == findings.end() || !first->pattern ||
+      first->pattern->relation.kind != RelationKind::none)
+    return;
+  first->pattern->relation = likeness(e, actual);
+  write_text(*first);
 }
 
 void name_factors(CaseReport& report) {
-  for (Finding& finding : report.findings)
-    if (finding.factor != 0)
-      if (const auto names = names_of(finding.factor, report); !names.empty())
-        finding.text += fmt::format(": {}", fmt::join(names, " or "));
+  for (Finding& finding : report.findings) {
+    if (!finding.pattern || finding.pattern->relation.kind != RelationKind::multiple) continue;
+    finding.pattern->relation.quantities = names_of(finding.pattern->relation.factor, report);
+    write_text(finding);
+  }
 }
 
 }  // namespace assay::conformance

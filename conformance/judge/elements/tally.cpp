@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/spec/at.hpp"
 #include "judge/elements/row_loops.hpp"
 #include "judge/judging.hpp"
@@ -148,10 +149,9 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
     findings.push_back({.rule = rule, .tensor = name, .text = text});
   };
   if (failing_.count() > 1) {
-    note("bound", std::to_string(failing_.count()) + " of " +
-                      std::to_string(report.elements_judged) + " judged elements of " + name +
-                      " fail" + failing_.text());
-    findings.back().factor = failing_.factor().value_or(0);
+    note("bound", {});
+    findings.back().pattern = failing_.pattern(report.elements_judged);
+    write_text(findings.back());
   }
   std::ranges::move(elements_, std::back_inserter(findings));
   const Statistics s = moments_.statistics(arithmetic_);

@@ -13,10 +13,10 @@
 #include <set>
 #include <utility>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/spec/field_stages.hpp"
 #include "assay/spec/stage.hpp"
 #include "report/causes/constants.hpp"
-#include "report/causes/failing_elements.hpp"
 #include "report/causes/grouping.hpp"
 
 namespace assay::conformance {
@@ -26,17 +26,15 @@ bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// What a finding says of outputs that are no numbers.
-constexpr std::string_view no_number = "where the output is NaN";
-
-/// The first of those that are met most often; empty where there are none.
-std::string most_frequent(const std::vector<std::string>& texts) {
-  std::map<std::string, std::int64_t> counts;
-  std::string best;
-  for (const std::string& text : texts) ++counts[text];
-  for (const std::string& text : texts)
-    if (best.empty() || counts[text] > counts[best]) best = text;
-  return best;
+/// The first of those that are met most often; the default where there are none.
+template <class T>
+T most_frequent(const std::vector<T>& all) {
+  std::map<T, std::int64_t> counts;
+  const T* best = nullptr;
+  for (const T& one : all) ++counts[one];
+  for (const T& one : all)
+    if (best == nullptr || counts[one] > counts[*best]) best = &one;
+  return best == nullptr ? T() : *best;
 }
 
 std::string range_of(std::vector<double> errors) {
@@ -50,107 +48,115 @@ std::string range_of(std::vector<double> errors) {
                        : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);
 }
 
-/// Texts, and the tensors of which each is said in how many cases.
-class Sayings {
+/// Facts, and the tensors and cases in which each was seen.
+template <class Fact>
+class Sightings {
  public:
-  void add(const std::string& text, const std::string& tensor, std::size_t case_number) {
-    if (text.empty()) return;
-    if (!said_.contains(text)) order_.push_back(text);
-    said_[text].tensors.insert(tensor);
-    said_[text].cases.insert(case_number);
-    told_of_.insert(case_number);
+  void add(const Fact& fact, const std::string& tensor, std::size_t case_number) {
+    if (!seen_.contains(fact)) order_.push_back(fact);
+    seen_[fact].tensors.insert(tensor);
+    seen_[fact].cases.insert(case_number);
+    cases_.insert(case_number);
   }
-  /// "; mostly TEXT (dq)" of the text that is said of most cases, where these are a third of those
-  /// of which anything is said, and a sixth of `cases`: what is said of few is no pattern, and of a
-  /// case with one head, say, nothing is said of heads.
+  /// "; mostly FACT (dq)" of the fact of most cases, where these are a third of those with any
+  /// fact, and a sixth of `cases`: what few cases show is no pattern, and a case with one head,
+  /// say, shows nothing of heads.
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
-        order_, {}, [&](const std::string& text) { return said_.at(text).cases.size(); });
+        order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
     if (best == order_.end()) return {};
-    const std::size_t said = said_.at(*best).cases.size();
-    if (3 * said < told_of_.size() || 6 * said < cases) return {};
-    const std::set<std::string>& of = said_.at(*best).tensors;
-    return "; mostly " + *best +
+    const std::size_t seen = seen_.at(*best).cases.size();
+    if (3 * seen < cases_.size() || 6 * seen < cases) return {};
+    const std::set<std::string>& of = seen_.at(*best).tensors;
+    return "; mostly " + describe(*best) +
            (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
   }
 
  private:
-  struct Said {
+  struct Seen {
     std::set<std::string> tensors;
     Members cases;
   };
-  std::map<std::string, Said> said_;
-  std::vector<std::string> order_;  ///< in which they came
-  Members told_of_;                 ///< cases
+  std::map<Fact, Seen> seen_;
+  std::vector<Fact> order_;  ///< in which they came
+  Members cases_;
 };
 
-/// How a tensor of a case relates to what is due.
-struct Relation {
-  std::string text, tensor;
+/// How a tensor of a case relates to the expected values.
+struct Related {
+  Relation relation;
+  std::string tensor;
   std::size_t case_number;
 };
 
+bool is_multiple(const Related& one) { return one.relation.kind == RelationKind::multiple; }
+
 /// What factors are in nearly all of those cases in which there is one; empty where it is not the
-/// same in so many. In some case any quantity is 2.
-std::string quantity_of(const std::vector<Relation>& relations) {
+/// same in so many. A single case can match any quantity by accident.
+std::string quantity_of(const std::vector<Related>& relations) {
   std::vector<std::string> quantities;
-  std::size_t factors = 0;
-  for (const Relation& one : relations)
-    if (const auto multiple = multiple_of(one.text)) {
-      ++factors;
-      std::ranges::copy(multiple->quantities, std::back_inserter(quantities));
-    }
+  for (const Related& one : relations)
+    if (is_multiple(one))
+      quantities.insert(quantities.end(), one.relation.quantities.begin(),
+                        one.relation.quantities.end());
+  const auto factors = std::ranges::count_if(relations, is_multiple);
   std::string most = most_frequent(quantities);
   const auto times = static_cast<double>(std::ranges::count(quantities, most));
   return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
 }
 
-/// What relations are said to be, with the quantity that their factors are: the factors themselves
-/// differ from case to case then.
-Sayings said_of(const std::vector<Relation>& relations) {
+/// Relations, of multiples with the quantity that their factors are: the factors themselves differ
+/// from case to case then.
+Sightings<Relation> sightings_of(const std::vector<Related>& relations) {
   const std::string quantity = quantity_of(relations);
-  Sayings all;
-  for (const Relation& one : relations) {
-    const auto multiple = multiple_of(one.text);
-    const std::string text = !multiple ? one.text
-                             : quantity.empty()
-                                 ? multiple->relation
-                                 : "where the output is " + quantity + " times what is due";
-    all.add(text, one.tensor, one.case_number);
+  Sightings<Relation> all;
+  for (const Related& one : relations) {
+    Relation relation = one.relation;
+    if (is_multiple(one)) {
+      relation.quantities.clear();
+      if (!quantity.empty()) relation.factor = 0, relation.quantities = {quantity};
+    }
+    all.add(relation, one.tensor, one.case_number);
   }
   return all;
 }
 
-/// How an output relates to what is due in most cases of a group: the kind of relation, and
-/// of multiples the quantity; empty where nothing is known.
+/// How an output relates to the expected values in most cases of a group: the kind of relation, and
+/// of multiples the quantity.
 struct Manner {
-  std::string kind, quantity;
+  RelationKind kind = RelationKind::none;
+  std::string quantity = {};
 
   bool contradicts(const Manner& other) const {
-    if (kind.empty() || other.kind.empty()) return false;
+    if (kind == RelationKind::none || other.kind == RelationKind::none) return false;
     if (kind != other.kind) return true;
     return !quantity.empty() && !other.quantity.empty() && quantity != other.quantity;
   }
 };
 
-std::string kind_of(const std::string& relation) {
-  if (multiple_of(relation)) return "a multiple";
-  if (relation.find("what is due") != std::string::npos) return "from elsewhere";
-  return relation;
+/// Values of other heads, rows and channels are of one kind.
+RelationKind kind_of(const Relation& relation) {
+  return relation.kind > RelationKind::multiple ? RelationKind::heads : relation.kind;
+}
+
+/// What the failing elements of the tensor that a finding counts have in common; null for others.
+const Pattern* pattern_of(const Finding& finding) {
+  return finding.pattern ? &*finding.pattern : nullptr;
 }
 
 Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
-  std::vector<Relation> relations;
-  std::vector<std::string> kinds;
+  std::vector<Related> relations;
+  std::vector<RelationKind> kinds;
   for (const std::size_t k : group.cases)
     for (const Finding& finding : cases[k].findings) {
-      if (finding.tensor != group.way.tensor) continue;
-      const std::string relation = in_common(finding).relation;
-      if (relation.empty()) continue;
-      relations.push_back({relation, finding.tensor, k});
-      kinds.push_back(kind_of(relation));
+      const Pattern* const pattern = pattern_of(finding);
+      if (finding.tensor != group.way.tensor || pattern == nullptr ||
+          pattern->relation.kind == RelationKind::none)
+        continue;
+      relations.push_back({pattern->relation, finding.tensor, k});
+      kinds.push_back(kind_of(pattern->relation));
     }
-  const std::string most = most_frequent(kinds);
+  const RelationKind most = most_frequent(kinds);
   const auto times = static_cast<double>(std::ranges::count(kinds, most));
   if (times < limits::most_cases * static_cast<double>(group.cases.size())) return {};
   return {most, quantity_of(relations)};
@@ -274,8 +280,8 @@ std::string refusing_nothing(const Group& group) {
 std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
   std::vector<std::string> verdicts;
-  Sayings places;
-  std::vector<Relation> relations;
+  Sightings<std::vector<Place>> places;
+  std::vector<Related> relations;
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
@@ -285,17 +291,19 @@ std::string Telling::pattern(const Members& members,
     for (const TensorReport& tensor : report.tensors)
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
-    for (const Finding& finding : report.findings)
-      if (std::ranges::find(tensors, finding.tensor) != tensors.end()) {
-        const InCommon common = in_common(finding);
-        places.add(common.place, finding.tensor, k);
-        relations.push_back({common.relation, finding.tensor, k});
-      }
+    for (const Finding& finding : report.findings) {
+      const Pattern* const pattern = pattern_of(finding);
+      if (pattern == nullptr || std::ranges::find(tensors, finding.tensor) == tensors.end())
+        continue;
+      if (!pattern->places.empty()) places.add(pattern->places, finding.tensor, k);
+      if (pattern->relation.kind != RelationKind::none)
+        relations.push_back({pattern->relation, finding.tensor, k});
+    }
   }
   std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
   return text + most_frequent(verdicts) + range_of(std::move(errors)) +
          places.most_frequent(members.size(), tensors.size()) +
-         said_of(relations).most_frequent(members.size(), tensors.size());
+         sightings_of(relations).most_frequent(members.size(), tensors.size());
 }
 
 /// The stage whose outputs are those that fail in nearly all of its cases, but for what another bug
@@ -336,9 +344,10 @@ std::string Telling::stage(const std::vector<const Condition*>& terms, const Par
 std::string Telling::tile(const CaseReport& report) const {
   std::vector<std::string> places;
   for (const Finding& finding : report.findings) {
-    const InCommon common = in_common(finding);
-    if (common.relation.find(no_number) == std::string::npos) continue;
-    places.push_back(finding.tensor + " " + (common.place.empty() ? "everywhere" : common.place));
+    const Pattern* const pattern = pattern_of(finding);
+    if (pattern == nullptr || pattern->relation.kind != RelationKind::not_a_number) continue;
+    places.push_back(finding.tensor + " " +
+                     (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
   }
   if (places.empty()) return {};
   return fmt::format("; no numbers in {}: {}", report.id, fmt::join(places, ", "));

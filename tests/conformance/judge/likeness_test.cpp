@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/report/sentences.hpp"
+
 namespace assay::conformance {
 namespace {
 
@@ -37,12 +39,12 @@ Expectation expectation() {
 std::string likeness_of(
     const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& output) {
   const Expectation e = expectation();
-  return likeness(e, [&](std::span<const std::int64_t> numbers) {
+  return describe(likeness(e, [&](std::span<const std::int64_t> numbers) {
     std::vector<double> values;
     for (const std::int64_t r : numbers)
       for (std::int64_t d = 0; d < channels; ++d) values.push_back(output(r / rows, r % rows, d));
     return values;
-  });
+  }));
 }
 
 TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
@@ -72,25 +74,41 @@ TEST(Likeness, SaysNothingOfWhatIsDueNowhere) {
   EXPECT_EQ(likeness_of([](auto, auto, auto) { return 0.0; }), "");
 }
 
-CaseReport with_factor(double factor, const std::string& scale = "0.125") {
+/// The quantities of a case that a factor may be.
+std::vector<std::string> quantities_of(double factor, const std::string& scale = "0.125") {
   CaseReport report;
   report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};
-  report.findings = {{.text = "all fail", .factor = factor}};
+  const Relation relation{.kind = RelationKind::multiple, .factor = factor};
+  report.findings.push_back({.rule = "bound", .pattern = Pattern{.relation = relation}});
   name_factors(report);
-  return report;
+  return report.findings[0].pattern->relation.quantities;
 }
 
 TEST(Likeness, NamesAFactorByTheParametersOfTheCase) {
-  EXPECT_EQ(with_factor(8).findings[0].text, "all fail: 1 / scale_value");
-  EXPECT_EQ(with_factor(0.1251).findings[0].text, "all fail: scale_value");
-  EXPECT_EQ(with_factor(3).findings[0].text, "all fail: heads_q / heads_kv");
-  EXPECT_EQ(with_factor(1.0 / 3).findings[0].text, "all fail: heads_kv / heads_q");
-  EXPECT_EQ(with_factor(1.4427).findings[0].text, "all fail: log2(e)");
-  EXPECT_EQ(with_factor(3, "-3").findings[0].text, "all fail: heads_q / heads_kv");
-  EXPECT_EQ(with_factor(3, "3").findings[0].text, "all fail: scale_value or heads_q / heads_kv");
-  EXPECT_EQ(with_factor(-1, "-1").findings[0].text, "all fail: scale_value or 1 / scale_value");
-  EXPECT_EQ(with_factor(5).findings[0].text, "all fail");
-  EXPECT_EQ(with_factor(0).findings[0].text, "all fail");
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(quantities_of(8), Names{"1 / scale_value"});
+  EXPECT_EQ(quantities_of(0.1251), Names{"scale_value"});
+  EXPECT_EQ(quantities_of(3), Names{"heads_q / heads_kv"});
+  EXPECT_EQ(quantities_of(1.0 / 3), Names{"heads_kv / heads_q"});
+  EXPECT_EQ(quantities_of(1.4427), Names{"log2(e)"});
+  EXPECT_EQ(quantities_of(3, "-3"), Names{"heads_q / heads_kv"});
+  EXPECT_EQ(quantities_of(3, "3"), (Names{"scale_value", "heads_q / heads_kv"}));
+  EXPECT_EQ(quantities_of(-1, "-1"), (Names{"scale_value", "1 / scale_value"}));
+  EXPECT_EQ(quantities_of(5), Names{});
+}
+
+TEST(Likeness, QuantitiesAreInTheText) {
+  CaseReport report;
+  report.fields = {{"scale_value", "0.5"}};
+  report.findings.push_back(
+      {.rule = "bound",
+       .tensor = "dq",
+       .pattern = Pattern{
+           .failing = 3, .judged = 8, .relation = {.kind = RelationKind::multiple, .factor = 2}}});
+  name_factors(report);
+  EXPECT_EQ(report.findings[0].text,
+            "3 of 8 judged elements of dq fail, where the output is about 2 times what is due: 1 / "
+            "scale_value");
 }
 
 }  // namespace

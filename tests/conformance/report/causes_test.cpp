@@ -59,6 +59,12 @@ TEST(Causes, OfTensorsThatFailTogetherAreOne) {
   EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
 }
 
+const Relation zero = {.kind = RelationKind::zero};
+
+Relation times(double factor, Names quantities = {}) {
+  return {.kind = RelationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
+}
+
 TEST(Causes, AreToldApartByWhatIsDue) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dq", "dv"} : Names{};
@@ -66,8 +72,7 @@ TEST(Causes, AreToldApartByWhatIsDue) {
   for (CaseReport& one : all) {
     one.operator_name = "flash_attention_score_grad";
     for (Finding& finding : one.findings)
-      finding.text += finding.tensor == "dq" ? ", where the output is about 2 times what is due"
-                                             : ", where the output is 0";
+      finding.pattern->relation = finding.tensor == "dq" ? times(2) : zero;
   }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 2U);
@@ -139,13 +144,13 @@ TEST(Causes, AreNoRulesThatHoldByChanceBesideOneThatIsSure) {
   }
 }
 
-/// Of the one cause of dq, which is so many times what is due in cases of these lengths.
-std::string pattern_of_multiples(const std::function<std::string(int)>& times) {
+/// Of the one cause of dq, which relates so to the expected values in cases of these lengths.
+std::string pattern_of_multiples(const std::function<Relation(int)>& relation) {
   auto all =
       reports([](const std::string&, int, int mode) { return mode == 1 ? Names{"dq"} : Names{}; });
   for (CaseReport& one : all)
     for (Finding& finding : one.findings)
-      finding.text += ", where the output is about " + times(std::stoi(one.fields[1].second));
+      finding.pattern->relation = relation(std::stoi(one.fields[1].second));
   const auto causes = causes_of(all, {});
   EXPECT_EQ(causes.size(), 1U);
   return causes[0].pattern;
@@ -153,18 +158,16 @@ std::string pattern_of_multiples(const std::function<std::string(int)>& times) {
 
 TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
   const std::string group = "heads_q / heads_kv";
-  const std::string named = pattern_of_multiples(
-      [&](int seq) { return std::to_string(seq) + " times what is due: " + group; });
+  const std::string named = pattern_of_multiples([&](int seq) { return times(seq, {group}); });
   EXPECT_TRUE(named.ends_with("where the output is " + group + " times what is due")) << named;
   // In some cases another quantity is the same number, and comes first.
   const std::string both = pattern_of_multiples([&](int seq) {
-    return std::to_string(seq) + " times what is due: " + (seq % 3 == 0 ? "" : "scale_value or ") +
-           group;
+    return times(seq, seq % 3 == 0 ? Names{group} : Names{"scale_value", group});
   });
   EXPECT_TRUE(both.ends_with("where the output is " + group + " times what is due")) << both;
   // In a case of a group of two it is that by chance.
   const std::string by_chance = pattern_of_multiples(
-      [&](int seq) { return "2 times what is due" + (seq % 3 == 0 ? "" : ": " + group); });
+      [&](int seq) { return times(2, seq % 3 == 0 ? Names{} : Names{group}); });
   EXPECT_TRUE(by_chance.ends_with("where the output is about 2 times what is due")) << by_chance;
 }
 
@@ -173,7 +176,8 @@ TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {
     return mode == 1 ? Names{"dq", "dv"} : Names{};
   });
   for (CaseReport& one : all)
-    for (Finding& finding : one.findings) finding.text += ", where the output is NaN";
+    for (Finding& finding : one.findings)
+      finding.pattern->relation = {.kind = RelationKind::not_a_number};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_NE(
@@ -189,10 +193,9 @@ TEST(Faults, OfOneTensorAreToldApartByWhatIsDue) {
   for (CaseReport& one : all)
     for (Finding& finding : one.findings)
       if (one.fields[2].second == "2")
-        finding.text +=
-            ", where the output is about " + one.fields[1].second + " times what is due";
+        finding.pattern->relation = times(std::stod(one.fields[1].second));
       else if (one.fields[2].second == "3")
-        finding.text += ", where the output is 0";
+        finding.pattern->relation = zero;
   const auto ids = [&](std::int64_t most) {
     Names found;
     for (const CaseReport* report : first_faults(all, most)) found.push_back(report->id);

@@ -34,7 +34,9 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
     one.findings.push_back(
         {.rule = "bound",
          .tensor = name,
-         .text = "4 of 8 judged elements of " + name + " fail, all at s from 4 to the end"});
+         .text = {},
+         .pattern = Pattern{
+             .failing = 4, .judged = 8, .places = {{"s", PlaceKind::range, {4}}}, .relation = {}}});
     std::ranges::find(one.tensors, name, &TensorReport::name)->worst = 2 + mode;
   }
   return one;

@@ -45,6 +45,7 @@ class Finding:
     actual: float = 0.0
     expected: float = 0.0
     tolerance: float = 0.0
+    pattern: Mapping[str, Any] | None = None  # what all failing elements have in common
 
     def __str__(self) -> str:
         return self.text

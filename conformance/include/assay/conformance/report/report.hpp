@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/decision.hpp"
+#include "assay/conformance/result/pattern.hpp"
 #include "assay/spec/implementation.hpp"
 
 namespace assay::conformance {
@@ -17,8 +18,8 @@ struct Finding {
   std::string tensor;  ///< dq, dk, dv; empty where it concerns the call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
-  std::string text;   ///< a sentence: subject, fact, numbers, limit
-  double factor = 0;  ///< of all that fail over what is due, where it is one; 0: none. Not stored
+  std::string text;                     ///< a sentence for people: subject, fact, numbers, limit
+  std::optional<Pattern> pattern = {};  ///< of the finding that counts a tensor's failing elements
 };
 
 /// How the references of elements are known. All but the `open` ones are known to 2^-20 of their

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::conformance {
+
+/// Where on one axis of a tensor elements lie.
+enum class PlaceKind : std::uint8_t {
+  last,     ///< the last index, of axis s that of each sequence
+  listed,   ///< `numbers` are the indices
+  range,    ///< the first and the last index; without the last one: to the end
+  steps,    ///< step and first index, up to the end
+  periods,  ///< period, then first and last index within it
+};
+
+/// Indices along one axis of a tensor.
+struct Place {
+  std::string axis;  ///< "b", "n", "s" or "d"
+  PlaceKind kind = PlaceKind::last;
+  std::vector<std::int64_t> numbers = {};
+
+  auto operator<=>(const Place&) const = default;
+};
+
+/// How outputs relate to the expected values.
+enum class RelationKind : std::uint8_t {
+  none,           ///< none was found
+  never_written,  ///< the output keeps the judge's filling
+  not_a_number,
+  zero,
+  multiple,  ///< the expected value times `factor`
+  heads,     ///< the expected value of another head
+  rows,      ///< the expected value of the row `shift` later
+  channels,  ///< the expected value of the channel `shift` later
+};
+
+/// A head, and the one whose expected values its outputs are.
+struct HeadOfAnother {
+  std::int64_t head = 0, from = 0;
+
+  auto operator<=>(const HeadOfAnother&) const = default;
+};
+
+struct Relation {
+  RelationKind kind = RelationKind::none;
+  double factor = 0;  ///< multiple: to four digits; 0: it differs
+  /// Multiple: what of the case the factor may be, such as "1 / scale_value".
+  std::vector<std::string> quantities = {};
+  std::vector<HeadOfAnother> heads = {};  ///< empty where there are many
+  std::int64_t shift = 0;
+
+  auto operator<=>(const Relation&) const = default;
+};
+
+/// What the failing elements of one tensor have in common.
+struct Pattern {
+  std::int64_t failing = 0, judged = 0;  ///< elements
+  std::vector<Place> places = {};        ///< at most one for each axis
+  Relation relation = {};
+};
+
+}  // namespace assay::conformance
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<conformance::PlaceKind> = Spellings<conformance::PlaceKind, 5>{{{
+    {conformance::PlaceKind::last, "last"},
+    {conformance::PlaceKind::listed, "listed"},
+    {conformance::PlaceKind::range, "range"},
+    {conformance::PlaceKind::steps, "steps"},
+    {conformance::PlaceKind::periods, "periods"},
+}}};
+
+template <>
+inline constexpr auto spellings_of<conformance::RelationKind> =
+    Spellings<conformance::RelationKind, 8>{{{
+        {conformance::RelationKind::none, "none"},
+        {conformance::RelationKind::never_written, "never_written"},
+        {conformance::RelationKind::not_a_number, "not_a_number"},
+        {conformance::RelationKind::zero, "zero"},
+        {conformance::RelationKind::multiple, "multiple"},
+        {conformance::RelationKind::heads, "heads"},
+        {conformance::RelationKind::rows, "rows"},
+        {conformance::RelationKind::channels, "channels"},
+    }}};
+
+}  // namespace assay::spec

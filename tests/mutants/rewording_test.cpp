@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/report/causes.hpp"
+#include "assay/conformance/report/results.hpp"
+#include "assay/mutants/kill_table.hpp"
+#include "assay/mutants/mutant.hpp"
+
+/// No program text reads a sentence that another part of the program wrote.
+namespace assay {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using conformance::CaseReport;
+using conformance::Cause;
+
+/// Bugs that fail in one output, in several, by a factor, in another head, and in rows of a tile.
+const std::set<std::string> bugs = {
+    "scale_missing_on_dk", "prefix_one_more", "drop_bits_reversed",
+    "ties_away_in_cast",   "all_nan",         "low_accumulator_dq",
+    "kv_head_modulo",      "dq_negated",      "hidden_tile_of_dk_shifted",
+    "slope_of_next_head",  "row_term_staged", "last_head_of_group_only",
+};
+
+std::vector<CaseReport> failing_sweep() {
+  std::vector<CaseReport> reports;
+  const auto cases = mutants::kill_cases<Op>();
+  for (const auto& mutant : mutants::mutants<Op>()) {
+    if (!bugs.contains(mutant.name)) continue;
+    for (std::size_t k = 0; k < cases.size(); k += 3) {
+      if (cases[k].track != conformance::Track::bound &&
+          cases[k].track != conformance::Track::exact)
+        continue;
+      const auto kernel = mutant.make();
+      reports.push_back(conformance::examine(cases[k], *kernel));
+      reports.back().id += mutant.name;
+    }
+  }
+  return reports;
+}
+
+/// Words of the project's own sentences and others, in any order.
+class Words {
+ public:
+  std::string sentence() {
+    static constexpr const char* words[] = {"judged",
+                                            "elements of",
+                                            "fail",
+                                            ", where",
+                                            "the output is",
+                                            "NaN",
+                                            "0",
+                                            "times what is due",
+                                            "; it has",
+                                            "what is due",
+                                            "all at s",
+                                            "= 3",
+                                            "FAG-C20:",
+                                            "scale_value",
+                                            "signal 11",
+                                            "accepted",
+                                            "dq",
+                                            "flower"};
+    std::string text;
+    for (int k = 0; k < 12; ++k) text += std::string(words[random_() % std::size(words)]) + ' ';
+    return text;
+  }
+
+ private:
+  std::mt19937_64 random_{20261126};
+};
+
+std::vector<CaseReport> reworded(std::vector<CaseReport> reports) {
+  Words words;
+  for (CaseReport& report : reports) {
+    report.verdict.evidence = words.sentence();
+    report.note = words.sentence();
+    for (conformance::Finding& finding : report.findings) finding.text = words.sentence();
+    for (conformance::TensorReport& tensor : report.tensors)
+      tensor.worst_at.text = words.sentence();
+  }
+  return reports;
+}
+
+auto facts_of(const Cause& cause) {
+  return std::tuple(cause.fields, cause.outputs, cause.stage, cause.pattern, cause.others,
+                    cause.cases, cause.example, cause.line);
+}
+
+TEST(Sentences, AreReadByNoProgramText) {
+  const std::vector<CaseReport> as_written = failing_sweep(), other = reworded(as_written);
+  const auto causes = causes_of(as_written, {}), again = causes_of(other, {});
+  ASSERT_GT(causes.size(), 3U);
+  ASSERT_EQ(causes.size(), again.size());
+  for (std::size_t k = 0; k < causes.size(); ++k)
+    EXPECT_EQ(facts_of(causes[k]), facts_of(again[k])) << causes[k].pattern;
+  conformance::Summary summary, summary_again;
+  for (const CaseReport& report : as_written) count(summary, report);
+  for (const CaseReport& report : other) count(summary_again, report);
+  EXPECT_EQ(summary.verdicts, summary_again.verdicts);
+  EXPECT_EQ(summary.exit_code(), summary_again.exit_code());
+  const auto ids = [](const std::vector<CaseReport>& reports) {
+    std::vector<std::string> all;
+    for (const CaseReport* report : first_faults(reports, 100)) all.push_back(report->id);
+    return all;
+  };
+  EXPECT_EQ(ids(as_written), ids(other));
+}
+
+/// Patterns travel through report.json, so that causes are the same after reading.
+TEST(Sentences, CausesAreTheSameAfterAReportIsRead) {
+  const std::vector<CaseReport> as_written = failing_sweep();
+  std::vector<CaseReport> read;
+  for (const CaseReport& report : as_written)
+    read.push_back(conformance::report_from_json(conformance::to_json(report)));
+  const auto causes = causes_of(as_written, {}), again = causes_of(read, {});
+  ASSERT_EQ(causes.size(), again.size());
+  for (std::size_t k = 0; k < causes.size(); ++k)
+    EXPECT_EQ(facts_of(causes[k]), facts_of(again[k]));
+}
+
+}  // namespace
+}  // namespace assay
