@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/spec/requirement.hpp"
 #include "case/limits.hpp"
@@ -140,7 +139,7 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
   Case<Op> c;
   std::set<std::string, std::less<>> seen;
   for (const std::string& given : words) {
-    const std::string word = spelt_today(given);
+    const std::string& word = given;
     const std::size_t equals = word.find('=');
     if (!word.starts_with("--") || equals == std::string::npos)
       throw std::invalid_argument("'" + word + "': accepted: --name=value");

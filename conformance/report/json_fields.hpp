@@ -1,9 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <iterator>
-#include <string_view>
 #include <type_traits>
 
 #include "assay/conformance/report/results.hpp"
@@ -13,15 +10,6 @@ namespace assay::conformance::detail {
 
 template <class T, class Plain>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
-
-/// Whether reports of earlier versions lack the member.
-inline bool is_added(std::string_view name) {
-  constexpr std::string_view added[] = {
-      "rows_summed", "worst_tile", "rows_due",     "rows_blind",       "decided_by",
-      "evidence",    "certainty",  "errors",       "pattern",          "double_double",
-      "untried",     "of_cause",   "run_declared", "conform_declared", "documents"};
-  return std::ranges::find(added, name) != std::end(added);
-}
 
 template <MaybeConst<Finding> T, class Visitor>
 void visit_members(T& f, Visitor&& visit) {
@@ -43,7 +31,7 @@ void visit_members(T& p, Visitor&& visit) {
   visit("failing", p.failing);
   visit("judged", p.judged);
   visit("places", p.places);
-  visit("relation", p.relation);
+  visit("deviation", p.deviation);
 }
 
 template <MaybeConst<Place> T, class Visitor>
@@ -53,7 +41,7 @@ void visit_members(T& p, Visitor&& visit) {
   visit("numbers", p.numbers);
 }
 
-template <MaybeConst<Relation> T, class Visitor>
+template <MaybeConst<Deviation> T, class Visitor>
 void visit_members(T& r, Visitor&& visit) {
   visit("kind", r.kind);
   visit("factor", r.factor);

@@ -64,6 +64,14 @@ template <class T>
 bool is_absent(const std::optional<T>& value) {
   return !value;
 }
+template <class T>
+constexpr bool may_be_absent(const T&) {
+  return false;
+}
+template <class T>
+constexpr bool may_be_absent(const std::optional<T>&) {
+  return true;
+}
 template <Listed T>
 Json json_of(const T& value) {
   Json object = Json::object();
@@ -131,13 +139,13 @@ template <class T>
 void read(const Json& json, const std::string& where, std::optional<T>& value) {
   read(json, where, value.emplace());
 }
-/// Reads the member `name`; one that was added later keeps its default. Errors:
-/// std::invalid_argument where another one is absent, and for one of another kind.
+/// Reads the member `name`. Errors: std::invalid_argument where one that is not optional is absent,
+/// and for one of another kind.
 template <class T>
 void read_member(const Json& object, const std::string& where, const char* name, T& value) {
   if (!object.is_object()) wrong(where, object, "an object");
   const auto found = object.find(name);
-  if (found == object.end() && is_added(name)) return;
+  if (found == object.end() && may_be_absent(value)) return;
   if (found == object.end()) throw std::invalid_argument(where + " has no member '" + name + "'");
   read(*found, where + "." + name, value);
 }

@@ -106,7 +106,7 @@ CaseReport printable(CaseReport report) {
     shorten(finding.text);
     if (!finding.pattern) return;
     for (Place& place : finding.pattern->places) make(place.axis);
-    for (std::string& quantity : finding.pattern->relation.quantities) make(quantity);
+    for (std::string& quantity : finding.pattern->deviation.quantities) make(quantity);
   };
   for (Finding& finding : report.findings) tell(finding);
   for (TensorReport& tensor : report.tensors) {

@@ -200,11 +200,11 @@ namespace {
 
 /// How the failing elements relate to the expected values, without the numbers that differ from
 /// case to case.
-std::string kind_of_relation(const CaseReport& report) {
+std::string kind_of_deviation(const CaseReport& report) {
   const auto& pattern = report.findings.front().pattern;
   if (!pattern) return {};
-  return std::string(spec::to_string(pattern->relation.kind)) +
-         (pattern->relation.shift < 0 ? " before" : "");
+  return std::string(spec::to_string(pattern->deviation.kind)) +
+         (pattern->deviation.shift < 0 ? " before" : "");
 }
 
 bool can_be_reduced(const CaseReport& report) {
@@ -239,7 +239,7 @@ std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases
   for (const CaseReport& report : cases) {
     if (!can_be_reduced(report)) continue;
     const std::string fault = fault_of(report);
-    const bool is_new = relations.insert(fault + kind_of_relation(report)).second;
+    const bool is_new = relations.insert(fault + kind_of_deviation(report)).second;
     if (faults.insert(fault).second)
       first.push_back(&report);
     else if (is_new)
@@ -322,19 +322,10 @@ Results results_from_json(const std::string& text) {
       results.environment.numerics[dtype] = numerics.dump();
   if (!json.contains("cases")) throw std::invalid_argument("report has no member 'cases'");
   if (!json["cases"].is_array()) detail::wrong("report.cases", json["cases"], "an array");
-  if (environment.contains("program"))
-    detail::read_member(environment, "report.environment", "program", results.environment.program);
-  if (environment.contains("fresh_seed"))  // reports of earlier versions lack it
-    detail::read_member(environment, "report.environment", "fresh_seed",
-                        results.environment.fresh_seed);
-  if (json.contains("shrunk")) {
-    Json shrunk = json["shrunk"];
-    for (Json& one : shrunk)  // reports of earlier versions lack these
-      if (one.is_object())
-        one.emplace("again", 0), one.emplace("failed_again", 0), one.emplace("declared", ""),
-            one.emplace("fields", Json::object()), one.emplace("failed", Json::array());
-    detail::read(shrunk, "report.shrunk", results.shrunk);
-  }
+  detail::read_member(environment, "report.environment", "program", results.environment.program);
+  detail::read_member(environment, "report.environment", "fresh_seed",
+                      results.environment.fresh_seed);
+  detail::read_member(json, "report", "shrunk", results.shrunk);
   if (json.contains("shard")) detail::read(json["shard"], "report.shard", results.shard.emplace());
   make_printable(results);
   if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");

@@ -49,24 +49,24 @@ std::string shifted(std::string_view axis, std::int64_t shift) {
                      std::abs(shift));
 }
 
-std::string multiple(const Relation& relation) {
-  const std::string quantities = fmt::format("{}", fmt::join(relation.quantities, " or "));
-  if (relation.factor == 0) return quantities + " times what is due";
-  return fmt::format("about {:.4g} times what is due{}{}", relation.factor,
+std::string multiple(const Deviation& deviation) {
+  const std::string quantities = fmt::format("{}", fmt::join(deviation.quantities, " or "));
+  if (deviation.factor == 0) return quantities + " times what is due";
+  return fmt::format("about {:.4g} times what is due{}{}", deviation.factor,
                      quantities.empty() ? "" : ": ", quantities);
 }
 
-std::string of_heads(const Relation& relation) {
-  if (relation.heads.empty()) return "heads have what is due in others";
+std::string of_heads(const Deviation& deviation) {
+  if (deviation.heads.empty()) return "heads have what is due in others";
   std::string text;
-  for (const auto& [head, from] : relation.heads)
+  for (const auto& [head, from] : deviation.heads)
     text += fmt::format("{}n = {} has what is due at n = {}", text.empty() ? "" : ", ", head, from);
   return text;
 }
 
 /// Whether it is said in a clause that starts with "where the output is".
-bool is_of_output(RelationKind kind) {
-  return kind != RelationKind::none && kind < RelationKind::heads;
+bool is_of_output(DeviationKind kind) {
+  return kind != DeviationKind::none && kind < DeviationKind::heads;
 }
 
 }  // namespace
@@ -77,25 +77,25 @@ std::string describe(std::span<const Place> places) {
   return text;
 }
 
-std::string describe(const Relation& relation) {
+std::string describe(const Deviation& deviation) {
   constexpr std::string_view output = "where the output is ";
-  switch (relation.kind) {
-    case RelationKind::none:
+  switch (deviation.kind) {
+    case DeviationKind::none:
       return {};
-    case RelationKind::never_written:
+    case DeviationKind::never_written:
       return fmt::format("{}never written", output);
-    case RelationKind::not_a_number:
+    case DeviationKind::not_a_number:
       return fmt::format("{}NaN", output);
-    case RelationKind::zero:
+    case DeviationKind::zero:
       return fmt::format("{}0", output);
-    case RelationKind::multiple:
-      return fmt::format("{}{}", output, multiple(relation));
-    case RelationKind::heads:
-      return of_heads(relation);
-    case RelationKind::rows:
-      return shifted("s", relation.shift);
-    case RelationKind::channels:
-      return shifted("d", relation.shift);
+    case DeviationKind::multiple:
+      return fmt::format("{}{}", output, multiple(deviation));
+    case DeviationKind::heads:
+      return of_heads(deviation);
+    case DeviationKind::rows:
+      return shifted("s", deviation.shift);
+    case DeviationKind::channels:
+      return shifted("d", deviation.shift);
   }
   return {};
 }
@@ -103,12 +103,12 @@ std::string describe(const Relation& relation) {
 void write_text(Finding& finding) {
   if (!finding.pattern) return;
   const Pattern& pattern = *finding.pattern;
-  const std::string places = describe(pattern.places), relation = describe(pattern.relation);
+  const std::string places = describe(pattern.places), deviation = describe(pattern.deviation);
   finding.text = fmt::format("{} of {} judged elements of {} {}", pattern.failing, pattern.judged,
                              finding.tensor, finding.rule == "exact_case" ? "differ" : "fail");
   if (!places.empty()) finding.text += ", " + places;
-  if (!relation.empty())
-    finding.text += (is_of_output(pattern.relation.kind) ? ", " : "; ") + relation;
+  if (!deviation.empty())
+    finding.text += (is_of_output(pattern.deviation.kind) ? ", " : "; ") + deviation;
 }
 
 }  // namespace assay::conformance

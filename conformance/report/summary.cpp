@@ -15,7 +15,7 @@ std::string_view field(const CaseReport& report, std::string_view name) {
 }  // namespace
 
 std::string reason_of(const CaseReport& report) {
-  if (report.verdict.rule == Rule::unstated) return {};
+  if (report.verdict.evidence.empty()) return {};
   return "decided by " + std::string(spec::to_string(report.verdict.rule)) + ": " +
          report.verdict.evidence;
 }

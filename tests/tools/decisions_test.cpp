@@ -243,14 +243,6 @@ Decision incomplete_file() {
   return conformance::results_from_json(text_of(report)).cases.at(0).verdict;
 }
 
-/// What a report of an earlier version says.
-Decision unstated() {
-  Json json = Json::parse(conformance::to_json(CaseReport{}));
-  json.erase("decided_by"), json.erase("evidence");
-  json["verdict"] = "conforms";
-  return conformance::report_from_json(json.dump()).verdict;
-}
-
 struct Reached {
   Rule rule;
   Verdict verdict;
@@ -277,7 +269,6 @@ constexpr auto in_another_order = [] {
 };
 
 const Reached table[] = {
-    {Rule::unstated, Verdict::conforms, unstated},
     {Rule::agreement, Verdict::conforms, [] { return judged(case_of(small)); }},
     {Rule::agreement, Verdict::conforms,
      [] { return judged(case_of(std::string(small) + " --track=exact")); }},
@@ -360,7 +351,7 @@ TEST(Decisions, EveryRuleDecidesWhatItIsFor) {
                             std::string(spec::to_string(reached.rule));
     EXPECT_EQ(decision.value, reached.verdict) << due << ", not " << text_of(decision);
     EXPECT_EQ(decision.rule, reached.rule) << due << ", not " << text_of(decision);
-    EXPECT_EQ(decision.evidence.empty(), reached.rule == Rule::unstated) << due;
+    EXPECT_FALSE(decision.evidence.empty()) << due;
   }
 }
 
@@ -399,7 +390,6 @@ std::string row_of(Verdict verdict, const std::string& page) {
 TEST(Decisions, TheHandbookNamesTheRulesOfEveryVerdict) {
   const std::string handbook = tests::text_of(ASSAY_SOURCE_DIR "/docs/verdicts.md");
   for (const Reached& reached : table) {
-    if (reached.rule == Rule::unstated) continue;
     const std::string word = "`" + std::string(spec::to_string(reached.rule)) + "`";
     const std::string row = row_of(reached.verdict, handbook);
     EXPECT_TRUE(has(row, word)) << word << " in " << row;
@@ -410,7 +400,7 @@ TEST(Decisions, TheHandbookNamesTheRulesOfEveryVerdict) {
 std::string without_reason(const Json& report) {
   std::string cases;
   for (const Json& one : report["cases"])
-    if (one["decided_by"] == "unstated" || one["evidence"].get<std::string>().empty())
+    if (one["evidence"].get<std::string>().empty())
       cases +=
           one["verdict"].get<std::string>() + " " + one["command_line"].get<std::string>() + '\n';
   return cases;

@@ -127,7 +127,7 @@ TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   const Answer enough = answer(registry, line);
   EXPECT_EQ(enough.code, 0) << enough.out << enough.err;
   auto more = line;
-  more.emplace_back("--least-judged=100");
+  more.emplace_back("--require-judged=100");
   const Folder folder;
   more.push_back("--report=" + folder / "r.json");
   const Answer few = answer(registry, more);
@@ -137,7 +137,7 @@ TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   EXPECT_EQ(Json::parse(answer(registry, more).out)["summary"]["exit_code"], 3);
   more.pop_back();
   EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --require-judged is 100"));
-  more.back() = "--least-judged=many";
+  more.back() = "--require-judged=many";
   EXPECT_EQ(answer(registry, more).code, 2);
 }
 

@@ -171,7 +171,7 @@ TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
   expect_usage("sweep --seed=1 --seed 2", {"--seed is given twice; it takes one value"});
   expect_usage("run flash_attention_score_grad --seq_q=1 --seq_q=2 --seq_q=3",
                {"--seq_q is given 3 times"});
-  expect_usage("sweep --require-judged=1 --least-judged=2", {"--require-judged is given twice"});
+  expect_usage("sweep --require-judged=1 --require-judged=2", {"--require-judged is given twice"});
 }
 
 /// The next word is none.
@@ -345,29 +345,6 @@ TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
     return;
   }
   FAIL() << "no row with notes";
-}
-
-TEST(FormerWords, AreTakenByListAndByRun) {
-  const cli::Registry registry = registry_of({"flash_like"});
-  const auto same = [&](const std::string& former, const std::string& now) {
-    const Answer taken = answer(registry, words(former)), due = answer(registry, words(now));
-    EXPECT_EQ(taken.code, 0) << taken.err;
-    EXPECT_EQ(taken.out, due.out) << former;
-  };
-  same("list surfaces", "list entry_points");
-  same("list rows", "list requirements");
-  same("list properties", "list relations");
-  const std::string line = "run flash_attention_score_grad --seq_q=2 --seq_kv=2 --head_dim=1 ";
-  const Answer run = answer(registry, words(line + "--head_dim_v=1 --surface=g2"));
-  EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_PRED2(has, run.out, "--entry_point=g2");
-  expect_usage(line + "--surface=g9", {"g9", "entry_point"});
-  for (const char* const both : {"--surface=g1 --entry_point=g2", "--entry_point=g2 --surface=g1"})
-    expect_usage(line + both, {"--surface is the former name of --entry_point"});
-  const Answer only = answer(registry, words("list --coverage --random=0 --only=--track=phase1"));
-  EXPECT_EQ(only.code, 0) << only.err;
-  // What is taken for a while is not offered, not even without its name.
-  expect_usage(line + "--no_such_flag", {"--entry_point, --product"});
 }
 
 TEST(Explain, EveryRelationIsListedAndItsLinesParse) {

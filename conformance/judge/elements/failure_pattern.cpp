@@ -82,20 +82,20 @@ std::optional<double> FailurePattern::factor() const {
   return factor;
 }
 
-Relation FailurePattern::relation() const {
-  if (unwritten_) return {.kind = RelationKind::never_written};
-  if (not_a_number_) return {.kind = RelationKind::not_a_number};
-  if (zero_) return {.kind = RelationKind::zero};
+Deviation FailurePattern::deviation() const {
+  if (unwritten_) return {.kind = DeviationKind::never_written};
+  if (not_a_number_) return {.kind = DeviationKind::not_a_number};
+  if (zero_) return {.kind = DeviationKind::zero};
   const std::optional<double> same = factor();
   if (!same) return {};
-  return {.kind = RelationKind::multiple, .factor = to_four_digits(*same)};
+  return {.kind = DeviationKind::multiple, .factor = to_four_digits(*same)};
 }
 
 Pattern FailurePattern::pattern(std::int64_t judged) const {
   Pattern pattern{.failing = count_, .judged = judged};
   if (count_ < 2) return pattern;
   pattern.places = places();
-  pattern.relation = relation();
+  pattern.deviation = deviation();
   return pattern;
 }
 

@@ -37,7 +37,7 @@ class FailurePattern {
 
  private:
   std::vector<Place> places() const;
-  Relation relation() const;
+  Deviation deviation() const;
   /// The output over the expected value, where it is about the same in all failing elements and not
   /// 0; else nothing.
   std::optional<double> factor() const;

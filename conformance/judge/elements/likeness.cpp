@@ -39,7 +39,7 @@ class Slices {
  public:
   Slices(const Expectation& e, const RowReader& actual);
 
-  Relation relation() const;
+  Deviation deviation() const;
 
  private:
   /// Whether the row has what is due in the row `other`, shifted by `shift` channels.
@@ -48,9 +48,9 @@ class Slices {
   template <class Other>
   bool all_have(const Other& other, std::int64_t shift = 0) const;
 
-  Relation head_elsewhere() const;
-  Relation row_elsewhere() const;
-  Relation channel_elsewhere() const;
+  Deviation head_elsewhere() const;
+  Deviation row_elsewhere() const;
+  Deviation channel_elsewhere() const;
 
   const Expectation& e_;
   std::vector<Row> rows_;  ///< that fail, and whose gradient is due
@@ -115,9 +115,9 @@ bool Slices::all_have(const Other& other, std::int64_t shift) const {
          2 * asked >= rows_.size();
 }
 
-Relation Slices::head_elsewhere() const {
+Deviation Slices::head_elsewhere() const {
   constexpr std::size_t most_named = 4;
-  Relation relation{.kind = RelationKind::heads};
+  Deviation deviation{.kind = DeviationKind::heads};
   std::map<std::int64_t, std::vector<const Row*>> by_head;
   for (const Row& row : rows_) by_head[row.at.n].push_back(&row);
   for (const auto& [head, rows] : by_head) {
@@ -131,12 +131,12 @@ Relation Slices::head_elsewhere() const {
         found = n;
     }
     if (!found) return {};
-    if (by_head.size() <= most_named) relation.heads.push_back({head, *found});
+    if (by_head.size() <= most_named) deviation.heads.push_back({head, *found});
   }
-  return relation;
+  return deviation;
 }
 
-Relation Slices::row_elsewhere() const {
+Deviation Slices::row_elsewhere() const {
   // The first row says which shifts are worth a look.
   const Row& first = rows_.front();
   for (std::int64_t s = 0; s < e_.extents.length(first.at.b); ++s) {
@@ -148,27 +148,27 @@ Relation Slices::row_elsewhere() const {
                  ? -1
                  : e_.extents.row(row.at.b, row.at.n, other);
     };
-    if (all_have(shifted)) return {.kind = RelationKind::rows, .shift = shift};
+    if (all_have(shifted)) return {.kind = DeviationKind::rows, .shift = shift};
   }
   return {};
 }
 
-Relation Slices::channel_elsewhere() const {
+Deviation Slices::channel_elsewhere() const {
   const auto same = [](const Row& row) { return row.number; };
   for (std::int64_t shift = 1; 2 * shift <= e_.dim(); ++shift)
     for (const std::int64_t signed_shift : {shift, -shift})
       if (all_have(same, signed_shift))
-        return {.kind = RelationKind::channels, .shift = signed_shift};
+        return {.kind = DeviationKind::channels, .shift = signed_shift};
   return {};
 }
 
-Relation Slices::relation() const {
+Deviation Slices::deviation() const {
   if (rows_.size() < fewest_rows) return {};
   const std::int64_t a_row = std::ssize(rows_) * e_.dim();
   if (e_.extents.heads > 1 && a_row * e_.extents.heads <= most_read)
-    if (Relation found = head_elsewhere(); found.kind != RelationKind::none) return found;
-  if (Relation found = row_elsewhere(); found.kind != RelationKind::none) return found;
-  return a_row * e_.dim() <= most_read ? channel_elsewhere() : Relation();
+    if (Deviation found = head_elsewhere(); found.kind != DeviationKind::none) return found;
+  if (Deviation found = row_elsewhere(); found.kind != DeviationKind::none) return found;
+  return a_row * e_.dim() <= most_read ? channel_elsewhere() : Deviation();
 }
 
 /// What a factor may be: a field, or one over another.
@@ -218,25 +218,25 @@ std::vector<std::string> names_of(double factor, const CaseReport& report) {
 
 }  // namespace
 
-Relation likeness(const Expectation& e, const RowReader& actual) {
+Deviation likeness(const Expectation& e, const RowReader& actual) {
   if (e.row_count() != e.extents.rows() || e.elements() != e.row_count() * e.dim()) return {};
-  return Slices(e, actual).relation();
+  return Slices(e, actual).deviation();
 }
 
 void add_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
   // The pattern comes first of the tensor's findings.
   const auto first = std::ranges::find(findings, e.name, &Finding::tensor);
   if (first == findings.end() || !first->pattern ||
-      first->pattern->relation.kind != RelationKind::none)
+      first->pattern->deviation.kind != DeviationKind::none)
     return;
-  first->pattern->relation = likeness(e, actual);
+  first->pattern->deviation = likeness(e, actual);
   write_text(*first);
 }
 
 void name_factors(CaseReport& report) {
   for (Finding& finding : report.findings) {
-    if (!finding.pattern || finding.pattern->relation.kind != RelationKind::multiple) continue;
-    finding.pattern->relation.quantities = names_of(finding.pattern->relation.factor, report);
+    if (!finding.pattern || finding.pattern->deviation.kind != DeviationKind::multiple) continue;
+    finding.pattern->deviation.quantities = names_of(finding.pattern->deviation.factor, report);
     write_text(finding);
   }
 }

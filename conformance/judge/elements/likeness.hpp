@@ -9,9 +9,9 @@ namespace assay::conformance {
 
 /// Finds failing heads, rows or channels that have the expected values of others. None where there
 /// are none. Of a tensor whose entries are kept and whose rows are all judged.
-Relation likeness(const Expectation& expectation, const RowReader& actual);
+Deviation likeness(const Expectation& expectation, const RowReader& actual);
 
-/// Puts that into the pattern of the tensor's failing elements, where these have no relation yet.
+/// Puts that into the pattern of the tensor's failing elements, where these have no deviation yet.
 void add_likeness(const Expectation& expectation, const RowReader& actual,
                   std::vector<Finding>& findings);
 

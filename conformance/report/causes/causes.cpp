@@ -84,22 +84,22 @@ class Sightings {
 
 /// How a tensor of a case relates to the expected values.
 struct Related {
-  Relation relation;
+  Deviation deviation;
   std::string tensor;
   std::size_t case_number;
 };
 
-bool is_multiple(const Related& one) { return one.relation.kind == RelationKind::multiple; }
+bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
 
 /// What factors are in nearly all of those cases in which there is one; empty where it is not the
 /// same in so many. A single case can match any quantity by accident.
-std::string quantity_of(const std::vector<Related>& relations) {
+std::string quantity_of(const std::vector<Related>& deviations) {
   std::vector<std::string> quantities;
-  for (const Related& one : relations)
+  for (const Related& one : deviations)
     if (is_multiple(one))
-      quantities.insert(quantities.end(), one.relation.quantities.begin(),
-                        one.relation.quantities.end());
-  const auto factors = std::ranges::count_if(relations, is_multiple);
+      quantities.insert(quantities.end(), one.deviation.quantities.begin(),
+                        one.deviation.quantities.end());
+  const auto factors = std::ranges::count_if(deviations, is_multiple);
   std::string most = most_frequent(quantities);
   const auto times = static_cast<double>(std::ranges::count(quantities, most));
   return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
@@ -107,36 +107,36 @@ std::string quantity_of(const std::vector<Related>& relations) {
 
 /// Relations, of multiples with the quantity that their factors are: the factors themselves differ
 /// from case to case then.
-Sightings<Relation> sightings_of(const std::vector<Related>& relations) {
-  const std::string quantity = quantity_of(relations);
-  Sightings<Relation> all;
-  for (const Related& one : relations) {
-    Relation relation = one.relation;
+Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
+  const std::string quantity = quantity_of(deviations);
+  Sightings<Deviation> all;
+  for (const Related& one : deviations) {
+    Deviation deviation = one.deviation;
     if (is_multiple(one)) {
-      relation.quantities.clear();
-      if (!quantity.empty()) relation.factor = 0, relation.quantities = {quantity};
+      deviation.quantities.clear();
+      if (!quantity.empty()) deviation.factor = 0, deviation.quantities = {quantity};
     }
-    all.add(relation, one.tensor, one.case_number);
+    all.add(deviation, one.tensor, one.case_number);
   }
   return all;
 }
 
-/// How an output relates to the expected values in most cases of a group: the kind of relation, and
-/// of multiples the quantity.
+/// How an output relates to the expected values in most cases of a group: the kind of deviation,
+/// and of multiples the quantity.
 struct Manner {
-  RelationKind kind = RelationKind::none;
+  DeviationKind kind = DeviationKind::none;
   std::string quantity = {};
 
   bool contradicts(const Manner& other) const {
-    if (kind == RelationKind::none || other.kind == RelationKind::none) return false;
+    if (kind == DeviationKind::none || other.kind == DeviationKind::none) return false;
     if (kind != other.kind) return true;
     return !quantity.empty() && !other.quantity.empty() && quantity != other.quantity;
   }
 };
 
 /// Values of other heads, rows and channels are of one kind.
-RelationKind kind_of(const Relation& relation) {
-  return relation.kind > RelationKind::multiple ? RelationKind::heads : relation.kind;
+DeviationKind kind_of(const Deviation& deviation) {
+  return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
 }
 
 /// What the failing elements of the tensor that a finding counts have in common; null for others.
@@ -145,21 +145,21 @@ const Pattern* pattern_of(const Finding& finding) {
 }
 
 Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
-  std::vector<Related> relations;
-  std::vector<RelationKind> kinds;
+  std::vector<Related> deviations;
+  std::vector<DeviationKind> kinds;
   for (const std::size_t k : group.cases)
     for (const Finding& finding : cases[k].findings) {
       const Pattern* const pattern = pattern_of(finding);
       if (finding.tensor != group.way.tensor || pattern == nullptr ||
-          pattern->relation.kind == RelationKind::none)
+          pattern->deviation.kind == DeviationKind::none)
         continue;
-      relations.push_back({pattern->relation, finding.tensor, k});
-      kinds.push_back(kind_of(pattern->relation));
+      deviations.push_back({pattern->deviation, finding.tensor, k});
+      kinds.push_back(kind_of(pattern->deviation));
     }
-  const RelationKind most = most_frequent(kinds);
+  const DeviationKind most = most_frequent(kinds);
   const auto times = static_cast<double>(std::ranges::count(kinds, most));
   if (times < limits::most_cases * static_cast<double>(group.cases.size())) return {};
-  return {most, quantity_of(relations)};
+  return {most, quantity_of(deviations)};
 }
 
 /// Whether they are of one bug as far as cases and terms say; `a` has more cases.
@@ -281,13 +281,12 @@ std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
   std::vector<std::string> verdicts;
   Sightings<std::vector<Place>> places;
-  std::vector<Related> relations;
+  std::vector<Related> deviations;
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
-    verdicts.emplace_back(spec::to_string(report.verdict.value));
-    if (report.verdict.rule != Rule::unstated)
-      verdicts.back() += " by " + std::string(spec::to_string(report.verdict.rule));
+    verdicts.push_back(fmt::format("{} by {}", spec::to_string(report.verdict.value),
+                                   spec::to_string(report.verdict.rule)));
     for (const TensorReport& tensor : report.tensors)
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
@@ -296,14 +295,14 @@ std::string Telling::pattern(const Members& members,
       if (pattern == nullptr || std::ranges::find(tensors, finding.tensor) == tensors.end())
         continue;
       if (!pattern->places.empty()) places.add(pattern->places, finding.tensor, k);
-      if (pattern->relation.kind != RelationKind::none)
-        relations.push_back({pattern->relation, finding.tensor, k});
+      if (pattern->deviation.kind != DeviationKind::none)
+        deviations.push_back({pattern->deviation, finding.tensor, k});
     }
   }
   std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
   return text + most_frequent(verdicts) + range_of(std::move(errors)) +
          places.most_frequent(members.size(), tensors.size()) +
-         sightings_of(relations).most_frequent(members.size(), tensors.size());
+         sightings_of(deviations).most_frequent(members.size(), tensors.size());
 }
 
 /// The stage whose outputs are those that fail in nearly all of its cases, but for what another bug
@@ -345,7 +344,7 @@ std::string Telling::tile(const CaseReport& report) const {
   std::vector<std::string> places;
   for (const Finding& finding : report.findings) {
     const Pattern* const pattern = pattern_of(finding);
-    if (pattern == nullptr || pattern->relation.kind != RelationKind::not_a_number) continue;
+    if (pattern == nullptr || pattern->deviation.kind != DeviationKind::not_a_number) continue;
     places.push_back(finding.tensor + " " +
                      (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
   }
@@ -358,7 +357,7 @@ const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& grou
   const auto entry = shrunk_.find(report.id);
   if (entry == shrunk_.end()) return nullptr;
   const ShrunkCase& shrunk = *entry->second;
-  if (shrunk.fields.empty()) return &shrunk;  // of an earlier version
+  if (shrunk.fields.empty()) return &shrunk;  // nothing else is known of it
   const bool has_outputs =
       part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
         return part.tensors.contains(tensor);

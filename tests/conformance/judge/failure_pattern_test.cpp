@@ -13,11 +13,11 @@ namespace {
 
 constexpr double due = 3;
 
-/// Place and relation, as a person reads them.
+/// Place and deviation, as a person reads them.
 std::string text_of(const FailurePattern& failing) {
   const Pattern pattern = failing.pattern(1000);
-  const std::string places = describe(pattern.places), relation = describe(pattern.relation);
-  return (places.empty() ? "" : ", " + places) + (relation.empty() ? "" : ", " + relation);
+  const std::string places = describe(pattern.places), deviation = describe(pattern.deviation);
+  return (places.empty() ? "" : ", " + places) + (deviation.empty() ? "" : ", " + deviation);
 }
 
 /// The pattern of elements of a tensor (2, 4, 64, 16), of which those fail that `fails` names, with

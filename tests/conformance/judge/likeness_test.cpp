@@ -78,10 +78,10 @@ TEST(Likeness, SaysNothingOfWhatIsDueNowhere) {
 std::vector<std::string> quantities_of(double factor, const std::string& scale = "0.125") {
   CaseReport report;
   report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};
-  const Relation relation{.kind = RelationKind::multiple, .factor = factor};
-  report.findings.push_back({.rule = "bound", .pattern = Pattern{.relation = relation}});
+  const Deviation deviation{.kind = DeviationKind::multiple, .factor = factor};
+  report.findings.push_back({.rule = "bound", .pattern = Pattern{.deviation = deviation}});
   name_factors(report);
-  return report.findings[0].pattern->relation.quantities;
+  return report.findings[0].pattern->deviation.quantities;
 }
 
 TEST(Likeness, NamesAFactorByTheParametersOfTheCase) {
@@ -103,8 +103,9 @@ TEST(Likeness, QuantitiesAreInTheText) {
   report.findings.push_back(
       {.rule = "bound",
        .tensor = "dq",
-       .pattern = Pattern{
-           .failing = 3, .judged = 8, .relation = {.kind = RelationKind::multiple, .factor = 2}}});
+       .pattern = Pattern{.failing = 3,
+                          .judged = 8,
+                          .deviation = {.kind = DeviationKind::multiple, .factor = 2}}});
   name_factors(report);
   EXPECT_EQ(report.findings[0].text,
             "3 of 8 judged elements of dq fail, where the output is about 2 times what is due: 1 / "

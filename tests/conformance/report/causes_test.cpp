@@ -59,10 +59,10 @@ TEST(Causes, OfTensorsThatFailTogetherAreOne) {
   EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
 }
 
-const Relation zero = {.kind = RelationKind::zero};
+const Deviation zero = {.kind = DeviationKind::zero};
 
-Relation times(double factor, Names quantities = {}) {
-  return {.kind = RelationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
+Deviation times(double factor, Names quantities = {}) {
+  return {.kind = DeviationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
 }
 
 TEST(Causes, AreToldApartByWhatIsDue) {
@@ -72,7 +72,7 @@ TEST(Causes, AreToldApartByWhatIsDue) {
   for (CaseReport& one : all) {
     one.operator_name = "flash_attention_score_grad";
     for (Finding& finding : one.findings)
-      finding.pattern->relation = finding.tensor == "dq" ? times(2) : zero;
+      finding.pattern->deviation = finding.tensor == "dq" ? times(2) : zero;
   }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 2U);
@@ -145,12 +145,12 @@ TEST(Causes, AreNoRulesThatHoldByChanceBesideOneThatIsSure) {
 }
 
 /// Of the one cause of dq, which relates so to the expected values in cases of these lengths.
-std::string pattern_of_multiples(const std::function<Relation(int)>& relation) {
+std::string pattern_of_multiples(const std::function<Deviation(int)>& deviation) {
   auto all =
       reports([](const std::string&, int, int mode) { return mode == 1 ? Names{"dq"} : Names{}; });
   for (CaseReport& one : all)
     for (Finding& finding : one.findings)
-      finding.pattern->relation = relation(std::stoi(one.fields[1].second));
+      finding.pattern->deviation = deviation(std::stoi(one.fields[1].second));
   const auto causes = causes_of(all, {});
   EXPECT_EQ(causes.size(), 1U);
   return causes[0].pattern;
@@ -177,7 +177,7 @@ TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {
   });
   for (CaseReport& one : all)
     for (Finding& finding : one.findings)
-      finding.pattern->relation = {.kind = RelationKind::not_a_number};
+      finding.pattern->deviation = {.kind = DeviationKind::not_a_number};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_NE(
@@ -193,9 +193,9 @@ TEST(Faults, OfOneTensorAreToldApartByWhatIsDue) {
   for (CaseReport& one : all)
     for (Finding& finding : one.findings)
       if (one.fields[2].second == "2")
-        finding.pattern->relation = times(std::stod(one.fields[1].second));
+        finding.pattern->deviation = times(std::stod(one.fields[1].second));
       else if (one.fields[2].second == "3")
-        finding.pattern->relation = zero;
+        finding.pattern->deviation = zero;
   const auto ids = [&](std::int64_t most) {
     Names found;
     for (const CaseReport* report : first_faults(all, most)) found.push_back(report->id);

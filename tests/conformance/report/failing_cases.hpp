@@ -31,12 +31,13 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
   }
   for (const std::string& name : failed) {
     one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
-    one.findings.push_back(
-        {.rule = "bound",
-         .tensor = name,
-         .text = {},
-         .pattern = Pattern{
-             .failing = 4, .judged = 8, .places = {{"s", PlaceKind::range, {4}}}, .relation = {}}});
+    one.findings.push_back({.rule = "bound",
+                            .tensor = name,
+                            .text = {},
+                            .pattern = Pattern{.failing = 4,
+                                               .judged = 8,
+                                               .places = {{"s", PlaceKind::range, {4}}},
+                                               .deviation = {}}});
     std::ranges::find(one.tensors, name, &TensorReport::name)->worst = 2 + mode;
   }
   return one;

@@ -133,14 +133,6 @@ def test_a_verdict_carries_its_reason(cases: list[assay.Case]) -> None:
     assert (changed.decided_by, changed.evidence) == ("conduct", str(changed.findings[0]))
 
 
-def test_a_report_of_an_earlier_version_does_not_say_its_rule(cases: list[assay.Case]) -> None:
-    members = dict(assay.judge(kernels.right, cases[0])[0].members)
-    del members["decided_by"], members["evidence"]
-    report = assay.reports.report_from(members)
-    assert (report.verdict, report.decided_by, report.evidence) == ("conforms", "unstated", "")
-    assert "decided by" not in report.explanation()
-
-
 def test_the_refusal_of_a_disputed_call_convicts_nobody() -> None:
     def narrow(case: assay.Case) -> dict[str, assay.dtypes.Array]:
         raise assay.Rejected(161002, "too wide")

@@ -125,7 +125,7 @@ def test_a_part_that_fails_is_told_and_the_others_are_cancelled() -> None:
 def test_what_cannot_be_run_in_parts_is_named() -> None:
     executor = Idle("1/2")
     for flag, argument in (("--html=x", "html"), ("--junit=j.xml", "junit"),
-                           ("--require-judged=3", "require_judged"), ("--least-judged=3", "require_judged")):
+                           ("--require-judged=3", "require_judged")):
         told = f"^'{flag}' is about the whole sweep, .*: give sweep\\(\\) the argument {argument}$"
         with pytest.raises(ValueError, match=told):
             assay.sweep(kernels.right, flag, executor=executor)

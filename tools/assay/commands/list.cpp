@@ -127,14 +127,6 @@ constexpr Kind kinds[] = {
     {"presets", presets},
 };
 
-/// What `list` called a kind in version 0.1, and takes until 0.3.
-std::string_view today(std::string_view kind) {
-  if (kind == "surfaces") return "entry_points";
-  if (kind == "rows") return "requirements";
-  if (kind == "properties") return "relations";
-  return kind;
-}
-
 Json json_of(const Listing& listing) {
   Json array = Json::array();
   for (const auto& row : listing.rows) {
@@ -225,7 +217,7 @@ ExitCode list(const ListOptions& options, const Context& context) {
   const spec::Policy policy = policy_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
-  const std::string wanted(today(options.kind));
+  const std::string& wanted = options.kind;
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
     if (!wanted.empty() && wanted != kind.name) continue;

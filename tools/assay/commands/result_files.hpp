@@ -32,7 +32,7 @@ struct ExitFlags {
 
   void declare(CLI::App& app);
   /// Errors: UsageError.
-  std::int64_t least_judged() const;
+  std::int64_t require_judged() const;
   Baseline baseline() const;
   /// The exit code of a sweep; says why it is another one than its verdicts amount to.
   ExitCode code_of(const conformance::Results& results, const Baseline& baseline,

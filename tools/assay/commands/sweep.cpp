@@ -223,7 +223,7 @@ bool is_stored(fixtures::Store& store, const Summary& summary, const SweepOption
 void require_usable(const SweepOptions& options) {
   if (options.resume && options.files.store.empty())
     throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
-  const std::int64_t least = options.exit.least_judged();
+  const std::int64_t least = options.exit.require_judged();
   if (!options.shard.empty() && least > 0)
     throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
   if (!options.shard.empty()) shard_value(options.shard);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "assay/cli/command.hpp"
-#include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/operators.hpp"
 
 namespace assay::cli {
@@ -29,9 +28,6 @@ class CaseFlags {
               std::make_unique<std::pair<std::string, std::string>>(name, std::string()));
           app.add_option("--" + field, value,
                          std::string(meaning) + (text.empty() ? "" : " [" + text + "]"));
-          if (const std::string_view former = conformance::former_name(name); !former.empty())
-            app.add_option("--" + std::string(former), value, "former name of --" + field)
-                ->group("");  // not in the help
         });
   }
 
@@ -40,7 +36,8 @@ class CaseFlags {
   conformance::Case<Op> parsed(const CLI::App& app) const {
     std::vector<std::string> words;
     for (const auto& field : fields_)
-      if (is_given(app, field->first)) words.push_back("--" + field->first + "=" + field->second);
+      if (app.count("--" + field->first) > 0)
+        words.push_back("--" + field->first + "=" + field->second);
     try {
       return conformance::parse_case<Op>(words);
     } catch (const std::invalid_argument& error) {
@@ -49,16 +46,6 @@ class CaseFlags {
   }
 
  private:
-  /// Errors: UsageError where the field is given by its name and by its former one.
-  static bool is_given(const CLI::App& app, const std::string& field) {
-    const bool named = app.count("--" + field) > 0;
-    const std::string former(conformance::former_name(field));
-    if (former.empty() || app.count("--" + former) == 0) return named;
-    if (named)
-      throw UsageError("--" + former + " is the former name of --" + field + ": give one of them");
-    return true;
-  }
-
   std::vector<std::unique_ptr<std::pair<std::string, std::string>>> fields_;
 };
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "assay/cli/command.hpp"
-#include "assay/conformance/case/former_words.hpp"
 
 namespace assay::cli {
 namespace {
@@ -77,9 +76,8 @@ class Pieces {
 using Question = std::function<bool(std::string_view text)>;
 
 Question holds_text(const std::string& words) {
-  return [part = conformance::spelt_today(words)](std::string_view text) {
-    return text.find(part) != std::string_view::npos;
-  };
+  return
+      [part = words](std::string_view text) { return text.find(part) != std::string_view::npos; };
 }
 
 Question alternatives(Pieces& pieces, int depth);

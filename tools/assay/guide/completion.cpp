@@ -21,7 +21,7 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-/// The name that is offered: the first long one, since former ones stand behind it.
+/// The name that is offered: the first long one.
 const std::string& offered(const FlagGuide& flag) {
   for (const std::string& name : flag.names)
     if (name.starts_with("--")) return name;

@@ -65,7 +65,7 @@ function shellWord(text: string): string {
 
 /** What to explain of a case: the requirement that it breaks on purpose, else the rule that decided; empty for neither. */
 export function explainLine(c: Case): string {
-  const subject = c.violated_requirement || (c.decided_by === "unstated" ? "" : c.decided_by);
+  const subject = c.violated_requirement || c.decided_by;
   return subject === "" ? "" : `${shellWord(c.program)} explain ${shellWord(subject)}`;
 }
 

@@ -27,7 +27,7 @@ let shown = PART;
 
 function entry(c: Case): HTMLElement {
   return element("li", {}, element("a", { class: "case", href: address({ ...read(), case: c.id }) },
-    badge(c.verdict), element("span", { class: "rule" }, c.decided_by === "unstated" ? "" : c.decided_by),
+    badge(c.verdict), element("span", { class: "rule" }, c.decided_by),
     element("span", { class: "ratio" }, c.error < 0 ? "" : short(c.error)),
     element("code", { class: "line" }, c.command_line)));
 }

@@ -63,7 +63,7 @@ class Report:
     findings: Sequence[Finding] = ()
     members: Mapping[str, Any] = field(default_factory=dict, repr=False)  # all of tools/report_schema.md
     program: str = "assay"  # that judged, or a binary with a registry of its own
-    decided_by: str = "unstated"  # the rule: conformance/README.md, "Rules"; old reports do not state it
+    decided_by: str = "judge_failure"  # the rule: conformance/README.md, "Rules"
     evidence: str = ""  # what that rule saw
     exception: BaseException | None = field(default=None, repr=False, compare=False)  # that a function raised here
     repeated_by: str | None = None  # what repeats the case where no command does: a call in Python
@@ -225,15 +225,15 @@ def _report_from(members: Mapping[str, Any], program: str) -> Report:
         findings=[finding_from(finding) for finding in members["findings"]],
         members=members,
         program=program,
-        decided_by=members.get("decided_by", "unstated"),
-        evidence=members.get("evidence", ""),
+        decided_by=members["decided_by"],
+        evidence=members["evidence"],
     )
 
 
 def read_reports(path: str | os.PathLike[str]) -> Reports:
     """The cases of a report.json. Raises ReportError, as the program refuses it, where it is none."""
     head, cases = read_report(path)
-    program = head["environment"].get("program", "assay")  # reports of older versions do not say it
+    program = head["environment"]["program"]
     reports: list[Report] = []
     for packed in cases:
         try:

@@ -21,7 +21,6 @@ _OF_MERGE = {
     "--html": "html",
     "--junit": "junit",
     "--require-judged": "require_judged",
-    "--least-judged": "require_judged",
 }
 _STORES = ("--store", "--resume")
 _ENDS_EARLY = ("--budget", "--fail-fast")  # of parts that may be joined unfinished

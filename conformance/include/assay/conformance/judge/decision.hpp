@@ -13,7 +13,6 @@ namespace assay::conformance {
 
 /// Which rule decided a verdict. Words and sentences: `rules`.
 enum class Rule : std::uint8_t {
-  unstated,
   agreement,
   legal_call,
   forbidden_call,
@@ -51,8 +50,7 @@ struct RuleText {
 };
 
 /// Every rule in the order of the enumeration.
-inline constexpr std::array<RuleText, 28> rules{{
-    {Rule::unstated, "unstated", "the report is of an earlier version, which did not say"},
+inline constexpr std::array<RuleText, 27> rules{{
     {Rule::agreement, "agreement", "every rule on the numbers was checked, and none objects"},
     {Rule::legal_call, "legal_call", "a call that no document forbids is accepted in both phases"},
     {Rule::forbidden_call, "forbidden_call",
@@ -94,8 +92,8 @@ inline constexpr std::array<RuleText, 28> rules{{
 /// A verdict with its reason: the only way in which a report says one. It reads as its verdict.
 struct Decision {
   Verdict value = Verdict::tool_failure;
-  Rule rule = Rule::unstated;
-  std::string evidence;  ///< a sentence: what was seen; empty where the rule is unstated
+  Rule rule = Rule::judge_failure;
+  std::string evidence;  ///< a sentence for people: what was seen
 
   Decision() = default;
   Decision(Verdict verdict, Rule decided_by, std::string seen)

@@ -103,7 +103,7 @@ struct CaseReport {
   double seconds_implementation = 0, seconds_total = 0;
 };
 
-/// "decided by RULE: EVIDENCE", in reports of earlier versions empty.
+/// "decided by RULE: EVIDENCE"; empty without evidence.
 std::string reason_of(const CaseReport& report);
 
 /// What is said of a failing case in few lines: the reason, and the first finding where it says

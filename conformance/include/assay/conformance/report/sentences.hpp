@@ -13,7 +13,7 @@ namespace assay::conformance {
 std::string describe(std::span<const Place> places);
 
 /// "where the output is 0", "it has what is due at s + 1"; empty where none was found.
-std::string describe(const Relation& relation);
+std::string describe(const Deviation& deviation);
 
 /// Writes the text of a finding that has a pattern: "32 of 64 judged elements of dq fail, all at n
 /// = 1, where the output is 0".

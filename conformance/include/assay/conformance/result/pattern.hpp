@@ -27,7 +27,7 @@ struct Place {
 };
 
 /// How outputs relate to the expected values.
-enum class RelationKind : std::uint8_t {
+enum class DeviationKind : std::uint8_t {
   none,           ///< none was found
   never_written,  ///< the output keeps the judge's filling
   not_a_number,
@@ -45,22 +45,22 @@ struct HeadOfAnother {
   auto operator<=>(const HeadOfAnother&) const = default;
 };
 
-struct Relation {
-  RelationKind kind = RelationKind::none;
+struct Deviation {
+  DeviationKind kind = DeviationKind::none;
   double factor = 0;  ///< multiple: to four digits; 0: it differs
   /// Multiple: what of the case the factor may be, such as "1 / scale_value".
   std::vector<std::string> quantities = {};
   std::vector<HeadOfAnother> heads = {};  ///< empty where there are many
   std::int64_t shift = 0;
 
-  auto operator<=>(const Relation&) const = default;
+  auto operator<=>(const Deviation&) const = default;
 };
 
 /// What the failing elements of one tensor have in common.
 struct Pattern {
   std::int64_t failing = 0, judged = 0;  ///< elements
   std::vector<Place> places = {};        ///< at most one for each axis
-  Relation relation = {};
+  Deviation deviation = {};
 };
 
 }  // namespace assay::conformance
@@ -77,16 +77,16 @@ inline constexpr auto spellings_of<conformance::PlaceKind> = Spellings<conforman
 }}};
 
 template <>
-inline constexpr auto spellings_of<conformance::RelationKind> =
-    Spellings<conformance::RelationKind, 8>{{{
-        {conformance::RelationKind::none, "none"},
-        {conformance::RelationKind::never_written, "never_written"},
-        {conformance::RelationKind::not_a_number, "not_a_number"},
-        {conformance::RelationKind::zero, "zero"},
-        {conformance::RelationKind::multiple, "multiple"},
-        {conformance::RelationKind::heads, "heads"},
-        {conformance::RelationKind::rows, "rows"},
-        {conformance::RelationKind::channels, "channels"},
+inline constexpr auto spellings_of<conformance::DeviationKind> =
+    Spellings<conformance::DeviationKind, 8>{{{
+        {conformance::DeviationKind::none, "none"},
+        {conformance::DeviationKind::never_written, "never_written"},
+        {conformance::DeviationKind::not_a_number, "not_a_number"},
+        {conformance::DeviationKind::zero, "zero"},
+        {conformance::DeviationKind::multiple, "multiple"},
+        {conformance::DeviationKind::heads, "heads"},
+        {conformance::DeviationKind::rows, "rows"},
+        {conformance::DeviationKind::channels, "channels"},
     }}};
 
 }  // namespace assay::spec
