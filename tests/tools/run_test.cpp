@@ -28,6 +28,7 @@ TEST(Run, AHealthyKernelConforms) {
   EXPECT_TRUE(result.out.starts_with("conforms ")) << result.out;
   for (const char* part : {"dq", "dk", "dv", "R_max", "controls", "digest of dv"})
     EXPECT_PRED2(has, result.out, std::string(part));
+  EXPECT_TRUE(result.out.ends_with("\nflash_like conforms on this case.\n")) << result.out;
 }
 
 /// Whatever the pages list for packed sequences, and compressed masks in every layout.
@@ -55,6 +56,7 @@ TEST(Run, APlantedBugIsExitOneWithTheLineThatReplaysIt) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(result.out.starts_with("nonconformant_")) << result.out;
   EXPECT_PRED2(has, result.out, std::string("--implementation=all_zeros"));
+  EXPECT_TRUE(result.out.ends_with("\nall_zeros does not conform on this case.\n")) << result.out;
 }
 
 TEST(Run, TheReplayLineGivesTheSameBits) {

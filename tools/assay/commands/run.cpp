@@ -9,6 +9,7 @@
 #include "commands/commands.hpp"
 #include "commands/watched.hpp"
 #include "flags/one_case.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "stored/recorder.hpp"
 
@@ -32,9 +33,11 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
     for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;
     context.out << json.dump(1) << '\n';
   } else {
-    print_case(report, context.typed, context.out);
+    print_case(report, context.typed, context.out,
+               context.verbose ? Metrics::shown : Metrics::counted);
     for (const auto& [name, digest] : recorder.take().outputs)
       context.out << fmt::format("  digest of {} = {}\n", name, digest);
+    context.out << conclusion(report) << '\n';
   }
   return conformance::contribution(report.verdict);
 }

@@ -68,4 +68,11 @@ std::string conclusion(const Results& results, ExitCode code) {
   return text + fmt::format(" ({:.0f} s).", summary.seconds);
 }
 
+std::string conclusion(const conformance::CaseReport& report) {
+  if (report.verdict == conformance::Verdict::not_applicable)
+    return fmt::format("{} was not judged: this case does not apply to it.", report.implementation);
+  return fmt::format("{}{} on this case.", report.implementation,
+                     verdict_text(conformance::contribution(report.verdict)));
+}
+
 }  // namespace assay::cli

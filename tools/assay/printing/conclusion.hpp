@@ -22,4 +22,7 @@ Tally tally_of(const conformance::Results& results);
 /// judged numerically, 0 failures (71 s)."
 std::string conclusion(const conformance::Results& results, conformance::ExitCode code);
 
+/// The sentence that ends a run of one case: "optimized-a2 conforms on this case."
+std::string conclusion(const conformance::CaseReport& report);
+
 }  // namespace assay::cli

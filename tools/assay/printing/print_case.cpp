@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/conformance/report/printable.hpp"
 #include "printing/table.hpp"
 
 namespace assay::cli {
@@ -74,7 +75,8 @@ std::string ratio_text(double ratio) {
   return ratio < std::numeric_limits<double>::max() ? fmt::format("{:.4g}", ratio) : "inf";
 }
 
-void print_case(const CaseReport& report, const std::string& program, std::ostream& out) {
+void print_case(const CaseReport& report, const std::string& program, std::ostream& out,
+                Metrics metrics) {
   out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict.value),
                      report.implementation, report.id);
   out << "  " << conformance::replay_command(report, program) << '\n';
@@ -86,8 +88,12 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
   for (const Finding& finding : report.findings)
     out << fmt::format("  {}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
                        finding.tensor, finding.text);
-  for (const auto& metric : report.metrics)
-    out << fmt::format("  {} = {} {}\n", metric.name, text_of(metric.value), metric.unit);
+  if (metrics == Metrics::shown)
+    for (const auto& metric : report.metrics)
+      out << fmt::format("  {} = {} {}\n", metric.name, text_of(metric.value), metric.unit);
+  else if (!report.metrics.empty())
+    out << fmt::format("  {} of the implementation: --verbose prints them\n",
+                       conformance::counted(std::ssize(report.metrics), "metric"));
   out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in all\n",
                      report.seconds_implementation, report.seconds_total);
 }

@@ -9,10 +9,13 @@
 
 namespace assay::cli {
 
-/// Verdict, table of the tensors, findings and metrics of one case. Its replay line starts with
-/// `program`.
+/// Whether what an implementation reports of its run (modelled cycles, bytes) is printed, or how
+/// many of these numbers there are.
+enum class Metrics { shown, counted };
+
+/// Verdict, table of the tensors and findings of one case. Its replay line starts with `program`.
 void print_case(const conformance::CaseReport& report, const std::string& program,
-                std::ostream& out);
+                std::ostream& out, Metrics metrics = Metrics::counted);
 
 /// A largest error / tau; "inf" where no number is large enough, as of an error that is infinite or
 /// NaN.
