@@ -3,11 +3,11 @@
 /// The definitions of all that the suite does alike for every operator. suite.cpp.in instantiates
 /// them for those of the list; for another operator, whoever includes them.
 #include "case/case.hpp"
-#include "case/record.hpp"
-#include "case/shrink.hpp"
 #include "judge/examination.hpp"
 #include "judge/examine.hpp"
 #include "plan/coverage.hpp"
 #include "plan/field_coverage.hpp"
 #include "plan/sample.hpp"
-#include "report/sweep.hpp"
+#include "report/record.hpp"
+#include "sweep/shrink.hpp"
+#include "sweep/sweep.hpp"

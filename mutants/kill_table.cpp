@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/causes.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
 #include "yardsticks.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 
 /// Rules by which other stacks judge accuracy, beside our own on the same runs.
 namespace assay::mutants {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/arithmetic.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "attention/bound/bound.hpp"
 
 namespace assay::conformance::flash {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "assay/conformance/case/nearest.hpp"
 #include "assay/conformance/case/shell_word.hpp"
@@ -135,6 +138,19 @@ constexpr std::uint64_t spread(std::uint64_t x) {
 }
 
 }  // namespace
+
+std::vector<std::string> case_words(const std::string& command_line,
+                                    std::string_view operator_name) {
+  std::istringstream stream(command_line);
+  std::string word;
+  stream >> word;
+  if (word != operator_name)
+    throw std::invalid_argument("replay line '" + command_line + "' is of '" + word +
+                                "', wanted '" + std::string(operator_name) + "'");
+  std::vector<std::string> words;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
 
 std::string case_id(std::string_view command_line) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/inputs/inputs.hpp"
 
 namespace assay::conformance {
 

@@ -7,7 +7,7 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "judge/definition.hpp"
 #include "judge/tile_sums.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/record.hpp"
 #include "judge/readings.hpp"
 #include "judge/running.hpp"

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
+#include "assay/conformance/result/decision.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/tensor.hpp"

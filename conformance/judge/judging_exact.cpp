@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/report/sentences.hpp"
+#include "assay/conformance/result/sentences.hpp"
 #include "judge/elements/error_map.hpp"
 #include "judge/elements/failure_pattern.hpp"
 #include "judge/judging.hpp"

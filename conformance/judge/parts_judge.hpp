@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/judge/expectation.hpp"
+#include "assay/conformance/result/decision.hpp"
 #include "judge/certainty.hpp"
 #include "judge/elements/controls.hpp"
 #include "judge/elements/tally.hpp"

@@ -11,7 +11,7 @@
 
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/judge/examination.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/spec/implementation.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/tensor.hpp"
 
 namespace assay::conformance {

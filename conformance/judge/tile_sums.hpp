@@ -7,7 +7,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/layout.hpp"
 
 /// A case of which some rows are judged is judged whole by sums over the rows of tiles. Derivation:

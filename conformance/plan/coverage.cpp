@@ -4,7 +4,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/spec/operators.hpp"
 

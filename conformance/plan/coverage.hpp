@@ -5,7 +5,6 @@
 
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/suite.hpp"
-#include "judge/running.hpp"
 #include "plan/axis_pairs.hpp"
 
 namespace assay::conformance {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/causes.hpp"
 #include "assay/spec/operators.hpp"
 
 namespace assay::conformance {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "assay/conformance/case/shell_word.hpp"
-#include "assay/conformance/report/causes.hpp"
-#include "assay/conformance/report/printable.hpp"
-#include "assay/conformance/report/regimes.hpp"
+#include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/result/printable.hpp"
+#include "assay/conformance/result/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
 #include "report/json_text.hpp"
 

@@ -1,2 +1,2 @@
-#include "assay/conformance/judge/verdict.hpp"  // offends: No such file|not found
+#include "assay/conformance/result/verdict.hpp"  // offends: No such file|not found
 #include "assay/reference/mask.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 
 namespace assay::conformance::testing {
 

@@ -1,7 +1,7 @@
 #include <stdexcept>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/sweep.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
 #include "leftovers.hpp"
 
 namespace assay::hostile {

@@ -29,7 +29,7 @@ foreach(header IN LISTS headers)
 endforeach()
 file(WRITE ${FOLDER}/all_headers.cpp "${all_headers}")
 list(FILTER headers EXCLUDE REGEX "^(acl|aclnn|aclnnop|assay/cli|assay/spec)/")
-set(others assay/conformance/judge/verdict.hpp assay/fixtures/destination.hpp assay/fixtures/file.hpp assay/fixtures/golden.hpp
+set(others assay/conformance/result/verdict.hpp assay/fixtures/destination.hpp assay/fixtures/file.hpp assay/fixtures/golden.hpp
            assay/fixtures/record.hpp assay_plugin.h)
 if(NOT headers STREQUAL others)
   message(FATAL_ERROR "beside those of acl, cli and spec these headers are installed:\n${headers}\nUsers need:\n${others}")

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/report/causes.hpp"
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/results.hpp"
 
 /// Prints the first cause of growing parts of a recorded sweep, a line each: cases, failing cases

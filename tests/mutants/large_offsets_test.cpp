@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
 /// Cases of more bytes, bits and elements than 31 bits count, in at most 24 GB: few rows are judged

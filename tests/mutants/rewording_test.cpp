@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/judge/examination.hpp"
-#include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"

@@ -12,8 +12,8 @@
 
 #include "../conformance/operators/nsa_compress_grad/kernel.hpp"
 #include "../conformance/told.hpp"
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "judge/judging.hpp"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "assay/conformance/report/shard.hpp"
+#include "assay/conformance/sweep/shard.hpp"
 #include "assay/fixtures/file.hpp"
 #include "session.hpp"
 

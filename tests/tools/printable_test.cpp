@@ -1,4 +1,4 @@
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "assay/conformance/judge/repetition.hpp"
+#include "assay/conformance/sweep/repetition.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "assay/conformance/case/shrink.hpp"
+#include "assay/conformance/sweep/shrink.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "../conformance/told.hpp"
-#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "session.hpp"
 
 namespace assay::tests {

@@ -9,9 +9,9 @@
 #include <regex>
 #include <sstream>
 
-#include "assay/conformance/case/record.hpp"
-#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/report/record.hpp"
+#include "assay/conformance/result/decision.hpp"
 #include "assay/spec/contradiction.hpp"
 #include "assay/spec/operators.hpp"
 #include "session.hpp"

@@ -17,8 +17,8 @@
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/case/shell_word.hpp"
-#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/foreign.hpp"
 #include "build_facts.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "assay/conformance/attention/exact_case.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/numerics.hpp"
 #include "attention/dense.hpp"
 #include "attention/key_pattern.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/layout.hpp"
 
 namespace assay::conformance {

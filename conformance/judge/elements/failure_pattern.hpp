@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/layout.hpp"
 #include "judge/elements/index_set.hpp"
 

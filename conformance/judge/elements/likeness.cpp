@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/report/sentences.hpp"
+#include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/at.hpp"
 
 namespace assay::conformance {

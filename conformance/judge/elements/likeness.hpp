@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 
 namespace assay::conformance {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "assay/conformance/report/sentences.hpp"
+#include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/at.hpp"
 #include "judge/elements/row_loops.hpp"
 #include "judge/judging.hpp"

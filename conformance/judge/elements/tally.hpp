@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/judge/decision.hpp"
+#include "assay/conformance/result/decision.hpp"
 #include "judge/elements/distances.hpp"
 #include "judge/elements/failure_pattern.hpp"
 #include "judge/elements/moments.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/layout.hpp"
 #include "judge/relations/trial.hpp"
 

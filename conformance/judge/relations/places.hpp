@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "assay/conformance/case/places.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
+#include "assay/conformance/judge/places.hpp"
 #include "assay/fixtures/named.hpp"
 #include "judge/relations/trial.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
 
 namespace assay::conformance::compress {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "assay/conformance/report/listeners.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 
 namespace assay::conformance {
 namespace {

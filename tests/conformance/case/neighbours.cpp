@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/spec/operators.hpp"
 #include "case/reduction.hpp"

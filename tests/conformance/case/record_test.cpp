@@ -1,4 +1,4 @@
-#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/report/record.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

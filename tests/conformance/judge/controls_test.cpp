@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "judge/judging.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 

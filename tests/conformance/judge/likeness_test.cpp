@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/report/sentences.hpp"
+#include "assay/conformance/result/sentences.hpp"
 
 namespace assay::conformance {
 namespace {

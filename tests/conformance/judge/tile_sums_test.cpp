@@ -10,9 +10,9 @@
 #include <set>
 
 #include "../told.hpp"
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "attention/bound/row_terms.hpp"
 #include "attention/tiles/tiles.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"

@@ -8,7 +8,7 @@
 
 #include "../told.hpp"
 #include "assay/conformance/plan/sampling.hpp"
-#include "assay/conformance/report/sweep.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "operators/nsa_compress_grad/plan/factors.hpp"
 #include "operators/nsa_selected_attention_grad/plan/factors.hpp"

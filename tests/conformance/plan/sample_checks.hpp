@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/plan/sizes.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "plan/forbidden.hpp"
 
 /// What every operator's plan of a sweep promises.

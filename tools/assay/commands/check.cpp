@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "assay/conformance/report/listeners.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "build_facts.hpp"
 #include "commands/commands.hpp"

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/case/places.hpp"
+#include "assay/conformance/judge/places.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/fixtures/npy.hpp"
 #include "commands/commands.hpp"

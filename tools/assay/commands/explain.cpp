@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
-#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/result/decision.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/spec/contradiction.hpp"
 #include "commands/commands.hpp"

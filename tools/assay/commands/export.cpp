@@ -10,9 +10,9 @@
 #include <set>
 #include <vector>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/exact.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/report/record.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "commands/commands.hpp"
 #include "commands/export_size.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/judge/exact.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/destination.hpp"
 #include "build_facts.hpp"
 #include "commands/commands.hpp"

@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
 #include "flags/deliveries.hpp"

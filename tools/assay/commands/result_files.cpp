@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "flags/values.hpp"
 
 namespace assay::cli {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/judge/other_numerics.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/results.hpp"
-#include "assay/conformance/report/sweep.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
 #include "commands/tried_fields.hpp"
 #include "stored/recorder.hpp"
 

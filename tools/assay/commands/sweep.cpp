@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "assay/cli/main.hpp"
-#include "assay/conformance/report/causes.hpp"
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/listeners.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "build_facts.hpp"
 #include "commands/ahead.hpp"
 #include "commands/commands.hpp"

@@ -11,7 +11,7 @@
 
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/choose.hpp"
 

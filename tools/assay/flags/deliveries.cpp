@@ -7,7 +7,7 @@
 #include <ostream>
 #include <utility>
 
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 
 namespace assay::cli {
 

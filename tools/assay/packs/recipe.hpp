@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/case/places.hpp"
 #include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/judge/places.hpp"
 #include "assay/conformance/operators.hpp"
 #include "stored/stored_case.hpp"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/case/record.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/report/record.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "flags/choose.hpp"
 #include "flags/numerics.hpp"
 #include "packs/pack_files.hpp"

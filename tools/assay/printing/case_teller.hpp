@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "assay/conformance/report/sweep.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
 #include "printing/waiting.hpp"
 
 namespace assay::cli {

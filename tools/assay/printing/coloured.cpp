@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "assay/conformance/judge/verdict.hpp"
+#include "assay/conformance/result/verdict.hpp"
 #include "assay/spec/text_enum.hpp"
 
 namespace assay::cli {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 
 namespace assay::cli {
 namespace {

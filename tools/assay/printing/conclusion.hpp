@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "assay/conformance/judge/verdict.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/result/verdict.hpp"
 
 namespace assay::cli {
 

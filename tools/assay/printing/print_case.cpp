@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "printing/table.hpp"
 
 namespace assay::cli {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "assay/cli/command.hpp"
-#include "assay/conformance/report/report.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/result/case_report.hpp"
 
 namespace assay::cli {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/report/record.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "flags/choose.hpp"
 
 namespace assay::cli {

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "assay/conformance/report/causes.hpp"
-#include "assay/conformance/report/printable.hpp"
-#include "assay/conformance/report/regimes.hpp"
+#include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/result/printable.hpp"
+#include "assay/conformance/result/regimes.hpp"
 #include "flags/values.hpp"
 #include "printing/print_case.hpp"
 #include "printing/print_pace.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 
 namespace assay::cli {
 

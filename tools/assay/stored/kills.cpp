@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "assay/conformance/case/shell_word.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "stored/json_members.hpp"
 
 namespace assay::cli {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/case/record.hpp"
-#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/report/record.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/spec/passes_on.hpp"
 

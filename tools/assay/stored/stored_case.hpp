@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/spec/implementation.hpp"
 

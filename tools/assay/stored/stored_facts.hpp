@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/named.hpp"
 

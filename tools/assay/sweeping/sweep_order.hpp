@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/report/shard.hpp"
+#include "assay/conformance/sweep/shard.hpp"
 #include "sweeping/sweep_part.hpp"
 
 namespace assay::cli {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/report/sweep.hpp"
-#include "assay/conformance/report/time_left.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
+#include "assay/conformance/sweep/time_left.hpp"
 #include "commands/ahead.hpp"
 #include "commands/shrinking.hpp"
 #include "flags/choose.hpp"

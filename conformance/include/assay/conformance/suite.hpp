@@ -20,7 +20,7 @@
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/plan/sizes.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/numerics.hpp"
 

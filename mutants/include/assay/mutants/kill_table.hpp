@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/judge/verdict.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/result/verdict.hpp"
 #include "assay/mutants/mutant.hpp"
 
 namespace assay::mutants {

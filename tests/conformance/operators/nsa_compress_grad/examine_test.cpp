@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "../../told.hpp"
-#include "assay/conformance/case/record.hpp"
-#include "assay/conformance/case/shrink.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/report/record.hpp"
+#include "assay/conformance/sweep/shrink.hpp"
 #include "assay/spec/not_asked.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "../../told.hpp"
-#include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/report/record.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "mutants.hpp"
 #include "nsa_selected_attention_grad/kernel.hpp"

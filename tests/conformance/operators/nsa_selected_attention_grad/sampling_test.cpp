@@ -6,10 +6,10 @@
 
 #include "../../plan/sample_checks.hpp"
 #include "../../told.hpp"
-#include "assay/conformance/case/shrink.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
+#include "assay/conformance/sweep/shrink.hpp"
 #include "case/reduction.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 #include "plan/hand_made_cases.hpp"

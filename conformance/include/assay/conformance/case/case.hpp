@@ -24,7 +24,11 @@ enum class Track : std::uint8_t { exact, exact_staged, bound, arguments, relatio
 template <class Op>
 struct Suite;
 
-struct InputProfile;
+/// A named way to fill the tensors, in one sentence.
+struct InputProfile {
+  std::string_view name, sentence;
+};
+
 template <class Op>
 struct Case;
 
@@ -118,6 +122,11 @@ Case<Op> parse_case(const std::vector<std::string>& words);
 
 /// "assay run LINE --implementation=NAME", as a shell takes it.
 std::string replay_command(const std::string& command_line, const std::string& implementation);
+
+/// The words after the operator's name of a replay line. Errors: std::invalid_argument for another
+/// operator.
+std::vector<std::string> case_words(const std::string& command_line,
+                                    std::string_view operator_name);
 
 /// 12 hexadecimal digits of a hash of the replay line.
 std::string case_id(std::string_view command_line);

@@ -12,11 +12,6 @@
 
 namespace assay::conformance {
 
-/// A named way to fill the tensors, in one sentence.
-struct InputProfile {
-  std::string_view name, sentence;
-};
-
 /// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a
 /// NaN for floats.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);

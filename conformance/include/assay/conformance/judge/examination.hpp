@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/numerics.hpp"
 

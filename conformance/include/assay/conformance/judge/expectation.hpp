@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/arithmetic.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/layout.hpp"
 
 namespace assay::conformance {

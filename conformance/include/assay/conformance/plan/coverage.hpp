@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/result/case_report.hpp"
 
 namespace assay::conformance {
 

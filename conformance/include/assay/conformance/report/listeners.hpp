@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "assay/conformance/report/results.hpp"
-#include "assay/conformance/report/sweep.hpp"
-#include "assay/conformance/report/time_left.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
+#include "assay/conformance/sweep/time_left.hpp"
 #include "assay/fixtures/store.hpp"
 
 namespace assay::conformance {

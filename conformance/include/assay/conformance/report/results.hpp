@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/case/shrink.hpp"
-#include "assay/conformance/report/report.hpp"
-#include "assay/conformance/report/shard.hpp"
-#include "assay/conformance/report/sweep.hpp"
+#include "assay/conformance/result/case_report.hpp"
+#include "assay/conformance/result/shrunk_case.hpp"
+#include "assay/conformance/sweep/shard.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
 #include "assay/spec/numerics.hpp"
 
 namespace assay::conformance {
@@ -30,22 +30,6 @@ struct Environment {
   /// Of the data of a tenth of the cases, drawn for this sweep; 0: all data are of fixed seeds.
   std::uint64_t fresh_seed = 0;
   std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the numerics declared for it
-};
-
-/// A failing case and its smallest failing neighbour.
-struct ShrunkCase {
-  std::string id, command_line;             ///< of the case that failed first
-  std::string shrunk;                       ///< the neighbour's replay line
-  Verdict verdict = Verdict::tool_failure;  ///< of the neighbour
-  std::int64_t runs = 0;                    ///< cases judged on the way
-  ShrinkEnd end = ShrinkEnd::smallest;
-  std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
-  std::string declared;  ///< with these numerics, "operand_scaled=true", nearly all would conform
-  std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
-  std::vector<std::string> failed = {};   ///< its tensors that break a limit, as failed_tensors
-  std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
-  /// Failing cases of its cause: all, those run again as `declared`, those that conform then.
-  std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;
 };
 
 /// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "assay/conformance/judge/verdict.hpp"
+#include "assay/conformance/result/verdict.hpp"
 
 namespace CLI {
 class App;

@@ -1,0 +1,435 @@
+#include "assay/conformance/causes/causes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "assay/conformance/result/sentences.hpp"
+#include "assay/spec/field_stages.hpp"
+#include "assay/spec/stage.hpp"
+#include "causes/constants.hpp"
+#include "causes/grouping.hpp"
+
+namespace assay::conformance {
+namespace {
+
+bool fails(const CaseReport& report) {
+  return contribution(report.verdict) == ExitCode::nonconformant;
+}
+
+/// The first of those that are met most often; the default where there are none.
+template <class T>
+T most_frequent(const std::vector<T>& all) {
+  std::map<T, std::int64_t> counts;
+  const T* best = nullptr;
+  for (const T& one : all) ++counts[one];
+  for (const T& one : all)
+    if (best == nullptr || counts[one] > counts[*best]) best = &one;
+  return best == nullptr ? T() : *best;
+}
+
+std::string range_of(std::vector<double> errors) {
+  std::erase_if(errors, [](double x) { return !(x > 1); });
+  if (errors.empty()) return {};
+  // What is beyond a bound of 0 is beyond it by the largest number.
+  for (double& error : errors)
+    if (error >= std::numeric_limits<double>::max()) error = HUGE_VAL;
+  const auto [least, most] = std::ranges::minmax(errors);
+  return least == most ? fmt::format(", error {:.4g} times the bound", least)
+                       : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);
+}
+
+/// Facts, and the tensors and cases in which each was seen.
+template <class Fact>
+class Sightings {
+ public:
+  void add(const Fact& fact, const std::string& tensor, std::size_t case_number) {
+    if (!seen_.contains(fact)) order_.push_back(fact);
+    seen_[fact].tensors.insert(tensor);
+    seen_[fact].cases.insert(case_number);
+    cases_.insert(case_number);
+  }
+  /// "; mostly FACT (dq)" of the fact of most cases, where these are a third of those with any
+  /// fact, and a sixth of `cases`: what few cases show is no pattern, and a case with one head,
+  /// say, shows nothing of heads.
+  std::string most_frequent(std::size_t cases, std::size_t tensors) const {
+    const auto best = std::ranges::max_element(
+        order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
+    if (best == order_.end()) return {};
+    const std::size_t seen = seen_.at(*best).cases.size();
+    if (3 * seen < cases_.size() || 6 * seen < cases) return {};
+    const std::set<std::string>& of = seen_.at(*best).tensors;
+    return "; mostly " + describe(*best) +
+           (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
+  }
+
+ private:
+  struct Seen {
+    std::set<std::string> tensors;
+    Members cases;
+  };
+  std::map<Fact, Seen> seen_;
+  std::vector<Fact> order_;  ///< in which they came
+  Members cases_;
+};
+
+/// How a tensor of a case relates to the expected values.
+struct Related {
+  Deviation deviation;
+  std::string tensor;
+  std::size_t case_number;
+};
+
+bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
+
+/// What factors are in nearly all of those cases in which there is one; empty where it is not the
+/// same in so many. A single case can match any quantity by accident.
+std::string quantity_of(const std::vector<Related>& deviations) {
+  std::vector<std::string> quantities;
+  for (const Related& one : deviations)
+    if (is_multiple(one))
+      quantities.insert(quantities.end(), one.deviation.quantities.begin(),
+                        one.deviation.quantities.end());
+  const auto factors = std::ranges::count_if(deviations, is_multiple);
+  std::string most = most_frequent(quantities);
+  const auto times = static_cast<double>(std::ranges::count(quantities, most));
+  return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
+}
+
+/// Relations, of multiples with the quantity that their factors are: the factors themselves differ
+/// from case to case then.
+Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
+  const std::string quantity = quantity_of(deviations);
+  Sightings<Deviation> all;
+  for (const Related& one : deviations) {
+    Deviation deviation = one.deviation;
+    if (is_multiple(one)) {
+      deviation.quantities.clear();
+      if (!quantity.empty()) deviation.factor = 0, deviation.quantities = {quantity};
+    }
+    all.add(deviation, one.tensor, one.case_number);
+  }
+  return all;
+}
+
+/// How an output relates to the expected values in most cases of a group: the kind of deviation,
+/// and of multiples the quantity.
+struct Manner {
+  DeviationKind kind = DeviationKind::none;
+  std::string quantity = {};
+
+  bool contradicts(const Manner& other) const {
+    if (kind == DeviationKind::none || other.kind == DeviationKind::none) return false;
+    if (kind != other.kind) return true;
+    return !quantity.empty() && !other.quantity.empty() && quantity != other.quantity;
+  }
+};
+
+/// Values of other heads, rows and channels are of one kind.
+DeviationKind kind_of(const Deviation& deviation) {
+  return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
+}
+
+/// What the failing elements of the tensor that a finding counts have in common; null for others.
+const Pattern* pattern_of(const Finding& finding) {
+  return finding.pattern ? &*finding.pattern : nullptr;
+}
+
+Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
+  std::vector<Related> deviations;
+  std::vector<DeviationKind> kinds;
+  for (const std::size_t k : group.cases)
+    for (const Finding& finding : cases[k].findings) {
+      const Pattern* const pattern = pattern_of(finding);
+      if (finding.tensor != group.way.tensor || pattern == nullptr ||
+          pattern->deviation.kind == DeviationKind::none)
+        continue;
+      deviations.push_back({pattern->deviation, finding.tensor, k});
+      kinds.push_back(kind_of(pattern->deviation));
+    }
+  const DeviationKind most = most_frequent(kinds);
+  const auto times = static_cast<double>(std::ranges::count(kinds, most));
+  if (times < limits::most_cases * static_cast<double>(group.cases.size())) return {};
+  return {most, quantity_of(deviations)};
+}
+
+/// Whether they are of one bug as far as cases and terms say; `a` has more cases.
+bool are_alike(const Group& a, const Group& b) {
+  const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
+  const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
+  if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
+  const bool is_part =
+      static_cast<double>(both) >= limits::nested * static_cast<double>(b.cases.size());
+  // An output without a rule of its own fails with the one that has one, and what fails wherever it
+  // is there with what always fails.
+  if (b.terms.empty()) return is_part && (!a.terms.empty() || (a.others == 0 && b.others == 0));
+  // The rule of one is that of the other, with a term for where it does not show.
+  return !a.terms.empty() && std::ranges::all_of(a.terms, [&](const Condition* term) {
+    return std::ranges::find(b.terms, term) != b.terms.end();
+  });
+}
+
+/// The groups of a cause.
+struct Merged {
+  std::vector<Group> groups;
+  std::vector<Manner> manners;
+};
+
+bool contradict(const std::vector<Manner>& some, const std::vector<Manner>& others) {
+  return std::ranges::any_of(some, [&](const Manner& one) {
+    return std::ranges::any_of(others, [&](const Manner& o) { return one.contradicts(o); });
+  });
+}
+
+std::vector<Merged> merged(std::vector<Group> groups, const std::vector<CaseReport>& cases) {
+  std::ranges::stable_sort(
+      groups, [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
+  std::vector<Merged> all;
+  for (Group& group : groups) {
+    const std::vector<Manner> manner = {manner_of(group, cases)};
+    const auto near = std::ranges::find_if(all, [&](const Merged& one) {
+      return are_alike(one.groups[0], group) && !contradict(one.manners, manner);
+    });
+    Merged& cause = near == all.end() ? all.emplace_back() : *near;
+    cause.groups.push_back(std::move(group));
+    cause.manners.push_back(manner[0]);
+  }
+  return all;
+}
+
+/// The cases and tensors that a cause explains.
+struct Part {
+  Members members;
+  std::set<std::string> tensors;
+  std::vector<Manner> manners;
+  bool has_rule;  ///< terms over fields separate its cases
+};
+
+Part part_of(const Merged& cause) {
+  Part part{.members = {},
+            .tensors = {},
+            .manners = cause.manners,
+            .has_rule = !cause.groups[0].terms.empty()};
+  for (const Group& group : cause.groups) {
+    part.members.insert(group.cases.begin(), group.cases.end());
+    if (!group.way.tensor.empty()) part.tensors.insert(group.way.tensor);
+  }
+  return part;
+}
+
+/// A rule that selects less than half of the cases of a cause without a rule is another bug: one
+/// bug shows in its other outputs more often.
+bool is_minor_rule(const Part& small, const Part& large) {
+  return small.has_rule && !large.has_rule &&
+         static_cast<double>(small.members.size()) <
+             limits::minor * static_cast<double>(large.members.size());
+}
+
+/// One bug that shows in several outputs fails in fewer cases in some of them, but hardly in
+/// others: neither of two bugs has most of its cases in common with the other, or they relate
+/// otherwise to the expected values, or a rule selects few cases of the other.
+bool is_independent(const Part& a, const Part& b) {
+  if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
+  const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
+  const std::size_t fewer = std::min(a.members.size(), b.members.size());
+  return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
+}
+
+class Telling {
+ public:
+  Telling(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
+      : cases_(cases) {
+    for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, &one);
+  }
+
+  /// `all`: the parts of all causes, of which `part` is that of these groups.
+  Cause cause(const std::vector<Group>& groups, const Part& part,
+              const std::vector<Part>& all) const;
+
+ private:
+  std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
+  std::string stage(const std::vector<const Condition*>& terms, const Part& part,
+                    const std::vector<Part>& all) const;
+  std::string tile(const CaseReport& report) const;
+  /// What a case was shrunk to, if that has the fields and outputs of the cause: shrinking may end
+  /// at another bug.
+  const ShrunkCase* shrunk_of(const CaseReport& report, const Group& group, const Part& part) const;
+
+  const std::vector<CaseReport>& cases_;
+  std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
+};
+
+/// Of a kernel that accepts every forbidden call.
+std::string refusing_nothing(const Group& group) {
+  const auto accepted = std::ssize(group.cases);
+  const std::string count = group.others == 0
+                                ? fmt::format("all {}", accepted)
+                                : fmt::format("{} of {}", accepted, accepted + group.others);
+  return fmt::format("{} forbidden calls were accepted: check() refuses nothing", count);
+}
+
+std::string Telling::pattern(const Members& members,
+                             const std::vector<std::string>& tensors) const {
+  std::vector<std::string> verdicts;
+  Sightings<std::vector<Place>> places;
+  std::vector<Related> deviations;
+  std::vector<double> errors;
+  for (const std::size_t k : members) {
+    const CaseReport& report = cases_[k];
+    verdicts.push_back(fmt::format("{} by {}", spec::to_string(report.verdict.value),
+                                   spec::to_string(report.verdict.rule)));
+    for (const TensorReport& tensor : report.tensors)
+      if (std::ranges::find(tensors, tensor.name) != tensors.end())
+        errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
+    for (const Finding& finding : report.findings) {
+      const Pattern* const pattern = pattern_of(finding);
+      if (pattern == nullptr || std::ranges::find(tensors, finding.tensor) == tensors.end())
+        continue;
+      if (!pattern->places.empty()) places.add(pattern->places, finding.tensor, k);
+      if (pattern->deviation.kind != DeviationKind::none)
+        deviations.push_back({pattern->deviation, finding.tensor, k});
+    }
+  }
+  std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
+  return text + most_frequent(verdicts) + range_of(std::move(errors)) +
+         places.most_frequent(members.size(), tensors.size()) +
+         sightings_of(deviations).most_frequent(members.size(), tensors.size());
+}
+
+/// The stage whose outputs are those that fail in nearly all of its cases, but for what another bug
+/// explains. A stage that the terms ask about comes first.
+std::string Telling::stage(const std::vector<const Condition*>& terms, const Part& part,
+                           const std::vector<Part>& all) const {
+  const Members& members = part.members;
+  const auto is_of_another = [&](std::size_t k, const std::string& tensor) {
+    return !part.tensors.contains(tensor) && std::ranges::any_of(all, [&](const Part& other) {
+      return other.tensors.contains(tensor) && other.members.contains(k) &&
+             is_independent(other, part);
+    });
+  };
+  const auto is_asked_about = [&](std::string_view field) {
+    return std::ranges::any_of(terms, [&](const Condition* term) {
+      return std::ranges::find(term->fields, field) != term->fields.end();
+    });
+  };
+  const auto covers = [&](const auto& stage) {
+    const auto within = std::ranges::count_if(members, [&](std::size_t k) {
+      return std::ranges::all_of(failed_tensors(cases_[k]), [&](const std::string& tensor) {
+        return std::ranges::find(stage.outputs, tensor) != stage.outputs.end() ||
+               is_of_another(k, tensor);
+      });
+    });
+    return static_cast<double>(within) >= limits::nearly_all * static_cast<double>(members.size());
+  };
+  for (const spec::FieldStage& one : spec::field_stages())
+    if (std::ranges::any_of(one.fields, is_asked_about) && covers(one))
+      return std::string(one.what);
+  const auto stages = spec::stages_of(cases_[*members.begin()].operator_name);
+  const auto first = std::ranges::find_if(stages, covers);
+  return first == stages.end() ? "" : std::string(first->what);
+}
+
+/// Of outputs that are no numbers: rows of dq, dk and dv together are the queries and keys of the
+/// tile where the first of them came from.
+std::string Telling::tile(const CaseReport& report) const {
+  std::vector<std::string> places;
+  for (const Finding& finding : report.findings) {
+    const Pattern* const pattern = pattern_of(finding);
+    if (pattern == nullptr || pattern->deviation.kind != DeviationKind::not_a_number) continue;
+    places.push_back(finding.tensor + " " +
+                     (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
+  }
+  if (places.empty()) return {};
+  return fmt::format("; no numbers in {}: {}", report.id, fmt::join(places, ", "));
+}
+
+const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& group,
+                                     const Part& part) const {
+  const auto entry = shrunk_.find(report.id);
+  if (entry == shrunk_.end()) return nullptr;
+  const ShrunkCase& shrunk = *entry->second;
+  if (shrunk.fields.empty()) return &shrunk;  // nothing else is known of it
+  const bool has_outputs =
+      part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
+        return part.tensors.contains(tensor);
+      });
+  return has_outputs && may_hold(group.terms, neighbour_of(report, shrunk)) ? &shrunk : nullptr;
+}
+
+Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
+                     const std::vector<Part>& all) const {
+  Cause cause{.others = groups[0].others};
+  for (const Condition* term : groups[0].terms) cause.fields.push_back(term->text);
+  const Members& members = part.members;
+  const std::set<std::string>& tensors = part.tensors;
+  cause.outputs = {tensors.begin(), tensors.end()};
+  cause.pattern = pattern(members, cause.outputs);
+  if (groups[0].refuses_nothing) cause.pattern = refusing_nothing(groups[0]);
+  if (!tensors.empty()) cause.stage = stage(groups[0].terms, part, all);
+  for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
+  // Shrunk ones first, then the shortest line: what a person reads first.
+  const auto line_of = [&](std::size_t k) -> const std::string& {
+    const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
+    return shrunk == nullptr ? cases_[k].command_line : shrunk->shrunk;
+  };
+  const auto cost = [&](std::size_t k) {
+    return std::pair(shrunk_of(cases_[k], groups[0], part) == nullptr, line_of(k).size());
+  };
+  const std::size_t first = *std::ranges::min_element(members, {}, cost);
+  cause.pattern += tile(cases_[first]);
+  cause.example = cases_[first].id;
+  cause.line = line_of(first);
+  return cause;
+}
+
+}  // namespace
+
+std::vector<std::string> failed_tensors(const CaseReport& report) {
+  // Rules that break no limit: they say what happened.
+  static const std::set<std::string_view> remarks = {"note", "tool", "repeat"};
+  if (!fails(report)) return {};
+  std::vector<std::string> tensors;
+  for (const Finding& finding : report.findings)
+    if (!finding.tensor.empty() && !remarks.contains(finding.rule) &&
+        std::ranges::find(tensors, finding.tensor) == tensors.end())
+      tensors.push_back(finding.tensor);
+  return tensors.empty() ? std::vector<std::string>{""} : tensors;
+}
+
+std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
+                             const std::vector<ShrunkCase>& shrunk) {
+  if (std::ranges::none_of(cases, fails)) return {};
+  Grouping grouping(cases, shrunk);
+  std::vector<Group> groups = grouping.groups();
+  const Telling telling(cases, shrunk);
+  const std::vector<Merged> of_causes = merged(std::move(groups), cases);
+  std::vector<Part> parts;
+  for (const Merged& of_one : of_causes) parts.push_back(part_of(of_one));
+  std::vector<Cause> causes;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    causes.push_back(telling.cause(of_causes[k].groups, parts[k], parts));
+  std::ranges::stable_sort(
+      causes, [](const Cause& a, const Cause& b) { return a.cases.size() > b.cases.size(); });
+  return causes;
+}
+
+std::string where_text(const Cause& cause) {
+  if (cause.fields.empty() && cause.others == 0) return "in every case that has it";
+  const std::string fields = cause.fields.empty()
+                                 ? "whatever the fields"
+                                 : fmt::format("where {}", fmt::join(cause.fields, " and "));
+  if (cause.others == 0) return fields + " (no other case has these fields)";
+  return fields + fmt::format(" ({} other case{} with these fields {} not fail so)", cause.others,
+                              cause.others == 1 ? "" : "s", cause.others == 1 ? "does" : "do");
+}
+
+}  // namespace assay::conformance

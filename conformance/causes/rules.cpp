@@ -1,0 +1,151 @@
+#include "causes/rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "causes/constants.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Bits that say how many of the cases fail, and which.
+double bits_of(double failing, double passing) {
+  const double all = failing + passing;
+  const double ways = std::lgamma(all + 1) - std::lgamma(failing + 1) - std::lgamma(passing + 1);
+  return ways / std::numbers::ln2 + std::log2(all + 1);
+}
+
+/// A rule, and the open and passed cases that meet it.
+struct Grown {
+  SeparatingRule rule;
+  double hit, missed;
+  double terms = 0;  ///< bits that its terms cost
+  double total = 0;  ///< bits with the rule: of its terms, of its cases and of the others
+
+  double precision() const { return hit / (hit + missed); }
+};
+
+std::vector<std::string> fields_of(const Grown& grown) {
+  std::vector<std::string> fields;
+  for (const Condition* term : grown.rule.terms)
+    fields.insert(fields.end(), term->fields.begin(), term->fields.end());
+  return fields;
+}
+
+class Learner {
+ public:
+  Learner(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample)
+      : vocabulary_(vocabulary), sample_(sample) {
+    none_.rule = {{}, all};
+    none_.hit = static_cast<double>(sample.open.size());
+    none_.missed = static_cast<double>(sample.passed.size());
+    none_.total = bits_of(none_.hit, none_.missed);
+    choice_ = std::log2(static_cast<double>(vocabulary.conditions.size()) + 1);
+  }
+
+  SeparatingRule learn() const {
+    Grown found = none_;
+    const auto take = [&](const Grown& rule) {
+      if (rule.total < found.total - 1e-9) found = rule;
+    };
+    for (const auto& terms : vocabulary_.rules)
+      if (const Grown rule = known(terms); separates(rule)) take(rule);
+    std::vector<Grown> kept = {none_};
+    for (std::size_t length = 0; length < limits::most_terms; ++length) {
+      std::vector<Grown> next;
+      for (const Grown& rule : kept)
+        if (rule.missed > 0) grow(rule, next);
+      kept = best(next);
+      std::ranges::for_each(kept, take);
+    }
+    return found.rule;
+  }
+
+ private:
+  bool separates(const Grown& rule) const {
+    return rule.hit > 0 && rule.precision() > none_.precision();
+  }
+
+  /// What a term costs: its choice among all, and its number. It has to save a share of what there
+  /// is to say, too: how many terms a rule has does not depend on how many cases there are.
+  double cost_of(const Condition& term) const {
+    if (term.kind == Condition::Kind::violation) return 0;
+    return std::max(choice_, limits::least_saving * none_.total) + term.bits;
+  }
+
+  void count(Grown& rule) const {
+    rule.total = rule.terms + bits_of(rule.hit, rule.missed) +
+                 bits_of(none_.hit - rule.hit, none_.missed - rule.missed);
+  }
+
+  Grown known(const std::vector<const Condition*>& terms) const {
+    Grown rule = none_;
+    for (const Condition* term : terms) rule.rule.cases = rule.rule.cases & term->cases;
+    rule.rule.terms = terms;
+    rule.hit = static_cast<double>(rule.rule.cases.common(sample_.open));
+    rule.missed = static_cast<double>(rule.rule.cases.common(sample_.passed));
+    rule.terms = std::log2(static_cast<double>(vocabulary_.rules.size()) + 1);
+    count(rule);
+    return rule;
+  }
+
+  void grow(const Grown& parent, std::vector<Grown>& onto) const {
+    const CaseSet open = parent.rule.cases & sample_.open;
+    const CaseSet passed = parent.rule.cases & sample_.passed;
+    std::vector<Grown> children;
+    for (const Condition* condition : vocabulary_.conditions) {
+      Grown child = {{parent.rule.terms, parent.rule.cases}, 0, 0};
+      child.hit = static_cast<double>(open.common(condition->cases));
+      child.missed = static_cast<double>(passed.common(condition->cases));
+      // A term that takes away no passing case says nothing.
+      if (child.missed >= parent.missed || !separates(child)) continue;
+      child.terms = parent.terms + cost_of(*condition);
+      count(child);
+      child.rule.terms.push_back(condition);
+      children.push_back(std::move(child));
+    }
+    for (Grown& child : best(children)) {
+      child.rule.cases = child.rule.cases & child.rule.terms.back()->cases;
+      onto.push_back(std::move(child));
+    }
+  }
+
+  /// Those that save most, and those of which most may become: about many first, sure later. Of
+  /// rules that ask about the same fields, limits above all, there are few.
+  std::vector<Grown> best(const std::vector<Grown>& rules) const {
+    std::vector<Grown> chosen;
+    const auto take = [&](const auto& value) {
+      std::vector<std::pair<double, std::size_t>> order;
+      for (std::size_t k = 0; k < rules.size(); ++k) order.emplace_back(value(rules[k]), k);
+      std::ranges::stable_sort(order, {}, &std::pair<double, std::size_t>::first);
+      std::map<std::vector<std::string>, int> alike;
+      std::size_t places = 0;
+      for (const auto& [key, k] : order) {
+        if (++alike[fields_of(rules[k])] > limits::most_of_fields) continue;
+        chosen.push_back(rules[k]);
+        if (++places == limits::beam) break;
+      }
+    };
+    take([](const Grown& rule) { return rule.total; });
+    take([](const Grown& rule) { return -rule.hit * rule.precision(); });
+    return chosen;
+  }
+
+  const Vocabulary& vocabulary_;
+  const Sample& sample_;
+  Grown none_;  ///< the rule without terms
+  double choice_;
+};
+
+}  // namespace
+
+SeparatingRule learn(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample) {
+  return Learner(vocabulary, all, sample).learn();
+}
+
+}  // namespace assay::conformance

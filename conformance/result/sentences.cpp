@@ -1,0 +1,114 @@
+#include "assay/conformance/result/sentences.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace assay::conformance {
+namespace {
+
+std::string ordinal(std::int64_t k) {
+  const std::int64_t tens = k % 100;
+  const bool is_teen = tens >= 11 && tens <= 13;
+  constexpr std::string_view endings[] = {"th", "st", "nd", "rd"};
+  return fmt::format("{}{}", k, is_teen || k % 10 > 3 ? "th" : endings[k % 10]);
+}
+
+std::string listed(const Place& place) {
+  std::string text = fmt::format("{} = {}", place.axis, place.numbers[0]);
+  for (std::size_t k = 1; k < place.numbers.size(); ++k)
+    text += fmt::format("{}{}", k + 1 == place.numbers.size() ? " and " : ", ", place.numbers[k]);
+  return text;
+}
+
+/// Numbers that a report lacks count as 0: the file may be anybody's.
+std::string text_of(const Place& place) {
+  const auto number = [&](std::size_t k) {
+    return k < place.numbers.size() ? place.numbers[k] : 0;
+  };
+  switch (place.kind) {
+    case PlaceKind::last:
+      return "the last " + place.axis;
+    case PlaceKind::listed:
+      return place.numbers.empty() ? place.axis : listed(place);
+    case PlaceKind::range:
+      return fmt::format("{} from {} to {}", place.axis, number(0),
+                         place.numbers.size() < 2 ? "the end" : std::to_string(number(1)));
+    case PlaceKind::steps:
+      return fmt::format("every {} {} from {}", ordinal(number(0)), place.axis, number(1));
+    case PlaceKind::periods:
+      return fmt::format("{} mod {} from {} to {}", place.axis, number(0), number(1), number(2));
+  }
+  return {};
+}
+
+std::string shifted(std::string_view axis, std::int64_t shift) {
+  return fmt::format("it has what is due at {} {} {}", axis, shift < 0 ? '-' : '+',
+                     std::abs(shift));
+}
+
+std::string multiple(const Deviation& deviation) {
+  const std::string quantities = fmt::format("{}", fmt::join(deviation.quantities, " or "));
+  if (deviation.factor == 0) return quantities + " times what is due";
+  return fmt::format("about {:.4g} times what is due{}{}", deviation.factor,
+                     quantities.empty() ? "" : ": ", quantities);
+}
+
+std::string of_heads(const Deviation& deviation) {
+  if (deviation.heads.empty()) return "heads have what is due in others";
+  std::string text;
+  for (const auto& [head, from] : deviation.heads)
+    text += fmt::format("{}n = {} has what is due at n = {}", text.empty() ? "" : ", ", head, from);
+  return text;
+}
+
+/// Whether it is said in a clause that starts with "where the output is".
+bool is_of_output(DeviationKind kind) {
+  return kind != DeviationKind::none && kind < DeviationKind::heads;
+}
+
+}  // namespace
+
+std::string describe(std::span<const Place> places) {
+  std::string text;
+  for (const Place& place : places) text += (text.empty() ? "all at " : ", ") + text_of(place);
+  return text;
+}
+
+std::string describe(const Deviation& deviation) {
+  constexpr std::string_view output = "where the output is ";
+  switch (deviation.kind) {
+    case DeviationKind::none:
+      return {};
+    case DeviationKind::never_written:
+      return fmt::format("{}never written", output);
+    case DeviationKind::not_a_number:
+      return fmt::format("{}NaN", output);
+    case DeviationKind::zero:
+      return fmt::format("{}0", output);
+    case DeviationKind::multiple:
+      return fmt::format("{}{}", output, multiple(deviation));
+    case DeviationKind::heads:
+      return of_heads(deviation);
+    case DeviationKind::rows:
+      return shifted("s", deviation.shift);
+    case DeviationKind::channels:
+      return shifted("d", deviation.shift);
+  }
+  return {};
+}
+
+void write_text(Finding& finding) {
+  if (!finding.pattern) return;
+  const Pattern& pattern = *finding.pattern;
+  const std::string places = describe(pattern.places), deviation = describe(pattern.deviation);
+  finding.text = fmt::format("{} of {} judged elements of {} {}", pattern.failing, pattern.judged,
+                             finding.tensor, finding.rule == "exact_case" ? "differ" : "fail");
+  if (!places.empty()) finding.text += ", " + places;
+  if (!deviation.empty())
+    finding.text += (is_of_output(pattern.deviation.kind) ? ", " : "; ") + deviation;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/sweep/repetition.hpp"
+#include "assay/conformance/sweep/sweep.hpp"
+#include "judge/examine.hpp"
+#include "judge/running.hpp"
+
+namespace assay::conformance {
+namespace detail {
+
+inline bool fails(const CaseReport& report) {
+  return contribution(report.verdict) == ExitCode::nonconformant;
+}
+
+/// The last case before the one at `place` whose call ran the kernel; nothing if there is none.
+template <class Op>
+const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) {
+  while (place-- > 0)
+    if (cases[place].track != Track::arguments) return &cases[place];
+  return nullptr;
+}
+
+/// What a failing case does where the kernel has run nothing yet, and behind the case `before`;
+/// empty if it fails at once.
+template <class Op>
+std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFresh<Op>& fresh,
+                         double seconds) {
+  const auto alone = fresh();
+  const Repetition again =
+      conformance::repeat([&] { return fails(examine(c, *alone)); }, 1, seconds);
+  if (again.always_fails()) return {};
+  const std::string text = "run again alone it fails " + text_of(again);
+  if (again.failures > 0 || before == nullptr) return text;
+  const auto other = fresh();
+  examine(*before, *other);
+  return fails(examine(c, *other))
+             ? text + ", but behind another call: " + command_line(*before)
+             : text + ", nor behind the case before it: it fails seldom, or only after other calls";
+}
+
+}  // namespace detail
+
+template <class Op>
+void Sweep::run(std::span<const Case<Op>> cases, std::size_t first, std::size_t count,
+                spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh,
+                const Ready<Op>& ready) {
+  for (std::size_t place = first; place < first + count; ++place) {
+    if (is_over()) return;
+    const Case<Op>& c = cases[place];
+    if (const auto skipped = detail::without_argument_checks(c, implementation)) {
+      skip(*skipped);
+      continue;
+    }
+    const CaseReport* earlier =
+        control_.finished ? control_.finished(case_id(command_line(c))) : nullptr;
+    if (earlier != nullptr) {
+      add(*earlier, &SweepListener::on_resumed);
+      continue;
+    }
+    CaseReport report = examine(c, implementation, ready ? ready(place) : nullptr);
+    if (fresh) repeat(cases, place, fresh, report);
+    add(report);
+  }
+}
+
+/// A call that only phase 1 judged, and a case that would take too long, are left alone.
+template <class Op>
+void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const MakeFresh<Op>& fresh,
+                   CaseReport& report) {
+  const Case<Op>& c = cases[failing];
+  const double left = control_.repeat_seconds - repeat_seconds_;
+  if (!detail::fails(report) || c.track == Track::arguments || 2 * report.seconds_total > left)
+    return;
+  const auto start = std::chrono::steady_clock::now();
+  std::string text;
+  try {
+    text = detail::unsteadiness(c, detail::call_before(cases, failing), fresh, left);
+  } catch (const std::exception& failure) {
+    text = std::string("it could not be run again alone: ") + failure.what();
+  }
+  if (!text.empty())
+    report.findings.insert(report.findings.begin(), {.rule = "repeat", .text = std::move(text)});
+  repeat_seconds_ += seconds_since(start);
+}
+
+template <class Op>
+Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation,
+              std::span<SweepListener* const> listeners, const SweepControl& control) {
+  Sweep all(listeners, control);
+  append(all.summary().requirements, requirement_coverage<Op>());
+  append(all.summary().pairs, pair_coverage<Op>());
+  all.start(std::ssize(cases), implementation.name());
+  all.run(cases, 0, cases.size(), implementation);
+  return all.finish();
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/causes/causes.hpp"
+#include "failing_cases.hpp"
+
+/// Rules with exceptions, and terms that faults of public reports need.
+namespace assay::conformance {
+namespace {
+
+/// One of many plain cases: 4 layouts, 3 types, groups of 1 to 16 heads, 24 lengths.
+struct Toy {
+  std::string layout, dtype;
+  int heads_q, heads_kv, seq, number;
+};
+
+std::vector<CaseReport> toys(std::size_t count, const std::function<bool(const Toy&)>& fails,
+                             const Names& outputs = {"dq"}) {
+  std::vector<CaseReport> all;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::uint64_t lot = (k + 1) * 0x9e3779b97f4a7c15u >> 16;
+    const int heads_kv = std::vector{1, 1, 2}[(lot >> 4) % 3];
+    const Toy toy = {.layout = std::vector{"TND", "BNSD", "BSH", "SBH"}[lot % 4],
+                     .dtype = std::vector{"bf16", "fp16", "fp32"}[(lot >> 8) % 3],
+                     .heads_q = heads_kv * std::vector{1, 1, 2, 4, 8, 16}[(lot >> 12) % 6],
+                     .heads_kv = heads_kv,
+                     .seq = 1 + static_cast<int>((lot >> 16) % 24) * 11,
+                     .number = static_cast<int>(k)};
+    all.push_back(report(toy.dtype, toy.seq, static_cast<int>((lot >> 24) % 5),
+                         fails(toy) ? outputs : Names{}));
+    CaseReport& one = all.back();
+    one.id += " " + std::to_string(k);
+    one.fields.emplace_back("layout", toy.layout);
+    one.fields.emplace_back("heads_q", std::to_string(toy.heads_q));
+    one.fields.emplace_back("heads_kv", std::to_string(toy.heads_kv));
+  }
+  return all;
+}
+
+bool has_term(const Cause& cause, const std::string& term) {
+  return std::ranges::find(cause.fields, term) != cause.fields.end();
+}
+
+/// Of ten cases with the fields one does not show it, and of a hundred others one fails, too.
+bool shows_with_exceptions(const Toy& toy, bool has_fields) {
+  return has_fields ? toy.number % 10 != 3 : toy.number % 100 == 7;
+}
+
+TEST(CausesWithExceptions, AreKeptAndSaySo) {
+  const auto all = toys(900, [](const Toy& toy) {
+    return shows_with_exceptions(toy, toy.layout == "TND" && toy.heads_q > 1);
+  });
+  const auto causes = causes_of(all, {});
+  ASSERT_FALSE(causes.empty());
+  EXPECT_TRUE(has_term(causes[0], "layout=TND") && has_term(causes[0], "heads_q>=2"))
+      << where_text(causes[0]);
+  EXPECT_GT(causes[0].others, 0);
+  EXPECT_NE(where_text(causes[0]).find("other cases with these fields do not fail so"),
+            std::string::npos);
+  ASSERT_EQ(causes.size(), 2U) << "the failing cases without the fields";
+  EXPECT_EQ(causes[1].fields, Names{});
+}
+
+TEST(CausesWithExceptions, AreNotMadeWorseByMoreCases) {
+  const auto all = toys(1500, [](const Toy& toy) {
+    return shows_with_exceptions(toy, toy.layout == "TND" && toy.heads_q > 1);
+  });
+  bool was_right = false;
+  for (std::size_t count = 60; count <= all.size(); count += 60) {
+    const std::vector<CaseReport> some(all.begin(),
+                                       all.begin() + static_cast<std::ptrdiff_t>(count));
+    const Cause first = causes_of(some, {}).at(0);
+    const bool is_right = has_term(first, "layout=TND") && has_term(first, "heads_q>=2");
+    EXPECT_TRUE(is_right || !was_right) << count << " cases: " << where_text(first);
+    was_right = was_right || is_right;
+  }
+  EXPECT_TRUE(was_right);
+}
+
+TEST(CausesWithExceptions, OfTheSizesOfAGroup) {
+  const auto causes =
+      causes_of(toys(900, [](const Toy& toy) { return toy.heads_q == 8 * toy.heads_kv; }), {});
+  EXPECT_EQ(causes.at(0).fields, Names{"heads_q/heads_kv=8"});
+}
+
+TEST(CausesWithExceptions, OfASetOfValues) {
+  auto all = toys(900, [](const Toy&) { return false; });
+  for (CaseReport& one : all)
+    if (const std::string& mode = one.fields[2].second; mode == "1" || mode == "4") {
+      one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+      one.findings.push_back({.rule = "bound", .tensor = "dk"});
+    }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_TRUE(causes[0].fields == Names{"sparse_mode=1|4"} ||
+              causes[0].fields == Names{"sparse_mode=4|1"})
+      << where_text(causes[0]);
+}
+
+TEST(CausesWithExceptions, OfASequenceThatIsShort) {
+  for (const auto& [lengths, term] : std::vector<std::pair<std::string, std::string>>{
+           {"70,0,5", "lengths_q=0"}, {"70,60,90", "lengths_q<=64"}}) {
+    auto all = toys(600, [](const Toy& toy) { return toy.number % 4 == 0; });
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const int seq = 70 + static_cast<int>(k * 7 % 60);
+      all[k].fields[1].second = std::to_string(seq);
+      all[k].fields.emplace_back("lengths_q", k % 4 == 0 ? lengths : std::to_string(seq) + ",70");
+    }
+    EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{term}) << lengths;
+  }
+}
+
+TEST(CausesWithExceptions, OfAMultipleOfAnotherSize) {
+  auto all = toys(600, [](const Toy&) { return false; });
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const int size = 16 * static_cast<int>(2 + k % 7), stride = 16 * static_cast<int>(1 + k % 5);
+    all[k].fields.emplace_back("block_size", std::to_string(size));
+    all[k].fields.emplace_back("block_stride", std::to_string(stride));
+    if (size <= 2 * stride) continue;
+    all[k].verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+    all[k].findings.push_back({.rule = "bound", .tensor = "dk"});
+  }
+  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"block_size>2*block_stride"});
+}
+
+TEST(CausesWithExceptions, HaveLimitsOfFewDigits) {
+  auto all = toys(600, [](const Toy& toy) { return toy.number % 3 != 0; });
+  for (std::size_t k = 0; k < all.size(); ++k)
+    all[k].fields.emplace_back("keep_prob", k % 3 == 0   ? "1"
+                                            : k % 3 == 1 ? "0.5"
+                                            : k % 7 == 0 ? "0.9999999403953552"
+                                                         : "0.25");
+  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"keep_prob<1"});
+}
+
+TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
+  for (const auto& [outputs, stage] : std::vector<std::pair<Names, std::string>>{
+           {{"dv"}, "dropout in P as dv takes it"},
+           {{"dq", "dk"}, "dropout in dP, the row term or dS"},
+           {{"dq", "dk", "dv"}, "dropout in P and dP: its bits, or 1/keep_prob"}}) {
+    auto all = toys(
+        600, [](const Toy& toy) { return toy.number % 3 == 0; }, outputs);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      all[k].operator_name = "flash_attention_score_grad";
+      all[k].fields.emplace_back("keep_prob", k % 3 == 0 ? "0.5" : "1");
+    }
+    EXPECT_EQ(causes_of(all, {}).at(0).stage, stage);
+  }
+}
+
+TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
+  auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
+  // One output does not show it in the shortest sequences.
+  for (CaseReport& one : all)
+    if (std::stoi(one.fields[1].second) < 115)
+      std::erase_if(one.findings, [](const Finding& finding) { return finding.tensor == "dv"; });
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U) << where_text(causes[1]);
+  EXPECT_EQ(causes[0].outputs, (Names{"dq", "dv"}));
+}
+
+TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
+  auto all = toys(200, [](const Toy&) { return false; });
+  for (std::size_t k = 0; k < all.size(); k += 2) {
+    all[k].value_case = false;
+    all[k].violated_requirement = "TOY-C" + std::to_string(k % 7);
+    all[k].verdict = {Verdict::accepted_wrongly, Rule::conduct, "it should have been refused"};
+  }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].pattern, "all 100 forbidden calls were accepted: check() refuses nothing");
+  EXPECT_EQ(causes[0].fields, Names{});
+  // One check that is missing is another matter.
+  for (std::size_t k = 0; k < all.size(); k += 2)
+    if (all[k].violated_requirement != "TOY-C3")
+      all[k].verdict = {Verdict::rejected_as_specified, Rule::conduct, "refused"};
+  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"violated=TOY-C3"});
+}
+
+}  // namespace
+}  // namespace assay::conformance

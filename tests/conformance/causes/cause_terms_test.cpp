@@ -1,0 +1,175 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/causes/causes.hpp"
+#include "causes/conditions.hpp"
+#include "failing_cases.hpp"
+
+/// Terms of causes: between fields, in the rests of tiles, and what shrunk cases say of them.
+namespace assay::conformance {
+namespace {
+
+TEST(Causes, MayLieBetweenFields) {
+  const auto causes = causes_of(
+      sized_reports([](int, int heads_q, int heads_kv) { return heads_q > heads_kv; }), {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"heads_q>heads_kv"});
+  EXPECT_EQ(causes[0].others, 0);
+}
+
+TEST(Causes, MayBeWhatIsLeftOfATile) {
+  const auto causes = causes_of(sized_reports([](int seq, int, int) { return seq % 32 != 0; }), {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"seq_q%32>0"});
+  EXPECT_EQ(causes[0].others, 0);
+}
+
+TEST(Causes, OfPackedSequencesMayLieInOneOfThem) {
+  auto all = sized_reports([](int seq, int, int) { return seq == 256; });
+  for (CaseReport& one : all) {
+    const int seq = std::stoi(one.fields[1].second);
+    const std::string heads = one.fields[4].second;
+    one.fields.emplace_back("lengths_q", seq == 256
+                                             ? "256,2x" + std::to_string(8 + 16 * std::stoi(heads))
+                                             : std::to_string(seq / 16 * 16));
+  }
+  const auto is_met = [&](const std::string& text) {
+    std::vector<const CaseReport*> cases;
+    for (const CaseReport& one : all) cases.push_back(&one);
+    const auto conditions = conditions_on(cases);
+    const auto found = std::ranges::find(conditions, text, &Condition::text);
+    return found != conditions.end() && std::ranges::all_of(all, [&](const CaseReport& one) {
+             return found->test(one) == (one.verdict != Verdict::conforms);
+           });
+  };
+  EXPECT_TRUE(is_met("seq_q=256"));
+  EXPECT_FALSE(is_met("seq_q%16>0")) << "the plainest is kept";
+  for (CaseReport& one : all)
+    if (one.fields[1].second == "256") one.fields[1].second = "200";
+  EXPECT_TRUE(is_met("seq_q%16>0")) << "the second has a rest; of 65 the case is not";
+}
+
+TEST(Causes, LimitsAreThoseOfWhatACaseWasShrunkTo) {
+  const auto all = sized_reports([](int seq, int, int) { return seq > 70; });
+  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"seq_q>=96"});
+  const auto failing = std::ranges::find(all, "dk", [](const CaseReport& one) {
+    return one.findings.empty() ? "" : one.findings[0].tensor;
+  });
+  EXPECT_EQ(causes_of(all, {shrunk(*failing, 1, "71")}).at(0).fields, Names{"seq_q>=71"});
+}
+
+TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
+  const auto all = reports([](const std::string& dtype, int seq, int mode) {
+    return mode == 3 && (dtype == "fp32" ? seq != 7 : seq == 4) ? Names{"dq"} : Names{};
+  });
+  const auto has_dtype = [](const std::vector<Cause>& causes) {
+    return std::ranges::any_of(causes, [](const Cause& cause) {
+      return std::ranges::find(cause.fields, "dtype=fp32") != cause.fields.end();
+    });
+  };
+  EXPECT_TRUE(has_dtype(causes_of(all, {})));
+  const auto failing = std::ranges::find_if(all, [](const CaseReport& one) {
+    return one.fields[0].second == "fp32" && one.verdict.value != Verdict::conforms;
+  });
+  ShrunkCase neighbour = shrunk(*failing, 0, "bf16");
+  const auto causes = causes_of(all, {neighbour});
+  EXPECT_FALSE(has_dtype(causes));
+  std::size_t explained = 0;
+  for (const Cause& cause : causes) explained += cause.cases.size();
+  EXPECT_EQ(explained, 12U);
+}
+
+TEST(Causes, OfOneCaseIsItsViolation) {
+  auto all = reports([](const std::string&, int, int) { return Names{}; });
+  all[20].violated_requirement = "TOY-C1";
+  all[20].verdict = {Verdict::accepted_wrongly, Rule::conduct, "it should have been refused"};
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
+}
+
+TEST(Causes, OfMostCasesIsKeptBesideFewThatNothingExplains) {
+  const auto causes = causes_of(reports([](const std::string& dtype, int seq, int mode) {
+                                  const bool alone = dtype == "fp32" && seq == 3 && mode == 0;
+                                  const bool rare = dtype == "bf16" && seq == 7 && mode == 2;
+                                  return (mode == 2 && !rare) || alone ? Names{"dv"} : Names{};
+                                }),
+                                {});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
+  EXPECT_EQ(causes[0].others, 1);
+  EXPECT_EQ(causes[1].fields, Names{});
+  EXPECT_EQ(causes[1].cases.size(), 1U);
+}
+
+TEST(Causes, ShowNoShrunkCaseThatEndedAtAnotherBug) {
+  const auto all =
+      reports([](const std::string&, int, int mode) { return mode == 3 ? Names{"dq"} : Names{}; });
+  const auto failing = std::ranges::find_if(
+      all, [](const CaseReport& one) { return one.verdict.value != Verdict::conforms; });
+  ShrunkCase other_fields = shrunk(*failing, 2, "1"), other_tensor = shrunk(*failing, 1, "1");
+  other_fields.shrunk = other_tensor.shrunk = "toy --small";
+  other_tensor.failed = {"dv"};
+  for (const ShrunkCase& one : {other_fields, other_tensor}) {
+    const auto causes = causes_of(all, {one});
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].fields, Names{"sparse_mode=3"});
+    EXPECT_NE(causes[0].line, "toy --small");
+  }
+}
+
+TEST(Causes, AreLearntFromOutputsAndNotFromRelations) {
+  auto all =
+      reports([](const std::string&, int seq, int) { return seq >= 9 ? Names{"dq"} : Names{}; });
+  for (int seq = 1; seq <= 12; ++seq) {
+    // A relation runs two calls: it fails here and holds there whatever the fields of the first.
+    all.push_back(report("bf16", seq, 0, seq == 2 ? Names{"dq"} : Names{}));
+    all.back().id += " relation";
+    all.back().fields.emplace_back("relation", "permute_keys");
+  }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"seq_q>=9"});
+  EXPECT_EQ(causes[0].others, 0);
+  EXPECT_EQ(causes[0].cases.size(), 33U);
+}
+
+TEST(Causes, CountNoCaseThatIsNotOffered) {
+  auto all = reports([](const std::string&, int, int) { return Names{}; });
+  for (CaseReport& one : all)
+    if (one.fields[0].second == "bf16")
+      one.verdict = {Verdict::not_applicable, Rule::conduct, "only fp32"}, one.value_case = false;
+    else if (one.fields[2].second == "1")
+      one.verdict = {Verdict::crash, Rule::conduct, "signal 11"};
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=1"});
+  EXPECT_EQ(causes[0].others, 0);
+}
+
+TEST(Causes, HaveNoTermThatFewCasesMeetByChance) {
+  std::vector<CaseReport> all;
+  for (int seq = 1; seq <= 6; ++seq)
+    for (int mode = 0; mode < 4; ++mode)
+      all.push_back(report("bf16", seq, mode, mode == 2 && seq < 5 ? Names{"dq"} : Names{}));
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"}) << "of six cases two may conform anywhere";
+  EXPECT_EQ(causes[0].others, 2);
+}
+
+TEST(Causes, OfNearlyAllCasesHaveACondition) {
+  std::vector<CaseReport> all;
+  for (int seq = 1; seq <= 30; ++seq)
+    for (int mode = 0; mode < 4; ++mode)
+      all.push_back(report("bf16", seq, mode, seq >= 2 ? Names{"dq"} : Names{}));
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"seq_q>=2"});
+}
+
+}  // namespace
+}  // namespace assay::conformance
