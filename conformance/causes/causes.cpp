@@ -280,7 +280,7 @@ std::string refusing_nothing(const Group& group) {
 std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
   std::vector<std::string> verdicts;
-  Sightings<std::vector<Place>> places;
+  Sightings<std::vector<AxisPlace>> places;
   std::vector<Related> deviations;
   std::vector<double> errors;
   for (const std::size_t k : members) {

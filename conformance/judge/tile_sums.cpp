@@ -49,14 +49,14 @@ class Reader {
 };
 
 /// Where one sum is off, and by how much.
-struct Deviation {
+struct TileError {
   std::size_t tile = 0;
   std::int64_t channel = 0;
   double sum = 0, tolerance = 0, ratio = 0;
   bool proven = false;
 };
 
-std::string text_of(const TileSums& sums, const Deviation& d) {
+std::string text_of(const TileSums& sums, const TileError& d) {
   const Tile& tile = sums.tiles[d.tile];
   std::ostringstream text;
   text.precision(9);
@@ -69,7 +69,7 @@ std::string text_of(const TileSums& sums, const Deviation& d) {
   return text.str();
 }
 
-Finding finding_of(const TileSums& sums, const Deviation& d) {
+Finding finding_of(const TileSums& sums, const TileError& d) {
   const Tile& tile = sums.tiles[d.tile];
   return {.rule = "tile_sum",
           .tensor = sums.name,
@@ -91,12 +91,12 @@ class TileJudge {
       : sums_(sums), rows_(rows), arithmetic_(arithmetic), reader_(arithmetic) {}
 
   /// Whether the tile could be judged.
-  bool judge(std::size_t k, Deviation& worst) const {
+  bool judge(std::size_t k, TileError& worst) const {
     const std::vector<Written> channels = read(sums_.tiles[k]);
     worst = {.tile = k};
     bool judged = false;
     for (std::int64_t d = 0; d < sums_.extents.dim; ++d) {
-      const Deviation deviation = judged_channel(k, d, channels[at(d)]);
+      const TileError deviation = judged_channel(k, d, channels[at(d)]);
       if (std::isnan(deviation.ratio)) continue;
       judged = true;
       if (deviation.ratio >= worst.ratio) worst = deviation;
@@ -129,9 +129,9 @@ class TileJudge {
   }
 
   /// E37.
-  Deviation judged_channel(std::size_t tile, std::int64_t d, const Written& w) const {
+  TileError judged_channel(std::size_t tile, std::int64_t d, const Written& w) const {
     const std::size_t k = tile * at(sums_.extents.dim) + at(d);
-    Deviation result{.tile = tile, .channel = d, .sum = w.sum, .ratio = std::nan("")};
+    TileError result{.tile = tile, .channel = d, .sum = w.sum, .ratio = std::nan("")};
     const double radius = sums_.radius[k] + 0x1p-46 * w.magnitude;
     if (!w.countable || !std::isfinite(radius)) return result;
     const bool averages = arithmetic_.mean_free && sums_.lambda > 0;
@@ -171,10 +171,10 @@ void TileSums::resize(std::size_t tile_count) {
 Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
                        TensorReport& report, std::vector<Finding>& findings) {
   const TileJudge judge(sums, rows, arithmetic);
-  std::vector<Deviation> failing;
+  std::vector<TileError> failing;
   bool proven = false;
   for (std::size_t k = 0; k < sums.tiles.size(); ++k) {
-    Deviation worst;
+    TileError worst;
     if (sums.exempt[k] != 0 || !judge.judge(k, worst)) continue;
     if (judge.shows_loss(k)) report.rows_summed += sums.tiles[k].count;
     report.worst_tile = std::max(report.worst_tile, worst.ratio);
@@ -192,7 +192,7 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
   for (std::size_t k = 0; k < std::min(failing.size(), most_told); ++k)
     findings.push_back(finding_of(sums, failing[k]));
   if (failing.empty()) return no_objection("the sums of " + sums.name);
-  const auto gravest = std::ranges::find(failing, proven, &Deviation::proven);
+  const auto gravest = std::ranges::find(failing, proven, &TileError::proven);
   return {proven ? Verdict::nonconformant_proven : Verdict::statistical_unconfirmed, Rule::tile_sum,
           finding_of(sums, *gravest).text};
 }

@@ -34,7 +34,7 @@ void visit_members(T& p, Visitor&& visit) {
   visit("deviation", p.deviation);
 }
 
-template <MaybeConst<Place> T, class Visitor>
+template <MaybeConst<AxisPlace> T, class Visitor>
 void visit_members(T& p, Visitor&& visit) {
   visit("axis", p.axis);
   visit("kind", p.kind);

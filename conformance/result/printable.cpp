@@ -105,7 +105,7 @@ CaseReport printable(CaseReport report) {
     make(finding.tensor);
     shorten(finding.text);
     if (!finding.pattern) return;
-    for (Place& place : finding.pattern->places) make(place.axis);
+    for (AxisPlace& place : finding.pattern->places) make(place.axis);
     for (std::string& quantity : finding.pattern->deviation.quantities) make(quantity);
   };
   for (Finding& finding : report.findings) tell(finding);

@@ -16,7 +16,7 @@ std::string ordinal(std::int64_t k) {
   return fmt::format("{}{}", k, is_teen || k % 10 > 3 ? "th" : endings[k % 10]);
 }
 
-std::string listed(const Place& place) {
+std::string listed(const AxisPlace& place) {
   std::string text = fmt::format("{} = {}", place.axis, place.numbers[0]);
   for (std::size_t k = 1; k < place.numbers.size(); ++k)
     text += fmt::format("{}{}", k + 1 == place.numbers.size() ? " and " : ", ", place.numbers[k]);
@@ -24,7 +24,7 @@ std::string listed(const Place& place) {
 }
 
 /// Numbers that a report lacks count as 0: the file may be anybody's.
-std::string text_of(const Place& place) {
+std::string text_of(const AxisPlace& place) {
   const auto number = [&](std::size_t k) {
     return k < place.numbers.size() ? place.numbers[k] : 0;
   };
@@ -71,9 +71,9 @@ bool is_of_output(DeviationKind kind) {
 
 }  // namespace
 
-std::string describe(std::span<const Place> places) {
+std::string describe(std::span<const AxisPlace> places) {
   std::string text;
-  for (const Place& place : places) text += (text.empty() ? "all at " : ", ") + text_of(place);
+  for (const AxisPlace& place : places) text += (text.empty() ? "all at " : ", ") + text_of(place);
   return text;
 }
 

@@ -63,9 +63,9 @@ void FailurePattern::append(const FailurePattern& others) {
   comparable_ &= others.comparable_;
 }
 
-std::vector<Place> FailurePattern::places() const {
+std::vector<AxisPlace> FailurePattern::places() const {
   constexpr std::array names = {"b", "n", "s", "d"};
-  std::vector<Place> all;
+  std::vector<AxisPlace> all;
   for (std::size_t k = 0; k < names.size(); ++k) {
     if (k == 2 && last_rows_ && extents_->seq > 1)
       all.push_back({names[k], PlaceKind::last});

@@ -36,7 +36,7 @@ class FailurePattern {
   Pattern pattern(std::int64_t judged) const;
 
  private:
-  std::vector<Place> places() const;
+  std::vector<AxisPlace> places() const;
   Deviation deviation() const;
   /// The output over the expected value, where it is about the same in all failing elements and not
   /// 0; else nothing.

@@ -17,23 +17,23 @@ bool is_run(Members members) {
   return members.back() - members.front() + 1 == static_cast<std::int64_t>(members.size());
 }
 
-Place range(std::string_view axis, Members members, std::int64_t extent) {
-  Place place{std::string(axis), PlaceKind::range, {members.front()}};
+AxisPlace range(std::string_view axis, Members members, std::int64_t extent) {
+  AxisPlace place{std::string(axis), PlaceKind::range, {members.front()}};
   if (members.back() != extent - 1) place.numbers.push_back(members.back());
   return place;
 }
 
 /// Where the steps are alike up to the end.
-std::optional<Place> steps(std::string_view axis, Members members, std::int64_t extent) {
+std::optional<AxisPlace> steps(std::string_view axis, Members members, std::int64_t extent) {
   const std::int64_t step = members[1] - members[0];
   for (std::size_t k = 1; k < members.size(); ++k)
     if (members[k] - members[k - 1] != step) return {};
   if (step < 2 || members.front() >= step || members.back() + step < extent) return {};
-  return Place{std::string(axis), PlaceKind::steps, {step, members.front()}};
+  return AxisPlace{std::string(axis), PlaceKind::steps, {step, members.front()}};
 }
 
 /// Where the same places of every period of a power of 2 are members.
-std::optional<Place> periods(std::string_view axis, Members members, std::int64_t extent) {
+std::optional<AxisPlace> periods(std::string_view axis, Members members, std::int64_t extent) {
   for (std::int64_t period = 4; 2 * period <= extent; period *= 2) {
     std::vector<std::int64_t> within;
     for (const std::int64_t member : members) within.push_back(member % period);
@@ -44,7 +44,8 @@ std::optional<Place> periods(std::string_view axis, Members members, std::int64_
     for (std::int64_t at = 0; at < extent; ++at)
       expected += at % period >= within.front() && at % period <= within.back() ? 1 : 0;
     if (expected == static_cast<std::int64_t>(members.size()))
-      return Place{std::string(axis), PlaceKind::periods, {period, within.front(), within.back()}};
+      return AxisPlace{
+          std::string(axis), PlaceKind::periods, {period, within.front(), within.back()}};
   }
   return {};
 }
@@ -68,8 +69,8 @@ std::vector<std::int64_t> IndexSet::members() const {
   return all;
 }
 
-std::optional<Place> IndexSet::place(std::string_view axis, std::int64_t sightings,
-                                     bool all_looked_at) const {
+std::optional<AxisPlace> IndexSet::place(std::string_view axis, std::int64_t sightings,
+                                         bool all_looked_at) const {
   const std::vector<std::int64_t> all = members();
   const auto count = static_cast<std::int64_t>(all.size());
   if (count == 0 || count == extent_) return {};
@@ -81,13 +82,13 @@ std::optional<Place> IndexSet::place(std::string_view axis, std::int64_t sightin
   const bool is_half = 2 * count <= extent_;
   // More than half: by design only where each index would have been seen.
   if (!is_half && sightings < sightings_of_each * extent_) return {};
-  if (count == 1 && all[0] == extent_ - 1) return Place{std::string(axis), PlaceKind::last};
+  if (count == 1 && all[0] == extent_ - 1) return AxisPlace{std::string(axis), PlaceKind::last};
   if (is_half && all.size() <= most_named) {
     // Two may lie so by chance where they are near each other.
     const bool is_pattern = all.size() == most_named || (all.size() == 2 && all[1] - all[0] >= 8);
     if (is_pattern)
       if (auto place = steps(axis, all, extent_)) return place;
-    return Place{std::string(axis), PlaceKind::listed, all};
+    return AxisPlace{std::string(axis), PlaceKind::listed, all};
   }
   if (is_run(all)) return range(axis, all, extent_);
   if (auto place = steps(axis, all, extent_)) return place;

@@ -21,8 +21,8 @@ class IndexSet {
 
   /// Where they lie; nothing where `sightings`, as many as there were, may be anywhere: chance then
   /// leaves the rest out as well. Where only some of the indices were `looked_at`, a range at most.
-  std::optional<Place> place(std::string_view axis, std::int64_t sightings,
-                             bool all_looked_at) const;
+  std::optional<AxisPlace> place(std::string_view axis, std::int64_t sightings,
+                                 bool all_looked_at) const;
 
  private:
   std::int64_t extent_;

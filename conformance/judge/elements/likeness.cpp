@@ -116,7 +116,7 @@ bool Slices::all_have(const Other& other, std::int64_t shift) const {
 }
 
 Deviation Slices::head_elsewhere() const {
-  constexpr std::size_t most_named = 4;
+  constexpr std::size_t heads_named = 4;
   Deviation deviation{.kind = DeviationKind::heads};
   std::map<std::int64_t, std::vector<const Row*>> by_head;
   for (const Row& row : rows_) by_head[row.at.n].push_back(&row);
@@ -131,7 +131,7 @@ Deviation Slices::head_elsewhere() const {
         found = n;
     }
     if (!found) return {};
-    if (by_head.size() <= most_named) deviation.heads.push_back({head, *found});
+    if (by_head.size() <= heads_named) deviation.heads.push_back({head, *found});
   }
   return deviation;
 }

@@ -136,12 +136,12 @@ List causal(const Query& q) {
   return list;
 }
 
-struct Pattern {
+struct ListPattern {
   std::string_view name, sentence;
   List (*list)(const Query& query);
 };
 
-constexpr Pattern patterns[] = {
+constexpr ListPattern patterns[] = {
     {"shuffled", "every query and key head lists blocks of its own, each once, in random order",
      shuffled},
     {"identity", "every list is 0, 1, 2 and so on", identity},
@@ -162,8 +162,8 @@ constexpr Pattern patterns[] = {
      causal},
 };
 
-const Pattern& pattern_of(const std::string& name) {
-  for (const Pattern& pattern : patterns)
+const ListPattern& pattern_of(const std::string& name) {
+  for (const ListPattern& pattern : patterns)
     if (pattern.name == name) return pattern;
   throw std::invalid_argument("no pattern of lists '" + name + "'");
 }
@@ -186,7 +186,7 @@ void show_one(List& list, const Query& q) {
 std::span<const InputProfile> list_patterns() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
-    for (const Pattern& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
+    for (const ListPattern& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
     return entries;
   }();
   return named;
@@ -204,7 +204,7 @@ spec::Tensor make_topk_indices(const Case<Op>& c) {
   spec::Tensor tensor = guarded_tensor(call.parameters.topk_indices);
   const spec::Extents extents = topk_extents(p);
   const spec::HeadIndex at(tensor, spec::Layout::tnd, extents);
-  const Pattern& pattern = pattern_of(c.patterns.lists);
+  const ListPattern& pattern = pattern_of(c.patterns.lists);
   const DrawnPlaces places(c.seed, Stream::lists);
   parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/report/results.hpp"
 #include "failing_cases.hpp"
 
 namespace assay::conformance {

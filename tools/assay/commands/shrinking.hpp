@@ -13,6 +13,7 @@
 #include "assay/conformance/judge/other_numerics.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/sweep/shrink.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
 #include "commands/tried_fields.hpp"
 #include "stored/recorder.hpp"

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "assay/conformance/result/printable.hpp"
+#include "assay/conformance/sweep/repetition.hpp"
 #include "printing/table.hpp"
 
 namespace assay::cli {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/sweep/shrink.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
 #include "assay/conformance/sweep/time_left.hpp"
 #include "commands/ahead.hpp"

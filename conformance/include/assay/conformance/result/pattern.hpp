@@ -18,12 +18,12 @@ enum class PlaceKind : std::uint8_t {
 };
 
 /// Indices along one axis of a tensor.
-struct Place {
+struct AxisPlace {
   std::string axis;  ///< "b", "n", "s" or "d"
   PlaceKind kind = PlaceKind::last;
   std::vector<std::int64_t> numbers = {};
 
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const AxisPlace&) const = default;
 };
 
 /// How outputs relate to the expected values.
@@ -59,7 +59,7 @@ struct Deviation {
 /// What the failing elements of one tensor have in common.
 struct Pattern {
   std::int64_t failing = 0, judged = 0;  ///< elements
-  std::vector<Place> places = {};        ///< at most one for each axis
+  std::vector<AxisPlace> places = {};    ///< at most one for each axis
   Deviation deviation = {};
 };
 
