@@ -202,7 +202,7 @@ namespace {
 /// case to case.
 std::string kind_of_deviation(const CaseReport& report) {
   const auto& pattern = report.findings.front().pattern;
-  if (!pattern) return {};
+  if (!pattern || pattern->deviation.kind == DeviationKind::none) return {};
   return std::string(spec::to_string(pattern->deviation.kind)) +
          (pattern->deviation.shift < 0 ? " before" : "");
 }
