@@ -28,21 +28,22 @@ const std::set<std::string> bugs = {
     "slope_of_next_head",  "row_term_staged", "last_head_of_group_only",
 };
 
-std::vector<CaseReport> failing_sweep() {
-  std::vector<CaseReport> reports;
+/// The reports of a few cases for each of the bugs.
+std::vector<std::vector<CaseReport>> failing_sweeps() {
+  std::vector<std::vector<CaseReport>> sweeps;
   const auto cases = mutants::kill_cases<Op>();
   for (const auto& mutant : mutants::mutants<Op>()) {
     if (!bugs.contains(mutant.name)) continue;
+    std::vector<CaseReport>& reports = sweeps.emplace_back();
     for (std::size_t k = 0; k < cases.size(); k += 3) {
       if (cases[k].track != conformance::Track::bound &&
           cases[k].track != conformance::Track::exact)
         continue;
       const auto kernel = mutant.make();
       reports.push_back(conformance::examine(cases[k], *kernel));
-      reports.back().id += mutant.name;
     }
   }
-  return reports;
+  return sweeps;
 }
 
 /// Words of the project's own sentences and others, in any order.
@@ -93,36 +94,44 @@ auto facts_of(const Cause& cause) {
                     cause.cases, cause.example, cause.line);
 }
 
-TEST(Sentences, AreReadByNoProgramText) {
-  const std::vector<CaseReport> as_written = failing_sweep(), other = reworded(as_written);
-  const auto causes = causes_of(as_written, {}), again = causes_of(other, {});
-  ASSERT_GT(causes.size(), 3U);
+void expect_same_causes(const std::vector<CaseReport>& some,
+                        const std::vector<CaseReport>& others) {
+  const auto causes = causes_of(some, {}), again = causes_of(others, {});
   ASSERT_EQ(causes.size(), again.size());
   for (std::size_t k = 0; k < causes.size(); ++k)
     EXPECT_EQ(facts_of(causes[k]), facts_of(again[k])) << causes[k].pattern;
-  conformance::Summary summary, summary_again;
-  for (const CaseReport& report : as_written) count(summary, report);
-  for (const CaseReport& report : other) count(summary_again, report);
-  EXPECT_EQ(summary.verdicts, summary_again.verdicts);
-  EXPECT_EQ(summary.exit_code(), summary_again.exit_code());
-  const auto ids = [](const std::vector<CaseReport>& reports) {
-    std::vector<std::string> all;
-    for (const CaseReport* report : first_faults(reports, 100)) all.push_back(report->id);
-    return all;
-  };
-  EXPECT_EQ(ids(as_written), ids(other));
+}
+
+std::vector<std::string> ids_of_first_faults(const std::vector<CaseReport>& reports) {
+  std::vector<std::string> all;
+  for (const CaseReport* report : first_faults(reports, 100)) all.push_back(report->id);
+  return all;
+}
+
+TEST(Sentences, AreReadByNoProgramText) {
+  std::size_t failing = 0;
+  for (const auto& as_written : failing_sweeps()) {
+    const std::vector<CaseReport> other = reworded(as_written);
+    failing += causes_of(as_written, {}).empty() ? 0 : 1;
+    expect_same_causes(as_written, other);
+    conformance::Summary summary, again;
+    for (const CaseReport& report : as_written) count(summary, report);
+    for (const CaseReport& report : other) count(again, report);
+    EXPECT_EQ(summary.verdicts, again.verdicts);
+    EXPECT_EQ(summary.exit_code(), again.exit_code());
+    EXPECT_EQ(ids_of_first_faults(as_written), ids_of_first_faults(other));
+  }
+  EXPECT_GE(failing, bugs.size() / 2);
 }
 
 /// Patterns travel through report.json, so that causes are the same after reading.
 TEST(Sentences, CausesAreTheSameAfterAReportIsRead) {
-  const std::vector<CaseReport> as_written = failing_sweep();
-  std::vector<CaseReport> read;
-  for (const CaseReport& report : as_written)
-    read.push_back(conformance::report_from_json(conformance::to_json(report)));
-  const auto causes = causes_of(as_written, {}), again = causes_of(read, {});
-  ASSERT_EQ(causes.size(), again.size());
-  for (std::size_t k = 0; k < causes.size(); ++k)
-    EXPECT_EQ(facts_of(causes[k]), facts_of(again[k]));
+  for (const auto& as_written : failing_sweeps()) {
+    std::vector<CaseReport> read;
+    for (const CaseReport& report : as_written)
+      read.push_back(conformance::report_from_json(conformance::to_json(report)));
+    expect_same_causes(as_written, read);
+  }
 }
 
 }  // namespace

@@ -155,16 +155,21 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   ASSERT_FALSE(report["shrunk"].empty());
   for (const auto& one : report["shrunk"]) expect_documented(one, "shrunk[]");
   ASSERT_FALSE(report["cases"].empty());
-  std::size_t tensors = 0, findings = 0;
+  std::size_t tensors = 0, findings = 0, patterns = 0;
   for (const auto& one : report["cases"]) {
     expect_documented(one, "cases[]");
-    for (const auto& finding : one["findings"])
-      ++findings, expect_documented(finding, "findings[]");
+    for (nlohmann::json finding : one["findings"]) {
+      ++findings;
+      patterns += finding.contains("pattern") ? 1 : 0;
+      finding.emplace("pattern", nlohmann::json::object());  // of some alone
+      expect_documented(finding, "findings[]");
+    }
     if (one["verdict"] == "conforms" || one["verdict"] == "conforms_weak") continue;  // no errors
     for (const auto& tensor : one["tensors"]) ++tensors, expect_documented(tensor, "tensors[]");
   }
   EXPECT_GT(tensors, 0u);
   EXPECT_GT(findings, 0u);
+  EXPECT_GT(patterns, 0u);
 }
 
 TEST(Report, OfAPartHoldsWhatItsSchemaSays) {

@@ -36,7 +36,7 @@ constexpr const char* small_case =
     "--lengths=0,75,20,64 --heads=2 --compress_block_size=48 --dtype=fp16";
 
 TEST(CompressExamination, HealthyKernelConformsOnEveryTrack) {
-  for (const std::string track : {"bound", "a1", "a2"})
+  for (const std::string track : {"bound", "exact", "exact_staged"})
     for (const std::string dtype : {"fp16", "bf16"})
       for (const std::string views : {"", " --inputs=padded --outputs=transposed"}) {
         const CompressCase c = case_of("--lengths=0,75,20,64 --heads=2 --compress_block_size=48" +

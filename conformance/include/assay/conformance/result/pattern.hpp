@@ -44,7 +44,7 @@ struct HeadOfAnother {
 
   auto operator<=>(const HeadOfAnother&) const = default;
 };
-
+/// How the failing elements of a tensor relate to the expected values.
 struct Deviation {
   DeviationKind kind = DeviationKind::none;
   double factor = 0;  ///< multiple: to four digits; 0: it differs
