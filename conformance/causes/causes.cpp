@@ -59,7 +59,7 @@ class Sightings {
     cases_.insert(case_number);
   }
   /// "; mostly FACT (dq)" of the fact of most cases, where these are a third of those with any
-  /// fact, and a sixth of `cases`: what few cases show is no pattern, and a case with one head,
+  /// fact, and a sixth of `cases`: few cases are not a pattern, and a case with one head,
   /// say, shows nothing of heads.
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
@@ -91,8 +91,8 @@ struct Related {
 
 bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
 
-/// What factors are in nearly all of those cases in which there is one; empty where it is not the
-/// same in so many. A single case can match any quantity by accident.
+/// What factors are in nearly all of those cases in which there is one; empty where fewer
+/// share it. A single case can match any quantity by accident.
 std::string quantity_of(const std::vector<Related>& deviations) {
   std::vector<std::string> quantities;
   for (const Related& one : deviations)

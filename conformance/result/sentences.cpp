@@ -45,22 +45,23 @@ std::string text_of(const AxisPlace& place) {
 }
 
 std::string shifted(std::string_view axis, std::int64_t shift) {
-  return fmt::format("it has what is due at {} {} {}", axis, shift < 0 ? '-' : '+',
+  return fmt::format("it has the expected values of {} {} {}", axis, shift < 0 ? '-' : '+',
                      std::abs(shift));
 }
 
 std::string multiple(const Deviation& deviation) {
   const std::string quantities = fmt::format("{}", fmt::join(deviation.quantities, " or "));
-  if (deviation.factor == 0) return quantities + " times what is due";
-  return fmt::format("about {:.4g} times what is due{}{}", deviation.factor,
+  if (deviation.factor == 0) return quantities + " times the expected value";
+  return fmt::format("about {:.4g} times the expected value{}{}", deviation.factor,
                      quantities.empty() ? "" : ": ", quantities);
 }
 
 std::string of_heads(const Deviation& deviation) {
-  if (deviation.heads.empty()) return "heads have what is due in others";
+  if (deviation.heads.empty()) return "heads have the expected values of others";
   std::string text;
   for (const auto& [head, from] : deviation.heads)
-    text += fmt::format("{}n = {} has what is due at n = {}", text.empty() ? "" : ", ", head, from);
+    text += fmt::format("{}n = {} has the expected values of n = {}", text.empty() ? "" : ", ",
+                        head, from);
   return text;
 }
 

@@ -160,16 +160,18 @@ std::string pattern_of_multiples(const std::function<Deviation(int)>& deviation)
 TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
   const std::string group = "heads_q / heads_kv";
   const std::string named = pattern_of_multiples([&](int seq) { return times(seq, {group}); });
-  EXPECT_TRUE(named.ends_with("where the output is " + group + " times what is due")) << named;
+  EXPECT_TRUE(named.ends_with("where the output is " + group + " times the expected value"))
+      << named;
   // In some cases another quantity is the same number, and comes first.
   const std::string both = pattern_of_multiples([&](int seq) {
     return times(seq, seq % 3 == 0 ? Names{group} : Names{"scale_value", group});
   });
-  EXPECT_TRUE(both.ends_with("where the output is " + group + " times what is due")) << both;
+  EXPECT_TRUE(both.ends_with("where the output is " + group + " times the expected value")) << both;
   // In a case of a group of two it is that by chance.
   const std::string by_chance = pattern_of_multiples(
       [&](int seq) { return times(2, seq % 3 == 0 ? Names{} : Names{group}); });
-  EXPECT_TRUE(by_chance.ends_with("where the output is about 2 times what is due")) << by_chance;
+  EXPECT_TRUE(by_chance.ends_with("where the output is about 2 times the expected value"))
+      << by_chance;
 }
 
 TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {

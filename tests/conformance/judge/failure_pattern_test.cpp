@@ -21,7 +21,7 @@ std::string text_of(const FailurePattern& failing) {
 }
 
 /// The pattern of elements of a tensor (2, 4, 64, 16), of which those fail that `fails` names, with
-/// the output that `output` makes of what is due.
+/// the output that `output` makes of the expected value.
 template <class Fails, class Output>
 std::string pattern(Fails&& fails, Output&& output) {
   const spec::Extents extents{.batch = 2, .heads = 4, .seq = 64, .dim = 16};
@@ -50,9 +50,10 @@ TEST(FailurePattern, NamesPlaceAndFactor) {
   EXPECT_EQ(pattern(last_row, [](double, std::int64_t) { return 0.0; }),
             ", all at the last s, where the output is 0");
   EXPECT_EQ(pattern(one_head_late, [](double x, std::int64_t) { return -x; }),
-            ", all at n = 2, s from 48 to the end, where the output is about -1 times what is due");
+            ", all at n = 2, s from 48 to the end, where the output is about -1 times the expected "
+            "value");
   EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return 1.02 * x; }),
-            ", where the output is about 1.02 times what is due");
+            ", where the output is about 1.02 times the expected value");
   EXPECT_EQ(pattern(all, [](double, std::int64_t) { return std::nan(""); }),
             ", where the output is NaN");
 }

@@ -49,13 +49,13 @@ std::string likeness_of(
 
 TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n == 1 ? 0 : n, s, d); }),
-            "n = 1 has what is due at n = 0");
+            "n = 1 has the expected values of n = 0");
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n < 2 ? 1 - n : n, s, d); }),
-            "n = 0 has what is due at n = 1, n = 1 has what is due at n = 0");
+            "n = 0 has the expected values of n = 1, n = 1 has the expected values of n = 0");
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s < 7 ? s + 1 : 0, d); }),
-            "it has what is due at s + 1");
+            "it has the expected values of s + 1");
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s, d > 0 ? d - 1 : 5); }),
-            "it has what is due at d - 1");
+            "it has the expected values of d - 1");
 }
 
 TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
@@ -64,7 +64,7 @@ TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
       return due(n, n == 1 && s >= 3 && s < 3 + wrong ? s + 1 : s, d);
     });
   };
-  EXPECT_EQ(shifted(2), "it has what is due at s + 1");
+  EXPECT_EQ(shifted(2), "it has the expected values of s + 1");
   EXPECT_EQ(shifted(1), "");
 }
 
@@ -108,7 +108,8 @@ TEST(Likeness, QuantitiesAreInTheText) {
                           .deviation = {.kind = DeviationKind::multiple, .factor = 2}}});
   name_factors(report);
   EXPECT_EQ(report.findings[0].text,
-            "3 of 8 judged elements of dq fail, where the output is about 2 times what is due: 1 / "
+            "3 of 8 judged elements of dq fail, where the output is about 2 times the expected "
+            "value: 1 / "
             "scale_value");
 }
 
