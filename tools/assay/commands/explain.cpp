@@ -36,13 +36,13 @@ bool same_letters(std::string_view a, std::string_view b) {
 /// "; did you mean 'FAG-C20'?" where the word is like one that can be explained.
 std::string guess_of(const std::string& word) {
   std::vector<std::string> known;
+  for (const spec::Contradiction& point : spec::contradictions()) known.emplace_back(point.id);
   for_each_operator([&]<class Op> {
     for (const auto& requirement : Op::requirements()) known.emplace_back(requirement.id);
     for (const auto& relation : conformance::Suite<Op>::relations())
       known.emplace_back(relation.name);
   });
   for (const conformance::RuleText& rule : conformance::rules) known.emplace_back(rule.word);
-  for (const spec::Contradiction& point : spec::contradictions()) known.emplace_back(point.id);
   return meant(word, known);
 }
 
