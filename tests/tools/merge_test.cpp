@@ -20,7 +20,7 @@ struct Job {
   std::string kernel, cases;
 };
 /// Failures, and cases that conform.
-const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5"};
+const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
 /// More failures than tensors are kept of, of several faults.
 const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
 /// Calls that are to be refused: many, and quick.
