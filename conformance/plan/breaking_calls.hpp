@@ -32,13 +32,12 @@ bool implies_requirement(const spec::Requirement<Op>& requirement, std::string_v
 /// implies.
 template <class Op>
 bool breaks_only(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
-  const auto broken = spec::violations(Op::requirements(), call_of(c));
-  bool itself = false;
-  for (const auto* other : broken) {
-    itself |= other->id == requirement.id;
-    if (other->id != requirement.id && !implies_requirement(requirement, other->id)) return false;
-  }
-  return itself;
+  const auto call = call_of(c);
+  return !requirement.holds(call) &&
+         std::ranges::all_of(Op::requirements(), [&](const spec::Requirement<Op>& other) {
+           return other.id == requirement.id || implies_requirement(requirement, other.id) ||
+                  other.holds(call);
+         });
 }
 
 /// The first of `calls`, from one that `turn` chooses, in which the violation breaks its

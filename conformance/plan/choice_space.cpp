@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <boost/container/static_vector.hpp>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -13,9 +15,13 @@
 namespace assay::conformance {
 namespace {
 
-/// Values that a factor may still take, one bit each.
+/// Values that a factor may still take, one bit each. A search copies those of all factors at every
+/// step: they lie on the stack.
 using Domain = std::uint64_t;
-using Domains = std::vector<Domain>;
+constexpr std::size_t most_factors = 64, most_values = 64;
+using Domains = boost::container::static_vector<Domain, most_factors>;
+/// Factors that are settled, each once.
+using Settled = boost::container::static_vector<std::size_t, most_factors>;
 
 constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
 // Asked millions of times: std::has_single_bit counts all bits, in a call where no instruction
@@ -55,7 +61,12 @@ struct ChoiceSpace::Tables {
   std::vector<Table> tables;
   std::vector<std::vector<std::size_t>> of_factor;  ///< tables that speak of a factor
 
-  explicit Tables(std::vector<std::size_t> of) : sizes(std::move(of)), of_factor(sizes.size()) {}
+  explicit Tables(std::vector<std::size_t> of) : sizes(std::move(of)), of_factor(sizes.size()) {
+    if (sizes.size() > most_factors || std::ranges::any_of(sizes, [](std::size_t size) {
+          return size == 0 || size > most_values;
+        }))
+      throw std::logic_error("ChoiceSpace: more factors or values than 64, or a factor of none");
+  }
   Tables(std::vector<std::size_t> of, const std::vector<Exclusion>& exclusions)
       : Tables(std::move(of)) {
     for (const Exclusion& exclusion : exclusions) add(exclusion);
@@ -86,7 +97,7 @@ struct ChoiceSpace::Tables {
 
   /// Applies the tables of the factors in `pending`, and of those that this settles. Reasons in
   /// `spared` do not count. Returns the table that leaves some factor no value, or nothing.
-  std::optional<std::size_t> propagate(Domains& domains, std::vector<std::size_t> pending,
+  std::optional<std::size_t> propagate(Domains& domains, Settled pending,
                                        const std::set<std::size_t>& spared) const {
     while (!pending.empty()) {
       const std::size_t factor = pending.back();
@@ -102,7 +113,7 @@ struct ChoiceSpace::Tables {
 
   /// Asks a table of which at most one factor is open; strikes the values of that one which it
   /// excludes.
-  static bool apply(const Table& table, Domains& domains, std::vector<std::size_t>& pending) {
+  static bool apply(const Table& table, Domains& domains, Settled& pending) {
     const std::size_t none = table.factors.size();
     std::size_t open = none, at = 0;
     for (std::size_t k = 0; k < table.factors.size(); ++k) {
@@ -122,8 +133,8 @@ struct ChoiceSpace::Tables {
     return domain != 0;
   }
 
-  std::vector<std::size_t> settled(const Domains& domains) const {
-    std::vector<std::size_t> factors;
+  static Settled settled(const Domains& domains) {
+    Settled factors;
     for (std::size_t f = 0; f < domains.size(); ++f)
       if (is_single(domains[f])) factors.push_back(f);
     return factors;
@@ -137,6 +148,7 @@ struct ChoiceSpace::Tables {
     const Preference* prefer;
     std::vector<std::uint64_t> lots;  ///< of each factor
     std::vector<std::size_t> failures = std::vector<std::size_t>(tables.sizes.size());
+    Choice decided = Choice(tables.sizes.size(), undecided);
     std::int64_t steps_left = 0;
 
     enum class Outcome { found, none, gave_up };
@@ -156,11 +168,12 @@ struct ChoiceSpace::Tables {
     Outcome descend(Domains& domains) {
       const std::size_t factor = next(domains);
       if (factor == tables.sizes.size()) return Outcome::found;
-      for (const std::size_t value : values_of(domains, factor)) {
+      std::array<std::size_t, most_values> values;
+      for (const std::size_t value : preferred(domains, factor, values)) {
         if (--steps_left < 0) return Outcome::gave_up;
         Domains tried = domains;
         tried[factor] = bit(value);
-        if (const auto failed = tables.propagate(tried, {factor}, spared)) {
+        if (const auto failed = tables.propagate(tried, Settled{factor}, spared)) {
           for (const std::size_t one : tables.tables[*failed].factors) ++failures[one];
           continue;
         }
@@ -185,15 +198,17 @@ struct ChoiceSpace::Tables {
       return best;
     }
 
-    std::vector<std::size_t> values_of(const Domains& domains, std::size_t factor) const {
-      std::vector<std::size_t> values;
-      for (Domain rest = domains[factor]; rest != 0; rest &= rest - 1) values.push_back(only(rest));
-      if (prefer == nullptr) return values;
-      Choice choice(domains.size(), undecided);
+    /// What the factor may still take, in the order in which it is tried; lies in `values`.
+    std::span<const std::size_t> preferred(const Domains& domains, std::size_t factor,
+                                           std::array<std::size_t, most_values>& values) {
+      std::size_t count = 0;
+      for (Domain rest = domains[factor]; rest != 0; rest &= rest - 1) values[count++] = only(rest);
+      const std::span open(values.data(), count);
+      if (prefer == nullptr) return open;
       for (std::size_t f = 0; f < domains.size(); ++f)
-        if (is_single(domains[f])) choice[f] = only(domains[f]);
-      (*prefer)(choice, factor, values);
-      return values;
+        decided[f] = is_single(domains[f]) ? only(domains[f]) : undecided;
+      (*prefer)(decided, factor, open);
+      return open;
     }
   };
 

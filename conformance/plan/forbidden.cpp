@@ -68,7 +68,8 @@ bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const A
   for (std::uint64_t lot = 1; lot <= enough && !survey.is_free(at); ++lot) {
     const auto choice = random_completion(space, open, representatives + lot);
     if (!choice) return false;
-    survey.take(at, ask(*choice, representatives + lot));
+    const auto& among = survey.broken[at];  // of these alone is asked whether all break them
+    survey.take(at, ask(*choice, representatives + lot, among ? *among : Ids()));
   }
   return !survey.is_free(at);
 }
@@ -100,7 +101,7 @@ ChoiceSpace with_found(ChoiceSpace space, const std::vector<std::vector<std::siz
   for (const auto& factors : together) surveys.emplace_back(factors, space.sizes());
   for (std::uint64_t lot = 1; lot <= representatives; ++lot) {
     const Choice choice = random_choice(space, lot);
-    const Ids ids = ask(choice, lot);
+    const Ids ids = ask(choice, lot, {});
     for (Survey& survey : surveys) survey.take(survey.grid.combination_of(choice), ids);
   }
   for (Survey& survey : surveys) {

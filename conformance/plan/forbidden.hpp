@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,15 +18,17 @@ namespace assay::conformance {
 
 /// The requirements that forbid a case, by their ids in the order of their table: what its call
 /// breaks and binds, a product that does not offer the entry point included. What is open or
-/// disputed forbids nothing.
+/// disputed forbids nothing. Asked are those `among` which they are to be found; none: all.
 template <class Op>
-std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
+std::vector<std::string_view> forbidden_by(const Case<Op>& c,
+                                           std::span<const std::string_view> among = {}) {
   std::vector<std::string_view> ids;
   if (!supports(c.entry_point, c.product))
     ids.push_back(product_requirement(c.entry_point, c.product));
   const auto call = call_of(c);
   for (const auto& requirement : Op::requirements())
-    if (requirement.binds(c.entry_point, spec::Policy()) && !requirement.holds(call))
+    if ((among.empty() || std::ranges::find(among, requirement.id) != among.end()) &&
+        requirement.binds(c.entry_point, spec::Policy()) && !requirement.holds(call))
       ids.push_back(requirement.id);
   return ids;
 }
@@ -39,9 +43,10 @@ auto drawn_legally(Draw&& draw) {
   return c;
 }
 
-/// The requirements that forbid what `lot` draws of a choice.
-using Asking =
-    std::function<std::vector<std::string_view>(const Choice& choice, std::uint64_t lot)>;
+/// The requirements among these, of all where there are none, that forbid what `lot` draws of a
+/// choice.
+using Asking = std::function<std::vector<std::string_view>(
+    const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among)>;
 
 /// Adds to a space of sensible choices what requirements forbid: a requirement forbids values of
 /// some factors together if every representative call that has them breaks it. Representatives are

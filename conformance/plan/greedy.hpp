@@ -1,12 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "assay/conformance/inputs/random.hpp"
 #include "plan/pairwise.hpp"
@@ -22,15 +23,13 @@ struct ByLot {
   const Open* open;  ///< null: by lot alone
   Random random;
 
-  void operator()(const Choice& choice, std::size_t factor,
-                  std::vector<std::size_t>& values) const {
+  void operator()(const Choice& choice, std::size_t factor, std::span<std::size_t> values) const {
     struct Candidate {
       int gain;
       std::uint64_t lot;
       std::size_t value;
     };
-    std::vector<Candidate> candidates;
-    candidates.reserve(values.size());
+    boost::container::static_vector<Candidate, 64> candidates;  // a factor has no more values
     for (const std::size_t v : values)
       candidates.push_back({open != nullptr ? open->gain(choice, factor, v) : 0,
                             random.bits((factor + 1) << 16 | v), v});

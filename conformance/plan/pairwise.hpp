@@ -36,9 +36,9 @@ struct Exclusion {
   std::function<bool(const Choice&)> excludes;  ///< asked when all of them are decided
 };
 
-/// Factors with a number of values each, at most 64, and what excludes what. Made once: every
+/// At most 64 factors with at most 64 values each, and what excludes what. Made once: every
 /// exclusion is asked for each combination of its factors' values. Errors: std::logic_error for an
-/// exclusion of unknown or unordered factors.
+/// exclusion of unknown or unordered factors, for more factors or values, and for a factor of none.
 class ChoiceSpace {
  public:
   ChoiceSpace(std::vector<std::size_t> sizes, const std::vector<Exclusion>& exclusions);
@@ -64,7 +64,7 @@ class ChoiceSpace {
 
   /// Order of preference of the values of a factor, given what is decided; all of them.
   using Preference =
-      std::function<void(const Choice&, std::size_t factor, std::vector<std::size_t>&)>;
+      std::function<void(const Choice&, std::size_t factor, std::span<std::size_t> values)>;
   /// Decides the open factors in an order by lot, values as preferred; false if that cannot be
   /// done.
   /// Errors: std::logic_error if the search does not come to an end.

@@ -19,6 +19,7 @@ using OrderedJson = nlohmann::ordered_json;  // a report that is changed keeps i
 struct Job {
   std::string kernel, cases;
 };
+void PrintTo(const Job& job, std::ostream* out) { *out << job.kernel << ' ' << job.cases; }
 /// Failures, and cases that conform.
 const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
 /// More failures than tensors are kept of, of several faults.

@@ -274,7 +274,7 @@ function(assay_add_test name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT 300)  # against hangs: a test of a minute takes two beside others
   endif()
   if(CMAKE_CROSSCOMPILING_EMULATOR)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 20")  # an emulator's time

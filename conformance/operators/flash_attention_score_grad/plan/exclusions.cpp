@@ -235,10 +235,12 @@ const ChoiceSpace& choice_space() {
     for (const auto& more :
          {senseless_of_positions(), attention::senseless(factors()), senseless_of_numbers()})
       all = ChoiceSpace(all, more);
-    all = with_forbidden(std::move(all), together(), [](const Choice& choice, std::uint64_t lot) {
-      Draws draws(lot);
-      return forbidden_by(draw_fields(factors().chosen(choice), 2e5, draws));
-    });
+    all = with_forbidden(
+        std::move(all), together(),
+        [](const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among) {
+          Draws draws(lot);
+          return forbidden_by(draw_fields(factors().chosen(choice), 2e5, draws), among);
+        });
     return ChoiceSpace(ChoiceSpace(all, fruitless()), costly());
   }();
   return space;

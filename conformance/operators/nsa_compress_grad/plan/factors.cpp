@@ -131,8 +131,9 @@ const Factors<Op, Categories>& factors() {
 
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {
-    const auto ask = [](const Choice& choice, std::uint64_t lot) {
-      return forbidden_by(draw_case(factors().chosen(choice), lot));
+    const auto ask = [](const Choice& choice, std::uint64_t lot,
+                        std::span<const std::string_view> among) {
+      return forbidden_by(draw_case(factors().chosen(choice), lot), among);
     };
     return ChoiceSpace(with_forbidden({factors().sizes(), senseless()}, {}, ask),
                        fruitless_and_costly());

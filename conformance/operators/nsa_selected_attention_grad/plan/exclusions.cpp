@@ -57,8 +57,9 @@ std::vector<Exclusion> fruitless_and_costly() {
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {
     ChoiceSpace sensible({factors().sizes(), attention::senseless(factors())}, senseless());
-    const auto ask = [](const Choice& choice, std::uint64_t lot) {
-      return forbidden_by(draw_case(factors().chosen(choice), 2e3, lot));
+    const auto ask = [](const Choice& choice, std::uint64_t lot,
+                        std::span<const std::string_view> among) {
+      return forbidden_by(draw_case(factors().chosen(choice), 2e3, lot), among);
     };
     return ChoiceSpace(with_forbidden(std::move(sensible), {}, ask), fruitless_and_costly());
   }();
