@@ -127,6 +127,7 @@ void visit_members(T& c, Visitor&& visit) {
   visit("command_line", c.command_line);
   visit("note", c.note);
   visit("implementation", c.implementation);
+  visit("outputs_file", c.outputs_file);
   visit("verdict", c.verdict.value);
   visit("decided_by", c.verdict.rule);
   visit("evidence", c.verdict.evidence);

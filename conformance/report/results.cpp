@@ -251,6 +251,9 @@ std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases
 }
 
 std::string replay_command(const CaseReport& report, const std::string& program) {
+  if (report.outputs_file)
+    return program + " check " + shell_word(*report.outputs_file) +
+           " --implementation=" + shell_word(report.implementation) + " --case=" + report.id;
   constexpr std::string_view own = "assay";
   return program + replay_command(report.command_line, report.implementation).substr(own.size());
 }

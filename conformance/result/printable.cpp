@@ -95,6 +95,7 @@ CaseReport printable(CaseReport report) {
   make(report.command_line);
   make(report.note);
   make(report.violated_requirement);
+  if (report.outputs_file) make(*report.outputs_file);
   for (std::string& requirement : report.accepted_requirements) make(requirement);
   for (auto* texts : {&report.fields, &report.digests})
     for (auto& [name, value] : *texts) make(name), make(value);

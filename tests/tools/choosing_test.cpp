@@ -155,7 +155,7 @@ TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
 
 TEST(Sweep, RunsAgainWhatFailedLast) {
   const Folder folder;
-  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "all.json"});
+  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5 ", "--report", folder / "all.json"});
   const Json all = report_at(folder / "all.json");
   std::vector<std::string> failed;
   for (const Json& one : all["cases"])
@@ -179,7 +179,7 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
   std::vector<std::string> run = lines_of(report_at(folder / "all.json"));
   std::ranges::sort(run), std::ranges::sort(failed);
   EXPECT_EQ(run, failed);
-  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "again.json"});
+  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5 ", "--report", folder / "again.json"});
   cli::Registry compressing;
   compressing.add<spec::NsaCompressGrad>(
       {.name = "first",
@@ -205,7 +205,7 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
 
 TEST(Sweep, RunsNoCommandThatAReportNames) {
   const Folder folder;
-  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "r.json"});
+  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5 ", "--report", folder / "r.json"});
   Json report = report_at(folder / "r.json");
   report["environment"]["implementation"] = "command:touch " + folder / "ran";
   std::ofstream(folder / "r.json") << report.dump();

@@ -140,12 +140,12 @@ TEST(Help, ManAndCompletionsLeaveNothingOut) {
     EXPECT_PRED2(has, man, ".SS assay " + command + "\n");
     EXPECT_PRED2(has, bash, "    ' " + command + "') found=");
     EXPECT_PRED2(has, zsh, "    (' " + command + "') found=(");
+    const std::string text = said("help --as=markdown " + command).out;
     std::istringstream help(said("help " + command).out);
     for (std::string line; std::getline(help, line);) {
       const std::size_t at = line.find("--");
       if (at == std::string::npos || at > 6) continue;
       const std::string name = line.substr(at, line.find_first_of(" ,", at) - at);
-      const std::string text = said("help --as=markdown " + command).out;
       EXPECT_PRED2(has, text, name) << command;
       EXPECT_PRED2(has, bash, name) << command;
       EXPECT_PRED2(has, zsh, "'" + name + ":") << command;

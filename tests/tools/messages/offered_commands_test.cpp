@@ -62,6 +62,31 @@ TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
   EXPECT_GT(ran.size(), 8U);
 }
 
+/// Of outputs that a file holds, under the name of a kernel that nobody has here.
+TEST(OfferedCommands, OfACheckedFileJudgeItAgain) {
+  const Folder folder;
+  const std::string file = folder / "of a kernel.h5";
+  ASSERT_EQ(answer(registry_of({"all_zeros"}),
+                   {"export", file, "--implementation=all_zeros", "flash_attention_score_grad",
+                    "--heads_q=2", "--seq_q=6", "--seq_kv=9"})
+                .code,
+            0);
+  const cli::Registry registry = registry_of({"flash_like"});
+  const Answer checked = answer(registry, {"check", file, "--report=" + (folder / "r.json"),
+                                           "--junit=" + (folder / "j.xml")});
+  EXPECT_EQ(checked.code, 1) << checked.err;
+  const std::string offered = "assay check '" + file + "' --implementation=all_zeros --case=";
+  EXPECT_PRED2(has, checked.out, offered);
+  EXPECT_PRED2(has, answer(registry, {"report", folder / "r.json"}).out, offered);
+  const auto id = nlohmann::json::parse(text_of(folder / "r.json"))["cases"][0]["id"];
+  const auto again = [&](const std::string& chosen) {
+    return answer(registry, {"check", file, "--implementation=all_zeros", "--case=" + chosen});
+  };
+  EXPECT_EQ(again(id).code, 1);
+  EXPECT_EQ(again("0123456789ab").code, 2);
+  EXPECT_PRED2(has, again("0123456789ab").err, "such as '" + std::string(id) + "'");
+}
+
 TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
   const cli::Registry registry = registry_of({"no_checks"});
   std::set<std::string> ran;

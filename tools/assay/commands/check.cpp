@@ -31,7 +31,7 @@ using conformance::CaseReport;
 using conformance::Verdict;
 
 struct CheckOptions {
-  std::string file, implementation, numerics = "ascend_a2", report, html, junit;
+  std::string file, implementation, id, numerics = "ascend_a2", report, html, junit;
   Replace replace = Replace::own_results;
 };
 
@@ -86,6 +86,7 @@ class FileJudge {
                         "workspace rules", "numerics and file belong to the kernel named"}};
     CaseReport& report = result.report;
     report.implementation = name;
+    report.outputs_file = options_.file;
     if (actual.profile.empty())
       report.findings.push_back(
           {.rule = "note",
@@ -137,6 +138,7 @@ class FileJudge {
                         const std::string& reason) const {
     Judged result{.report = conformance::blank_report(case_), .unconfirmed = {}};
     result.report.implementation = name;
+    result.report.outputs_file = options_.file;
     result.report.verdict = {Verdict::not_applicable, rule, reason};
     result.report.findings.push_back({.rule = "note", .tensor = {}, .text = reason});
     return result;
@@ -206,9 +208,10 @@ struct Verdicts {
 };
 
 /// An entry that cannot be judged: the others are.
-void refuse(CaseReport report, const std::string& name, const std::string& why,
-            Verdicts& verdicts) {
+void refuse(const CheckOptions& options, CaseReport report, const std::string& name,
+            const std::string& why, Verdicts& verdicts) {
   report.implementation = name;
+  report.outputs_file = options.file;
   report.verdict = {Verdict::usage_error, conformance::Rule::stored_case, why};
   report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
   report = printable(std::move(report));
@@ -229,7 +232,7 @@ void judge_case(const CheckOptions& options, fixtures::CaseRecord record, Verdic
       report.id = judge.record().id;
       report.operator_name = Op::name;
       report.command_line = judge.record().command;
-      refuse(std::move(report), name, error.what(), verdicts);
+      refuse(options, std::move(report), name, error.what(), verdicts);
       continue;
     }
     judged.report = printable(std::move(judged.report));
@@ -255,12 +258,23 @@ fixtures::Expectation expectation(const CheckOptions& options, const fixtures::C
   return expected;
 }
 
+/// All cases of the file, or the one that was asked for. Errors: UsageError where there is none.
+std::vector<std::string> ids_to_judge(const CheckOptions& options, const fixtures::Reader& reader) {
+  std::vector<std::string> ids = reading([&] { return reader.ids(); });
+  if (options.id.empty()) return ids;
+  if (std::ranges::find(ids, options.id) == ids.end())
+    throw UsageError(fmt::format("--case is '{}', wanted one of the {} of {}, such as '{}'",
+                                 options.id, conformance::counted(std::ssize(ids), "case"),
+                                 options.file, ids.empty() ? "" : ids.front()));
+  return {options.id};
+}
+
 Verdicts judge_file(const CheckOptions& options, const Context& context) {
   Verdicts verdicts;
   const fixtures::Reader reader =
       reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
   const auto expect = [&](const fixtures::CaseRecord& head) { return expectation(options, head); };
-  const std::vector<std::string> ids = reading([&] { return reader.ids(); });
+  const std::vector<std::string> ids = ids_to_judge(options, reader);
   Waiting waiting(context, {.what = "check", .cases = std::ssize(ids)});
   std::int64_t done = 0;
   for (const std::string& id : ids) {
@@ -274,9 +288,9 @@ Verdicts judge_file(const CheckOptions& options, const Context& context) {
       const std::string name = record.operator_name;
       with_operators(name, [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
     } catch (const UsageError& error) {
-      refuse(unread, options.implementation, error.what(), verdicts);
+      refuse(options, unread, options.implementation, error.what(), verdicts);
     } catch (const std::invalid_argument& error) {
-      refuse(unread, options.implementation,
+      refuse(options, unread, options.implementation,
              fmt::format("{}:/cases/{}, attribute command: {}", options.file, id, error.what()),
              verdicts);
     }
@@ -382,6 +396,7 @@ Command check_command() {
                 ->required();
             app.add_option("--implementation", options->implementation,
                            "judge only the outputs of this one");
+            app.add_option("--case", options->id, "judge only this case, by its id");
             app.add_option(
                 "--numerics", options->numerics,
                 "preset, or PRESET,field=value, for outputs without numerics of their own");

@@ -152,6 +152,7 @@ std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance:
 /// not accepted.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
+  const Filter filter("--only", flags.only);
   conformance::SamplingPlan plan{
       .seed = seed_value("--seed", flags.seed),
       .full = flags.full,
@@ -169,7 +170,6 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
   const auto all = flags.lines.empty() ? sampled<Op>(plan) : cases_of_lines<Op>(flags.lines);
   Planned<Op> planned;
   auto& cases = planned.cases;
-  const Filter filter("--only", flags.only);
   std::ranges::copy_if(all, std::back_inserter(cases),
                        [&](const conformance::Case<Op>& c) { return filter.holds(searchable(c)); });
   planned.left_out = std::ssize(all) - std::ssize(cases);

@@ -73,6 +73,7 @@ interface StoredCase {
   command_line: string;
   note: string;
   implementation: string;
+  outputs_file?: string;
   verdict: string;
   decided_by: string;
   evidence?: string;

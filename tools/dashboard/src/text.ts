@@ -72,9 +72,16 @@ export function explainLine(c: Case): string {
 /** The line with the implementation that the case was run with. */
 const implementedLine = (c: Case, line: string): string => `${line} --implementation=${shellWord(c.implementation)}`;
 
-export const dumpLine = (c: Case): string => `${shellWord(c.program)} dump ${implementedLine(c, c.command_line)} --npy stages`;
+/** Of outputs that a file holds only what is expected can be dumped. */
+export function dumpLine(c: Case): string {
+  const line = c.outputs_file === undefined ? implementedLine(c, c.command_line) : c.command_line;
+  return `${shellWord(c.program)} dump ${line} --npy stages`;
+}
 
+/** The line that judges the case again: by a run, or by the file that holds its outputs. */
 export function runLine(c: Case, line: string = c.command_line): string {
+  if (c.outputs_file !== undefined)
+    return `${shellWord(c.program)} check ${implementedLine(c, shellWord(c.outputs_file))} --case=${c.id}`;
   return `${shellWord(c.program)} run ${implementedLine(c, line)}`;
 }
 

@@ -88,6 +88,10 @@ class Report:
         """The line that repeats the case, with the implementation."""
         if self.repeated_by is not None:
             return self.repeated_by
+        file = self.members.get("outputs_file")
+        if file is not None:
+            words = ("check", file, f"--implementation={self.implementation}", f"--case={self.id}")
+            return f"{_words(self.program, only_one=True)} {shlex.join(words)}"
         line = f"{_words(self.program, only_one=True)} run {_words(self.command)}"
         return f"{line} --implementation={shlex.quote(self.implementation)}" if self.implementation else line
 

@@ -90,6 +90,7 @@ struct TensorReport {
 struct CaseReport {
   std::string id, operator_name, command_line, note;
   std::string implementation;
+  std::optional<std::string> outputs_file;  ///< that held the outputs: no command runs their kernel
   std::vector<std::pair<std::string, std::string>> fields;  ///< every field of the case, as text
   std::string violated_requirement;                         ///< of cases that break one on purpose
   std::vector<std::string> accepted_requirements;  ///< those whose accept side this case exercised
