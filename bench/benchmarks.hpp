@@ -31,9 +31,8 @@ void compress_speed(Recorder& recorder, std::size_t runs);
 /// Cases per second that the judge handles, the implementation's own time included.
 void judge_speed(Recorder& recorder, std::size_t runs);
 
-/// What the device model says of the same shapes: cycles, bytes, occupancy. Exact.
+/// What the device model says of schedules, ours and the vendor's: times, bytes, shares. Exact.
 void modelled_time(Recorder& recorder);
-void compress_modelled_time(Recorder& recorder);
 
 /// Every row of the validation table of the device facts, predicted beside published: one JSON
 /// object a line, with the lowest and highest prediction while each assumed number moves across its

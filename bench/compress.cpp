@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "assay/optimized/nsa_compress_grad.hpp"
-#include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "benchmarks.hpp"
 #include "limits.hpp"
 
@@ -65,25 +64,6 @@ void compress_speed(Recorder& recorder, std::size_t runs) {
         bytes_of(p), runs);
     recorder.host_rate(subject, {"rate", "GFLOP/s"}, flop_of(p) * 1e-9, seconds);
     recorder.host_rate(subject, {"tensors", "GB/s"}, bytes_of(p) * 1e-9, seconds);
-  }
-}
-
-void compress_modelled_time(Recorder& recorder) {
-  const device::Spec device = device::a2();
-  for (const Op::Problem& p : shapes(65536)) {
-    const auto estimate =
-        optimized::compress::estimate(p, optimized::compress::plan(p, device), device);
-    const Subject subject{"modelled.a2.nsa_compress_grad", name_of(p)};
-    const auto busy = [&](device::Pipe pipe) {
-      return estimate.busy[static_cast<std::size_t>(pipe)].count;
-    };
-    recorder.modelled(subject, {"makespan", "cycle"}, estimate.makespan.count);
-    recorder.modelled(subject, {"vector_busy", "cycle"}, busy(device::Pipe::vector));
-    recorder.modelled(subject, {"vector_mte2_busy", "cycle"}, busy(device::Pipe::vector_mte2));
-    recorder.modelled(subject, {"mte3_busy", "cycle"}, busy(device::Pipe::mte3));
-    recorder.modelled(subject, {"gm_read", "B"}, static_cast<double>(estimate.read.count));
-    recorder.modelled(subject, {"gm_written", "B"}, static_cast<double>(estimate.written.count));
-    recorder.modelled(subject, {"vector_utilisation", "%"}, 100 * estimate.vector_utilisation);
   }
 }
 

@@ -30,7 +30,6 @@ void run(const Choice& choice, Recorder& recorder) {
     if (group == "validation") validation(std::cout);
     if (group == "modelled") {
       modelled_time(recorder);
-      compress_modelled_time(recorder);
     }
   }
 }

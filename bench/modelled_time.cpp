@@ -1,15 +1,11 @@
 #include <algorithm>
 #include <string>
 
-#include "assay/optimized/flash_attention_score_grad/estimate.hpp"
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
-#include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 #include "assay/optimized/schedules/compress.hpp"
 #include "assay/optimized/schedules/planner.hpp"
 #include "assay/optimized/schedules/selected.hpp"
 #include "benchmarks.hpp"
 #include "device_numbers.hpp"
-#include "shapes.hpp"
 
 namespace assay::bench {
 namespace {
@@ -17,31 +13,17 @@ namespace {
 constexpr std::string_view pipes[device::pipe_count] = {"cube_mte2",   "mte1",   "cube", "fixpipe",
                                                         "vector_mte2", "vector", "mte3"};
 
-optimized::Estimate estimate_of(const spec::FlashAttentionScoreGrad::Problem& p,
-                                const device::Spec& device) {
-  return optimized::estimate(p, optimized::plan(p, device), device);
+optimized::schedules::Attention attention_of(bool causal) {
+  return {.heads = 8, .heads_kv = 8, .seq_q = 8192, .seq_kv = 8192, .causal = causal};
 }
 
-optimized::Estimate estimate_of(const spec::NsaSelectedAttentionGrad::Problem& p,
-                                const device::Spec& device) {
-  using namespace optimized::selected;
-  return estimate(p, plan(p, device), even_demand(p), device);
+std::string name_of(bool causal) {
+  return std::string("bf16 BNSD B1 N8 S8192 D128 ") + (causal ? "causal, " : "dense, ");
 }
 
-std::string busiest(const optimized::Estimate& estimate) {
-  const auto at = std::max_element(estimate.busy.begin(), estimate.busy.end());
-  return std::string(pipes[at - estimate.busy.begin()]);
-}
-
-void record(Recorder& recorder, const std::string& problem, const optimized::Estimate& estimate) {
-  const Subject subject{"modelled.a2", problem};
-  recorder.modelled(subject, {"makespan", "cycle"}, estimate.makespan.count);
-  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-    recorder.modelled(subject, {std::string(pipes[pipe]) + "_busy", "cycle"},
-                      estimate.busy[pipe].count);
-  recorder.modelled(subject, {"gm_read", "B"}, static_cast<double>(estimate.read.count));
-  recorder.modelled(subject, {"gm_written", "B"}, static_cast<double>(estimate.written.count));
-  recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * estimate.cube_utilisation);
+std::string busiest(const optimized::schedules::Modelled& modelled) {
+  const auto at = std::max_element(modelled.busy.begin(), modelled.busy.end());
+  return std::string(pipes[at - modelled.busy.begin()]);
 }
 
 /// How often our fastest schedule fits into the time of each of the vendor's, and how often any of
@@ -63,18 +45,16 @@ void record_limit(Recorder& recorder, const std::string& problem,
   }
 }
 
-/// Ours and the vendor's families in the event model, eight heads of BNSD, S = 8,192.
+/// Ours and the vendor's families, eight heads of BNSD, S = 8,192.
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
-  const Attention attention = {
-      .heads = 8, .heads_kv = 8, .seq_q = 8192, .seq_kv = 8192, .causal = causal};
+  const Attention attention = attention_of(causal);
   const std::vector<Plan> found = plans(attention, device::a2());
   const std::vector<Plan> vendors = vendor_plans(attention, device::a2());
   std::vector<Plan> all = vendors;
   all.push_back(found.front());
   all.back().name = "ours: " + all.back().to_text();
-  const std::string problem =
-      std::string("bf16 BNSD B1 N8 S8192 D128 ") + (causal ? "causal, " : "dense, ");
+  const std::string problem = name_of(causal);
   for (const Plan& plan : all) {
     const Modelled& modelled = plan.modelled;
     const Subject subject{"schedules.a2", problem + plan.name};
@@ -142,24 +122,24 @@ void record_sparse_attention(Recorder& recorder) {
 }  // namespace
 
 void modelled_time(Recorder& recorder) {
-  for (const auto& p : long_shapes(device_heads))
-    record(recorder, name_of(p), estimate_of(p, device::a2()));
   for (const bool causal : {false, true}) record_schedules(recorder, causal);
-  for (const auto& p : selected_shapes(4, 16384))
-    record(recorder, name_of(p), estimate_of(p, device::a2()));
   record_sparse_attention(recorder);
 }
 
 void sensitivity(Recorder& recorder) {
   const device::Spec device = device::a2();
-  for (const auto& p : long_shapes(device_heads)) {
-    const optimized::Estimate nominal = estimate_of(p, device);
-    const Subject subject{"sensitivity.a2", name_of(p) + ", busiest " + busiest(nominal)};
+  for (const bool causal : {false, true}) {
+    const auto fastest = [&](const device::Spec& of) {
+      return plans(attention_of(causal), of).front().modelled;
+    };
+    const auto nominal = fastest(device);
+    const Subject subject{"sensitivity.a2",
+                          name_of(causal) + "our fastest schedule, busiest " + busiest(nominal)};
     recorder.modelled(subject, {"time", "us"}, nominal.seconds * 1e6);
     for (const Move& move : moves(device)) {
       device::Spec moved = device;
       move.adjust(moved);
-      const optimized::Estimate other = estimate_of(p, moved);
+      const auto other = fastest(moved);
       std::string what = move.what;
       if (busiest(other) != busiest(nominal)) what += ", busiest " + busiest(other);
       recorder.modelled(subject, {what, "% of time"}, 100 * (other.seconds / nominal.seconds - 1));

@@ -9,7 +9,7 @@
 namespace assay::bench {
 
 /// Few enough heads for the host, and enough for every core of the device.
-inline constexpr std::int64_t host_heads = 2, device_heads = 32;
+inline constexpr std::int64_t host_heads = 2;
 
 struct LongExtents {
   std::int64_t heads, tokens = 2048, channels = 128;

@@ -25,4 +25,13 @@ void Scratchpad::release(Bytes mark) {
   std::erase_if(tiles_, [&](const Tile& tile) { return tile.offset >= mark; });
 }
 
+CubeBuffers::CubeBuffers(const Spec& spec)
+    : l1("L1", bytes_of(spec.memories.l1), bytes_of(spec.memories.l1_alignment)),
+      l0a("L0A", bytes_of(spec.memories.l0a), bytes_of(spec.memories.l0_alignment)),
+      l0b("L0B", bytes_of(spec.memories.l0b), bytes_of(spec.memories.l0_alignment)),
+      l0c("L0C", bytes_of(spec.memories.l0c), bytes_of(spec.memories.l0c_alignment)) {}
+
+VectorBuffers::VectorBuffers(const Spec& spec)
+    : ub("UB", bytes_of(spec.memories.ub), bytes_of(spec.memories.ub_alignment)) {}
+
 }  // namespace assay::device

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/flash_attention_score_grad/traffic.hpp"
 #include "assay/optimized/schedules/planner.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
 #include "flash_attention_score_grad/forward.hpp"
@@ -11,7 +11,6 @@
 #include "flash_attention_score_grad/plan/schedules.hpp"
 #include "host/threads.hpp"
 #include "model/regime.hpp"
-#include "model/schedule.hpp"
 #include "operands/fill.hpp"
 #include "operands/numerics.hpp"
 #include "tile/dispatch.hpp"
@@ -73,7 +72,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
                       .workspace = workspace_,
                       .threads = threads(problem, tiling),
                       .pair_kernels = pair_kernels_});
-    metrics_ = joined(metrics_of(tiling, estimate(problem, tiling, device_)), regimes_of(tiling));
+    metrics_ = joined(metrics_of(traffic(problem, tiling), tiling), regimes_of(tiling));
   }
 
   bool has_forward() const override { return true; }
@@ -114,9 +113,9 @@ std::string Tiled<spec::FlashAttentionScoreGrad>::plan(
   const Tiling tiling = optimized::plan(problem, device);
   const auto attention = attention_of(problem);
   const auto* modelled = std::get_if<schedules::Attention>(&attention);
-  return to_text(tiling) + to_text(estimate(problem, tiling, device), device) +
+  return to_text(tiling) + to_text(traffic(problem, tiling)) +
          (modelled != nullptr ? schedules::report(*modelled, device)
-                              : "no other schedule: " + std::get<std::string>(attention) + "\n");
+                              : "no schedule: " + std::get<std::string>(attention) + "\n");
 }
 
 std::string Tiled<spec::FlashAttentionScoreGrad>::trace(

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "assay/device/core.hpp"
+#include "assay/device/scratchpad.hpp"
 #include "assay/spec/attention.hpp"
 
 namespace assay::optimized {
@@ -42,8 +42,7 @@ class Planner {
   }
 
   void place_matrices() {
-    device::CubeCore core(device_);
-    device::Scratchpad &l1 = core.l1, &l0a = core.l0a, &l0b = core.l0b, &l0c = core.l0c;
+    auto [l1, l0a, l0b, l0c] = device::CubeBuffers(device_);
     const std::int64_t edge = std::max(plan_.rows, plan_.columns);
     for (const char* half : {"ping", "pong"}) {
       l1.allocate({edge * plan_.l1_depth * needs_.element}, std::string("left operand ") + half);
@@ -65,8 +64,7 @@ class Planner {
   }
 
   void place_vectors() {
-    device::VectorCore core(device_);
-    device::Scratchpad& ub = core.ub;
+    auto [ub] = device::VectorBuffers(device_);
     // The most rows that fit; if not even the fewest do, the fault names the tile that does not.
     for (std::int64_t rows = plan_.rows / 2; rows > fractal / 2; rows /= 2)
       if (vector_bytes(rows) <= ub.capacity().count) {

@@ -1,7 +1,6 @@
-#include "assay/optimized/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
-#include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
+#include "assay/optimized/nsa_compress_grad/traffic.hpp"
 #include "assay/optimized/schedules/compress.hpp"
 #include "host/threads.hpp"
 #include "model/regime.hpp"
@@ -14,27 +13,15 @@ namespace assay::optimized {
 namespace {
 
 using Op = spec::NsaCompressGrad;
-using compress::Estimate;
 using compress::Tiling;
 
 /// A multiply-add that waits for its numbers costs so many of a matrix product.
 constexpr double slower_than_products = 10;
 
-std::vector<spec::Metric> metrics_of(const Tiling& tiling, const Estimate& estimate) {
-  const auto busy = [&](device::Pipe pipe) {
-    return estimate.busy[static_cast<std::size_t>(pipe)].count;
-  };
-  const auto bytes = [](device::Bytes size) { return static_cast<double>(size.count); };
-  using device::Pipe;
-  return {{"vector_busy", busy(Pipe::vector), "cycle"},
-          {"vector_mte2_busy", busy(Pipe::vector_mte2), "cycle"},
-          {"mte3_busy", busy(Pipe::mte3), "cycle"},
-          {"makespan", estimate.makespan.count, "cycle"},
-          {"makespan_time", estimate.seconds * 1e6, "us"},
-          {"gm_read", bytes(estimate.read), "B"},
-          {"gm_written", bytes(estimate.written), "B"},
-          {"ub_peak", bytes(tiling.ub), "B"},
-          {"vector_utilisation", 100 * estimate.vector_utilisation, "%"}};
+std::vector<spec::Metric> metrics_of_run(const Op::Problem& problem, const Tiling& tiling) {
+  auto metrics = metrics_of(compress::traffic(problem, tiling));
+  metrics.push_back({"ub_peak", static_cast<double>(tiling.ub.count), "B"});
+  return joined(std::move(metrics), compress::regimes_of(tiling, problem.head_dim));
 }
 
 class NsaCompressGrad final : public spec::Implementation<Op> {
@@ -68,8 +55,7 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
                                 .kernels = kernels_,
                                 .workspace = workspace_,
                                 .threads = threads_for(problem, tiling)});
-    metrics_ = joined(metrics_of(tiling, compress::estimate(problem, tiling, device_)),
-                      compress::regimes_of(tiling, problem.head_dim));
+    metrics_ = metrics_of_run(problem, tiling);
   }
 
   std::vector<spec::Metric> metrics() const override { return metrics_; }
@@ -88,17 +74,6 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
   compress::Workspace workspace_;
   std::vector<spec::Metric> metrics_;
 };
-
-optimized::Estimate whole(const Op::Problem& problem, const Tiling& tiling,
-                          const device::Spec& device) {
-  const auto e = compress::estimate(problem, tiling, device);
-  return {.busy = e.busy,
-          .makespan = e.makespan,
-          .seconds = e.seconds,
-          .read = e.read,
-          .written = e.written,
-          .cube_utilisation = e.vector_utilisation};
-}
 
 schedules::Compression compression_of(const Op::Problem& p) {
   std::vector<std::int64_t> lengths;
@@ -132,10 +107,9 @@ std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Prob
                                                const device::Spec& device) {
   refuse_without_tokens(problem);
   const compress::Tiling tiling = compress::plan(problem, device);
-  constexpr std::string_view cores = "vector cores";
-  return to_text(tiling) + to_text(whole(problem, tiling, device), device, cores) +
+  return to_text(tiling) + to_text(compress::traffic(problem, tiling)) +
          (has_windows(problem) ? schedules::report(compression_of(problem), device)
-                               : "no other schedule: no window is whole\n");
+                               : "no schedule: no window is whole\n");
 }
 
 std::string Tiled<spec::NsaCompressGrad>::trace(const spec::NsaCompressGrad::Problem& problem,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "assay/device/core.hpp"
+#include "assay/device/scratchpad.hpp"
 #include "model/block_planner.hpp"
 #include "model/regime.hpp"
 
@@ -102,11 +102,11 @@ class Planner {
   }
 
   void place() {
-    device::VectorCore core(device_);
-    for (const auto& [what, size] : pieces(tiling_, element_)) core.ub.allocate(size, what);
-    for (const auto& tile : core.ub.tiles())
-      tiling_.buffers.push_back({core.ub.name(), tile.what, tile.offset, tile.size});
-    tiling_.ub = core.ub.high_water();
+    auto [ub] = device::VectorBuffers(device_);
+    for (const auto& [what, size] : pieces(tiling_, element_)) ub.allocate(size, what);
+    for (const auto& tile : ub.tiles())
+      tiling_.buffers.push_back({ub.name(), tile.what, tile.offset, tile.size});
+    tiling_.ub = ub.high_water();
   }
 
  private:

@@ -3,7 +3,6 @@
 #include "assay/optimized/schedules/selected.hpp"
 #include "host/threads.hpp"
 #include "model/regime.hpp"
-#include "model/schedule.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 #include "nsa_selected_attention_grad/forward.hpp"
 #include "nsa_selected_attention_grad/kernel.hpp"
@@ -37,7 +36,7 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
                                     .kernels = kernels_,
                                     .workspace = workspace_,
                                     .threads = threads(problem, blocks)});
-    metrics_ = joined(metrics_of(tiling, selected::estimate(problem, tiling, demand, device_)),
+    metrics_ = joined(metrics_of(selected::traffic(problem, tiling, demand), tiling),
                       selected::regimes_of(tiling, demand));
   }
 
@@ -97,8 +96,7 @@ std::string Tiled<spec::NsaSelectedAttentionGrad>::plan(
     const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device) {
   const selected::Tiling tiling = selected::plan(problem, device);
   return to_text(tiling) +
-         to_text(selected::estimate(problem, tiling, selected::even_demand(problem), device),
-                 device) +
+         to_text(selected::traffic(problem, tiling, selected::even_demand(problem))) +
          schedules::report(selection_of(problem), device);
 }
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/demand.hpp"
 #include "operands/tiles.hpp"
 
 namespace assay::optimized::selected {

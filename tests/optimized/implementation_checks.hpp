@@ -12,6 +12,7 @@
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/buffer.hpp"
 #include "assay/optimized/options.hpp"
+#include "assay/optimized/traffic.hpp"
 #include "assay/spec/implementation.hpp"
 
 /// What the implementation of every operator promises.
@@ -42,23 +43,33 @@ inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& r
   return times;
 }
 
-/// Expects `count` metrics of the modelled A2, the makespan among them, and regimes after a run and
+/// Expects `count` metrics of the modelled A2, the traffic among them, and regimes after a run and
 /// not before.
 template <class Op>
 void expect_metrics(spec::Implementation<Op>& implementation, const std::function<void()>& run,
-                    std::size_t count, device::Cycles makespan) {
+                    std::size_t count, const optimized::Traffic& traffic) {
   EXPECT_EQ(implementation.name(), "optimized-a2");
   EXPECT_TRUE(implementation.metrics().empty());
   run();
   auto metrics = implementation.metrics();
   EXPECT_GT(std::erase_if(metrics, [](const auto& m) { return m.unit == spec::regime_unit; }), 0U);
   EXPECT_EQ(metrics.size(), count);
+  std::map<std::string, double> values;
   for (const auto& metric : metrics) {
     EXPECT_GT(metric.value, 0) << metric.name;
-    if (metric.name == "makespan") {
-      EXPECT_EQ(metric.value, makespan.count);
-    }
+    EXPECT_EQ(metric.unit, "B") << metric.name;
+    values[metric.name] = metric.value;
   }
+  EXPECT_EQ(values["gm_read"], static_cast<double>(traffic.read.count));
+  EXPECT_EQ(values["gm_written"], static_cast<double>(traffic.written.count));
+}
+
+/// Makes everything slower of which a table gives cycles.
+inline device::Spec slower(device::Spec spec) {
+  visit_quantities(spec, [](device::Quantity& quantity) {
+    if (quantity.unit.starts_with("cycle")) quantity.value *= 3;
+  });
+  return spec;
 }
 
 /// Whether the buffers of an attention's tiling lie behind each other within the five memories of

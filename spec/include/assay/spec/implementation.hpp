@@ -13,7 +13,7 @@
 
 namespace assay::spec {
 
-/// A quantity that an implementation reports of its last run, e.g. {"makespan", 12800, "cycle"}.
+/// A quantity that an implementation reports of its last run, e.g. {"gm_read", 12800, "B"}.
 struct Metric {
   std::string name;
   double value;

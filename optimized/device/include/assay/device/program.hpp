@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
 #include <vector>
 
-#include "assay/device/timeline.hpp"
+#include "assay/device/pipe.hpp"
+#include "assay/device/units.hpp"
 
 namespace assay::device {
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/device/ascend.hpp"
 #include "assay/device/units.hpp"
 
 namespace assay::device {
@@ -44,6 +45,17 @@ class Scratchpad {
   std::string name_;
   Bytes capacity_, alignment_, used_, high_water_;
   std::vector<Tile> tiles_;
+};
+
+/// The buffers of a cube core, empty.
+struct CubeBuffers {
+  Scratchpad l1, l0a, l0b, l0c;
+  explicit CubeBuffers(const Spec& spec);
+};
+/// The buffer of a vector core, empty.
+struct VectorBuffers {
+  Scratchpad ub;
+  explicit VectorBuffers(const Spec& spec);
 };
 
 }  // namespace assay::device

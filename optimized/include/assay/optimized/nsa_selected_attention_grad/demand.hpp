@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "assay/optimized/estimate.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+#include "assay/optimized/traffic.hpp"
 #include "assay/spec/implementation.hpp"
 
 namespace assay::optimized::selected {
@@ -16,10 +16,9 @@ using Demand = std::map<std::int64_t, std::int64_t>;
 /// The lists spread evenly over the blocks of their sequences.
 Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
-/// How the tiling would run: a key block of one key head is the work of a core and its two vector
-/// cores, those that are listed most dealt out first.
-Estimate estimate(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
-                  const Demand& demand, const device::Spec& device);
+/// Of a run with this tiling, where a key block of one key head is the work of a core.
+Traffic traffic(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
+                const Demand& demand);
 
 /// Key blocks that no token lists, that one tile of tokens lists, and several; tails of these
 /// tiles; where keys are kept.

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/traffic.hpp"
+
+namespace assay::optimized {
+
+/// Of a run with this tiling.
+Traffic traffic(const spec::FlashAttentionScoreGrad::Problem& problem, const Tiling& tiling);
+
+}  // namespace assay::optimized

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/device/units.hpp"
+#include "assay/optimized/block_plan.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::optimized {
+
+/// Bytes that a run moves between global memory and the cores, L2 hits included.
+struct Traffic {
+  device::Bytes read, written;
+
+  Traffic& operator+=(const Traffic& other) {
+    read += other.read, written += other.written;
+    return *this;
+  }
+  friend Traffic operator*(std::int64_t times, const Traffic& one) {
+    return {times * one.read, times * one.written};
+  }
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// What an implementation reports of a run: its traffic, and how much of each buffer its tiles
+/// take at most.
+std::vector<spec::Metric> metrics_of(const Traffic& traffic, const BlockPlan& plan);
+std::vector<spec::Metric> metrics_of(const Traffic& traffic);
+
+/// One line for people.
+std::string to_text(const Traffic& traffic);
+
+}  // namespace assay::optimized

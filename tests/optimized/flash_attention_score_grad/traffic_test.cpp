@@ -1,0 +1,119 @@
+#include "assay/optimized/flash_attention_score_grad/traffic.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../implementation_checks.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "oracle.hpp"
+
+namespace {
+
+using namespace assay;
+using Problem = spec::FlashAttentionScoreGrad::Problem;
+using optimized::Traffic;
+
+Traffic planned(const Problem& p) {
+  return optimized::traffic(p, optimized::plan(p, device::a2()));
+}
+
+/// One block of 16 x 16 of 64 channels in bf16, whose keys stay: by hand.
+TEST(Traffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
+  const Problem p = {.seq_q = 16, .seq_kv = 16, .head_dim = 64, .head_dim_v = 64};
+  ASSERT_TRUE(optimized::plan(p, device::a2()).keys_stay);
+  const std::int64_t rows = 16 * 64, scores = 16 * 16, statistics = 16 * 8 * 4;
+  const std::int64_t cube = (2 + 2 + 2) * rows * 2 + 2 * scores * 2;  // query, dy, keys; P and dS
+  const std::int64_t vector = 2 * scores * 4 + 3 * statistics;
+  const std::int64_t row_terms = 2 * rows * 2, store = 3 * rows * 4;
+  EXPECT_EQ(planned(p).read.count, cube + vector + row_terms + store);
+  const std::int64_t sums = 3 * rows * 4;  // of dq, dk, dv: cleared, and added to
+  EXPECT_EQ(planned(p).written.count,
+            2 * scores * 4 + 2 * scores * 2 + 2 * sums + statistics + 3 * rows * 2);
+}
+
+/// Whole blocks only, so that every score is read once.
+TEST(Traffic, CountsBiasAndDropoutBits) {
+  Problem p = {
+      .heads_q = 3, .heads_kv = 3, .seq_q = 1024, .seq_kv = 512, .head_dim = 64, .head_dim_v = 64};
+  const Traffic plain = planned(p);
+  const std::int64_t scores = score_count(p);
+  const auto more = [&](const Problem& with) {
+    return planned(with).read.count - plain.read.count;
+  };
+  Problem biased = p;
+  biased.pse_shift = spec::PseShape::bnss;
+  EXPECT_EQ(more(biased), 2 * scores);
+  biased.pse_shift = spec::PseShape::bn1s;
+  EXPECT_GT(more(biased), 0);
+  EXPECT_LT(more(biased), scores / 8);
+  Problem sloped = p;
+  sloped.pse_shift = spec::PseShape::slopes_n, sloped.pse_type = 2;
+  EXPECT_LT(more(sloped), scores / 100);
+  Problem dropped = p;
+  dropped.keep_prob = 0.5, dropped.drop_mask = spec::DropMask::exact;
+  EXPECT_EQ(more(dropped), scores / 8);
+}
+
+TEST(Traffic, CountsRopeAsMoreChannels) {
+  Problem p = {.input_layout = spec::Layout::tnd,
+               .heads_q = 4,
+               .heads_kv = 4,
+               .seq_q = 4096,
+               .seq_kv = 4096,
+               .head_dim = 128,
+               .head_dim_v = 128};
+  const Traffic plain = planned(p);
+  p.head_dim_rope = 64;
+  const Traffic roped = planned(p);
+  EXPECT_GT(roped.read, plain.read);
+  EXPECT_GT(roped.written, plain.written);
+}
+
+TEST(Traffic, OfAPackOfEqualSequencesIsThatOfABatch) {
+  Problem p = {.input_layout = spec::Layout::bsnd,
+               .batch = 5,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 700,
+               .seq_kv = 900,
+               .head_dim = 64,
+               .head_dim_v = 64,
+               .sparse_mode = 3,
+               .atten_mask = spec::MaskShape::compressed};
+  const Traffic batch = planned(p);
+  p.input_layout = spec::Layout::tnd;
+  p.lengths_q.assign(5, 700), p.lengths_kv.assign(5, 900);
+  EXPECT_EQ(planned(p), batch);
+}
+
+TEST(Traffic, OfACausalProblemIsAboutHalf) {
+  Problem p = {.seq_q = 8192, .seq_kv = 8192, .head_dim = 128, .head_dim_v = 128};
+  const auto full = static_cast<double>(planned(p).read.count);
+  p.sparse_mode = 3, p.atten_mask = spec::MaskShape::compressed;
+  const auto causal = static_cast<double>(planned(p).read.count);
+  EXPECT_GT(causal / full, 0.50);
+  EXPECT_LT(causal / full, 0.60);
+}
+
+TEST(Traffic, IsReportedByTheImplementationAfterARun) {
+  const test::Example example = {.problem = {.seq_q = 30, .seq_kv = 20}};
+  const auto implementation = optimized::flash_attention_score_grad(device::a2());
+  const auto run = [&] {
+    test::Op::Outputs outputs = test::outputs_of(example);
+    implementation->run(example.problem, test::inputs_of(example), outputs);
+  };
+  test::expect_metrics(*implementation, run, 7, planned(example.problem));
+}
+
+TEST(CostTable, ChangesNoOutputBit) {
+  const test::Example example = {.problem = {.heads_q = 2, .seq_q = 140, .seq_kv = 150}};
+  const test::Op::Inputs inputs = test::inputs_of(example);
+  test::Op::Outputs usual = test::outputs_of(example), slow = test::outputs_of(example);
+  optimized::flash_attention_score_grad(device::a2())->run(example.problem, inputs, usual);
+  optimized::flash_attention_score_grad(test::slower(device::a2()))
+      ->run(example.problem, inputs, slow);
+  EXPECT_EQ(usual.dq.bytes, slow.dq.bytes);
+  EXPECT_EQ(usual.dk.bytes, slow.dk.bytes);
+  EXPECT_EQ(usual.dv.bytes, slow.dv.bytes);
+}
+
+}  // namespace
