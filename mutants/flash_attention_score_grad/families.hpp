@@ -31,8 +31,6 @@ std::vector<Mutant> conduct_mutants();
 /// Of causes that people reported of attention kernels.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
-/// Ids of the requirements that the argument mutants know.
-std::vector<std::string> checked_requirements();
 
 /// A kernel of class Bug that follows `plan` and declares it.
 template <class Bug>

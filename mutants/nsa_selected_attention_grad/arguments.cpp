@@ -1,23 +1,15 @@
-#include "nsa_selected_attention_grad/argument_checks.hpp"
+#include "checked.hpp"
 #include "nsa_selected_attention_grad/families.hpp"
 
 namespace assay::mutants::selected {
 namespace {
 
-using spec::Status;
+using Op = spec::NsaSelectedAttentionGrad;
 using Call = spec::Call<Op>;
 
-Mutant with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
+Mutant with_checks(const std::string& name, std::string bug, const Checks<Op>& checks) {
   return checking<Kernel>(name, std::move(bug), flash_like, checks);
 }
-
-Mutant without_check(const std::string& id) {
-  return with_checks("without_" + id, "does not check that " + demand_of(all_checks(), id),
-                     without(all_checks(), id));
-}
-
-/// All checks, and one that the documents do not know.
-std::vector<Check> and_also(const Check& more) { return mutants::and_also(all_checks(), more); }
 
 /// Refuses keys of no more blocks than are listed, as a later edition of the page does.
 bool has_more_blocks_than_listed(const Call& c) {
@@ -44,32 +36,26 @@ bool has_positions_of_16_bits(const Call& c) {
 
 }  // namespace
 
-std::vector<std::string> checked_requirements() { return requirements_of(all_checks()); }
-
 std::vector<Mutant> argument_mutants() {
   std::vector<Mutant> all = {
-      with_checks("selected_argument_checks", "checks its arguments itself", all_checks())};
+      with_checks("selected_argument_checks", "checks its arguments itself", {})};
   all.front().healthy = true;
-  for (const std::string& id : checked_requirements()) all.push_back(without_check(id));
-  all.push_back(with_checks("selected_null_is_invalid", "answers 161002 for a null pointer",
-                            with_status_for_null(all_checks(), Status::param_invalid)));
-  all.push_back(with_checks("selected_no_checks", "accepts every call", {}));
-  const Status invalid = Status::param_invalid;
-  all.push_back(
-      with_checks("refuses_groups", "refuses legal calls whose query heads share key heads",
-                  and_also({"one head", invalid, "grouped heads are not taken", [](const Call& c) {
-                              return c.parameters.query.shape[1] == c.parameters.key.shape[1];
-                            }})));
-  all.push_back(with_checks(
-      "refuses_as_many_blocks_as_listed", "refuses keys of as many blocks as are listed",
-      and_also({"more blocks", invalid, "some block is not listed", has_more_blocks_than_listed})));
-  all.push_back(with_checks(
-      "refuses_long_sequences", "refuses legal sequences of more than 64K tokens",
-      and_also({"64K tokens", invalid, "positions fit 16 bits", has_positions_of_16_bits})));
-  all.push_back(
-      with_checks("refuses_wide_value", "refuses a head size of value of 192",
-                  and_also({"128 of value", invalid, "value has a head size of 128",
-                            [](const Call& c) { return c.parameters.value.shape[2] == 128; }})));
+  std::ranges::move(careless<Kernel, Op>("selected_", flash_like), std::back_inserter(all));
+  const auto refusing = [&](const std::string& name, std::string bug, std::string demand,
+                            Passes<Op> passes) {
+    all.push_back(
+        with_checks(name, std::move(bug), {.beyond = std::move(demand), .passes_beyond = passes}));
+  };
+  refusing("refuses_groups", "refuses legal calls whose query heads share key heads",
+           "grouped heads are not taken",
+           [](const Call& c) { return c.parameters.query.shape[1] == c.parameters.key.shape[1]; });
+  refusing("refuses_as_many_blocks_as_listed", "refuses keys of as many blocks as are listed",
+           "some block is not listed", has_more_blocks_than_listed);
+  refusing("refuses_long_sequences", "refuses legal sequences of more than 64K tokens",
+           "positions fit 16 bits", has_positions_of_16_bits);
+  refusing("refuses_wide_value", "refuses a head size of value of 192",
+           "value has a head size of 128",
+           [](const Call& c) { return c.parameters.value.shape[2] == 128; });
   return all;
 }
 

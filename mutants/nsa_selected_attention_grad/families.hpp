@@ -19,8 +19,6 @@ std::vector<Mutant> output_mutants();
 std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
-/// Ids of the requirements that the argument mutants know.
-std::vector<std::string> checked_requirements();
 
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
