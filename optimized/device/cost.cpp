@@ -50,10 +50,6 @@ Cycles gm_to_l1_transfer(const Spec& spec, const Region& region) {
   return {static_cast<double>(region.rows) * row};
 }
 
-Cycles gm_to_l1(const Spec& spec, const Region& region) {
-  return Cycles{spec.rates.gm_to_l1_start.value} + gm_to_l1_transfer(spec, region);
-}
-
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain) {
   return fixpipe(spec, fp32, fp32, drain);
 }

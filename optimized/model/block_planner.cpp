@@ -105,7 +105,7 @@ class Planner {
   Bytes record(const device::Scratchpad& pad) {
     for (const auto& tile : pad.tiles())
       plan_.buffers.push_back({pad.name(), tile.what, tile.offset, tile.size});
-    return pad.high_water();
+    return pad.used();
   }
 
   Bytes operand(std::int64_t dim) const {

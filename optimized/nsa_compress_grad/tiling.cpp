@@ -106,7 +106,7 @@ class Planner {
     for (const auto& [what, size] : pieces(tiling_, element_)) ub.allocate(size, what);
     for (const auto& tile : ub.tiles())
       tiling_.buffers.push_back({ub.name(), tile.what, tile.offset, tile.size});
-    tiling_.ub = ub.high_water();
+    tiling_.ub = ub.used();
   }
 
  private:

@@ -32,7 +32,7 @@ TEST(Cost, OfAPureStreamReachesTheBandwidth) {
   const Spec spec = a2();
   const double bytes = 64.0 * 1024 * 1024;
   const Bytes size = {static_cast<std::int64_t>(bytes)};
-  EXPECT_NEAR(bytes / gm_to_l1(spec, {.rows = 1, .row = size}).count, 88, 0.1);
+  EXPECT_NEAR(bytes / gm_to_l1_transfer(spec, {.rows = 1, .row = size}).count, 88, 0.1);
   EXPECT_NEAR(bytes / gm_to_ub(spec, size).count, 64, 0.1);
   EXPECT_NEAR(bytes / ub_to_gm(spec, size).count, 80, 0.1);
   EXPECT_NEAR(bytes / seconds_of(spec, hbm_time(spec, size)), 0.93 * 1.6e12, 1);

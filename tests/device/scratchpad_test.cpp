@@ -33,21 +33,4 @@ TEST(Scratchpad, NamesBufferTileBytesOffsetAndLimitOfAnOverflow) {
   EXPECT_EQ(pad.used().count, 196608);
 }
 
-TEST(Scratchpad, RemembersTheMostThatWasInUse) {
-  Scratchpad pad = ub();
-  pad.allocate({1024}, "kept");
-  const Bytes mark = pad.used();
-  pad.allocate({4096}, "passing");
-  pad.release(mark);
-  pad.allocate({32}, "later");
-  EXPECT_EQ(pad.high_water().count, 5120);
-  EXPECT_EQ(pad.used().count, 1056);
-  EXPECT_EQ(pad.tiles().size(), 2U);
-}
-
-TEST(Scratchpad, RefusesToReleaseWhatIsNotInUse) {
-  Scratchpad pad = ub();
-  EXPECT_THROW(pad.release({1}), DeviceFault);
-}
-
 }  // namespace

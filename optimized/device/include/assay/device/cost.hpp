@@ -34,7 +34,6 @@ std::vector<Bytes> packages(Bytes row);
 Cycles mmad(const Spec& spec, const Mmad& step);
 Cycles l1_to_l0a(const Spec& spec, Bytes size);
 Cycles l1_to_l0b(const Spec& spec, Bytes size);
-Cycles gm_to_l1(const Spec& spec, const Region& region);
 /// A transfer is what a move costs beside its start, which queued moves hide.
 Cycles gm_to_l1_transfer(const Spec& spec, const Region& region);
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain);

@@ -16,7 +16,7 @@ class DeviceFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One on-chip buffer of a core: hands out tiles and remembers the most that was in use.
+/// One on-chip buffer of a core, which hands out tiles one behind the other.
 class Scratchpad {
  public:
   /// A part of the buffer that was handed out.
@@ -32,18 +32,14 @@ class Scratchpad {
   /// Errors: DeviceFault if they do not fit.
   Bytes allocate(Bytes size, std::string_view what);
 
-  /// Frees every tile from `mark` on; a mark is an earlier value of used().
-  void release(Bytes mark);
-
   const std::string& name() const { return name_; }
   Bytes capacity() const { return capacity_; }
   Bytes used() const { return used_; }
-  Bytes high_water() const { return high_water_; }
   const std::vector<Tile>& tiles() const { return tiles_; }
 
  private:
   std::string name_;
-  Bytes capacity_, alignment_, used_, high_water_;
+  Bytes capacity_, alignment_, used_;
   std::vector<Tile> tiles_;
 };
 
