@@ -18,7 +18,7 @@ namespace {
 /// Values that a factor may still take, one bit each. A search copies those of all factors at every
 /// step: they lie on the stack.
 using Domain = std::uint64_t;
-constexpr std::size_t most_factors = 64, most_values = 64;
+constexpr std::size_t most_factors = 64, most_values = 63;
 using Domains = boost::container::static_vector<Domain, most_factors>;
 /// Factors that are settled, each once.
 using Settled = boost::container::static_vector<std::size_t, most_factors>;
@@ -65,7 +65,8 @@ struct ChoiceSpace::Tables {
     if (sizes.size() > most_factors || std::ranges::any_of(sizes, [](std::size_t size) {
           return size == 0 || size > most_values;
         }))
-      throw std::logic_error("ChoiceSpace: more factors or values than 64, or a factor of none");
+      throw std::logic_error(
+          "ChoiceSpace: more than 64 factors, more than 63 values of one, or a factor of none");
   }
   Tables(std::vector<std::size_t> of, const std::vector<Exclusion>& exclusions)
       : Tables(std::move(of)) {

@@ -36,7 +36,7 @@ struct Exclusion {
   std::function<bool(const Choice&)> excludes;  ///< asked when all of them are decided
 };
 
-/// At most 64 factors with at most 64 values each, and what excludes what. Made once: every
+/// At most 64 factors with at most 63 values each, and what excludes what. Made once: every
 /// exclusion is asked for each combination of its factors' values. Errors: std::logic_error for an
 /// exclusion of unknown or unordered factors, for more factors or values, and for a factor of none.
 class ChoiceSpace {

@@ -94,10 +94,14 @@ TEST(ChoiceSpace, BlamesTheFewestRowsThatTogetherForbid) {
   EXPECT_EQ(space.blamed(of(0, 0, undecided)), Reasons{});
 }
 
-TEST(ChoiceSpace, RefusesAnExclusionOfUnknownFactors) {
+TEST(ChoiceSpace, RefusesUnknownFactorsAndMoreThanItHolds) {
   const auto never = [](const Choice&) { return false; };
   EXPECT_THROW(ChoiceSpace({2, 2}, {{forbids("A"), {0, 2}, never}}), std::logic_error);
   EXPECT_THROW(ChoiceSpace({2, 2}, {{forbids("A"), {1, 0}, never}}), std::logic_error);
+  EXPECT_NO_THROW(ChoiceSpace({63, 1}, {}));
+  EXPECT_THROW(ChoiceSpace({64}, {}), std::logic_error);
+  EXPECT_THROW(ChoiceSpace({2, 0}, {}), std::logic_error);
+  EXPECT_THROW(ChoiceSpace(std::vector<std::size_t>(65, 2), {}), std::logic_error);
 }
 
 TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
