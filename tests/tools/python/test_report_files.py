@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,17 @@ def test_a_large_report_takes_less_room_than_its_file(report: Path, tmp_path: Pa
     large = tmp_path / "large.json"
     with large.open("w", encoding="utf-8") as file:
         file.write("\n".join(head) + "\n")
-        for _ in range(60_000_000 // len(last)):
+        for _ in range(24_000_000 // len(last)):
             file.write(last + ",\n")
         file.write(f"{last}\n{end}\n")
     code = ("import resource, sys, assay; before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; "
             "assay.read_reports(sys.argv[1]); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)")
     told = subprocess.run([sys.executable, "-c", code, large], check=True, capture_output=True, text=True)
     assert int(told.stdout) * 1024 < large.stat().st_size
+
+
+def test_outputs_of_a_file_are_judged_again_by_the_line_of_their_report(report: Path) -> None:
+    read = assay.read_reports(report)[0]
+    of_a_file = replace(read, members={**read.members, "outputs_file": "of a kernel.h5"})
+    assert read.replay.startswith(f"{read.program} run ")
+    assert of_a_file.replay == f"{read.program} check 'of a kernel.h5' --implementation={read.implementation} --case={read.id}"

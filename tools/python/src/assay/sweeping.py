@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 from assay.implementation import Function, Implementation
 from assay.judging import command_of
 from assay.program import AssayError, Program, find_program
+from assay.report_files import read_report
 from assay.reports import Reports, read_reports
 
 _OWN_FLAGS = ("--implementation", "--report", "--shard")  # of the words that are made here
@@ -25,7 +25,6 @@ _OF_MERGE = {
 _STORES = ("--store", "--resume")
 _ENDS_EARLY = ("--budget", "--fail-fast")  # of parts that may be joined unfinished
 _ENDED = (0, 1, 3)  # exit codes of a sweep that has a result
-_TOO_FEW = re.compile(r"^only \d+ of \d+ cases were judged by numbers; .*$", re.MULTILINE)
 
 
 class Future(Protocol):
@@ -80,15 +79,15 @@ def sweep(
         written = Path(folder) / "report.json" if report is None else Path(report)
         asked = _asked(files | {"report": written}, require_judged)
         if executor is None:
-            told = tool.run([*words, *asked], accepted=_ENDED, leaves=written)
+            tool.run([*words, *asked], accepted=_ENDED, leaves=written)
         else:
             _refuse_for_parts(flags)
             asked += [*_with_values(flags, ("--baseline",)), *(flag for flag in flags if flag == "--force")]
             if _has(flags, _ENDS_EARLY):
                 asked.append("--unfinished")
             texts = _run_parts(tool, words, executor, parts)
-            told = tool.run(["merge", *_kept(texts, Path(folder)), *asked], _ENDED, leaves=written)
-        return _judged_enough(told, read_reports(written))
+            tool.run(["merge", *_kept(texts, Path(folder)), *asked], _ENDED, leaves=written)
+        return _judged_enough(written, max(require_judged, _least_of(flags)))
 
 
 def run_part(program: str, words: Sequence[str], part: str) -> str:
@@ -133,10 +132,19 @@ def _asked(files: Mapping[str, str | os.PathLike[str] | None], require_judged: i
     return [*(f"--{name}={file}" for name, file in given.items()), *judged]
 
 
-def _judged_enough(told: str, reports: Reports) -> Reports:
-    """The reports. Where they are too few that is an error, unless a failure says more."""
-    if (few := _TOO_FEW.search(told)) and not reports.failures:
-        raise AssayError(few[0])
+def _least_of(flags: Sequence[str]) -> int:
+    """What the flag --require-judged demands; 0 without."""
+    words = _with_values(flags, ("--require-judged",))
+    return int(words[-1].rpartition("=")[2]) if words else 0
+
+
+def _judged_enough(file: Path, least: int) -> Reports:
+    """The reports of a file. Where they are too few that is an error, unless a failure says more."""
+    reports = read_reports(file)
+    if least > 0 and not reports.failures:
+        of = read_report(file)[0]["summary"]
+        if of["value_cases"] < least:
+            raise AssayError(f"only {of['value_cases']} of {of['planned']} cases were judged by numbers; --require-judged is {least}")
     return reports
 
 
