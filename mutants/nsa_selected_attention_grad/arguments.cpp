@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "checked.hpp"
 #include "nsa_selected_attention_grad/families.hpp"
 

@@ -27,7 +27,7 @@ static_assert(channel_number <= last_child_number && lifeline_number <= last_chi
 
 /// How often the memory is looked at, how often closely, and how long a worker may take to leave.
 constexpr milliseconds memory_interval{10}, close_interval{100};
-constexpr milliseconds leave_time{2000}, crash_time{1000};
+constexpr milliseconds leave_time{2000}, crash_time{5000};
 /// How long something is awaited behind its answers: what cannot be seen, and what threads may do.
 constexpr milliseconds settling_time{2}, threads_time{20};
 constexpr std::chrono::microseconds settling_interval{500};

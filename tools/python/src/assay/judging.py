@@ -127,6 +127,8 @@ class _Judge:
 
     def _repeatable(self, report: Report) -> Report:
         """The report with what repeats it: a command where another process finds the function, else a call in Python."""
+        # The file of the outputs was our own, and goes with this call.
+        report = replace(report, members={name: of for name, of in report.members.items() if name != "outputs_file"})
         if self.served:
             line = replace(report, implementation=self.served, program=self.program.shown, repeated_by=None).replay
         else:
