@@ -36,7 +36,7 @@ double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 /// The order of the vendor's templates: scores and dP, softmax, then dv, dk and dq.
 BlockTraffic traffic_of(const BlockOperands& of, const BlockPlan& plan) {
   const std::int64_t channels = of.head_dim + of.head_dim_rope;
-  const auto rows = [&](std::int64_t dim) { return Bytes{plan.rows * dim * of.element}; };
+  const auto rows = [&](std::int64_t dim) { return Bytes{of.query_rows * dim * of.element}; };
   const auto keys = [&](std::int64_t dim) { return Bytes{plan.columns * dim * of.element}; };
   const Bytes scores = {plan.rows * plan.columns * fp32_bytes};
   const Bytes staged = {plan.rows * plan.columns * of.element};

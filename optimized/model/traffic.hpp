@@ -19,6 +19,7 @@ struct BlockCounts {
 
 /// What the traffic of a block depends on beside its plan.
 struct BlockOperands {
+  std::int64_t query_rows;  ///< of query and dy that are read for a block: not more than it has
   std::int64_t head_dim, head_dim_rope, head_dim_v;
   std::int64_t element;  ///< bytes
   /// What a vector core reads for so many rows beside scores, dP and statistics.

@@ -54,7 +54,8 @@ Demand even_demand(const Problem& p) {
 
 Traffic traffic(const Problem& p, const Tiling& t, const Demand& demand) {
   const BlockTraffic of_block = traffic_of(
-      {.head_dim = p.head_dim,
+      {.query_rows = t.tokens * p.group(),
+       .head_dim = p.head_dim,
        .head_dim_rope = 0,
        .head_dim_v = p.head_dim_v,
        .element = spec::size_of(p.dtype),

@@ -53,7 +53,8 @@ Traffic passes(const Problem& p) {
 Traffic traffic(const Problem& p, const Tiling& t) {
   const schedules::Features features = features_of(p);
   const BlockTraffic of_block =
-      traffic_of({.head_dim = p.head_dim,
+      traffic_of({.query_rows = t.rows,
+                  .head_dim = p.head_dim,
                   .head_dim_rope = p.head_dim_rope,
                   .head_dim_v = p.head_dim_v,
                   .element = spec::size_of(p.dtype),

@@ -158,9 +158,9 @@ RC_GTEST_PROP(SelectedDemand, SpreadsEveryListOverTheBlocks, ()) {
   RC_ASSERT(listed == topk_extents(p).rows() * p.selected_block_count);
 }
 
-/// Four tokens list one of two blocks of 16 keys each: by hand.
+/// Four tokens list one of two blocks of 16 keys each: by hand. Rows that pad a block are not read.
 TEST(SelectedTraffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
-  const Problem p = {.heads_q = 4,
+  const Problem p = {.heads_q = 3,
                      .seq_q = 4,
                      .seq_kv = 32,
                      .head_dim = 16,
@@ -169,9 +169,10 @@ TEST(SelectedTraffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
                      .selected_block_count = 1};
   const Tiling tiling = plan(p, device::a2());
   ASSERT_TRUE(tiling.keys_stay);
-  const std::int64_t rows = tiling.rows * 16 * 2, keys = 16 * 16 * 2, scores = tiling.rows * 16;
-  const std::int64_t q = 4 * 4, kv = 32, gradients = (q + 2 * kv) * 16, statistics = 8 * 4;
-  const std::int64_t tokens_of_half = device::ceil_divide(tiling.rows / 2, 4);
+  const std::int64_t rows = tiling.tokens * 3 * 16 * 2, keys = 16 * 16 * 2,
+                     scores = tiling.rows * 16;
+  const std::int64_t q = 4 * 3, kv = 32, gradients = (q + 2 * kv) * 16, statistics = 8 * 4;
+  const std::int64_t tokens_of_half = device::ceil_divide(tiling.rows / 2, 3);
   const Traffic one = traffic(p, tiling, {{0, 1}, {4, 1}});
   EXPECT_EQ(one.read.count,
             4 * rows + 2 * scores * 2 + 2 * 2 * keys  // keys of the other block, too
