@@ -45,9 +45,9 @@ std::vector<Mutant> argument_mutants() {
   };
   refusing("compress_refuses_empty", "refuses legal calls with an empty sequence",
            "sums rise strictly", has_no_empty_sequence);
-  refusing("compress_refuses_rests", "refuses legal calls whose windows are no whole strides",
+  refusing("compress_refuses_rests", "refuses legal calls whose windows are not whole strides",
            "windows are whole strides", has_whole_strides);
-  refusing("compress_refuses_head_sizes", "refuses legal calls whose D is no multiple of 16",
+  refusing("compress_refuses_head_sizes", "refuses legal calls whose D is not a multiple of 16",
            "D is a multiple of 16", has_whole_granules);
   return all;
 }

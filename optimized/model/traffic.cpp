@@ -43,7 +43,7 @@ BlockTraffic traffic_of(const BlockOperands& of, const BlockPlan& plan) {
 
   BlockTraffic all;
   all.block = softmax_of(of, plan);
-  // Query and dy are read for scores and dP, and again for dk and dv, beside P and dS.
+  // Query and dy are read twice: for scores and dP, and together with P and dS for dk and dv.
   all.block.read += 2 * rows(channels) + 2 * rows(of.head_dim_v) + 2 * staged;
   all.block.written += 2 * scores + Bytes{plan.rows * channels * fp32_bytes};
   all.record.written += Bytes{plan.columns * (channels + of.head_dim_v) * fp32_bytes};

@@ -6,8 +6,7 @@
 
 namespace assay::optimized {
 
-/// What a block of scores moves, what is moved once for a record of blocks under one key tile, and
-/// what once for a key tile.
+/// Traffic of one block of scores, of one record of blocks under a key tile, and of one key tile.
 struct BlockTraffic {
   Traffic block, record, key_tile;
 };
@@ -17,12 +16,12 @@ struct BlockCounts {
   std::int64_t blocks, records, key_tiles;
 };
 
-/// What the traffic of a block depends on beside its plan.
+/// Sizes that determine the traffic of a block, in addition to its plan.
 struct BlockOperands {
   std::int64_t query_rows;  ///< of query and dy that are read for a block: not more than it has
   std::int64_t head_dim, head_dim_rope, head_dim_v;
   std::int64_t element;  ///< bytes
-  /// What a vector core reads for so many rows beside scores, dP and statistics.
+  /// Bytes that a vector core reads for `rows` rows in addition to scores, dP and statistics.
   std::function<device::Bytes(std::int64_t rows)> features;
 };
 

@@ -23,8 +23,8 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// What an implementation reports of a run: its traffic, and how much of each buffer its tiles
-/// take at most.
+/// Metrics that an implementation reports after a run: its traffic and the peak use of each
+/// buffer.
 std::vector<spec::Metric> metrics_of(const Traffic& traffic, const BlockPlan& plan);
 std::vector<spec::Metric> metrics_of(const Traffic& traffic);
 

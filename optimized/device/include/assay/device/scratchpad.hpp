@@ -16,7 +16,7 @@ class DeviceFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One on-chip buffer of a core, which hands out tiles one behind the other.
+/// One on-chip buffer of a core. It places each tile after the previous one.
 class Scratchpad {
  public:
   /// A part of the buffer that was handed out.
@@ -28,7 +28,7 @@ class Scratchpad {
   Scratchpad(std::string_view name, Bytes capacity, Bytes alignment)
       : name_(name), capacity_(capacity), alignment_(alignment) {}
 
-  /// Reserves `size` bytes behind what is in use; returns their offset.
+  /// Reserves `size` bytes after the bytes in use and returns their offset.
   /// Errors: DeviceFault if they do not fit.
   Bytes allocate(Bytes size, std::string_view what);
 

@@ -5,7 +5,7 @@
 
 namespace assay::optimized {
 
-/// Of a run with this tiling.
+/// Traffic of a run with this tiling.
 Traffic traffic(const spec::FlashAttentionScoreGrad::Problem& problem, const Tiling& tiling);
 
 }  // namespace assay::optimized

@@ -5,8 +5,8 @@
 
 namespace assay::optimized::compress {
 
-/// Of a run with this tiling: every item, a slice of the channels of a head and a part of the
-/// tokens, goes through one vector core.
+/// Traffic of a run with this tiling. One vector core handles each item, which is a slice of the
+/// channels of a head and a part of the tokens.
 Traffic traffic(const spec::NsaCompressGrad::Problem& problem, const Tiling& tiling);
 
 }  // namespace assay::optimized::compress

@@ -16,7 +16,7 @@ using Demand = std::map<std::int64_t, std::int64_t>;
 /// The lists spread evenly over the blocks of their sequences.
 Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
-/// Of a run with this tiling, where a key block of one key head is the work of a core.
+/// Traffic of a run with this tiling, in which a core handles one key block of one key head.
 Traffic traffic(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
                 const Demand& demand);
 
