@@ -12,21 +12,34 @@
 
 namespace assay::mutants {
 
-/// Whether a kernel passes a call.
+/// Returns whether a kernel accepts a call.
 template <class Op>
-using Passes = bool (*)(const spec::Call<Op>& call);
+using Accepts = bool (*)(const spec::Call<Op>& call);
 
-/// How a kernel checks its arguments: by the table of requirements, but for what is said here.
+/// Differences between a kernel's argument checks and the table of requirements.
 template <class Op>
 struct Checks {
-  std::string left_out = {};  ///< id of the requirement that is not checked
-  bool are_strict = false;    ///< what is open or disputed is refused, too
+  bool are_none = false;      ///< the kernel accepts every call
+  std::string left_out = {};  ///< id of the requirement that the kernel does not check
+  bool are_strict = false;    ///< the kernel also refuses calls that are open or disputed
   spec::Status for_null = spec::Status::param_nullptr;
-  std::string looked_at_otherwise = {};  ///< id of the requirement that is asked in another way:
-  Passes<Op> otherwise = nullptr;
-  std::string beyond = {};  ///< what is demanded of calls that the table allows:
-  Passes<Op> passes_beyond = nullptr;
+  std::string replaced = {};  ///< id of the requirement that the kernel checks with `replacement`
+  Accepts<Op> replacement = nullptr;
+  std::string extra_demand = {};  ///< describes `extra`, a check that no document asks for
+  Accepts<Op> extra = nullptr;
 };
+
+/// Returns the first requirement that makes a kernel with these checks refuse `call`, or null.
+template <class Op>
+const spec::Requirement<Op>* refused_by(const spec::Call<Op>& call, const Checks<Op>& checks = {}) {
+  if (checks.are_none) return nullptr;
+  for (const spec::Requirement<Op>& one : Op::requirements()) {
+    if (one.id == checks.left_out) continue;
+    if (!checks.are_strict && !one.binds(call.entry_point, {})) continue;
+    if (!(one.id == checks.replaced ? checks.replacement : one.holds)(call)) return &one;
+  }
+  return nullptr;
+}
 
 /// A kernel whose phase 1 makes these checks.
 template <class Op, class Kernel>
@@ -38,42 +51,22 @@ class CheckedKernel : public Kernel {
 
   bool checks_arguments() const override { return true; }
   void check(const spec::Call<Op>& call) const override {
-    for (const spec::Requirement<Op>& one : Op::requirements())
-      if (is_checked(one, call) && !passes(one, call))
-        refuse(one.id, one.statement, status_of(one));
-    if (checks_.passes_beyond != nullptr && !checks_.passes_beyond(call))
-      refuse("beyond the documents", checks_.beyond, spec::Status::param_invalid);
+    if (const auto* broken = refused_by(call, checks_)) {
+      const bool is_null = broken->status.code == spec::Status::param_nullptr;
+      const spec::Status status = broken->status.any ? spec::Status::param_invalid
+                                  : is_null          ? checks_.for_null
+                                                     : broken->status.code;
+      throw spec::Rejected(status, std::string(broken->id) + ": " + std::string(broken->statement));
+    }
+    if (checks_.extra != nullptr && !checks_.extra(call))
+      throw spec::Rejected(spec::Status::param_invalid, checks_.extra_demand);
   }
 
  private:
-  bool is_checked(const spec::Requirement<Op>& one, const spec::Call<Op>& call) const {
-    return one.id != checks_.left_out && (checks_.are_strict || one.binds(call.entry_point, {}));
-  }
-  bool passes(const spec::Requirement<Op>& one, const spec::Call<Op>& call) const {
-    return one.id == checks_.looked_at_otherwise ? checks_.otherwise(call) : one.holds(call);
-  }
-  spec::Status status_of(const spec::Requirement<Op>& one) const {
-    if (one.status.any) return spec::Status::param_invalid;
-    return one.status.code == spec::Status::param_nullptr ? checks_.for_null : one.status.code;
-  }
-  [[noreturn]] static void refuse(std::string_view id, std::string_view demand,
-                                  spec::Status status) {
-    throw spec::Rejected(status, std::string(id) + ": " + std::string(demand));
-  }
-
   Checks<Op> checks_;
 };
 
-/// A kernel whose phase 1 passes every call.
-template <class Op, class Kernel>
-class UncheckedKernel : public Kernel {
- public:
-  using Kernel::Kernel;
-  bool checks_arguments() const override { return true; }
-  void check(const spec::Call<Op>&) const override {}
-};
-
-/// A kernel that follows `plan` and checks its arguments so: `bug` says what is wrong with it.
+/// A kernel that follows `plan` and makes these checks; `bug` describes their fault.
 template <class Kernel, class Op, class Plan>
 MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan,
                       const Checks<Op>& checks) {
@@ -86,7 +79,7 @@ MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan
           }};
 }
 
-/// The requirements that a kernel has to check, and which some call breaks alone.
+/// Requirements that a kernel must check and that some call breaks without breaking another one.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> checked_requirements() {
   std::vector<const spec::Requirement<Op>*> checked;
@@ -98,26 +91,32 @@ std::vector<const spec::Requirement<Op>*> checked_requirements() {
   return checked;
 }
 
-/// Kernels that check all but one requirement, each another one; one that answers 161002 for a null
-/// pointer; and one that checks nothing. Their names begin with `prefix`, but for those of one.
+/// A legal kind of call that a kernel refuses.
+template <class Op>
+struct ExtraCheck {
+  std::string name, bug, demand;
+  Accepts<Op> accepts;
+};
+
+/// The injected faults that every operator has in its argument checks: each requirement left out,
+/// 161002 for a null pointer, no checks at all, and these extra checks. `prefix` begins the names
+/// that the operators would share.
 template <class Kernel, class Op, class Plan>
-std::vector<MutantOf<Op>> careless(const std::string& prefix, const Plan& plan) {
+std::vector<MutantOf<Op>> careless(const std::string& prefix, const Plan& plan,
+                                   const std::vector<ExtraCheck<Op>>& extra) {
   std::vector<MutantOf<Op>> all;
+  const auto add = [&](const std::string& name, std::string bug, const Checks<Op>& checks) {
+    all.push_back(checking<Kernel>(name, std::move(bug), plan, checks));
+  };
   for (const spec::Requirement<Op>* one : checked_requirements<Op>()) {
     const std::string id(one->id);
-    all.push_back(checking<Kernel, Op>(
-        "without_" + id, "does not check: " + std::string(one->statement), plan, {.left_out = id}));
+    add("without_" + id, "does not check: " + std::string(one->statement), {.left_out = id});
   }
-  all.push_back(checking<Kernel, Op>(prefix + "null_is_invalid",
-                                     "answers 161002 for a null pointer", plan,
-                                     {.for_null = spec::Status::param_invalid}));
-  all.push_back(MutantOf<Op>{.name = prefix + "no_checks",
-                             .bug = "accepts every call",
-                             .healthy = false,
-                             .subject = Subject::arguments,
-                             .make = [name = prefix + "no_checks", plan] {
-                               return std::make_unique<UncheckedKernel<Op, Kernel>>(name, plan);
-                             }});
+  add(prefix + "null_is_invalid", "answers 161002 for a null pointer",
+      {.for_null = spec::Status::param_invalid});
+  add(prefix + "no_checks", "accepts every call", {.are_none = true});
+  for (const ExtraCheck<Op>& one : extra)
+    add(one.name, one.bug, {.extra_demand = one.demand, .extra = one.accepts});
   return all;
 }
 

@@ -68,7 +68,7 @@ bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const A
   for (std::uint64_t lot = 1; lot <= enough && !survey.is_free(at); ++lot) {
     const auto choice = random_completion(space, open, representatives + lot);
     if (!choice) return false;
-    const auto& among = survey.broken[at];  // of these alone is asked whether all break them
+    const auto& among = survey.broken[at];  // other requirements no longer matter here
     survey.take(at, ask(*choice, representatives + lot, among ? *among : Ids()));
   }
   return !survey.is_free(at);

@@ -18,7 +18,7 @@ namespace assay::conformance {
 
 /// The requirements that forbid a case, by their ids in the order of their table: what its call
 /// breaks and binds, a product that does not offer the entry point included. What is open or
-/// disputed forbids nothing. Asked are those `among` which they are to be found; none: all.
+/// disputed forbids nothing. Checks only the ids in `among`, or every requirement if it is empty.
 template <class Op>
 std::vector<std::string_view> forbidden_by(const Case<Op>& c,
                                            std::span<const std::string_view> among = {}) {
@@ -43,8 +43,8 @@ auto drawn_legally(Draw&& draw) {
   return c;
 }
 
-/// The requirements among these, of all where there are none, that forbid what `lot` draws of a
-/// choice.
+/// Returns the requirements that forbid the call which `lot` draws for a choice. Checks only the
+/// ids in `among`, or every requirement if it is empty.
 using Asking = std::function<std::vector<std::string_view>(
     const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among)>;
 

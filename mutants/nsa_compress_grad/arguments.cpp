@@ -9,10 +9,6 @@ namespace {
 
 using CompressCall = spec::Call<Op>;
 
-Mutant with_checks(const std::string& name, std::string bug, const Checks<Op>& checks) {
-  return checking<Kernel>(name, std::move(bug), device_like, checks);
-}
-
 bool has_no_empty_sequence(const CompressCall& c) {
   const auto& sums = c.parameters.act_seq_len;
   return !sums || sums->empty() ||
@@ -33,22 +29,21 @@ bool has_whole_strides(const CompressCall& c) {
 
 std::vector<Mutant> argument_mutants() {
   std::vector<Mutant> all = {
-      with_checks("compress_argument_checks", "checks its arguments itself", {}),
-      with_checks("compress_strict_checks", "refuses what is open or disputed, too",
-                  {.are_strict = true})};
+      checking<Kernel, Op>("compress_argument_checks", "checks its arguments itself", device_like,
+                           {}),
+      checking<Kernel, Op>("compress_strict_checks", "refuses what is open or disputed, too",
+                           device_like, {.are_strict = true})};
   for (Mutant& mutant : all) mutant.healthy = true;
-  std::ranges::move(careless<Kernel, Op>("compress_", device_like), std::back_inserter(all));
-  const auto refusing = [&](const std::string& name, std::string bug, std::string demand,
-                            Passes<Op> passes) {
-    all.push_back(
-        with_checks(name, std::move(bug), {.beyond = std::move(demand), .passes_beyond = passes}));
-  };
-  refusing("compress_refuses_empty", "refuses legal calls with an empty sequence",
-           "sums rise strictly", has_no_empty_sequence);
-  refusing("compress_refuses_rests", "refuses legal calls whose windows are not whole strides",
-           "windows are whole strides", has_whole_strides);
-  refusing("compress_refuses_head_sizes", "refuses legal calls whose D is not a multiple of 16",
-           "D is a multiple of 16", has_whole_granules);
+  std::ranges::move(
+      careless<Kernel, Op>(
+          "compress_", device_like,
+          {{"compress_refuses_empty", "refuses legal calls with an empty sequence",
+            "sums must rise strictly", has_no_empty_sequence},
+           {"compress_refuses_rests", "refuses legal calls whose windows are not whole strides",
+            "windows must be whole strides", has_whole_strides},
+           {"compress_refuses_head_sizes", "refuses legal calls whose D is not a multiple of 16",
+            "D must be a multiple of 16", has_whole_granules}}),
+      std::back_inserter(all));
   return all;
 }
 

@@ -13,7 +13,7 @@ using FlashCall = spec::Call<Op>;
 
 constexpr const char* compressed_mask = "FAG-C67b";
 
-/// In sparse_mode 6 the mask is looked at as if the mode were 3.
+/// Checks the mask of sparse_mode 6 as if the mode were 3.
 bool has_square_mask(const FlashCall& call) {
   FlashCall other = call;
   spec::Shape& shape = other.parameters.atten_mask.shape;
@@ -23,7 +23,7 @@ bool has_square_mask(const FlashCall& call) {
   return true;
 }
 
-/// Of legal calls: the axis of heads, or of heads and channels, is alike.
+/// Compares the axis of heads, or of heads and channels, of query and key in a legal call.
 bool has_as_many_heads(const FlashCall& c) {
   const std::string& layout = *c.attributes.input_layout;
   const std::size_t heads = layout.find('N');
@@ -31,22 +31,20 @@ bool has_as_many_heads(const FlashCall& c) {
   return c.parameters.query.shape[axis] == c.parameters.key.shape[axis];
 }
 
-Mutant with_checks(const std::string& name, std::string bug, const Checks<Op>& checks) {
-  return checking<Kernel>(name, std::move(bug), flash_like, checks);
-}
-
 }  // namespace
 
 std::vector<Mutant> argument_mutants() {
-  std::vector<Mutant> all = {with_checks("argument_checks", "checks its arguments itself", {})};
+  std::vector<Mutant> all = {
+      checking<Kernel, Op>("argument_checks", "checks its arguments itself", flash_like, {})};
   all.front().healthy = true;
-  std::ranges::move(careless<Kernel, Op>("", flash_like), std::back_inserter(all));
-  all.push_back(
-      with_checks("prefix_mask_as_others", "takes a mask of 2048 rows in sparse_mode 6",
-                  {.looked_at_otherwise = compressed_mask, .otherwise = has_square_mask}));
-  all.push_back(
-      with_checks("refuses_grouped_heads", "refuses legal calls with grouped heads",
-                  {.beyond = "grouped heads are not taken", .passes_beyond = has_as_many_heads}));
+  std::ranges::move(
+      careless<Kernel, Op>("", flash_like,
+                           {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
+                             "query and key must have as many heads", has_as_many_heads}}),
+      std::back_inserter(all));
+  all.push_back(checking<Kernel, Op>(
+      "prefix_mask_as_others", "takes a mask of 2048 rows in sparse_mode 6", flash_like,
+      {.replaced = compressed_mask, .replacement = has_square_mask}));
   return all;
 }
 
