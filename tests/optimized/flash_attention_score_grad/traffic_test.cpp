@@ -16,18 +16,48 @@ Traffic planned(const Problem& p) {
   return optimized::traffic(p, optimized::plan(p, device::a2()));
 }
 
-/// One block of 16 x 16 of 64 channels in bf16, whose keys stay: by hand.
-TEST(Traffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
-  const Problem p = {.seq_q = 16, .seq_kv = 16, .head_dim = 64, .head_dim_v = 64};
-  ASSERT_TRUE(optimized::plan(p, device::a2()).keys_stay);
-  const std::int64_t rows = 16 * 64, scores = 16 * 16, statistics = 16 * 8 * 4;
-  const std::int64_t cube = (2 + 2 + 2) * rows * 2 + 2 * scores * 2;  // query, dy, keys; P and dS
+/// One block of scores of each query head, counted by hand. `key_tiles`: how often a key head reads
+/// a tile of key or value.
+Traffic of_one_block(const Problem& p, std::int64_t key_tiles) {
+  const std::int64_t element = spec::size_of(p.dtype), heads = p.heads_q;
+  const std::int64_t rows = p.seq_q * p.head_dim, scores = p.seq_q * p.seq_q;
+  const std::int64_t statistics = p.seq_q * 8 * 4;
+  const std::int64_t cube = 4 * rows * element + 2 * scores * element;  // query, dy; P and dS
   const std::int64_t vector = 2 * scores * 4 + 3 * statistics;
-  const std::int64_t row_terms = 2 * rows * 2, store = 3 * rows * 4;
-  EXPECT_EQ(planned(p).read.count, cube + vector + row_terms + store);
-  const std::int64_t sums = 3 * rows * 4;  // of dq, dk, dv: cleared, and added to
-  EXPECT_EQ(planned(p).written.count,
-            2 * scores * 4 + 2 * scores * 2 + 2 * sums + statistics + 3 * rows * 2);
+  const std::int64_t gradients = (heads + 2 * p.heads_kv) * rows;
+  const std::int64_t row_terms = heads * 2 * rows * element, store = gradients * 4;
+  Traffic all;
+  all.read = {heads * (cube + vector) + key_tiles * rows * element + row_terms + store};
+  const std::int64_t added = heads * 3 * rows * 4;  // to the sums of dq, dk and dv
+  all.written = {heads * (2 * scores * 4 + 2 * scores * element) + added +  //
+                 gradients * 4 + heads * statistics + gradients * element};
+  return all;
+}
+
+TEST(Traffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
+  for (const auto& [heads_q, heads_kv] : {std::pair{1, 1}, {4, 2}}) {
+    const Problem p = {.heads_q = heads_q,
+                       .heads_kv = heads_kv,
+                       .seq_q = 16,
+                       .seq_kv = 16,
+                       .head_dim = 64,
+                       .head_dim_v = 64};
+    ASSERT_TRUE(optimized::plan(p, device::a2()).keys_stay);
+    EXPECT_EQ(planned(p), of_one_block(p, 2 * heads_kv)) << heads_q;  // key and value
+  }
+}
+
+TEST(Traffic, ReadsKeysAgainThatDoNotStay) {
+  const Problem p = {.dtype = spec::DType::fp32,
+                     .heads_q = 2,
+                     .heads_kv = 1,
+                     .seq_q = 128,
+                     .seq_kv = 128,
+                     .head_dim = 512,
+                     .head_dim_v = 512};
+  ASSERT_FALSE(optimized::plan(p, device::a2()).keys_stay);
+  EXPECT_EQ(planned(p),
+            of_one_block(p, 3 * p.heads_q));  // key twice and value, for every query head
 }
 
 /// Whole blocks only, so that every score is read once.
