@@ -23,6 +23,8 @@ export interface Tensor {
 export interface Case {
   id: string;
   command_line: string;
+  implementation: string;
+  outputs_file?: string;
   verdict: string;
   value_case: boolean;
   fields: Record<string, string>;
@@ -32,7 +34,7 @@ export interface Case {
 }
 
 export interface Report {
-  environment: { implementation: string; started: string };
+  environment: { implementation: string; started: string; program: string };
   summary: { cases: number; verdicts: Record<string, number> };
   causes: { cases: string[]; example: string }[];
   cases: Case[];

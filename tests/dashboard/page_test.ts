@@ -90,6 +90,19 @@ test("every line that the page offers runs as it stands", async () => {
   assert.deepEqual([...commands].sort(), ["dump", "explain", "run"]);
 });
 
+test("outputs of a file are judged again from that file, and nobody is asked to run their kernel", async () => {
+  const made = embedded();
+  const [first] = made.cases;
+  made.cases = [{ ...first!, outputs_file: "of a kernel.h5" }];
+  made.causes = [];
+  writePage("of_a_file.html", [made]);
+  const page = await open(browser, "of_a_file.html", { hash: `#case=${first!.id}` });
+  const lines = await page.$$eval("#case-page .replay code", (all) => all.map((code) => code.textContent ?? ""));
+  const named = `--implementation=${first!.implementation}`;
+  assert.ok(lines.includes(`${made.environment.program} check 'of a kernel.h5' ${named} --case=${first!.id}`), lines.join("\n"));
+  assert.deepEqual(lines.filter((line) => line.includes(" run ") || (line.includes(" dump ") && line.includes(named))), []);
+});
+
 test("what does not apply is not counted as conforming", async () => {
   const made = embedded();
   const [first, ...others] = made.cases.filter((c) => c.verdict === "conforms");
