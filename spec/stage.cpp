@@ -10,10 +10,15 @@ namespace assay::spec {
 
 std::span<const FieldStage> field_stages() {
   static constexpr auto dropout = std::to_array<std::string_view>({"keep_prob", "drop_mask"});
+  static constexpr auto inputs = std::to_array<std::string_view>({"inputs"});
   static constexpr auto stages = std::to_array<FieldStage>({
       {"dropout in P as dv takes it", detail::dv_alone, dropout},
       {"dropout in dP, the row term or dS", detail::of_dscore, dropout},
+      {"how value or the output of attention is read: its strides and offset", detail::of_dscore,
+       inputs},
       {"dropout in P and dP: its bits, or 1/keep_prob", detail::of_probability, dropout},
+      {"how query, key, dy, the statistics or a mask is read: its strides and offset",
+       detail::of_probability, inputs},
   });
   return stages;
 }

@@ -153,6 +153,21 @@ TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
   }
 }
 
+TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
+  for (const auto& [outputs, stage] : std::vector<std::pair<Names, std::string>>{
+           {{"dq", "dk"}, "how value or the output of attention is read: its strides and offset"},
+           {{"dq", "dk", "dv"},
+            "how query, key, dy, the statistics or a mask is read: its strides and offset"}}) {
+    auto all = toys(
+        600, [](const Toy& toy) { return toy.number % 3 == 0; }, outputs);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      all[k].operator_name = "flash_attention_score_grad";
+      all[k].fields.emplace_back("inputs", k % 3 == 0 ? "mixed" : "contiguous");
+    }
+    EXPECT_EQ(causes_of(all, {}).at(0).stage, stage);
+  }
+}
+
 TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
   auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
   // One output does not show it in the shortest sequences.

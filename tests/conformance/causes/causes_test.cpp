@@ -255,7 +255,7 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   EXPECT_TRUE(stage_where({"dv", "dk"}, attention).starts_with("what dk and dv collect"));
   EXPECT_EQ(stage_where({"dk", "dk_rope"}, attention), "dS as dk and dk_rope take it");
   EXPECT_EQ(stage_where({"dv", "dq"}, attention),
-            "P: the scores, their mask or the softmax statistics");
+            "P: the scores, their mask or the softmax statistics; or how dy is read");
   EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "an operator that names no stages";
 }
 
@@ -300,7 +300,8 @@ TEST(Causes, AnOutputThatFailsInSomeCasesOfABugBelongsToIt) {
     return seq < 5 ? Names{"dk", "dq", "dv"} : Names{"dk", "dq"};
   });
   for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
-  EXPECT_EQ(causes_of(all, {}).at(0).stage, "P: the scores, their mask or the softmax statistics");
+  EXPECT_EQ(causes_of(all, {}).at(0).stage,
+            "P: the scores, their mask or the softmax statistics; or how dy is read");
 }
 
 TEST(Causes, AreNoneWhereNothingFails) {

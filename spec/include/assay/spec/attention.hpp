@@ -44,7 +44,8 @@ inline constexpr auto attention_stages = std::to_array<Stage>({
      "statistics",
      detail::of_sums_over_queries},
     {"dP, the row term or dS", detail::of_dscore},
-    {"P: the scores, their mask or the softmax statistics", detail::of_probability},
+    {"P: the scores, their mask or the softmax statistics; or how dy is read",
+     detail::of_probability},
 });
 
 }  // namespace assay::spec

@@ -5,7 +5,8 @@
 
 namespace assay::spec {
 
-/// A stage that calls have only if they set a field: dropout. Names, no formulas.
+/// A stage that calls have, or that matters, only if they set a field: dropout, strides. Names, no
+/// formulas.
 struct FieldStage {
   std::string_view what;                      ///< "dropout in P as dv takes it"
   std::span<const std::string_view> outputs;  ///< those that depend on it
