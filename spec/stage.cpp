@@ -15,10 +15,10 @@ std::span<const FieldStage> field_stages() {
       {"dropout in P as dv takes it", detail::dv_alone, dropout},
       {"dropout in dP, the row term or dS", detail::of_dscore, dropout},
       {"how value or the output of attention is read: its strides and offset", detail::of_dscore,
-       inputs},
+       inputs, true},
       {"dropout in P and dP: its bits, or 1/keep_prob", detail::of_probability, dropout},
       {"how query, key, dy, the statistics or a mask is read: its strides and offset",
-       detail::of_probability, inputs},
+       detail::of_probability, inputs, true},
   });
   return stages;
 }

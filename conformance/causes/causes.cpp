@@ -330,11 +330,15 @@ std::string Telling::stage(const std::vector<const Condition*>& terms, const Par
     });
     return static_cast<double>(within) >= limits::nearly_all * static_cast<double>(members.size());
   };
-  for (const spec::FieldStage& one : spec::field_stages())
-    if (std::ranges::any_of(one.fields, is_asked_about) && covers(one))
-      return std::string(one.what);
   const auto stages = spec::stages_of(cases_[*members.begin()].operator_name);
   const auto first = std::ranges::find_if(stages, covers);
+  for (const spec::FieldStage& one : spec::field_stages()) {
+    const bool is_narrowest =
+        first != stages.end() && std::ranges::equal(first->outputs, one.outputs);
+    if (std::ranges::any_of(one.fields, is_asked_about) && covers(one) &&
+        (is_narrowest || !one.needs_all))
+      return std::string(one.what);
+  }
   return first == stages.end() ? "" : std::string(first->what);
 }
 

@@ -155,6 +155,7 @@ TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
 
 TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
   for (const auto& [outputs, stage] : std::vector<std::pair<Names, std::string>>{
+           {{"dq"}, "the sum over keys that gives dq"},
            {{"dq", "dk"}, "how value or the output of attention is read: its strides and offset"},
            {{"dq", "dk", "dv"},
             "how query, key, dy, the statistics or a mask is read: its strides and offset"}}) {
