@@ -3,6 +3,7 @@
 /// The definitions of all that the suite does alike for every operator. suite.cpp.in instantiates
 /// them for those of the list; for another operator, whoever includes them.
 #include "case/case.hpp"
+#include "judge/case_in_steps.hpp"
 #include "judge/examination.hpp"
 #include "judge/examine.hpp"
 #include "plan/coverage.hpp"

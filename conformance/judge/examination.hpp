@@ -40,11 +40,17 @@ template <class Op>
 struct Examination<Op>::State {
   Case<Op> examined;
   std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
+  /// Tracks exact and exact_staged: those of each numerics, made before anything exact is computed.
+  std::list<std::pair<spec::Numerics, typename Op::Inputs>> exact_inputs;
   bool comes_from_elsewhere = false;
   double seconds = 0;                    ///< for making and preparing it
   std::shared_ptr<Certifier> certifier;  ///< of track bound
   std::list<Prepared<Op>> prepared;
 
+  bool is_exact() const {
+    return examined.track == Track::exact || examined.track == Track::exact_staged;
+  }
+  const typename Op::Inputs& inputs_of(const spec::Numerics& numerics);
   Prepared<Op>& prepare(const spec::Numerics& numerics);
   void prepare_exact_case(Prepared<Op>& entry);
   void prepare_bound(Prepared<Op>& entry);
@@ -91,12 +97,27 @@ const Case<Op>& Examination<Op>::examined() const {
 template <class Op>
 void Examination<Op>::prepare(const spec::Numerics& numerics) {
   const auto start = std::chrono::steady_clock::now();
-  state_->prepare(numerics);
+  state_->inputs_of(numerics);
   state_->seconds += seconds_since(start);
 }
 template <class Op>
 double Examination<Op>::seconds() const {
   return state_->seconds;
+}
+
+/// Errors: std::logic_error where there are none.
+template <class Op>
+const typename Op::Inputs& Examination<Op>::State::inputs_of(const spec::Numerics& numerics) {
+  if (inputs) return *inputs;
+  if (!is_exact())
+    throw std::logic_error("a case of track " + std::string(spec::to_string(examined.track)) +
+                           " has no inputs of its own to be examined");
+  for (const auto& [known, made] : exact_inputs)
+    if (known == numerics) return made;
+  return exact_inputs
+      .emplace_back(numerics,
+                    std::move(Suite<Op>::exact(examined, numerics, ExactPart::inputs).inputs))
+      .second;
 }
 
 template <class Op>
@@ -106,7 +127,7 @@ Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
   Prepared<Op>& entry = prepared.emplace_back(Prepared<Op>{
       numerics, Arithmetic(numerics, examined.problem.dtype), {}, {}, {}, true, {}, {}});
   try {
-    if (examined.track == Track::exact || examined.track == Track::exact_staged)
+    if (is_exact())
       prepare_exact_case(entry);
     else
       prepare_bound(entry);
@@ -120,7 +141,7 @@ Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
 
 template <class Op>
 void Examination<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
-  entry.exact_case = Suite<Op>::exact(examined, entry.numerics);
+  entry.exact_case = Suite<Op>::exact(examined, entry.numerics, ExactPart::all);
   entry.basis.emplace(examined, entry.exact_case->inputs, entry.arithmetic);
 }
 
@@ -144,10 +165,7 @@ std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
 
 template <class Op>
 void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
-  if (!inputs)
-    throw std::logic_error("a case of track " + std::string(spec::to_string(examined.track)) +
-                           " has no inputs of its own to be examined");
-  entry.basis.emplace(examined, *inputs, entry.arithmetic);
+  entry.basis.emplace(examined, inputs_of(entry.numerics), entry.arithmetic);
   if (!certifier) certifier = make_certifier(*entry.basis);
   if constexpr (MadeInParts<typename Suite<Op>::Basis>) {
     entry.expectations = entry.basis->frames();
@@ -190,8 +208,7 @@ Decision Examination<Op>::State::judge_parts(Prepared<Op>& entry,
 
 template <class Op>
 const typename Op::Inputs& Examination<Op>::inputs(const spec::Numerics& numerics) {
-  if (state_->inputs) return *state_->inputs;
-  return state_->prepare(numerics).exact_case->inputs;
+  return state_->inputs_of(numerics);
 }
 
 /// Bytes of inputs of which no copy is made.
@@ -201,7 +218,7 @@ template <class Op>
 Lending Examination<Op>::lending() const {
   if (state_->comes_from_elsewhere) return Lending::copy;
   const typename Op::Inputs* inputs =
-      state_->inputs ? &*state_->inputs : &state_->prepared.front().exact_case->inputs;
+      state_->inputs ? &*state_->inputs : &state_->exact_inputs.front().second;
   std::size_t bytes = 0;
   for (const TensorOf& input : all_tensors(*inputs)) bytes += input.tensor->bytes.size();
   return bytes > largest_copy ? Lending::themselves : Lending::copy;
@@ -210,6 +227,7 @@ template <class Op>
 void Examination<Op>::make_again() {
   if (lending() == Lending::copy) return;
   state_->prepared.clear();
+  state_->exact_inputs.clear();
   state_->certifier = nullptr;
   if (state_->inputs) state_->inputs = make_inputs(state_->examined);
 }

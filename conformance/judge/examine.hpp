@@ -1,13 +1,12 @@
 #pragma once
 
-#include <chrono>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "assay/conformance/judge/case_in_steps.hpp"
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/result/printable.hpp"
@@ -113,32 +112,45 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
   return report;
 }
 
-/// Two runs of a kernel that promises a fixed order give the same bytes.
+/// What a second run of a kernel that promises a fixed order showed.
+struct SecondRun {
+  std::optional<Decision> failure;     ///< it gave no outputs
+  std::vector<Finding> findings = {};  ///< of that failure; or one for each output that differs
+};
+
+/// Runs the kernel again, which must give the bytes of `first`. Compares them at once, so that they
+/// are not kept.
 template <class Op>
-void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
-                       spec::Implementation<Op>& kernel, const typename Op::Outputs& first,
-                       CaseReport& report) {
+SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
+                    spec::Implementation<Op>& kernel, const typename Op::Outputs& first) {
   if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
-    return add_note(report, "note",
-                    "determinism not tested: the case is too large for a second run");
-  const Run<Op> second = run_once(c, inputs, kernel);
+    return {{},
+            {{.rule = "note",
+              .text = "determinism not tested: the case is too large for a second run"}}};
+  Run<Op> run = run_once(c, inputs, kernel);
+  SecondRun second{.failure = std::move(run.failure), .findings = std::move(run.findings)};
   if (second.failure) {
-    report.verdict = *second.failure;
-    report.verdict.evidence = "second run: " + report.verdict.evidence;
-    for (Finding finding : second.findings) {
-      finding.text = "second run: " + finding.text;
-      report.findings.push_back(std::move(finding));
-    }
-    return;
+    second.failure->evidence = "second run: " + second.failure->evidence;
+    for (Finding& finding : second.findings) finding.text = "second run: " + finding.text;
+    return second;
   }
-  const auto once = all_tensors(first), again = all_tensors(second.outputs);
-  for (std::size_t k = 0; k < once.size(); ++k) {
-    if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
-    const std::string text =
-        std::string("two runs differ in ") + once[k].name + " although a fixed order is declared";
-    report.findings.push_back({.rule = "determinism", .tensor = once[k].name, .text = text});
-    if (contribution(report.verdict) != ExitCode::nonconformant)
-      report.verdict = {Verdict::nondeterministic, Rule::determinism, text};
+  const auto once = all_tensors(first), again = all_tensors(run.outputs);
+  for (std::size_t k = 0; k < once.size(); ++k)
+    if (once[k].tensor->bytes != again[k].tensor->bytes)
+      second.findings.push_back({.rule = "determinism",
+                                 .tensor = once[k].name,
+                                 .text = std::string("two runs differ in ") + once[k].name +
+                                         " although a fixed order is declared"});
+  return second;
+}
+
+/// Adds to the report what the second run showed.
+inline void add(SecondRun second, CaseReport& report) {
+  if (second.failure) report.verdict = std::move(*second.failure);
+  for (Finding& finding : second.findings) {
+    if (finding.rule == "determinism" && contribution(report.verdict) != ExitCode::nonconformant)
+      report.verdict = {Verdict::nondeterministic, Rule::determinism, finding.text};
+    report.findings.push_back(std::move(finding));
   }
 }
 
@@ -152,33 +164,63 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   return ids;
 }
 
-/// One run and its judgement, without confirmation. Disputed inputs lie as `reading` declares it,
-/// or, without it, as the kernel does.
+/// What a kernel answered to the call of a case: all that is judged of it.
 template <class Op>
-CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel,
-                          const spec::Numerics* reading) {
+struct Answers {
+  spec::Numerics numerics;
+  Run<Op> run;
+  std::vector<spec::Metric> metrics;
+  std::optional<SecondRun> second;
+  std::string place;  ///< of disputed inputs, where they lie as the kernel declares
+};
+
+/// Runs the kernel. Disputed inputs lie as `reading` declares it, or, without it, as the kernel
+/// does. Errors: NoExactCase; spec::ImplementationFault.
+template <class Op>
+Answers<Op> answers_of(Examination<Op>& examination, spec::Implementation<Op>& kernel,
+                       const spec::Numerics* reading) {
   const Case<Op>& c = examination.examined();
-  const spec::Numerics numerics = numerics_of(kernel, c.problem);
-  const Asked<Op> given(c, examination.inputs(numerics), reading != nullptr ? *reading : numerics);
-  Run<Op> run = run_once(given.asked(), given.inputs(), kernel, examination.lending());
-  if (run.changed_inputs && !given.is_moved()) examination.make_again();
-  CaseReport report = run.failure ? blank_report(c) : examination.judge(run.outputs, numerics);
+  Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
+  const Asked<Op> given(c, examination.inputs(answers.numerics),
+                        reading != nullptr ? *reading : answers.numerics);
+  answers.run = run_once(given.asked(), given.inputs(), kernel, examination.lending());
+  answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
+  if (given.is_moved() && reading == nullptr)
+    answers.place = Suite<Op>::place_of_inputs(given.asked().problem);
+  if (answers.run.failure) {
+    if (answers.run.changed_inputs && !given.is_moved()) examination.make_again();
+  } else if (answers.numerics.order == spec::Order::fixed) {
+    answers.second = run_again(given.asked(), given.inputs(), kernel, answers.run.outputs);
+  }
+  return answers;
+}
+
+/// The judgement of the answers, without confirmation.
+template <class Op>
+CaseReport judged(Examination<Op>& examination, Answers<Op> answers) {
+  Run<Op>& run = answers.run;
+  CaseReport report = run.failure ? blank_report(examination.examined())
+                                  : examination.judge(run.outputs, answers.numerics);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
-  report.metrics = asked("metrics", [&] { return kernel.metrics(); });
+  report.metrics = std::move(answers.metrics);
   for (const TensorOf& output : all_tensors(run.outputs))
     report.digests.emplace_back(output.name, fixtures::digest(*output.tensor));
   if (run.failure) {
-    report.verdict = *run.failure;
+    report.verdict = std::move(*run.failure);
     report.findings = std::move(run.findings);
     if (!report.value_case) report.findings.front().rule = "note";
     return report;
   }
-  if (given.is_moved() && reading == nullptr)
-    add_note(report, "note", Suite<Op>::place_of_inputs(given.asked().problem));
-  if (numerics.order == spec::Order::fixed)
-    check_determinism(given.asked(), given.inputs(), kernel, run.outputs, report);
+  if (!answers.place.empty()) add_note(report, "note", answers.place);
+  if (answers.second) add(std::move(*answers.second), report);
   return report;
+}
+
+template <class Op>
+CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel,
+                          const spec::Numerics* reading) {
+  return judged(examination, answers_of(examination, kernel, reading));
 }
 
 /// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If
@@ -236,16 +278,12 @@ inline Decision judge_failed(const std::exception& failure) {
           std::string("the judge failed: ") + failure.what()};
 }
 
-/// The numbers of a case whose call phase 1 accepted, confirmed on fresh seeds where chance could
-/// have a part.
+/// The report of a case whose judgement ended by the exception that is being handled.
 template <class Op>
-CaseReport examine_reading(Examination<Op>& examination, spec::Implementation<Op>& kernel,
-                           const spec::Numerics* reading) {
-  CaseReport report = blank_report(examination.examined());
+CaseReport report_of_exception(const Case<Op>& c) {
+  CaseReport report = blank_report(c);
   try {
-    report = examine_values(examination, kernel, reading);
-    if (report.verdict == Verdict::statistical_unconfirmed)
-      confirm(examination.examined(), kernel, reading, report);
+    throw;
   } catch (const NoExactCase& reason) {
     decide(report, {Verdict::not_applicable, Rule::no_exact_inputs, reason.what()}, "note");
   } catch (const spec::ImplementationFault& seen) {
@@ -256,86 +294,76 @@ CaseReport examine_reading(Examination<Op>& examination, spec::Implementation<Op
   return report;
 }
 
-/// The same, read otherwise where the documents and the kernel leave that open.
+/// Confirms on fresh seeds where chance could have a part.
 template <class Op>
-CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
-  return read_otherwise(examination.examined(), kernel,
-                        examine_reading(examination, kernel, nullptr),
-                        [&](const spec::Numerics& reading) {
-                          return examine_reading(examination, kernel, &reading);
-                        });
+CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
+                     const spec::Numerics* reading, CaseReport report) {
+  try {
+    if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, reading, report);
+  } catch (const std::exception&) {
+    return report_of_exception(c);
+  }
+  return report;
 }
 
-/// A legal call: phase 1, then the numbers.
+/// The numbers of a case whose call phase 1 accepted, if disputed inputs lie as `reading` declares.
 template <class Op>
-CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+CaseReport examine_reading(Examination<Op>& examination, spec::Implementation<Op>& kernel,
+                           const spec::Numerics& reading) {
   const Case<Op>& c = examination.examined();
-  const spec::Call<Op> call = call_of(c);
+  try {
+    return confirmed(c, kernel, &reading, examine_values(examination, kernel, &reading));
+  } catch (const std::exception&) {
+    return report_of_exception(c);
+  }
+}
+
+/// The report of a legal call that phase 1 did not let pass, or that the kernel does not offer;
+/// nothing where its numbers are due.
+template <class Op>
+std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call<Op>& call,
+                                             spec::Implementation<Op>& kernel) {
   std::optional<std::string> reason;
   const Answer answer = answer_of([&] {
     reason = kernel.unsupported(call);
     if (!reason) kernel.check(call);
   });
   if (answer.refusal) return refused_legal(c, call, *answer.refusal);
+  if (!answer.failure && !reason) return std::nullopt;
   CaseReport report = blank_report(c);
-  if (answer.failure) {
+  if (answer.failure)
     decide(report, *answer.failure, "status");
-    return report;
-  }
-  if (reason) {
-    decide(report, not_offered(*reason), "note");
-    return report;
-  }
-  if (c.track == Track::arguments)
-    report.verdict = {Verdict::conforms, Rule::legal_call, "phase 1 accepted a legal call"};
   else
-    report = examine_numbers(examination, kernel);
+    decide(report, not_offered(*reason), "note");
+  return report;
+}
+
+/// What is said of a legal call that phase 1 accepted, beside its verdict.
+template <class Op>
+void add_accepted(const Case<Op>& c, CaseReport& report) {
+  const spec::Call<Op> call = call_of(c);
   if (report.verdict == Verdict::conforms) report.accepted_requirements = exercised_rows(call);
   if (const std::string question = open_question(c, call);
       !question.empty() && report.verdict != Verdict::not_applicable)
     add_note(report, "note", "accepted; " + question);
-  return report;
 }
 
 }  // namespace detail
 
 template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
-  const auto start = std::chrono::steady_clock::now();
-  const Case<Op>& c = examination.examined();
-  auto skipped = detail::without_argument_checks(c, kernel);
-  CaseReport report = skipped             ? std::move(*skipped)
-                      : c.violate.empty() ? detail::examine_legal(examination, kernel)
-                                          : detail::examine_violation(c, kernel);
-  report.implementation = kernel.name();
-  report.seconds_total = seconds_since(start);
-  return report;
+  CaseInSteps<Op> steps(examination);
+  steps.call(kernel);
+  steps.judge();
+  return steps.conclude(kernel);
 }
 
 template <class Op>
-CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel,
-                   std::unique_ptr<Examination<Op>> made) {
-  const auto start = std::chrono::steady_clock::now();
-  const double ahead = made ? made->seconds() : 0;
-  const auto examined = [&] {
-    if (auto skipped = detail::without_argument_checks(c, kernel)) return std::move(*skipped);
-    if (!c.violate.empty()) return detail::examine_violation(c, kernel);
-    if (c.track == Track::relation) return Suite<Op>::examine_relation(c, kernel);
-    if (!made) made = std::make_unique<Examination<Op>>(c);
-    return examine(*made, kernel);
-  };
-  try {
-    CaseReport report = examined();
-    settle(report, [&] { kernel.settle(); });
-    report = printable(std::move(report));
-    report.seconds_total = ahead + seconds_since(start);
-    return report;
-  } catch (const std::exception& failure) {
-    CaseReport report = blank_report(c);
-    report.implementation = kernel.name();
-    decide(report, detail::judge_failed(failure), "note");
-    return printable(std::move(report));
-  }
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  CaseInSteps<Op> steps(c);
+  steps.call(kernel);
+  steps.judge();
+  return steps.conclude(kernel);
 }
 
 }  // namespace assay::conformance

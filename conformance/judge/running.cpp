@@ -38,15 +38,6 @@ Answer answer_of(const std::function<void()>& ask) {
   return {};
 }
 
-void settle(CaseReport& report, const std::function<void()>& settle_kernel) {
-  try {
-    settle_kernel();
-  } catch (const spec::ImplementationFault& seen) {
-    add_note(report, "structure", seen.what());
-    if (contribution(report.verdict) != ExitCode::nonconformant) report.verdict = decision_of(seen);
-  }
-}
-
 Decision not_offered(const std::string& reason) {
   return {Verdict::not_applicable, Rule::not_offered,
           "the implementation does not offer this: " + reason};

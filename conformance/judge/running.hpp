@@ -84,9 +84,6 @@ spec::Numerics numerics_of(const spec::Implementation<Op>& kernel,
   return asked("numerics", [&] { return kernel.numerics(problem); });
 }
 
-/// Notes what the kernel did after its last answer, unless the report convicts it anyway.
-void settle(CaseReport& report, const std::function<void()>& settle_kernel);
-
 /// The requirements that the call of a case breaks and that no kernel must refuse.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,

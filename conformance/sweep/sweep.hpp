@@ -46,26 +46,28 @@ std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFr
 }  // namespace detail
 
 template <class Op>
-void Sweep::run(std::span<const Case<Op>> cases, std::size_t first, std::size_t count,
-                spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh,
-                const Ready<Op>& ready) {
-  for (std::size_t place = first; place < first + count; ++place) {
-    if (is_over()) return;
-    const Case<Op>& c = cases[place];
-    if (const auto skipped = detail::without_argument_checks(c, implementation)) {
-      skip(*skipped);
-      continue;
-    }
-    const CaseReport* earlier =
-        control_.finished ? control_.finished(case_id(command_line(c))) : nullptr;
-    if (earlier != nullptr) {
-      add(*earlier, &SweepListener::on_resumed);
-      continue;
-    }
-    CaseReport report = examine(c, implementation, ready ? ready(place) : nullptr);
-    if (fresh) repeat(cases, place, fresh, report);
-    add(report);
-  }
+SweptCase<Op> Sweep::call(std::span<const Case<Op>> cases, std::size_t place,
+                          spec::Implementation<Op>& kernel, std::unique_ptr<Examination<Op>> made) {
+  const Case<Op>& c = cases[place];
+  SweptCase<Op> swept{.place = place};
+  swept.skipped = detail::without_argument_checks(c, kernel);
+  if (swept.skipped) return swept;
+  if (control_.finished) swept.earlier = control_.finished(case_id(command_line(c)));
+  if (swept.earlier != nullptr) return swept;
+  swept.steps.emplace(c, std::move(made));
+  swept.steps->call(kernel);
+  return swept;
+}
+
+template <class Op>
+void Sweep::conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
+                     spec::Implementation<Op>& kernel, const MakeFresh<Op>& fresh) {
+  if (ended_) return;
+  if (swept.skipped) return skip(*swept.skipped);
+  if (swept.earlier != nullptr) return add(*swept.earlier, &SweepListener::on_resumed);
+  CaseReport report = swept.steps->conclude(kernel);
+  if (fresh) repeat(cases, swept.place, fresh, report);
+  add(report);
 }
 
 /// A call that only phase 1 judged, and a case that would take too long, are left alone.
@@ -95,7 +97,11 @@ Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& impleme
   append(all.summary().requirements, requirement_coverage<Op>());
   append(all.summary().pairs, pair_coverage<Op>());
   all.start(std::ssize(cases), implementation.name());
-  all.run(cases, 0, cases.size(), implementation);
+  for (std::size_t place = 0; place < cases.size() && !all.is_over(); ++place) {
+    SweptCase<Op> swept = all.call(cases, place, implementation);
+    swept.judge();
+    all.conclude(cases, std::move(swept), implementation);
+  }
   return all.finish();
 }
 

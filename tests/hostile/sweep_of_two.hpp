@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/judge/examination.hpp"
@@ -61,7 +62,11 @@ inline std::vector<CaseReport> reports_of(spec::Implementation<Op>& kernel) {
   conformance::Sweep sweep(listeners, {});
   const auto cases = two_cases();
   sweep.start(std::ssize(cases), "hostile");
-  sweep.run<Op>(cases, 0, cases.size(), kernel);
+  for (std::size_t place = 0; place < cases.size(); ++place) {
+    conformance::SweptCase<Op> swept = sweep.call<Op>(cases, place, kernel);
+    swept.judge();
+    sweep.conclude<Op>(cases, std::move(swept), kernel);
+  }
   sweep.finish();
   return collector.reports;
 }

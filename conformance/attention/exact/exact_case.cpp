@@ -41,7 +41,7 @@ struct Rows {
   std::vector<std::int64_t> query, key;
 };
 
-Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged) {
+Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged, ExactPart part) {
   Thinning thinning;
   std::string reason;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -49,7 +49,7 @@ Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged) {
     const Sums sums(plan, built.group);
     const std::optional<Excess> excess = sums.excess();
     if (!excess) {
-      built.gradients = sums.gradients(judged.query, judged.key);
+      if (part == ExactPart::all) built.gradients = sums.gradients(judged.query, judged.key);
       for (const Row& row : built.group.rows) {
         built.live_rows += row.choice.dead() ? 0 : 1;
         built.muted_rows += row.muted ? 1 : 0;
@@ -84,9 +84,10 @@ void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, s
 /// The tensors and exact gradients of a case, sequence by sequence.
 class Maker {
  public:
-  Maker(const AttentionCase& c, const Plan& plan, const KeyPattern& key_pattern)
+  Maker(const AttentionCase& c, const Plan& plan, const KeyPattern& key_pattern, ExactPart part)
       : case_(c),
         plan_(plan),
+        part_(part),
         bias_(plan),
         dropout_(plan),
         sides_{key_pattern, bias_, dropout_},
@@ -101,6 +102,7 @@ class Maker {
 
   const AttentionCase& case_;
   const Plan& plan_;
+  ExactPart part_;
   Bias bias_;
   Dropout dropout_;
   Sides sides_;
@@ -111,11 +113,12 @@ class Maker {
 };
 
 void Maker::add(const KeyHead& head, const Rows& judged) {
-  const Built built = build(plan_, GroupBuilder(plan_, sides_, head), judged);
+  const Built built = build(plan_, GroupBuilder(plan_, sides_, head), judged, part_);
   const Op::Problem& p = case_.problem;
   writer_.write(built.group);
   result_.muted_rows += built.muted_rows;
   live_rows_ += built.live_rows;
+  if (part_ == ExactPart::inputs) return;
   append(result_.dq, result_.dq_rope, built.gradients.dq, {p.head_dim, p.head_dim_rope});
   append(result_.dk, result_.dk_rope, built.gradients.dk, {p.head_dim, p.head_dim_rope});
   result_.dv.insert(result_.dv.end(), built.gradients.dv.begin(), built.gradients.dv.end());
@@ -141,9 +144,9 @@ AttentionExactCase Maker::make() && {
 }  // namespace
 
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
-                             const KeyPattern& key_pattern) {
+                             const KeyPattern& key_pattern, ExactPart part) {
   const Plan plan = plan_of(c, numerics);
-  return Maker(c, plan, key_pattern).make();
+  return Maker(c, plan, key_pattern, part).make();
 }
 
 }  // namespace assay::conformance::exact

@@ -13,7 +13,7 @@ using Op = spec::FlashAttentionScoreGrad;
 /// The exact case of `c`, its queries attending to what `key_pattern` says instead of a mask. The
 /// inputs hold no mask. Errors: NoExactCase.
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
-                             const KeyPattern& key_pattern);
+                             const KeyPattern& key_pattern, ExactPart part);
 
 /// The exact gradients by their names, with their rows and channels.
 std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, const Op::Problem& p);

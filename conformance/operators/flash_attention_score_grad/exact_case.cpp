@@ -10,7 +10,8 @@ namespace assay::conformance {
 using Op = spec::FlashAttentionScoreGrad;
 
 AttentionExactCase make_exact_case_with_mask(const Case<Op>& c, const spec::Numerics& numerics,
-                                             std::optional<spec::Tensor> atten_mask) {
+                                             std::optional<spec::Tensor> atten_mask,
+                                             ExactPart part) {
   const flash::MaskPattern key_pattern(c.problem, atten_mask ? &*atten_mask : nullptr);
   AttentionExactCase result = exact::attending({.problem = c.problem,
                                                 .entry_point = c.entry_point,
@@ -20,13 +21,14 @@ AttentionExactCase make_exact_case_with_mask(const Case<Op>& c, const spec::Nume
                                                 .track = c.track,
                                                 .rows = c.rows,
                                                 .seed = c.seed},
-                                               numerics, key_pattern);
+                                               numerics, key_pattern, part);
   result.inputs.atten_mask = std::move(atten_mask);
   return result;
 }
 
-AttentionExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics) {
-  return make_exact_case_with_mask(c, numerics, make_mask(c));
+AttentionExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics,
+                                    ExactPart part) {
+  return make_exact_case_with_mask(c, numerics, make_mask(c), part);
 }
 
 std::vector<ExactTensor> Suite<Op>::exact_tensors(const AttentionExactCase& exact_case,

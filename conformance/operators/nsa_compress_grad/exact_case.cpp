@@ -132,7 +132,8 @@ class StagedProduct {
   std::int64_t limit_ = 0;
 };
 
-/// Exact sums of one output, and the largest sum of magnitudes that any order of summation meets.
+/// Exact sums of one output, unless inputs alone are wanted, and the largest sum of magnitudes that
+/// any order of summation meets.
 struct Sums {
   std::vector<std::int64_t> values;
   std::int64_t largest = 0;
@@ -141,9 +142,9 @@ struct Sums {
 /// element(row, channel, add) calls add(product) for every product of the element.
 template <class Element>
 Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
-            const StagedProduct& staged, Element&& element) {
+            const StagedProduct& staged, ExactPart part, Element&& element) {
   Sums sums;
-  sums.values.resize(rows.size() * at(e.dim));
+  if (part == ExactPart::all) sums.values.resize(rows.size() * at(e.dim));
   std::vector<std::int64_t> largest(rows.size(), 0);
   parallel::for_each(static_cast<std::int64_t>(rows.size()), [&](std::int64_t r) {
     const spec::RowPosition row = e.position(rows[at(r)]);
@@ -154,7 +155,7 @@ Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
         sum += value;
         magnitude += std::abs(value);
       });
-      sums.values[at(r * e.dim + d)] = sum;
+      if (part == ExactPart::all) sums.values[at(r * e.dim + d)] = sum;
       largest[at(r)] = std::max(largest[at(r)], magnitude);
     }
   });
@@ -165,15 +166,16 @@ Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
 /// The problem's sums over drawn integers.
 class Gradients {
  public:
-  Gradients(const Op::Problem& p, const Drawn& drawn)
+  Gradients(const Op::Problem& p, const Drawn& drawn, ExactPart part)
       : p_(p),
         drawn_(drawn),
+        part_(part),
         inputs_(input_extents(p)),
         windows_(output_extents(p)),
         weights_(weight_extents(p)) {}
 
   Sums input_grad(const std::vector<std::int64_t>& rows, const StagedProduct& staged) const {
-    return summed(inputs_, rows, staged,
+    return summed(inputs_, rows, staged, part_,
                   [&](const spec::RowPosition& row, std::int64_t d, auto&& add) {
                     const WindowRange covering = covering_windows(p_, row.b, row.s);
                     for (std::int64_t i = covering.first; i < covering.last; ++i) {
@@ -186,7 +188,7 @@ class Gradients {
 
   Sums weight_grad(const std::vector<std::int64_t>& rows, const StagedProduct& staged) const {
     return summed(
-        weights_, rows, staged, [&](const spec::RowPosition& row, std::int64_t, auto&& add) {
+        weights_, rows, staged, part_, [&](const spec::RowPosition& row, std::int64_t, auto&& add) {
           for (std::int64_t b = 0; b < p_.batch; ++b)
             for (std::int64_t i = 0; i < windows_.length(b); ++i) {
               const std::int64_t token = i * p_.compress_stride + row.s;
@@ -201,6 +203,7 @@ class Gradients {
  private:
   const Op::Problem& p_;
   const Drawn& drawn_;
+  ExactPart part_;
   spec::Extents inputs_, windows_, weights_;
 };
 
@@ -262,7 +265,8 @@ void require_known_staging(const Case<Op>& c, const spec::Numerics& numerics) {
 }  // namespace compress
 
 CompressExactCase Suite<spec::NsaCompressGrad>::exact(const Case<Op>& c,
-                                                      const spec::Numerics& numerics) {
+                                                      const spec::Numerics& numerics,
+                                                      ExactPart part) {
   using namespace compress;
   require_known_staging(c, numerics);
   const Op::Problem& p = c.problem;
@@ -274,7 +278,7 @@ CompressExactCase Suite<spec::NsaCompressGrad>::exact(const Case<Op>& c,
   Plan plan = first_plan(c, numerics, exact);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const Drawn drawn = compress::draw(c, plan);
-    const Gradients gradients(p, drawn);
+    const Gradients gradients(p, drawn, part);
     const int of_input = plan.weight_exponent + plan.gradient_exponent;
     const Sums input =
         gradients.input_grad(exact_case.input_rows, StagedProduct(numerics, of_input));

@@ -16,12 +16,14 @@ std::vector<ExactTensor> Suite<Op>::exact_tensors(const SelectedExactCase& exact
   return exact::exact_tensors(exact_case.dense, selected::dense_problem(p));
 }
 
-SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics) {
+SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics,
+                                   ExactPart part) {
   SelectedExactCase result;
   result.inputs.topk_indices = make_topk_indices(c);
   result.inputs.atten_mask = make_mask(c);
-  result.dense = exact::attending(selected::dense_case(c), numerics,
-                                  selected::ListPattern(c.problem, result.inputs.topk_indices));
+  result.dense =
+      exact::attending(selected::dense_case(c), numerics,
+                       selected::ListPattern(c.problem, result.inputs.topk_indices), part);
   const spec::FlashAttentionScoreGrad::Inputs& dense = result.dense.inputs;
   const Op::Parameters t = call_of(c).parameters;
   result.inputs.query = restrided(dense.query, t.query);

@@ -15,7 +15,6 @@
 #include "assay/conformance/report/listeners.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "build_facts.hpp"
-#include "commands/ahead.hpp"
 #include "commands/commands.hpp"
 #include "commands/result_files.hpp"
 #include "dashboard.hpp"
@@ -30,6 +29,7 @@
 #include "sweeping/guarded_store.hpp"
 #include "sweeping/sweep_order.hpp"
 #include "sweeping/sweep_part.hpp"
+#include "sweeping/turns.hpp"
 
 namespace assay::cli {
 namespace {
@@ -390,6 +390,7 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
       const auto found = earlier.find(id);
       return found == earlier.end() ? nullptr : &found->second;
     };
+    for (const auto& part : parts) part->keep_digests();
     const auto record = [&parts](const CaseReport& report) {
       return part_of(parts, report).record(report);
     };
@@ -409,20 +410,41 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
       const auto [part, place] = order.turns[turn];
       if (earlier.empty() || !earlier.contains(parts[part]->id(place))) parts[part]->prepare(place);
     };
-    // With --in-process nothing else shall go on in this process.
+    const auto judge = [&](std::size_t turn) {
+      const auto [part, place] = order.turns[turn];
+      parts[part]->judge(place);
+    };
     std::vector<std::int64_t> weights;
     for (const auto& [part, place] : order.turns) weights.push_back(parts[part]->elements(place));
-    Ahead ahead(std::move(weights), options.implementation.in_process ? 0 : threads_ahead(),
-                prepare);
-    for (std::size_t turn = 0; turn < order.turns.size(); ++turn) {
-      ahead.judging(turn);
+    // With --in-process nothing else shall go on in this process.
+    Turns turns(std::move(weights), options.implementation.in_process ? 0 : threads_beside(),
+                prepare, judge);
+    const auto told = [&](std::size_t turn, const auto& step) {
       const auto [part, place] = order.turns[turn];
       if (!options.implementation.in_process)
         slow.begin(context, fmt::format("case {} of {} ({})", turn + 1, order.turns.size(),
                                         parts[part]->id(place)));
-      parts[part]->run(run, place);
+      step(*parts[part], place);
       slow.end();
+    };
+    std::size_t first = 0;  // that has not ended
+    const auto conclude_first = [&] {
+      if (!turns.is_judged(first))
+        told(first, [&](SweepPart&, std::size_t) { turns.wait_for(first); });
+      const auto [part, place] = order.turns[first];
+      parts[part]->conclude(run, place);
+      turns.end(first++);
+    };
+    std::size_t turn = 0;
+    for (; turn < order.turns.size(); ++turn) {
+      if (!turns.has_room(turn))
+        while (first < turn) conclude_first();
+      if (run.is_over()) break;
+      turns.begin(turn);
+      told(turn, [&](SweepPart& part, std::size_t place) { part.call(run, place); });
+      turns.called(turn);
     }
+    while (first < turn) conclude_first();
   }
   const Summary& summary = run.finish();
   conformance::Results results = json.results();

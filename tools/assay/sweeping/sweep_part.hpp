@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,12 +13,12 @@
 #include "assay/conformance/sweep/shrink.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
 #include "assay/conformance/sweep/time_left.hpp"
-#include "commands/ahead.hpp"
 #include "commands/shrinking.hpp"
 #include "flags/choose.hpp"
 #include "flags/plan_flags.hpp"
 #include "stored/recorder.hpp"
 #include "stored/stored_case.hpp"
+#include "sweeping/turns.hpp"
 
 namespace assay::cli {
 
@@ -24,10 +26,6 @@ namespace assay::cli {
 /// many such cases of an operator.
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
-
-/// Largest number of such elements of a case that is prepared while another one is judged: several
-/// larger ones take too much memory.
-inline constexpr std::int64_t elements_ahead = 1 << 20;
 
 /// The cases of one operator in a sweep, and the implementation that is judged on them.
 class SweepPart {
@@ -44,14 +42,20 @@ class SweepPart {
   virtual void append_coverage(conformance::Summary& summary) const = 0;
   /// Case id of the case at a place.
   virtual std::string id(std::size_t place) const = 0;
-  /// The case at a place.
-  virtual void run(conformance::Sweep& sweep, std::size_t place) = 0;
-  /// Does ahead what can be done before the kernel runs the case; on any thread, one case after the
-  /// other or several at once.
+  /// Makes the inputs of the case at a place ahead of its call. On any thread, several at once.
   virtual void prepare(std::size_t place) = 0;
-  /// Elements of the tensors that are prepared; 0 where nothing is.
+  /// Calls the kernel for the case; the calls are in the order of the sweep.
+  virtual void call(conformance::Sweep& sweep, std::size_t place) = 0;
+  /// Judges a case that was called. On any thread, several at once.
+  virtual void judge(std::size_t place) = 0;
+  /// Tells the listeners of a case that was judged; in the order of the calls.
+  virtual void conclude(conformance::Sweep& sweep, std::size_t place) = 0;
+  /// Elements of the tensors of a case whose numbers are judged; of others 0.
   virtual std::int64_t elements(std::size_t place) const = 0;
-  /// What is stored of a case of this operator that has just been judged.
+  /// From now on digests of the tensors of each call are kept, for `record`. They take longer than
+  /// most calls.
+  virtual void keep_digests() = 0;
+  /// What is stored of the case that is being concluded.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   /// `others` fail for the same cause: what is said of the kernel's numerics holds for them, too.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
@@ -114,22 +118,18 @@ class SweepPartOf final : public SweepPart {
     return conformance::case_id(conformance::command_line(planned_.cases[place]));
   }
 
-  void run(conformance::Sweep& sweep, std::size_t place) override {
-    sweep.run<Op>(planned_.cases, place, 1, recorder_, fresh_,
-                  [this](std::size_t at) { return made_ahead_.take(at); });
-  }
-
   std::int64_t elements(std::size_t place) const override {
     const conformance::Case<Op>& c = planned_.cases[place];
     if (!c.violate.empty() || c.track == conformance::Track::arguments ||
         c.track == conformance::Track::relation)
       return 0;
-    const auto elements = conformance::Suite<Op>::tensor_elements(c.problem);
-    return elements > elements_ahead ? 0 : static_cast<std::int64_t>(elements);
+    return conformance::Suite<Op>::tensor_elements(c.problem);
   }
 
+  /// Nothing is made of a case so large that nothing else is under way with it.
   void prepare(std::size_t place) override {
-    if (elements(place) == 0) return;
+    const std::int64_t weight = elements(place);
+    if (weight == 0 || weight > Turns::most_weight) return;
     const conformance::Case<Op>& c = planned_.cases[place];
     made_ahead_.make(place, [&] {
       auto made = std::make_unique<conformance::Examination<Op>>(c);
@@ -139,9 +139,30 @@ class SweepPartOf final : public SweepPart {
     });
   }
 
+  void call(conformance::Sweep& sweep, std::size_t place) override {
+    UnderWay called{
+        .swept = sweep.call<Op>(planned_.cases, place, recorder_, made_ahead_.take(place)),
+        .recorded = {}};
+    if (keeps_digests_) called.recorded = recorder_.take();
+    const std::scoped_lock lock(mutex_);
+    under_way_.emplace(place, std::move(called));
+  }
+
+  void judge(std::size_t place) override { at(place).swept.judge(); }
+
+  void conclude(conformance::Sweep& sweep, std::size_t place) override {
+    UnderWay& judged = at(place);
+    concluded_ = std::move(judged.recorded);
+    spec::Implementation<Op>& kernel = judged.swept.asks_again() ? other() : recorder_;
+    sweep.conclude<Op>(planned_.cases, std::move(judged.swept), kernel, fresh_);
+    const std::scoped_lock lock(mutex_);
+    under_way_.erase(place);
+  }
+
+  void keep_digests() override { keeps_digests_ = true; }
+
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
     const auto c = case_of(report);
-    const auto run = recorder_.take();
     const bool small = conformance::Suite<Op>::tensor_elements(c.problem) <= evidence_elements;
     // A kernel that crashes or hangs has no outputs, and would do it again.
     const bool answered = report.verdict != conformance::Verdict::crash &&
@@ -149,16 +170,15 @@ class SweepPartOf final : public SweepPart {
     if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 || !answered ||
         conformance::contribution(report.verdict) != ExitCode::nonconformant) {
       fixtures::CaseRecord record = conformance::recipe(c);
-      record.digests = {run.inputs.begin(), run.inputs.end()};
+      record.digests = {concluded_.inputs.begin(), concluded_.inputs.end()};
       return record;
     }
     --evidence_left_;
     fixtures::CaseRecord record = conformance::recipe(c);
     try {
       record =
-          stored_case(c, recorder_.numerics(c.problem), report.implementation, Contents::tensors);
-      add_actual(record, c, recorder_);
-      recorder_.take();
+          stored_case(c, other().numerics(c.problem), report.implementation, Contents::tensors);
+      add_actual(record, c, other());
     } catch (const std::exception&) {
       record.actual.clear();  // its report says so
     }
@@ -178,6 +198,27 @@ class SweepPartOf final : public SweepPart {
   }
 
  private:
+  /// A case between its steps.
+  struct UnderWay {
+    conformance::SweptCase<Op> swept;
+    typename Recorder<Op>::Run recorded;  ///< of its first call
+  };
+
+  UnderWay& at(std::size_t place) {
+    const std::scoped_lock lock(mutex_);
+    return under_way_.at(place);
+  }
+
+  /// A second instance of the kernel, for what is asked of a case when calls of later cases may
+  /// already have been made: so the order of the calls of either one is the same in every sweep.
+  Recorder<Op>& other() {
+    if (!other_) {
+      other_kernel_ = fresh_();
+      other_.emplace(*other_kernel_, recorder_.name());
+    }
+    return *other_;
+  }
+
   static conformance::Case<Op> case_of(const conformance::CaseReport& report) {
     return conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
   }
@@ -187,7 +228,13 @@ class SweepPartOf final : public SweepPart {
   conformance::MakeFresh<Op> fresh_;
   std::unique_ptr<spec::Implementation<Op>> implementation_;
   Recorder<Op> recorder_;
+  std::unique_ptr<spec::Implementation<Op>> other_kernel_;
+  std::optional<Recorder<Op>> other_;
+  bool keeps_digests_ = false;
   int evidence_left_ = evidence_cases;
+  std::mutex mutex_;
+  std::map<std::size_t, UnderWay> under_way_;
+  typename Recorder<Op>::Run concluded_;  ///< of the case that is being concluded
   MadeAhead<conformance::Examination<Op>> made_ahead_;
 };
 

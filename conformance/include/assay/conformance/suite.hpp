@@ -139,8 +139,9 @@ struct SuiteDefaults {
 
   /// One of them, with the member `inputs`.
   using Exact = NoExactCases<Op>;
-  /// Builds one for kernels of these numerics. Errors: NoExactCase, with the reason.
-  static Exact exact(const Case<Op>&, const spec::Numerics&) {
+  /// Builds one for kernels of these numerics, whose inputs are the same in every part. Errors:
+  /// NoExactCase, with the reason.
+  static Exact exact(const Case<Op>&, const spec::Numerics&, ExactPart = ExactPart::all) {
     throw NoExactCase("the suite has no exact cases of " + std::string(Op::name));
   }
   /// The exact gradients by their names, with their rows and channels.

@@ -16,6 +16,10 @@ struct Dyadic {
   int exponent = 0;
 };
 
+/// What of an exact case is built: the inputs alone, which a kernel is given before anybody
+/// computes what it shall answer, or the exact gradients, too.
+enum class ExactPart : std::uint8_t { inputs, all };
+
 /// There is no exact case for a problem and numerics: the case is not applicable. The message says
 /// why.
 class NoExactCase : public std::runtime_error {

@@ -39,7 +39,7 @@ class Examination {
   Examination(Examination&&) noexcept;
 
   const Case<Op>& examined() const;
-  /// Does ahead what judging outputs of a kernel with these numerics needs. Errors: as `judge`.
+  /// Makes ahead the inputs of a kernel with these numerics. Errors: NoExactCase.
   void prepare(const spec::Numerics& numerics);
   /// Seconds that making it and `prepare` took.
   double seconds() const;
@@ -67,11 +67,9 @@ template <class Op>
 CaseReport blank_report(const Case<Op>& c);
 
 /// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards,
-/// determinism as declared, confirmation of statistical failures on fresh seeds. `made`, if there
-/// is one, was made of this case ahead, and its time counts as the case's.
+/// determinism as declared, confirmation of statistical failures on fresh seeds.
 template <class Op>
-CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation,
-                   std::unique_ptr<Examination<Op>> made = nullptr);
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation);
 /// The same with an examination made before (its case is examined).
 template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& implementation);

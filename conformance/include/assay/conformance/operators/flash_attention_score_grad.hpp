@@ -35,7 +35,8 @@ std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreG
 /// The exact case with the mask tensor as an argument; nothing: no mask. Errors: NoExactCase.
 AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                              const spec::Numerics& numerics,
-                                             std::optional<spec::Tensor> atten_mask);
+                                             std::optional<spec::Tensor> atten_mask,
+                                             ExactPart part = ExactPart::all);
 
 namespace flash {
 class Basis;
@@ -94,7 +95,8 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
 
-  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics);
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
+                     ExactPart part = ExactPart::all);
   static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
                                                 const Op::Problem& problem);
   static void compare_exact(const Exact& exact_case, const Op::Problem& problem,

@@ -75,7 +75,8 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
 
-  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics);
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
+                     ExactPart part = ExactPart::all);
   static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
                                                 const Op::Problem& problem);
   static void compare_exact(const Exact& exact_case, const Op::Problem& problem,

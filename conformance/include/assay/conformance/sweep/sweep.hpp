@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
+#include "assay/conformance/judge/case_in_steps.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/result/case_report.hpp"
@@ -80,9 +81,20 @@ struct SweepControl {
 template <class Op>
 using MakeFresh = std::function<std::unique_ptr<spec::Implementation<Op>>()>;
 
-/// What was made ahead of the case at a place; null where nothing was.
+/// A case of a sweep, between its steps.
 template <class Op>
-using Ready = std::function<std::unique_ptr<Examination<Op>>(std::size_t place)>;
+struct SweptCase {
+  std::size_t place = 0;
+  std::optional<CaseReport> skipped = {};  ///< known not to apply before the kernel was asked
+  const CaseReport* earlier = nullptr;     ///< of an earlier, interrupted sweep
+  std::optional<CaseInSteps<Op>> steps = {};
+
+  /// As CaseInSteps: on any thread.
+  void judge() {
+    if (steps) steps->judge();
+  }
+  bool asks_again() const { return steps && steps->asks_again(); }
+};
 
 /// Cases of one operator behind those of another, as one sweep with one summary.
 class Sweep {
@@ -92,21 +104,27 @@ class Sweep {
   /// Tells the listeners. Requirements and pairs of the operators must have been appended to
   /// `summary()` before.
   void start(std::int64_t planned, const std::string& implementation);
-  /// Judges `count` of the cases from `first` on, unless the sweep was stopped or its budget is
-  /// spent. A case that fails is run again on an implementation that `fresh` makes, where it can:
-  /// one that does not fail there each time gets a finding that says how often it does, or after
-  /// which other case.
+  /// Returns whether no other case is begun: the sweep was stopped, its budget is spent, or it
+  /// ended behind a case.
+  bool is_over();
+  /// Calls the kernel for the case at a place. `made`, if there is one, was made of it ahead.
   template <class Op>
-  void run(std::span<const Case<Op>> cases, std::size_t first, std::size_t count,
-           spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh = {},
-           const Ready<Op>& ready = {});
+  SweptCase<Op> call(std::span<const Case<Op>> cases, std::size_t place,
+                     spec::Implementation<Op>& kernel,
+                     std::unique_ptr<Examination<Op>> made = nullptr);
+  /// Tells the listeners of a judged case, unless the sweep ended behind one before. The cases come
+  /// in the order of their calls. Where judging it asks again, `kernel` answers. A case that fails
+  /// is run again on an implementation that `fresh` makes, where it can: one that does not fail
+  /// there each time gets a finding that says how often it does, or after which other case.
+  template <class Op>
+  void conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
+                spec::Implementation<Op>& kernel, const MakeFresh<Op>& fresh = {});
   /// Tells the listeners.
   const Summary& finish();
 
   Summary& summary() { return summary_; }
 
  private:
-  bool is_over();
   using Told = void (SweepListener::*)(const CaseReport& report, std::int64_t index);
   void add(const CaseReport& report, Told told = &SweepListener::on_case);
   void skip(const CaseReport& report);

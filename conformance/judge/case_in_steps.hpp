@@ -1,0 +1,170 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "assay/conformance/judge/case_in_steps.hpp"
+#include "assay/conformance/result/printable.hpp"
+#include "judge/examine.hpp"
+#include "judge/readings.hpp"
+
+namespace assay::conformance {
+
+template <class Op>
+struct CaseInSteps<Op>::State {
+  Case<Op> c;
+  std::unique_ptr<Examination<Op>> own;        ///< made here, or ahead
+  Examination<Op>* examination = nullptr;      ///< of a case whose numbers are judged
+  std::optional<detail::Answers<Op>> answers;  ///< to be judged
+  std::optional<CaseReport> report;            ///< of what is judged so far
+  bool is_accepted = false;                    ///< a legal call, by phase 1
+  bool has_numbers = false;                    ///< the report is about the kernel's numbers
+  std::optional<spec::ImplementationFault> afterwards;  ///< what it did after its last answer
+  std::string implementation;
+  double seconds = 0;
+
+  void call(spec::Implementation<Op>& kernel);
+  void judge();
+  void conclude(spec::Implementation<Op>& kernel);
+  /// Waits for what the kernel does after its last answer.
+  void settle(spec::Implementation<Op>& kernel);
+  /// Takes a step, whose time counts. What escapes from it is a failure of the judge.
+  template <class Step>
+  void take(const Step& step);
+};
+
+template <class Op>
+CaseInSteps<Op>::CaseInSteps(Case<Op> c, std::unique_ptr<Examination<Op>> made)
+    : state_(std::make_unique<State>()) {
+  state_->c = std::move(c);
+  if (made) state_->seconds = made->seconds();
+  state_->own = std::move(made);
+  state_->examination = state_->own.get();
+}
+template <class Op>
+CaseInSteps<Op>::CaseInSteps(Examination<Op>& examination) : state_(std::make_unique<State>()) {
+  state_->c = examination.examined();
+  state_->examination = &examination;
+}
+template <class Op>
+CaseInSteps<Op>::~CaseInSteps() = default;
+template <class Op>
+CaseInSteps<Op>::CaseInSteps(CaseInSteps&&) noexcept = default;
+
+template <class Op>
+template <class Step>
+void CaseInSteps<Op>::State::take(const Step& step) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    step();
+  } catch (const std::exception& failure) {
+    answers.reset();
+    is_accepted = has_numbers = false;
+    report = blank_report(c);
+    decide(*report, detail::judge_failed(failure), "note");
+  }
+  seconds += seconds_since(start);
+}
+
+template <class Op>
+void CaseInSteps<Op>::State::call(spec::Implementation<Op>& kernel) {
+  implementation = kernel.name();
+  report = detail::without_argument_checks(c, kernel);
+  if (report) return;
+  if (!c.violate.empty()) {
+    report = detail::examine_violation(c, kernel);
+  } else if (c.track == Track::relation) {
+    report = Suite<Op>::examine_relation(c, kernel);
+  } else {
+    report = detail::stopped_in_phase_1(c, call_of(c), kernel);
+    if (report) return;
+    is_accepted = true;
+    if (c.track == Track::arguments) {
+      report = blank_report(c);
+      report->verdict = {Verdict::conforms, Rule::legal_call, "phase 1 accepted a legal call"};
+      return;
+    }
+    has_numbers = true;
+    try {
+      if (examination == nullptr)
+        own = std::make_unique<Examination<Op>>(c), examination = own.get();
+      answers = detail::answers_of(*examination, kernel, nullptr);
+    } catch (const std::exception&) {
+      report = detail::report_of_exception(c);
+    }
+  }
+}
+
+template <class Op>
+void CaseInSteps<Op>::State::judge() {
+  if (!answers) return;
+  try {
+    report = detail::judged(*examination, std::move(*answers));
+  } catch (const std::exception&) {
+    report = detail::report_of_exception(c);
+  }
+  answers.reset();
+}
+
+template <class Op>
+void CaseInSteps<Op>::State::conclude(spec::Implementation<Op>& kernel) {
+  if (has_numbers)
+    report = read_otherwise(c, kernel, detail::confirmed(c, kernel, nullptr, std::move(*report)),
+                            [&](const spec::Numerics& reading) {
+                              return detail::examine_reading(*examination, kernel, reading);
+                            });
+  if (is_accepted) detail::add_accepted(c, *report);
+}
+
+template <class Op>
+void CaseInSteps<Op>::State::settle(spec::Implementation<Op>& kernel) {
+  try {
+    kernel.settle();
+  } catch (const spec::ImplementationFault& seen) {
+    afterwards = seen;
+  }
+}
+
+template <class Op>
+void CaseInSteps<Op>::call(spec::Implementation<Op>& kernel) {
+  state_->take([&] {
+    state_->call(kernel);
+    state_->settle(kernel);
+  });
+}
+
+template <class Op>
+void CaseInSteps<Op>::judge() {
+  state_->take([&] { state_->judge(); });
+  if (!asks_again()) state_->own.reset();  // it holds more memory than all the rest
+}
+
+template <class Op>
+bool CaseInSteps<Op>::asks_again() const {
+  return state_->has_numbers && state_->report &&
+         (state_->report->verdict == Verdict::statistical_unconfirmed ||
+          are_numbers_wrong(state_->report->verdict));
+}
+
+template <class Op>
+CaseReport CaseInSteps<Op>::conclude(spec::Implementation<Op>& kernel) {
+  const bool asks = asks_again();
+  state_->take([&] {
+    state_->conclude(kernel);
+    if (asks) state_->settle(kernel);
+  });
+  CaseReport report = std::move(*state_->report);
+  report.implementation = state_->implementation;
+  if (const auto& seen = state_->afterwards) {
+    add_note(report, "structure", seen->what());
+    if (contribution(report.verdict) != ExitCode::nonconformant)
+      report.verdict = decision_of(*seen);
+  }
+  report = printable(std::move(report));
+  report.seconds_total = state_->seconds;
+  return report;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,206 @@
+#include "sweeping/turns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "assay/parallel/loop.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// Waits until `holds`, for ten seconds at most.
+template <class Holds>
+bool comes_true(const Holds& holds) {
+  for (int k = 0; k < 10'000; ++k) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+/// Whether that comes true and stays so for a while.
+template <class Holds>
+bool settles(const Holds& holds) {
+  if (!comes_true(holds)) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return holds();
+}
+
+/// Turns that were worked on.
+struct Seen {
+  void operator()(std::size_t turn) {
+    const std::scoped_lock lock(mutex);
+    twice = twice || !turns.insert(turn).second;
+    one_thread = one_thread && parallel::thread_count(0) == 1;
+  }
+  std::set<std::size_t> all() {
+    const std::scoped_lock lock(mutex);
+    return turns;
+  }
+  std::mutex mutex;
+  std::set<std::size_t> turns;
+  bool twice = false, one_thread = true;
+};
+
+/// Begins and calls a turn.
+void call(Turns& turns, std::size_t turn) {
+  turns.begin(turn);
+  turns.called(turn);
+}
+
+/// Turns that weigh so much each.
+std::vector<std::int64_t> of_weight(std::size_t turns, std::int64_t weight) {
+  return std::vector<std::int64_t>(turns, weight);
+}
+
+void nothing(std::size_t) {}
+
+TEST(Turns, ArePreparedUntilThoseUnderWayWeighTooMuch) {
+  Seen prepared;
+  Turns turns(of_weight(50, Turns::most_weight / 10), 2, std::ref(prepared), nothing);
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == 20; })) << "as many again";
+  EXPECT_TRUE(turns.has_room(9));
+  EXPECT_FALSE(turns.has_room(10));
+  call(turns, 0);
+  turns.wait_for(0);
+  EXPECT_FALSE(turns.has_room(10)) << "judged, but not ended";
+  turns.end(0);
+  EXPECT_TRUE(turns.has_room(10));
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == 21; }));
+  EXPECT_FALSE(prepared.twice);
+  EXPECT_TRUE(prepared.one_thread);
+}
+
+TEST(Turns, OfNoWeightAreUnderWayInALimitedNumber) {
+  Seen prepared;
+  Turns turns(of_weight(100, 0), 1, std::ref(prepared), nothing);
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == 2 * Turns::most_turns; }));
+}
+
+TEST(Turns, AreNotPreparedOnceTheyHaveBegun) {
+  Seen prepared;
+  std::atomic<bool> goes_on = false;
+  Turns turns(
+      of_weight(5, 0), 1,
+      [&](std::size_t turn) {
+        prepared(turn);
+        while (!goes_on) std::this_thread::yield();
+      },
+      nothing);
+  EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{0}; }));
+  for (std::size_t turn = 0; turn < 4; ++turn) turns.begin(turn);
+  goes_on = true;
+  EXPECT_TRUE(settles([&] { return prepared.all() == std::set<std::size_t>{0, 4}; }));
+}
+
+TEST(Turns, AreJudgedOnceEachAfterTheyWereCalledOnly) {
+  Seen judged;
+  Turns turns(of_weight(20, 1), 2, nothing, std::ref(judged));
+  turns.begin(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(judged.all().empty());
+  EXPECT_FALSE(turns.is_judged(0));
+  turns.called(0);
+  call(turns, 1);
+  EXPECT_TRUE(comes_true([&] { return turns.is_judged(0) && turns.is_judged(1); }));
+  for (std::size_t turn = 2; turn < 20; ++turn) call(turns, turn);
+  for (std::size_t turn = 0; turn < 20; ++turn) {
+    turns.wait_for(turn);
+    EXPECT_TRUE(turns.is_judged(turn));
+    turns.end(turn);
+  }
+  EXPECT_EQ(judged.all().size(), 20u);
+  EXPECT_FALSE(judged.twice);
+}
+
+TEST(Turns, ThatWeighMuchAreAloneAndTheirCallerJudgesThem) {
+  bool on_caller = false;
+  const auto caller = std::this_thread::get_id();
+  Turns turns({1, Turns::most_weight + 1, 1}, 2, nothing, [&](std::size_t turn) {
+    if (turn != 1) return;
+    on_caller = std::this_thread::get_id() == caller;
+  });
+  EXPECT_FALSE(turns.has_room(1));
+  call(turns, 0);
+  turns.wait_for(0);
+  turns.end(0);
+  EXPECT_TRUE(turns.has_room(1));
+  EXPECT_FALSE(turns.has_room(2));
+  call(turns, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(turns.is_judged(1));
+  turns.wait_for(1);
+  EXPECT_TRUE(on_caller);
+  turns.end(1);
+  EXPECT_TRUE(turns.has_room(2));
+}
+
+TEST(Turns, WithoutThreadsAreJudgedByTheirCallerOneAfterTheOther) {
+  Seen judged;
+  Turns turns(
+      of_weight(3, 0), 0, [](std::size_t) { ADD_FAILURE(); }, std::ref(judged));
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    EXPECT_TRUE(turns.has_room(turn));
+    EXPECT_FALSE(turn < 2 && turns.has_room(turn + 1));
+    call(turns, turn);
+    EXPECT_FALSE(turns.is_judged(turn));
+    turns.wait_for(turn);
+    EXPECT_TRUE(turns.is_judged(turn));
+    turns.end(turn);
+  }
+}
+
+TEST(Turns, TheirEndWaitsForWhatIsAtWork) {
+  std::atomic<bool> begun = false, ended = false;
+  {
+    Turns turns(
+        of_weight(3, 0), 1,
+        [&](std::size_t) {
+          begun = true;
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          ended = true;
+        },
+        nothing);
+    EXPECT_TRUE(comes_true([&] { return begun.load(); }));
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST(MadeAhead, IsTakenOnceAndWaitedFor) {
+  MadeAhead<int> made;
+  EXPECT_EQ(made.take(1), nullptr);
+  bool is_made = false;
+  made.make(1, [&] {
+    is_made = true;
+    return std::make_unique<int>(1);
+  });
+  EXPECT_FALSE(is_made);
+  std::atomic<bool> begun = false;
+  std::jthread maker([&] {
+    made.make(2, [&] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      return std::make_unique<int>(7);
+    });
+  });
+  EXPECT_TRUE(comes_true([&] { return begun.load(); }));
+  const auto taken = made.take(2);
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(*taken, 7);
+  EXPECT_EQ(made.take(2), nullptr);
+}
+
+TEST(MadeAhead, WhatFailsIsLeftToWhoNeedsIt) {
+  MadeAhead<int> made;
+  made.make(3, []() -> std::unique_ptr<int> { throw std::bad_alloc(); });
+  EXPECT_EQ(made.take(3), nullptr);
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,151 @@
+#include "sweeping/turns.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "assay/parallel/loop.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::size_t most_threads = 8;  // beyond, memory is what many cases want
+
+}  // namespace
+
+/// As many as cores: judging takes most of the time.
+std::size_t threads_beside() {
+  const auto cores = static_cast<std::size_t>(parallel::thread_count(0));
+  return cores == 1 ? 0 : std::min(cores, most_threads);
+}
+
+Turns::Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepare, Work judge)
+    : weights_(std::move(weights)),
+      wanted_(threads),
+      prepare_(std::move(prepare)),
+      judge_(std::move(judge)),
+      states_(weights_.size(), State::waiting),
+      reach_(reach_of(0)),
+      ahead_(reach_of(reach_)) {
+  try {
+    for (std::size_t k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {  // the others do it, or the caller
+  }
+}
+
+Turns::~Turns() {
+  {
+    const std::scoped_lock lock(mutex_);
+    over_ = true;
+  }
+  moved_.notify_all();
+}
+
+bool Turns::has_room(std::size_t turn) {
+  const std::scoped_lock lock(mutex_);
+  return turn < reach_;
+}
+
+void Turns::begin(std::size_t turn) {
+  const std::scoped_lock lock(mutex_);
+  is_calling_ = true;
+  call_began_ = Clock::now();
+  next_ = std::max(next_, turn + 1);
+  begun_ = turn + 1;
+}
+
+void Turns::called(std::size_t turn) {
+  {
+    const std::scoped_lock lock(mutex_);
+    states_[turn] = State::called;
+  }
+  moved_.notify_all();
+}
+
+bool Turns::is_judged(std::size_t turn) {
+  const std::scoped_lock lock(mutex_);
+  return states_[turn] == State::judged;
+}
+
+void Turns::wait_for(std::size_t turn) {
+  std::unique_lock lock(mutex_);
+  is_calling_ = false;
+  moved_.notify_all();
+  while (states_[turn] != State::judged) {
+    const std::size_t next = states_[turn] == State::called ? turn : to_judge();
+    if (next < weights_.size())
+      judge(next, lock);
+    else
+      moved_.wait(lock);
+  }
+}
+
+void Turns::end(std::size_t turn) {
+  {
+    const std::scoped_lock lock(mutex_);
+    first_ = turn + 1;
+    reach_ = reach_of(first_);
+    ahead_ = reach_of(reach_);
+  }
+  moved_.notify_all();
+}
+
+std::size_t Turns::reach_of(std::size_t first) const {
+  std::int64_t weight = 0;
+  std::size_t reach = first;
+  for (; reach < weights_.size(); ++reach) {
+    weight += weights_[reach];
+    if (reach > first && (weight > most_weight || reach - first >= most_turns * wanted_)) break;
+  }
+  return reach;
+}
+
+/// One that weighs much is its caller's: no other is under way, so that it uses all processors.
+std::size_t Turns::to_judge() const {
+  for (std::size_t turn = first_; turn < begun_; ++turn)
+    if (states_[turn] == State::called && weights_[turn] <= most_weight) return turn;
+  return weights_.size();
+}
+
+void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
+  states_[turn] = State::at_work;
+  lock.unlock();
+  {
+    std::optional<parallel::Alone> alone;
+    if (wanted_ > 0 && weights_[turn] <= most_weight) alone.emplace();
+    judge_(turn);
+  }
+  lock.lock();
+  states_[turn] = State::judged;
+  moved_.notify_all();
+}
+
+bool Turns::is_calling_quickly() const { return is_calling_ && Clock::now() < call_began_ + quick; }
+
+/// Judging comes first: it makes room. But a kernel whose calls are short has the processors to
+/// itself until the caller waits, since its time is told.
+void Turns::work() {
+  const parallel::Alone alone;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (over_) return;
+    const std::size_t called = to_judge();
+    const bool has_called = called < weights_.size();
+    const bool has_work = has_called || next_ < ahead_;
+    if (has_work && is_calling_quickly()) {
+      moved_.wait_until(lock, call_began_ + quick);
+    } else if (has_called) {
+      judge(called, lock);
+    } else if (has_work) {
+      const std::size_t turn = next_++;
+      lock.unlock();
+      prepare_(turn);
+      lock.lock();
+    } else {
+      moved_.wait(lock);
+    }
+  }
+}
+
+}  // namespace assay::cli
