@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -153,6 +154,14 @@ TEST(Turns, WithoutThreadsAreJudgedByTheirCallerOneAfterTheOther) {
     turns.wait_for(turn);
     EXPECT_TRUE(turns.is_judged(turn));
     turns.end(turn);
+  }
+}
+
+TEST(Turns, WhatEscapesFromJudgingReachesTheCaller) {
+  for (const std::size_t threads : {0U, 1U}) {
+    Turns turns(of_weight(2, 0), threads, nothing, [](std::size_t) { throw std::bad_alloc(); });
+    call(turns, 0);
+    EXPECT_THROW(turns.wait_for(0), std::bad_alloc) << threads;
   }
 }
 

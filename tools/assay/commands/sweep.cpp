@@ -429,7 +429,9 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
     };
     std::size_t first = 0;  // that has not ended
     const auto conclude_first = [&] {
-      if (!turns.is_judged(first))
+      if (turns.is_judged(first))
+        turns.wait_for(first);
+      else
         told(first, [&](SweepPart&, std::size_t) { turns.wait_for(first); });
       const auto [part, place] = order.turns[first];
       parts[part]->conclude(run, place);

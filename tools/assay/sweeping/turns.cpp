@@ -1,6 +1,7 @@
 #include "sweeping/turns.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -79,6 +80,7 @@ void Turns::wait_for(std::size_t turn) {
     else
       moved_.wait(lock);
   }
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 void Turns::end(std::size_t turn) {
@@ -111,13 +113,19 @@ std::size_t Turns::to_judge() const {
 void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
   states_[turn] = State::at_work;
   lock.unlock();
+  std::exception_ptr failure;
   {
     std::optional<parallel::Alone> alone;
     if (wanted_ > 0 && weights_[turn] <= most_weight) alone.emplace();
-    judge_(turn);
+    try {
+      judge_(turn);
+    } catch (...) {
+      failure = std::current_exception();
+    }
   }
   lock.lock();
   states_[turn] = State::judged;
+  if (failure && !failure_) failure_ = failure;
   moved_.notify_all();
 }
 

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,6 +47,7 @@ class Turns {
   bool is_judged(std::size_t turn);
   /// Waits until the turn is judged; judges it where nobody has begun with it, and others
   /// meanwhile.
+  /// Errors: the first that escaped from judging any turn.
   void wait_for(std::size_t turn);
   /// The turn has ended.
   void end(std::size_t turn);
@@ -76,6 +78,7 @@ class Turns {
   std::size_t begun_ = 0;  ///< turns that have begun
   std::size_t reach_ = 0;  ///< of the first
   std::size_t ahead_ = 0;  ///< the first turn that is too far ahead to be prepared
+  std::exception_ptr failure_;  ///< of judging
   bool over_ = false;
   bool is_calling_ = false;  ///< the caller has begun a turn and does not wait yet
   Clock::time_point call_began_;
