@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <list>
 #include <nlohmann/json.hpp>
 
 #include "wrapped.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Runs of all kernels of a test; the one that is asked spoils its result where `spoils` says so.
+/// Runs of one kernel or several; a run spoils its result where `spoils` says so.
 struct Calls {
   std::int64_t count = 0;
   std::function<bool(std::int64_t call)> spoils;
@@ -87,8 +88,11 @@ TEST(Repetition, AFailureThatDoesNotComeBackSaysSoAndIsNotShrunk) {
 }
 
 TEST(Repetition, AFailureNowAndThenIsCounted) {
-  Calls calls{.spoils = [](std::int64_t call) { return call == 5 || (call > 8 && call % 6 == 0); }};
-  const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
+  std::list<Calls> of_kernels;
+  const Swept result = swept(registry_with([&] {
+    return std::make_unique<Sporadic>(
+        of_kernels.emplace_back(Calls{.spoils = [](std::int64_t call) { return call % 6 == 0; }}));
+  }));
   const auto texts = result.found("repeat");
   ASSERT_FALSE(texts.empty());
   EXPECT_EQ(texts[0], "run again alone it fails in 3 of 20 runs");

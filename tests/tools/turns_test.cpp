@@ -84,6 +84,19 @@ TEST(Turns, OfNoWeightAreUnderWayInALimitedNumber) {
   EXPECT_TRUE(settles([&] { return prepared.all().size() == 2 * Turns::most_turns; }));
 }
 
+TEST(Turns, OfNoWeightAreJudgedAtOnce) {
+  bool on_caller = false;
+  const auto caller = std::this_thread::get_id();
+  Turns turns({1, 0}, 1, nothing, [&](std::size_t turn) {
+    on_caller = turn == 1 && std::this_thread::get_id() == caller;
+  });
+  turns.begin(0);
+  call(turns, 1);
+  EXPECT_TRUE(turns.is_judged(1));
+  EXPECT_FALSE(turns.is_judged(0));
+  EXPECT_TRUE(on_caller);
+}
+
 TEST(Turns, AreNotPreparedOnceTheyHaveBegun) {
   Seen prepared;
   std::atomic<bool> goes_on = false;
@@ -145,7 +158,7 @@ TEST(Turns, ThatWeighMuchAreAloneAndTheirCallerJudgesThem) {
 TEST(Turns, WithoutThreadsAreJudgedByTheirCallerOneAfterTheOther) {
   Seen judged;
   Turns turns(
-      of_weight(3, 0), 0, [](std::size_t) { ADD_FAILURE(); }, std::ref(judged));
+      of_weight(3, 1), 0, [](std::size_t) { ADD_FAILURE(); }, std::ref(judged));
   for (std::size_t turn = 0; turn < 3; ++turn) {
     EXPECT_TRUE(turns.has_room(turn));
     EXPECT_FALSE(turn < 2 && turns.has_room(turn + 1));
@@ -159,7 +172,7 @@ TEST(Turns, WithoutThreadsAreJudgedByTheirCallerOneAfterTheOther) {
 
 TEST(Turns, WhatEscapesFromJudgingReachesTheCaller) {
   for (const std::size_t threads : {0U, 1U}) {
-    Turns turns(of_weight(2, 0), threads, nothing, [](std::size_t) { throw std::bad_alloc(); });
+    Turns turns(of_weight(2, 1), threads, nothing, [](std::size_t) { throw std::bad_alloc(); });
     call(turns, 0);
     EXPECT_THROW(turns.wait_for(0), std::bad_alloc) << threads;
   }

@@ -27,9 +27,9 @@
 #include "sweeping/asked_line.hpp"
 #include "sweeping/fresh_seed.hpp"
 #include "sweeping/guarded_store.hpp"
+#include "sweeping/run_cases.hpp"
 #include "sweeping/sweep_order.hpp"
 #include "sweeping/sweep_part.hpp"
-#include "sweeping/turns.hpp"
 
 namespace assay::cli {
 namespace {
@@ -405,49 +405,9 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
   for (const auto& part : parts) part->append_coverage(run.summary());
   print_fresh_seed(options.plan.fresh_seed, options.fresh, context.err);
   run.start(std::ssize(order.turns), implementations(parts));
-  {
-    const auto prepare = [&](std::size_t turn) {
-      const auto [part, place] = order.turns[turn];
-      if (earlier.empty() || !earlier.contains(parts[part]->id(place))) parts[part]->prepare(place);
-    };
-    const auto judge = [&](std::size_t turn) {
-      const auto [part, place] = order.turns[turn];
-      parts[part]->judge(place);
-    };
-    std::vector<std::int64_t> weights;
-    for (const auto& [part, place] : order.turns) weights.push_back(parts[part]->elements(place));
-    // With --in-process nothing else shall go on in this process.
-    Turns turns(std::move(weights), options.implementation.in_process ? 0 : threads_beside(),
-                prepare, judge);
-    const auto told = [&](std::size_t turn, const auto& step) {
-      const auto [part, place] = order.turns[turn];
-      if (!options.implementation.in_process)
-        slow.begin(context, fmt::format("case {} of {} ({})", turn + 1, order.turns.size(),
-                                        parts[part]->id(place)));
-      step(*parts[part], place);
-      slow.end();
-    };
-    std::size_t first = 0;  // that has not ended
-    const auto conclude_first = [&] {
-      if (turns.is_judged(first))
-        turns.wait_for(first);
-      else
-        told(first, [&](SweepPart&, std::size_t) { turns.wait_for(first); });
-      const auto [part, place] = order.turns[first];
-      parts[part]->conclude(run, place);
-      turns.end(first++);
-    };
-    std::size_t turn = 0;
-    for (; turn < order.turns.size(); ++turn) {
-      if (!turns.has_room(turn))
-        while (first < turn) conclude_first();
-      if (run.is_over()) break;
-      turns.begin(turn);
-      told(turn, [&](SweepPart& part, std::size_t place) { part.call(run, place); });
-      turns.called(turn);
-    }
-    while (first < turn) conclude_first();
-  }
+  run_cases(
+      parts, order.turns, run, [&earlier](const std::string& id) { return earlier.contains(id); },
+      options.implementation.in_process, slow, context);
   const Summary& summary = run.finish();
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);

@@ -57,11 +57,12 @@ void Turns::begin(std::size_t turn) {
 }
 
 void Turns::called(std::size_t turn) {
-  {
-    const std::scoped_lock lock(mutex_);
-    states_[turn] = State::called;
-  }
-  moved_.notify_all();
+  std::unique_lock lock(mutex_);
+  states_[turn] = State::called;
+  if (weights_[turn] == 0)
+    judge(turn, lock);
+  else
+    moved_.notify_all();
 }
 
 bool Turns::is_judged(std::size_t turn) {
@@ -71,9 +72,8 @@ bool Turns::is_judged(std::size_t turn) {
 
 void Turns::wait_for(std::size_t turn) {
   std::unique_lock lock(mutex_);
-  is_calling_ = false;
-  moved_.notify_all();
   while (states_[turn] != State::judged) {
+    if (std::exchange(is_calling_, false)) moved_.notify_all();
     const std::size_t next = states_[turn] == State::called ? turn : to_judge();
     if (next < weights_.size())
       judge(next, lock);

@@ -42,7 +42,7 @@ class Turns {
   /// Whether the turn may begin before those ahead of it have ended.
   bool has_room(std::size_t turn);
   void begin(std::size_t turn);
-  /// The turn was called, and waits to be judged.
+  /// The turn was called, and waits to be judged; one of no weight is judged at once.
   void called(std::size_t turn);
   bool is_judged(std::size_t turn);
   /// Waits until the turn is judged; judges it where nobody has begun with it, and others
@@ -73,11 +73,11 @@ class Turns {
   std::mutex mutex_;
   std::condition_variable moved_;
   std::vector<State> states_;
-  std::size_t next_ = 0;   ///< to prepare
-  std::size_t first_ = 0;  ///< that has not ended
-  std::size_t begun_ = 0;  ///< turns that have begun
-  std::size_t reach_ = 0;  ///< of the first
-  std::size_t ahead_ = 0;  ///< the first turn that is too far ahead to be prepared
+  std::size_t next_ = 0;        ///< to prepare
+  std::size_t first_ = 0;       ///< that has not ended
+  std::size_t begun_ = 0;       ///< turns that have begun
+  std::size_t reach_ = 0;       ///< of the first
+  std::size_t ahead_ = 0;       ///< the first turn that is too far ahead to be prepared
   std::exception_ptr failure_;  ///< of judging
   bool over_ = false;
   bool is_calling_ = false;  ///< the caller has begun a turn and does not wait yet
