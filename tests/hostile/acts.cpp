@@ -351,6 +351,7 @@ Acts legacies() {
            lower(RLIMIT_NOFILE, 3);
          }).detach();
        }},
+      {"sets its umask", [] { umask(0777); }},
       {"leaks descriptors",
        [] {
          for (int k = 0; k < 300; ++k) (void)!dup(STDERR_FILENO);

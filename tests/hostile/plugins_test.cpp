@@ -130,6 +130,7 @@ const std::vector<Expected> litter = {
 const std::vector<Expected> legacies = {
     {"lowers its descriptors", structural, "left RLIMIT_NOFILE at 5, where it was "},
     {"lowers its address space", structural, "left RLIMIT_AS at 1048576, where it was unlimited"},
+    {"sets its umask", structural, "left the umask at 777, where it was 0"},
     {"leaks descriptors", structural, "left 300 descriptors open that were not before"},
     {"leaks descriptors and throws", crash, "not my day; the implementation left 300 descriptors"},
     {"keeps some descriptors", conforms, ""},

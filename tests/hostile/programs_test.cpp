@@ -103,6 +103,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"ends with 0 behind its answer", conforms, ""}),
     test_name);
 
+/// What it changed before its first answer, the one about numerics, belongs to its start.
+class Changes : public testing::TestWithParam<Expected> {};
+TEST_P(Changes, IsNamedAndTheNextCaseConforms) {
+  const Hostilities hostilities(GetParam().manner);
+  const auto kernel =
+      adapters::isolated<Op>({.words = {"worker", ASSAY_HOSTILE_PROGRAM}}, {.seconds = 15});
+  expect_named(reports_of(*kernel), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(
+    Program, Changes,
+    testing::Values(Expected{"lowers its descriptors", structural,
+                             "left RLIMIT_NOFILE at 5, where it was "},
+                    Expected{"sets its umask", structural, "left the umask at 777, where it was 0"},
+                    Expected{"moves elsewhere", structural, "left the working folder at '/'"}),
+    test_name);
+
 class Started : public testing::TestWithParam<Expected> {};
 TEST_P(Started, IsNamedAndTheNextCaseConforms) { expect_of_program(GetParam(), " {}"); }
 INSTANTIATE_TEST_SUITE_P(Program, Started, testing::ValuesIn(started), test_name);

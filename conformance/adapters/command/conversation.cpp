@@ -164,6 +164,7 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
         give_up(Kind::crash,
                 "answered '" + line.substr(0, shown) + "'; wanted: " + std::string(answers));
       has_answered_ = true;
+      require_unchanged();
       return line;
     }
     if (heard == Process::Heard::no_line)
@@ -197,6 +198,15 @@ void Conversation::require_quiet() {
     give_up(Kind::crash, "ended with " + end->text() + " " + when);
 }
 
+/// What it did before its first answer belongs to its start: a script may set limits for it.
+void Conversation::require_unchanged() {
+  const auto state = process_->state();
+  if (!state) return;
+  if (!state_) state_ = state;
+  if (const std::string changes = difference(*state_, *state); !changes.empty())
+    give_up(Kind::mode_changed, "left " + changes);
+}
+
 std::string Conversation::ask_once(const std::filesystem::path& file) {
   const auto deadline = Clock::now() + limits_.answer;
   start(file);
@@ -217,6 +227,7 @@ std::string Conversation::ask_once(const std::filesystem::path& file) {
 void Conversation::start(const std::string& path) {
   process_.reset();
   has_answered_ = has_settled_ = false;
+  state_.reset();
   std::error_code ignored;
   std::filesystem::remove(folder_ / "stderr", ignored);
   try {

@@ -50,6 +50,9 @@ class Conversation {
   std::string ask_once(const std::filesystem::path& file);
   void start(const std::string& path);
   void require_quiet();
+  /// Errors: spec::ImplementationFault where the process would run its next case in another state
+  /// than those before.
+  void require_unchanged();
   [[noreturn]] void give_up(spec::ImplementationFault::Kind kind, const std::string& what);
   std::string last_words() const;
 
@@ -59,6 +62,7 @@ class Conversation {
   std::unique_ptr<Process> process_;
   bool has_answered_ = false;  ///< this process, at least once
   bool has_settled_ = false;   ///< likewise
+  std::optional<ProcessState> state_;  ///< of this process behind its first answer
   bool is_greeting_ = false;
   std::optional<std::string> numerics_;
 };

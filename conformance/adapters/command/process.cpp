@@ -162,6 +162,11 @@ bool Process::is_reading() const {
   return file >> call >> descriptor && call == SYS_read && descriptor == "0x0";
 }
 
+std::optional<ProcessState> Process::state() {
+  if (ended(std::chrono::steady_clock::now())) return std::nullopt;
+  return ProcessState::of(pid_);
+}
+
 void Process::rest(Deadline deadline) {
   pollfd waiting{.fd = output_.number(), .events = POLLIN, .revents = 0};
   while (heard_.empty() && std::chrono::steady_clock::now() < deadline && !is_reading() &&

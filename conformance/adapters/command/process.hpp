@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "process/descriptor.hpp"
+#include "process/process_state.hpp"
 
 namespace assay::adapters {
 
@@ -52,6 +53,9 @@ class Process {
 
   /// What it has written of a line that has no end yet.
   const std::string& begun_line() const { return heard_; }
+
+  /// What it would pass on to what it starts. Nothing where it has ended.
+  std::optional<ProcessState> state();
 
   /// Waits until it waits for its next line, says something, or ends, but not beyond the deadline.
   void rest(Deadline deadline);

@@ -16,8 +16,8 @@
 #include "isolated/channel.hpp"
 #include "isolated/guarded_memory.hpp"
 #include "isolated/messages.hpp"
-#include "isolated/process_state.hpp"
 #include "process/containment.hpp"
+#include "process/process_state.hpp"
 
 namespace assay::adapters {
 namespace {

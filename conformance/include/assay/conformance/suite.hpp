@@ -122,7 +122,8 @@ struct SuiteDefaults {
 
   // Fields that the formulas read, and whether the planned cases show a wrong value of each.
 
-  /// All of them; none: nothing is counted.
+  /// All but those of which a shape follows: a kernel cannot read such a field alone wrongly. None:
+  /// nothing is counted.
   static std::span<const FormulaField<Op>> formula_fields() { return {}; }
   /// Returns whether the definition has other gradients for the inputs of `c` if the problem is
   /// `changed`. Costs two evaluations of the definition.

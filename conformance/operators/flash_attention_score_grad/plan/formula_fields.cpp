@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "attention/plan/any_row.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 
 namespace assay::conformance {
@@ -114,30 +115,18 @@ class Readings {
       : one_(Oracle::from(one, inputs)), other_(Oracle::from(other, inputs)) {}
 
   bool differ(const Op::Problem& p) const {
-    return any_row(query_extents(p),
+    return attention::any_row(query_extents(p),
                    [&](auto... at) {
                      const auto row = one_.dq_row(at...), other = other_.dq_row(at...);
                      return row.dq != other.dq || row.dq_rope != other.dq_rope;
                    }) ||
-           any_row(key_extents(p), [&](auto... at) {
+           attention::any_row(key_extents(p), [&](auto... at) {
              const auto row = one_.dkv_row(at...), other = other_.dkv_row(at...);
              return row.dk != other.dk || row.dv != other.dv || row.dk_rope != other.dk_rope;
            });
   }
 
  private:
-  /// Of many rows some are asked, which lie evenly: a field changes no row alone.
-  template <class Differs>
-  static bool any_row(const spec::Extents& e, Differs&& differs) {
-    constexpr std::int64_t most_rows = 61;
-    const std::int64_t step = (e.rows() + most_rows - 1) / most_rows;
-    for (std::int64_t row = 0; row < e.rows(); row += step) {
-      const auto [b, n, s] = e.position(row);
-      if (differs(b, n, s)) return true;
-    }
-    return false;
-  }
-
   Oracle one_, other_;
 };
 
@@ -158,7 +147,7 @@ std::span<const FormulaField<Op>> Suite<Op>::formula_fields() {
 
 bool Suite<Op>::has_other_gradients(const Case<Op>& c, const Op::Problem& changed) {
   try {
-    const Op::Inputs inputs = c.track == Track::bound ? draw(c) : exact(c, {}).inputs;
+    const Op::Inputs inputs = c.track == Track::bound ? draw(c) : exact(c, {}, ExactPart::inputs).inputs;
     return flash::Readings(c.problem, changed, inputs).differ(c.problem);
   } catch (const NoExactCase&) {
     return false;

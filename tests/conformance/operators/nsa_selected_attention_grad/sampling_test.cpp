@@ -9,6 +9,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
+#include "assay/conformance/plan/formula_fields.hpp"
 #include "assay/conformance/sweep/shrink.hpp"
 #include "case/reduction.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
@@ -48,6 +49,26 @@ TEST(SelectedSample, EveryPairThatIsAskedForIsCovered) {
   EXPECT_EQ(coverage.uncovered(), std::vector<std::string>{});
   EXPECT_EQ(coverage.forbidden(), 62);
   EXPECT_EQ(coverage.unreachable(), 63);
+}
+
+TEST(SelectedFormulaFields, ChangeTheGradientsOfSomeCaseInBothModes) {
+  const auto fields = field_coverage<Op>(default_cases());
+  EXPECT_EQ(fields.size(), 3u);
+  for (const FieldCoverage& field : fields) {
+    EXPECT_GT(field.places, 0) << field.field;
+    EXPECT_EQ(field.unexcited, std::vector<std::string>{}) << field.field;
+  }
+}
+
+/// Without cases that pass a mask.
+TEST(SelectedFormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
+  std::vector<SelectedCase> cases = default_cases();
+  std::erase_if(cases, [](const SelectedCase& c) {
+    return c.problem.atten_mask != spec::SelectedMask::absent && c.problem.sparse_mode == 2;
+  });
+  for (const FieldCoverage& field : field_coverage<Op>(cases))
+    if (field.field == "sparse_mode")
+      EXPECT_EQ(field.unexcited, std::vector<std::string>{"sparse_mode=2"});
 }
 
 /// The one product that does not offer the operator.

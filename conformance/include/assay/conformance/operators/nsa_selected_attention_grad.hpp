@@ -66,6 +66,8 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   static const Axes* axes();
   static std::vector<std::size_t> choice_of(const Case<Op>& c);
   static std::vector<Size> sizes(const Case<Op>& c);
+  static std::span<const FormulaField<Op>> formula_fields();
+  static bool has_other_gradients(const Case<Op>& c, const Op::Problem& changed);
   /// Of one backward, roughly.
   static double multiply_adds(const Op::Problem& problem);
   static double expected_cost(const Case<Op>& c);

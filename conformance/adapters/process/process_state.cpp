@@ -1,4 +1,4 @@
-#include "isolated/process_state.hpp"
+#include "process/process_state.hpp"
 
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -41,9 +41,10 @@ constexpr LimitName limit_names[] = {
     {RLIMIT_STACK, "RLIMIT_STACK"},
 };
 
-/// The umask, read where another thread that makes a file does not notice.
-int own_umask() {
-  std::ifstream file("/proc/self/status");
+/// The umask of a process, "self" or its number, read where another thread that makes a file does
+/// not notice.
+int umask_of(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/status");
   constexpr std::string_view name = "Umask:";
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(name)) return std::stoi(line.substr(name.size()), nullptr, 8);
@@ -121,9 +122,21 @@ ProcessState ProcessState::now() {
   state.locale = std::setlocale(LC_ALL, nullptr);
   state.environment = own_environment();
   pthread_sigmask(SIG_SETMASK, nullptr, &state.blocked);
-  state.mask = own_umask();
+  state.mask = umask_of("self");
   state.descriptors = open_descriptors();
   state.timers = pending_timers();
+  return state;
+}
+
+ProcessState ProcessState::of(pid_t process) {
+  const std::string number = std::to_string(process);
+  ProcessState state;
+  for (const auto& [resource, name] : limit_names)
+    ::prlimit(process, static_cast<__rlimit_resource>(resource), nullptr,
+              &state.limits.at(static_cast<std::size_t>(resource)));
+  std::error_code hidden;
+  state.folder = std::filesystem::read_symlink("/proc/" + number + "/cwd", hidden).string();
+  state.mask = umask_of(number);
   return state;
 }
 

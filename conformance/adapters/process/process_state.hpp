@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cstddef>
@@ -24,6 +25,9 @@ struct ProcessState {
 
   /// The state of this process and, of its signals, this thread.
   static ProcessState now();
+  /// Of another process what the system shows: its limits, working folder and umask. All is as in a
+  /// new object where it has ended or may not be looked at.
+  static ProcessState of(pid_t process);
 };
 
 /// So many descriptors may stay open that were not open before: a kernel may keep what it needs

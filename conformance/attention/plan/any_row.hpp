@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "assay/spec/layout.hpp"
+
+namespace assay::conformance::attention {
+
+/// Returns whether `holds(b, n, s)` of one of some rows, which lie evenly among all. Enough to find
+/// what a field of the problem changes, which is never one row.
+template <class Holds>
+bool any_row(const spec::Extents& extents, const Holds& holds) {
+  constexpr std::int64_t most_rows = 61;
+  const std::int64_t step = (extents.rows() + most_rows - 1) / most_rows;
+  for (std::int64_t row = 0; row < extents.rows(); row += step) {
+    const auto [b, n, s] = extents.position(row);
+    if (holds(b, n, s)) return true;
+  }
+  return false;
+}
+
+}  // namespace assay::conformance::attention

@@ -1,0 +1,49 @@
+#include "assay/conformance/plan/formula_fields.hpp"
+
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "attention/plan/any_row.hpp"
+#include "operators/nsa_selected_attention_grad/plan/factors.hpp"
+
+namespace assay::conformance {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+/// Of the block count the shape of the lists follows.
+std::span<const FormulaField<Op>> Suite<Op>::formula_fields() {
+  using selected::factors;
+  static const std::vector<FormulaField<Op>> all = {
+      {"scale_value",
+       [](const Case<Op>&) { return true; },
+       [](Op::Problem& p) { p.scale_value = p.scale_value == 0 ? 0.5 : 1.25 * p.scale_value; },
+       {factors().choice({})}},
+      {"selected_block_size",
+       [](const Case<Op>&) { return true; },
+       [](Op::Problem& p) { p.selected_block_size /= 2; },
+       {factors().choice({})}},
+      {"sparse_mode",
+       [](const Case<Op>& c) { return c.problem.atten_mask != spec::SelectedMask::absent; },
+       [](Op::Problem& p) { p.sparse_mode = p.sparse_mode == 0 ? 2 : 0; },
+       {factors().choice({{"mask", "compressed"}})}},
+  };
+  return all;
+}
+
+bool Suite<Op>::has_other_gradients(const Case<Op>& c, const Op::Problem& changed) {
+  using Oracle = reference::NsaSelectedAttentionGrad<double>;
+  try {
+    const Op::Inputs inputs =
+        c.track == Track::bound ? draw(c) : exact(c, {}, ExactPart::inputs).inputs;
+    const auto one = Oracle::from(c.problem, inputs), other = Oracle::from(changed, inputs);
+    return attention::any_row(
+               query_extents(c.problem),
+               [&](auto... at) { return one.dq_row(at...) != other.dq_row(at...); }) ||
+           attention::any_row(key_extents(c.problem), [&](auto... at) {
+             const auto row = one.dkv_row(at...), changed_row = other.dkv_row(at...);
+             return row.dk != changed_row.dk || row.dv != changed_row.dv;
+           });
+  } catch (const NoExactCase&) {
+    return false;
+  }
+}
+
+}  // namespace assay::conformance
