@@ -47,7 +47,7 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
       // A case that ended early would look fast.
       if (report.verdict != conformance::Verdict::conforms)
         throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +
-                                 std::string(spec::to_string(report.verdict.value)) +
+                                 std::string(spec::to_string(report.verdict.value())) +
                                  ", wanted conforms" +
                                  (report.findings.empty() ? "" : ": " + report.findings[0].text));
     };

@@ -285,8 +285,8 @@ std::string Telling::pattern(const Members& members,
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
-    verdicts.push_back(fmt::format("{} by {}", spec::to_string(report.verdict.value),
-                                   spec::to_string(report.verdict.rule)));
+    verdicts.push_back(fmt::format("{} by {}", spec::to_string(report.verdict.value()),
+                                   spec::to_string(report.verdict.rule())));
     for (const TensorReport& tensor : report.tensors)
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);

@@ -64,7 +64,7 @@ Grouping::Grouping(const std::vector<CaseReport>& cases, const std::vector<Shrun
 CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk) {
   CaseReport neighbour{.operator_name = report.operator_name, .fields = shrunk.fields};
   neighbour.violated_requirement = report.violated_requirement;
-  neighbour.verdict.value = shrunk.verdict;
+  neighbour.verdict = some_decision(shrunk.verdict, {});
   return neighbour;
 }
 
@@ -98,7 +98,8 @@ std::vector<Way> Grouping::ways() const {
   std::vector<Way> all;
   for (std::size_t k = 0; k < cases_; ++k)
     for (const std::string& tensor : facts_[k].failed) {
-      const Verdict verdict = tensor.empty() ? facts_[k].report->verdict.value : Verdict::conforms;
+      const Verdict verdict =
+          tensor.empty() ? facts_[k].report->verdict.value() : Verdict::conforms;
       auto way = std::ranges::find_if(
           all, [&](const Way& one) { return one.tensor == tensor && one.verdict == verdict; });
       if (way == all.end()) way = all.insert(way, {.tensor = tensor, .verdict = verdict});

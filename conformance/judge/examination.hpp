@@ -300,7 +300,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   }
   if (!entry.basis->consistent()) {
     decide(report,
-           {Verdict::not_applicable, Rule::inconsistent_inputs,
+           {Rule::inconsistent_inputs,
             "what the forward gives does not belong to the data, as the numerics need it"},
            "note");
     return report;
@@ -321,7 +321,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   consider(control_decision(entry.controls, report));
   consider(exemption_decision(report));
   if (numerics.weak)
-    consider({Verdict::conforms_weak, Rule::weak_numerics,
+    consider({Rule::weak_numerics,
               "the declared numerics are weak by design: their bound tells little"});
   conclude(report, std::move(decision));
   return report;

@@ -74,7 +74,7 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
   report.implementation = kernel.name();
   if (const auto* requirement = requirement_of<Op>(c.violate))
     report.violated_requirement = requirement->id;
-  decide(report, {Verdict::not_applicable, Rule::not_offered, no_argument_checks}, "note");
+  decide(report, {Rule::not_offered, no_argument_checks}, "note");
   return report;
 }
 
@@ -105,8 +105,7 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
         (standing == spec::Standing::upstream ? "upstream's alone, which --upstream=off leaves open"
                                               : std::string(spec::to_string(standing))) +
         ": reported, no verdict";
-    report.verdict = {Verdict::not_applicable, Rule::open_question,
-                      open + "; " + report.verdict.evidence};
+    report.verdict = {Rule::open_question, open + "; " + report.verdict.evidence};
     add_note(report, "note", open);
   }
   return report;
@@ -149,7 +148,7 @@ inline void add(SecondRun second, CaseReport& report) {
   if (second.failure) report.verdict = std::move(*second.failure);
   for (Finding& finding : second.findings) {
     if (finding.rule == "determinism" && contribution(report.verdict) != ExitCode::nonconformant)
-      report.verdict = {Verdict::nondeterministic, Rule::determinism, finding.text};
+      report.verdict = {Rule::determinism, finding.text};
     report.findings.push_back(std::move(finding));
   }
 }
@@ -230,7 +229,7 @@ template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
              CaseReport& report) {
   const std::string first = report.verdict.evidence;
-  Decision other(Verdict::conforms, Rule::fresh_seeds,
+  Decision other(Rule::fresh_seeds,
                  "a statistical failure did not show again on two fresh seeds: " + first);
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
@@ -241,14 +240,14 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
       return add_note(report, "note",
                       "the fresh seed " + std::to_string(fresh.seed) +
                           " could not confirm: it is " +
-                          std::string(spec::to_string(repeated.verdict.value)));
+                          std::string(spec::to_string(repeated.verdict.value())));
     if (repeated.verdict == Verdict::conforms_weak) other = repeated.verdict;
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
     const std::string confirmed = "confirmed on the fresh seed " + std::to_string(fresh.seed) +
-                                  " (" + std::string(spec::to_string(repeated.verdict.value)) +
+                                  " (" + std::string(spec::to_string(repeated.verdict.value())) +
                                   "); false alarms below 1e-9 a tensor and seed";
     add_note(report, "note", confirmed);
-    report.verdict = {Verdict::nonconformant_statistical, report.verdict.rule,
+    report.verdict = {Verdict::nonconformant_statistical, report.verdict.rule(),
                       first + "; " + confirmed};
     return;
   }
@@ -274,8 +273,7 @@ CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
 }
 
 inline Decision judge_failed(const std::exception& failure) {
-  return {Verdict::tool_failure, Rule::judge_failure,
-          std::string("the judge failed: ") + failure.what()};
+  return {Rule::judge_failure, std::string("the judge failed: ") + failure.what()};
 }
 
 /// The report of a case whose judgement ended by the exception that is being handled.
@@ -285,7 +283,7 @@ CaseReport report_of_exception(const Case<Op>& c) {
   try {
     throw;
   } catch (const NoExactCase& reason) {
-    decide(report, {Verdict::not_applicable, Rule::no_exact_inputs, reason.what()}, "note");
+    decide(report, {Rule::no_exact_inputs, reason.what()}, "note");
   } catch (const spec::ImplementationFault& seen) {
     decide(report, decision_of(seen), "structure");
   } catch (const std::exception& failure) {

@@ -49,7 +49,8 @@ Decision summed_up(Decision decision, const CaseReport& report) {
   text << elements << " elements of " << tensors << " agree";
   if (worst != nullptr && worst->worst > 0)
     text << "; the worst error is " << worst->worst << " of its limit, in " << worst->name;
-  return {Verdict::conforms, decision.rule, text.str()};
+  decision.evidence = text.str();
+  return decision;
 }
 
 void conclude(CaseReport& report, Decision decision) {
@@ -65,7 +66,7 @@ void conclude(CaseReport& report, Decision decision) {
 Decision structure_decision(const std::vector<Finding>& findings) {
   const auto fault = std::ranges::find_if_not(findings, is_count);
   if (fault == findings.end()) return no_objection("the structure of the outputs");
-  return {Verdict::nonconformant_structural, Rule::structure, fault->text};
+  return {Rule::structure, fault->text};
 }
 
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report) {
@@ -91,7 +92,7 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
     const std::string text =
         "no gradient of this case exceeds its tolerance: only zeros and noise are due";
     report.findings.push_back({.rule = "note", .text = text});
-    return {Verdict::conforms_weak, Rule::nothing_due, text};
+    return {Rule::nothing_due, text};
   }
   for (std::size_t k = 0; k < controls.size(); ++k)
     if (!controls[k].text.empty())
@@ -136,7 +137,7 @@ Decision exemption_decision(CaseReport& report) {
                            " judged elements are exempt: staged values may overflow; the limit "
                            "is 1 %";
   report.findings.push_back({.rule = "note", .text = text});
-  return {Verdict::inconclusive, Rule::exemption, text};
+  return {Rule::exemption, text};
 }
 
 std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,

@@ -206,10 +206,10 @@ void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& 
   }
   report.value_case = elements > 0;
   if (!equal)
-    report.verdict = {Verdict::nonconformant_structural, Rule::exact_bits,
+    report.verdict = {Rule::exact_bits,
                       std::ranges::find(report.findings, "exact_case", &Finding::rule)->text};
   else if (elements == 0)
-    report.verdict = {Verdict::vacuous, Rule::vacuity, "no element was compared"};
+    report.verdict = {Rule::vacuity, "no element was compared"};
   else if (report.verdict == Verdict::tool_failure)
     report.verdict = no_objection("the exact outputs");
 }

@@ -39,13 +39,12 @@ Answer answer_of(const std::function<void()>& ask) {
 }
 
 Decision not_offered(const std::string& reason) {
-  return {Verdict::not_applicable, Rule::not_offered,
-          "the implementation does not offer this: " + reason};
+  return {Rule::not_offered, "the implementation does not offer this: " + reason};
 }
 
 Decision refusal_of(const std::string& question, const std::string& evidence) {
   if (question.empty()) return {Verdict::rejected_wrongly, Rule::legal_call, evidence};
-  return {Verdict::not_applicable, Rule::open_question, evidence};
+  return {Rule::open_question, evidence};
 }
 
 namespace {

@@ -120,6 +120,18 @@ void visit_members(T& m, Visitor&& visit) {
   visit("unit", m.unit);
 }
 
+/// Errors: std::invalid_argument where a report is read whose rule does not give its verdict.
+template <MaybeConst<Decision> T, class Visitor>
+void visit_decision(T& decision, Visitor& visit) {
+  Verdict verdict = decision.value();
+  Rule rule = decision.rule();
+  std::string evidence = decision.evidence;
+  visit("verdict", verdict);
+  visit("decided_by", rule);
+  visit("evidence", evidence);
+  if constexpr (!std::is_const_v<T>) decision = {verdict, rule, std::move(evidence)};
+}
+
 template <MaybeConst<CaseReport> T, class Visitor>
 void visit_members(T& c, Visitor&& visit) {
   visit("id", c.id);
@@ -128,9 +140,7 @@ void visit_members(T& c, Visitor&& visit) {
   visit("note", c.note);
   visit("implementation", c.implementation);
   visit("outputs_file", c.outputs_file);
-  visit("verdict", c.verdict.value);
-  visit("decided_by", c.verdict.rule);
-  visit("evidence", c.verdict.evidence);
+  visit_decision(c.verdict, visit);
   visit("value_case", c.value_case);
   visit("fields", c.fields);
   visit("violated_requirement", c.violated_requirement);

@@ -190,7 +190,7 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
 
 std::string fault_of(const CaseReport& report) {
   std::string fault =
-      std::string(spec::to_string(report.verdict.value)) + ' ' + report.violated_requirement;
+      std::string(spec::to_string(report.verdict.value())) + ' ' + report.violated_requirement;
   if (!report.findings.empty())
     fault += ' ' + report.findings.front().rule + ' ' + report.findings.front().tensor;
   return fault;

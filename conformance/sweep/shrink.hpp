@@ -201,7 +201,7 @@ Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<
                   const ShrinkBudget& budget, const CaseJudge<Op>& alone) {
   if (contribution(failing.verdict) != ExitCode::nonconformant)
     throw std::invalid_argument("a case that is " +
-                                std::string(spec::to_string(failing.verdict.value)) +
+                                std::string(spec::to_string(failing.verdict.value())) +
                                 " cannot be shrunk: " + failing.command_line);
   return detail::Search<Op>(c, failing, judge, alone, budget).run();
 }

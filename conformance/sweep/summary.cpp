@@ -16,7 +16,7 @@ std::string_view field(const CaseReport& report, std::string_view name) {
 
 std::string reason_of(const CaseReport& report) {
   if (report.verdict.evidence.empty()) return {};
-  return "decided by " + std::string(spec::to_string(report.verdict.rule)) + ": " +
+  return "decided by " + std::string(spec::to_string(report.verdict.rule())) + ": " +
          report.verdict.evidence;
 }
 

@@ -9,13 +9,12 @@ namespace assay::conformance::testing {
 /// What a failing test says of a report: whose it is, its case, its verdict and all findings.
 inline std::string told(const CaseReport& report) {
   std::string text = report.implementation + " " + report.command_line + ": " +
-                     std::string(spec::to_string(report.verdict.value));
+                     std::string(spec::to_string(report.verdict.value()));
   for (const Finding& finding : report.findings)
     text += "\n  " + finding.rule + ": " + finding.text;
   return text;
 }
 
-/// The verdict, for which a test gives no other reason.
-inline Decision decided(Verdict verdict) { return {verdict, Rule::agreement, "a test says so"}; }
+inline Decision decided(Verdict verdict) { return some_decision(verdict, "a test says so"); }
 
 }  // namespace assay::conformance::testing

@@ -172,7 +172,7 @@ TEST(KernelThatMeasures, ThrowsInEveryCase) {
   const Hostilities hostilities("throws when asked for metrics");
   const cli::Registry kernels = registry();
   for (const CaseReport& report : reports_of(*cli::make_implementation<Op>(kernels, {}))) {
-    EXPECT_EQ(spec::to_string(report.verdict.value), "crash");
+    EXPECT_EQ(spec::to_string(report.verdict.value()), "crash");
     EXPECT_NE(findings(report).find("not today"), std::string::npos) << findings(report);
   }
 }

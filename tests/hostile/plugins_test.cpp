@@ -230,7 +230,7 @@ TEST(PluginThatPoisonsItsWorker, MuchLaterIsNoFaultOfTheNextCase) {
   conformance::examine(cases[0], *kernel);
   std::this_thread::sleep_for(std::chrono::seconds(1));
   const CaseReport report = conformance::examine(cases[1], *kernel);
-  EXPECT_EQ(spec::to_string(report.verdict.value), "conforms") << findings(report);
+  EXPECT_EQ(spec::to_string(report.verdict.value()), "conforms") << findings(report);
 }
 
 /// No next case asks what came behind the answer of the only one.
@@ -303,7 +303,7 @@ TEST(PluginMetrics, AreOnlyWhatThereIs) {
     const auto reports = reports_of(*opened(15));
     ASSERT_EQ(reports.size(), 2u);
     for (const CaseReport& report : reports)
-      EXPECT_EQ(spec::to_string(report.verdict.value), spec::to_string(verdict))
+      EXPECT_EQ(spec::to_string(report.verdict.value()), spec::to_string(verdict))
           << findings(report);
   }
 }

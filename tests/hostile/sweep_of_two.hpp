@@ -80,11 +80,11 @@ inline std::string findings(const CaseReport& report) {
 /// The case in the manner has its verdict, and the next one is judged as if nothing had been.
 inline void expect_named(const std::vector<CaseReport>& reports, const Expected& expected) {
   ASSERT_EQ(reports.size(), 2u);
-  EXPECT_EQ(spec::to_string(reports[0].verdict.value), spec::to_string(expected.verdict))
+  EXPECT_EQ(spec::to_string(reports[0].verdict.value()), spec::to_string(expected.verdict))
       << findings(reports[0]);
   EXPECT_NE(findings(reports[0]).find(expected.words), std::string::npos)
       << "'" << expected.words << "' is missing in: " << findings(reports[0]);
-  EXPECT_EQ(spec::to_string(reports[1].verdict.value), "conforms") << findings(reports[1]);
+  EXPECT_EQ(spec::to_string(reports[1].verdict.value()), "conforms") << findings(reports[1]);
 }
 
 /// The only case of a run: nothing is asked behind it, and it is judged at once.
@@ -92,7 +92,7 @@ inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected&
   const CaseReport report = conformance::examine(
       conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}),
       kernel);
-  EXPECT_EQ(spec::to_string(report.verdict.value), spec::to_string(expected.verdict))
+  EXPECT_EQ(spec::to_string(report.verdict.value()), spec::to_string(expected.verdict))
       << findings(report);
   EXPECT_NE(findings(report).find(expected.words), std::string::npos)
       << "'" << expected.words << "' is missing in: " << findings(report);

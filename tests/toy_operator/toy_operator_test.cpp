@@ -75,7 +75,7 @@ TEST(ToyOperator, ACaseFileHoldsWhatIsDueAndOutputsAreJudgedFromIt) {
   const auto again = parse_case<Op>(case_words(read.command, Op::name));
   Examination<Op> examination(again);
   const auto verdict = [&](const std::string& name) {
-    return examination.judge(outputs_from(again, read.actual.at(name).outputs), {}).verdict.value;
+    return examination.judge(outputs_from(again, read.actual.at(name).outputs), {}).verdict.value();
   };
   EXPECT_EQ(verdict("right"), Verdict::conforms);
   EXPECT_EQ(verdict("wrong"), Verdict::nonconformant_proven);

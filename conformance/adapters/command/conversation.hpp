@@ -60,8 +60,8 @@ class Conversation {
   CommandLimits limits_;
   Folder folder_;
   std::unique_ptr<Process> process_;
-  bool has_answered_ = false;  ///< this process, at least once
-  bool has_settled_ = false;   ///< likewise
+  bool has_answered_ = false;          ///< this process, at least once
+  bool has_settled_ = false;           ///< likewise
   std::optional<ProcessState> state_;  ///< of this process behind its first answer
   bool is_greeting_ = false;
   std::optional<std::string> numerics_;

@@ -57,7 +57,7 @@ Decision decision_of(Grade grade, const std::string& evidence) {
     case Grade::proven:
       return {Verdict::nonconformant_proven, Rule::bound, evidence};
     case Grade::structural:
-      return {Verdict::nonconformant_structural, Rule::structure, evidence};
+      return {Rule::structure, evidence};
   }
   return no_objection("the elements");
 }

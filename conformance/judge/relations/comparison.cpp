@@ -84,13 +84,13 @@ Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {
                                ? "every run of the relation is the same one: it says nothing here"
                                : "every gradient is zero: the relation says nothing";
   add_note(report, "note", text);
-  return {Verdict::vacuous, Rule::vacuity, text};
+  return {Rule::vacuity, text};
 }
 
 Decision outside(std::string_view domain, CaseReport& report) {
   const std::string text = "the relation holds for " + std::string(domain);
   add_note(report, "status", text);
-  return {Verdict::not_applicable, Rule::domain, text};
+  return {Rule::domain, text};
 }
 
 }  // namespace assay::conformance

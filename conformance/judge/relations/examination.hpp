@@ -159,7 +159,7 @@ class RelationExamination {
   Decision judge_once(Kernel& kernel, const spec::Numerics* reading, CaseReport& report) {
     const auto does_not_apply = [&](Rule rule, const std::string& text) {
       add_note(report, "note", text);
-      return Decision(Verdict::not_applicable, rule, text);
+      return Decision(rule, text);
     };
     const spec::Numerics numerics = kernel.numerics(examined_.problem);
     const bool exact =

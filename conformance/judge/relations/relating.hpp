@@ -50,20 +50,19 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
 /// again: judge(fresh case, report) tells the decision, `first` is that on the case itself.
 template <class Op, class Judge>
 Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
-  const auto noted = [&](Verdict verdict, Rule rule, const std::string& text) {
+  const auto noted = [&](const std::string& text) {
     add_note(report, "note", text);
-    return Decision(verdict, rule, first.evidence + "; " + text);
+    return first.evidence + "; " + text;
   };
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
     CaseReport again;
     if (contribution(judge(fresh, again)) == ExitCode::nonconformant)
-      return noted(Verdict::nonconformant_statistical, first.rule,
-                   "confirmed on the fresh seed " + std::to_string(fresh.seed));
+      return {Verdict::nonconformant_statistical, first.rule(),
+              noted("confirmed on the fresh seed " + std::to_string(fresh.seed))};
   }
-  return noted(Verdict::conforms, Rule::fresh_seeds,
-               "the difference did not show again on two fresh seeds");
+  return {Rule::fresh_seeds, noted("the difference did not show again on two fresh seeds")};
 }
 
 /// The report of a case whose decision judge(case, report) makes, confirmed on fresh seeds where it
@@ -83,7 +82,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
       report.verdict = confirmed(c, report.verdict, report, judge);
     report.value_case = report.verdict != Verdict::not_applicable;
   } catch (const Incomparable& reason) {
-    fail({Verdict::not_applicable, Rule::open_question, reason.what()});
+    fail({Rule::open_question, reason.what()});
   } catch (const spec::Unsupported& reason) {
     fail(not_offered(reason.what()));
   } catch (const spec::Rejected& answer) {

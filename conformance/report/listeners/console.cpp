@@ -55,7 +55,7 @@ void ConsoleListener::tell(const CaseReport& report, std::int64_t index) {
     ++failed_;
     if (faults_.size() < most_faults && faults_.insert(fault_of(report)).second) {
       clear();
-      out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict.value), report.command_line);
+      out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict.value()), report.command_line);
       for (const std::string& line : told_first(report)) out_ << "  " << line << '\n';
     }
   }

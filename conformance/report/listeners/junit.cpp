@@ -56,7 +56,7 @@ std::string message_of(const CaseReport& report) {
 std::string outcome(const CaseReport& report, std::string_view element,
                     const std::string& program) {
   return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element,
-                     spec::to_string(report.verdict.value), escaped(message_of(report)),
+                     spec::to_string(report.verdict.value()), escaped(message_of(report)),
                      details(report, program));
 }
 

@@ -187,7 +187,8 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   for (std::size_t k = 0; k < all.size(); k += 2) {
     all[k].value_case = false;
     all[k].violated_requirement = "TOY-C" + std::to_string(k % 7);
-    all[k].verdict = {Verdict::accepted_wrongly, Rule::conduct, "it should have been refused"};
+    all[k].verdict = {Verdict::accepted_wrongly, Rule::forbidden_call,
+                      "it should have been refused"};
   }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
@@ -196,7 +197,7 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   // One check that is missing is another matter.
   for (std::size_t k = 0; k < all.size(); k += 2)
     if (all[k].violated_requirement != "TOY-C3")
-      all[k].verdict = {Verdict::rejected_as_specified, Rule::conduct, "refused"};
+      all[k].verdict = {Verdict::rejected_as_specified, Rule::forbidden_call, "refused"};
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"violated=TOY-C3"});
 }
 

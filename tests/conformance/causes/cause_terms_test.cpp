@@ -72,7 +72,7 @@ TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
   };
   EXPECT_TRUE(has_dtype(causes_of(all, {})));
   const auto failing = std::ranges::find_if(all, [](const CaseReport& one) {
-    return one.fields[0].second == "fp32" && one.verdict.value != Verdict::conforms;
+    return one.fields[0].second == "fp32" && one.verdict.value() != Verdict::conforms;
   });
   ShrunkCase neighbour = shrunk(*failing, 0, "bf16");
   const auto causes = causes_of(all, {neighbour});
@@ -85,7 +85,8 @@ TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
 TEST(Causes, OfOneCaseIsItsViolation) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   all[20].violated_requirement = "TOY-C1";
-  all[20].verdict = {Verdict::accepted_wrongly, Rule::conduct, "it should have been refused"};
+  all[20].verdict = {Verdict::accepted_wrongly, Rule::forbidden_call,
+                     "it should have been refused"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
@@ -109,7 +110,7 @@ TEST(Causes, ShowNoShrunkCaseThatEndedAtAnotherBug) {
   const auto all =
       reports([](const std::string&, int, int mode) { return mode == 3 ? Names{"dq"} : Names{}; });
   const auto failing = std::ranges::find_if(
-      all, [](const CaseReport& one) { return one.verdict.value != Verdict::conforms; });
+      all, [](const CaseReport& one) { return one.verdict.value() != Verdict::conforms; });
   ShrunkCase other_fields = shrunk(*failing, 2, "1"), other_tensor = shrunk(*failing, 1, "1");
   other_fields.shrunk = other_tensor.shrunk = "toy --small";
   other_tensor.failed = {"dv"};
@@ -141,7 +142,7 @@ TEST(Causes, CountNoCaseThatIsNotOffered) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   for (CaseReport& one : all)
     if (one.fields[0].second == "bf16")
-      one.verdict = {Verdict::not_applicable, Rule::conduct, "only fp32"}, one.value_case = false;
+      one.verdict = {Rule::not_offered, "only fp32"}, one.value_case = false;
     else if (one.fields[2].second == "1")
       one.verdict = {Verdict::crash, Rule::conduct, "signal 11"};
   const auto causes = causes_of(all, {});

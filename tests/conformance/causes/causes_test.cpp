@@ -40,7 +40,7 @@ TEST(Causes, ARegimeSeparatesWhereNoFieldDoes) {
     return (seq * 5 + mode) % 3 == 1 ? Names{"dk"} : Names{};
   });
   for (CaseReport& one : all) {
-    const bool fails = one.verdict.value != Verdict::conforms;
+    const bool fails = one.verdict.value() != Verdict::conforms;
     one.metrics = {{"key_tile.tail", fails ? 2.0 : 0.0, std::string(spec::regime_unit)},
                    {"makespan", fails ? 7.0 : 9.0, "cycle"}};
   }

@@ -75,7 +75,7 @@ std::vector<CaseReport> sized_reports(const Fails& fails) {
 
 /// What a case was shrunk to, with another value of a field.
 inline ShrunkCase shrunk(const CaseReport& one, std::size_t field, const std::string& value) {
-  ShrunkCase result{.id = one.id, .command_line = one.command_line, .verdict = one.verdict.value};
+  ShrunkCase result{.id = one.id, .command_line = one.command_line, .verdict = one.verdict.value()};
   result.fields = one.fields;
   result.fields[field].second = value;
   result.failed = failed_tensors(one);

@@ -447,7 +447,7 @@ TEST(Judging, ExactResiduesAreMeasuredByTheirFloorAndNothingIsVacuous) {
                   .element = [](const spec::RowPosition&, std::int64_t d) { return d; },
                   .floor = [](const spec::RowPosition&, std::int64_t) { return 0x1p-20; }}},
                 {}, report);
-    return std::pair(report.verdict.value, report.tensors[0].worst);
+    return std::pair(report.verdict.value(), report.tensors[0].worst);
   };
   EXPECT_EQ(judged(rows), std::pair(Verdict::conforms, 0.5));
   EXPECT_EQ(judged({}), std::pair(Verdict::vacuous, 0.0));

@@ -93,7 +93,8 @@ class FileJudge {
            .tensor = {},
            .text = "the file states no numerics: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
-      report.verdict.value = Verdict::statistical_unconfirmed;
+      report.verdict = {Verdict::statistical_unconfirmed, report.verdict.rule(),
+                        report.verdict.evidence};
       result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
     }
     settle_determinism(name, actual, numerics, result);
@@ -185,7 +186,7 @@ class FileJudge {
         tensor + " differs between two runs although order 'fixed' is declared";
     report.findings.push_back({.rule = "determinism", .tensor = tensor, .text = text});
     if (conformance::contribution(report.verdict) == ExitCode::conformant)
-      report.verdict = {Verdict::nondeterministic, conformance::Rule::determinism, text};
+      report.verdict = {conformance::Rule::determinism, text};
   }
 
   const CheckOptions& options_;
@@ -212,7 +213,7 @@ void refuse(const CheckOptions& options, CaseReport report, const std::string& n
             const std::string& why, Verdicts& verdicts) {
   report.implementation = name;
   report.outputs_file = options.file;
-  report.verdict = {Verdict::usage_error, conformance::Rule::stored_case, why};
+  report.verdict = {conformance::Rule::stored_case, why};
   report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
   report = printable(std::move(report));
   conformance::count(verdicts.results.summary, report);

@@ -33,8 +33,8 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
   Table table({"change", "before", "now", "replay"});
   for (const auto& [change, why, then, today] : changes.cases)
     table.add({fmt::format("{}{}{}", spec::to_string(change), why.empty() ? "" : ": ", why),
-               std::string(then == nullptr ? "-" : spec::to_string(then->verdict.value)),
-               std::string(spec::to_string(today->verdict.value)),
+               std::string(then == nullptr ? "-" : spec::to_string(then->verdict.value())),
+               std::string(spec::to_string(today->verdict.value())),
                conformance::replay_command(*today, program)});
   out << fmt::format("\ncompared with {} of {}: {} in both, {} only now, {} only before\n",
                      before.environment.implementation, before.environment.started,

@@ -20,7 +20,7 @@ using conformance::ShrunkCase;
 void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
            const Context& context) {
   std::ostream& out = context.out;
-  out << fmt::format("{}: {}\n", spec::to_string(failing.verdict.value),
+  out << fmt::format("{}: {}\n", spec::to_string(failing.verdict.value()),
                      conformance::replay_command(failing, context.typed));
   if (shrunk.shrunk == shrunk.command_line)
     out << end_text(shrunk)
@@ -49,7 +49,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
       print_case(report, context.typed, context.out);
     (options.json ? context.err : context.out)
         << fmt::format("nothing to shrink: the verdict is {}, and only a failing case is shrunk\n",
-                       spec::to_string(report.verdict.value));
+                       spec::to_string(report.verdict.value()));
     return conformance::contribution(report.verdict);
   }
   stop_on_signals();

@@ -105,7 +105,7 @@ void Baseline::read_line(const std::string& line, const std::string& place,
 std::string Baseline::excuse(const CaseReport& report) const {
   const auto known = by_id_.find(report.id);
   if (known == by_id_.end() || !fails(report.verdict) || is_due(known->second) ||
-      known->second.verdict != report.verdict.value)
+      known->second.verdict != report.verdict.value())
     return {};
   return fmt::format("known until {}{}{}", known->second.until,
                      known->second.reason.empty() ? "" : ": ", known->second.reason);
@@ -124,7 +124,7 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
     const Known& said = found->second;
     if (!excuse(report).empty()) {
       ++known;
-      --counted.verdicts[report.verdict.value];  // it was judged, and what came out was awaited
+      --counted.verdicts[report.verdict.value()];  // it was judged, and what came out was awaited
       ++counted.verdicts[conformance::Verdict::conforms];
     } else if (!fails(report.verdict)) {
       out << fmt::format("{}: fails no more, remove it: {}\n", path, said.line);
@@ -132,7 +132,7 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
       out << fmt::format("{}: expired on {}: {}\n", path, said.until, said.line);
     } else {
       out << fmt::format("{}: {}, and not {} as it says: {}\n", path,
-                         spec::to_string(report.verdict.value), spec::to_string(said.verdict),
+                         spec::to_string(report.verdict.value()), spec::to_string(said.verdict),
                          said.line);
     }
   }

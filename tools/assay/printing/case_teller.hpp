@@ -15,7 +15,7 @@ class CaseTeller final : public conformance::SweepListener {
  public:
   explicit CaseTeller(std::ostream& out) : out_(out) {}
   void on_case(const conformance::CaseReport& report, std::int64_t) override {
-    out_ << spec::to_string(report.verdict.value) << "  " << report.command_line << '\n'
+    out_ << spec::to_string(report.verdict.value()) << "  " << report.command_line << '\n'
          << std::flush;
   }
 

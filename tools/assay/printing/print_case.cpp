@@ -78,7 +78,7 @@ std::string ratio_text(double ratio) {
 
 void print_case(const CaseReport& report, const std::string& program, std::ostream& out,
                 Metrics metrics) {
-  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict.value),
+  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict.value()),
                      report.implementation, report.id);
   out << "  " << conformance::replay_command(report, program) << '\n';
   if (const std::string reason = conformance::reason_of(report); !reason.empty())

@@ -166,10 +166,10 @@ void print_failures(const Results& results, const std::string& program, std::ost
     }
     const std::string like_it = count > 1 ? fmt::format(", {} cases, the first", count) : "";
     if (report->command_line.empty())  // an entry of a file that could not be read
-      out << fmt::format("  {}{}: case {}\n", spec::to_string(report->verdict.value), like_it,
+      out << fmt::format("  {}{}: case {}\n", spec::to_string(report->verdict.value()), like_it,
                          report->id);
     else
-      out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict.value), like_it,
+      out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict.value()), like_it,
                          conformance::replay_command(*report, program));
     for (const std::string& line : conformance::told_first(*report)) out << "    " << line << '\n';
   }

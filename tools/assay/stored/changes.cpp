@@ -47,7 +47,7 @@ ChangedCase changed(const CaseReport& before, const CaseReport& now) {
 }
 
 std::string_view verdict_of(const CaseReport& report) {
-  return spec::to_string(report.verdict.value);
+  return spec::to_string(report.verdict.value());
 }
 
 nlohmann::ordered_json run_of(const Results& results) {
@@ -78,7 +78,7 @@ Changes changes_between(const Results& now, const Results& before) {
     }
     ++changes.common;
     const ChangedCase one = changed(*found->second, report);
-    if (!one.why.empty() || one.before->verdict.value != report.verdict.value)
+    if (!one.why.empty() || one.before->verdict.value() != report.verdict.value())
       changes.cases.push_back(one);
   }
   for (const CaseReport& report : before.cases)

@@ -116,10 +116,10 @@ class Readings {
 
   bool differ(const Op::Problem& p) const {
     return attention::any_row(query_extents(p),
-                   [&](auto... at) {
-                     const auto row = one_.dq_row(at...), other = other_.dq_row(at...);
-                     return row.dq != other.dq || row.dq_rope != other.dq_rope;
-                   }) ||
+                              [&](auto... at) {
+                                const auto row = one_.dq_row(at...), other = other_.dq_row(at...);
+                                return row.dq != other.dq || row.dq_rope != other.dq_rope;
+                              }) ||
            attention::any_row(key_extents(p), [&](auto... at) {
              const auto row = one_.dkv_row(at...), other = other_.dkv_row(at...);
              return row.dk != other.dk || row.dv != other.dv || row.dk_rope != other.dk_rope;
@@ -147,7 +147,8 @@ std::span<const FormulaField<Op>> Suite<Op>::formula_fields() {
 
 bool Suite<Op>::has_other_gradients(const Case<Op>& c, const Op::Problem& changed) {
   try {
-    const Op::Inputs inputs = c.track == Track::bound ? draw(c) : exact(c, {}, ExactPart::inputs).inputs;
+    const Op::Inputs inputs =
+        c.track == Track::bound ? draw(c) : exact(c, {}, ExactPart::inputs).inputs;
     return flash::Readings(c.problem, changed, inputs).differ(c.problem);
   } catch (const NoExactCase&) {
     return false;

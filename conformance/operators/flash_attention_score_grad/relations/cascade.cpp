@@ -93,7 +93,7 @@ Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRe
     if (tensor != &Op::Inputs::attention_in && !replicas_agree(after.*tensor))
       add_finding(report, "structure", name, std::string("replicas of ") + name + " differ");
   if (report.findings.size() == known) return no_objection("the tensors of the forward");
-  return {Verdict::nonconformant_structural, Rule::structure, report.findings[known].text};
+  return {Rule::structure, report.findings[known].text};
 }
 
 /// The exact forward of the case's data.
@@ -254,7 +254,7 @@ Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   if (!kernel.has_forward()) {
     const std::string text = "the implementation has no forward";
     add_finding(report, "note", "", text);
-    return {Verdict::not_applicable, Rule::not_offered, text};
+    return {Rule::not_offered, text};
   }
   kernel.check(call_of(c));
   const Op::Inputs given = make_inputs(c), blank = without_results(c, given);

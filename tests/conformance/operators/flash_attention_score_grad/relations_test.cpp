@@ -83,7 +83,7 @@ TEST_P(EveryRelation, HoldsForHealthyKernels) {
       const bool may_not_apply =
           kernels[k].name.starts_with("own_") || kernels[k].name == "log_sum_exp";
       EXPECT_TRUE(report.verdict == Verdict::conforms ||
-                  report.verdict.rule == Rule::undeclared_order ||
+                  report.verdict.rule() == Rule::undeclared_order ||
                   (may_not_apply && report.verdict == Verdict::not_applicable))
           << told(report);
     }

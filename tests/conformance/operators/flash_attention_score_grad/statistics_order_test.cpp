@@ -136,7 +136,7 @@ TEST(StatisticsOrder, AnUndeclaredOneIsFoundAndDoesNotConvict) {
           continue;
         }
         EXPECT_EQ(report.verdict, Verdict::conforms_weak);
-        EXPECT_EQ(report.verdict.rule, Rule::undeclared_order);
+        EXPECT_EQ(report.verdict.rule(), Rule::undeclared_order);
         EXPECT_NE(report.verdict.evidence.find(own == StatisticsOrder::tokens_first
                                                    ? "conforms if statistics are read as [T,N,8]"
                                                    : "heads first: declare it"),

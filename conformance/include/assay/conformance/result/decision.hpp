@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "assay/conformance/result/verdict.hpp"
 
@@ -42,70 +41,157 @@ enum class Rule : std::uint8_t {
   judge_failure,
 };
 
-/// How a rule is named and explained.
+/// How a rule is named and explained, and what it decides.
 struct RuleText {
   Rule rule;
   std::string_view word;      ///< in reports; a finding of the same rule has the same word
+  VerdictSet verdicts;        ///< that the rule can give; docs/verdicts.md
   std::string_view sentence;  ///< in conformance/README.md, "Rules"
 };
 
-/// Every rule in the order of the enumeration.
+/// Every rule in the order of the enumeration: the one place that says which verdicts there are.
 inline constexpr std::array<RuleText, 27> rules{{
-    {Rule::agreement, "agreement", "every rule on the numbers was checked, and none objects"},
-    {Rule::legal_call, "legal_call", "a call that no document forbids is accepted in both phases"},
-    {Rule::forbidden_call, "forbidden_call",
+    {Rule::agreement,
+     "agreement",
+     {Verdict::conforms},
+     "every rule on the numbers was checked, and none objects"},
+    {Rule::legal_call,
+     "legal_call",
+     {Verdict::conforms, Verdict::rejected_wrongly},
+     "a call that no document forbids is accepted in both phases"},
+    {Rule::forbidden_call,
+     "forbidden_call",
+     {Verdict::rejected_as_specified, Verdict::rejected_other_code, Verdict::rejected_wrongly,
+      Verdict::accepted_wrongly},
      "a call that breaks a requirement is refused, with the status that the documents name"},
-    {Rule::open_question, "open_question",
+    {Rule::open_question,
+     "open_question",
+     {Verdict::not_applicable},
      "what the documents dispute or leave open convicts nobody"},
-    {Rule::not_offered, "not_offered", "what an implementation does not offer is not asked of it"},
-    {Rule::conduct, "conduct",
+    {Rule::not_offered,
+     "not_offered",
+     {Verdict::not_applicable},
+     "what an implementation does not offer is not asked of it"},
+    {Rule::conduct,
+     "conduct",
+     {Verdict::nonconformant_structural, Verdict::crash, Verdict::timeout},
      "a call ends in time, throws nothing but a refusal, and writes into its outputs alone"},
-    {Rule::structure, "structure",
+    {Rule::structure,
+     "structure",
+     {Verdict::nonconformant_structural},
      "zeros, infinities, NaN and replicas stand where they are due, whatever the tolerance"},
-    {Rule::exact_bits, "exact_bits", "the outputs of an exact case have the bits that are due"},
-    {Rule::bound, "bound", "every element lies within its bound"},
-    {Rule::tile_sum, "tile_sum", "the sum of a tile lies within its bound"},
-    {Rule::rms, "rms", "the root mean square of the errors is at most R_max"},
-    {Rule::bias, "bias", "the errors do not lean to one side"},
-    {Rule::fresh_seeds, "fresh_seeds",
+    {Rule::exact_bits,
+     "exact_bits",
+     {Verdict::nonconformant_structural},
+     "the outputs of an exact case have the bits that are due"},
+    {Rule::bound,
+     "bound",
+     {Verdict::nonconformant_proven, Verdict::nonconformant_statistical,
+      Verdict::statistical_unconfirmed},
+     "every element lies within its bound"},
+    {Rule::tile_sum,
+     "tile_sum",
+     {Verdict::nonconformant_proven, Verdict::nonconformant_statistical,
+      Verdict::statistical_unconfirmed},
+     "the sum of a tile lies within its bound"},
+    {Rule::rms,
+     "rms",
+     {Verdict::nonconformant_statistical, Verdict::statistical_unconfirmed},
+     "the root mean square of the errors is at most R_max"},
+    {Rule::bias,
+     "bias",
+     {Verdict::nonconformant_statistical, Verdict::statistical_unconfirmed},
+     "the errors do not lean to one side"},
+    {Rule::fresh_seeds,
+     "fresh_seeds",
+     {Verdict::conforms},
      "what chance can explain convicts only if one of two fresh seeds shows it again"},
-    {Rule::determinism, "determinism", "two runs agree where a fixed order is declared"},
-    {Rule::relation, "relation", "related runs agree"},
-    {Rule::domain, "domain",
+    {Rule::determinism,
+     "determinism",
+     {Verdict::nondeterministic},
+     "two runs agree where a fixed order is declared"},
+    {Rule::relation,
+     "relation",
+     {Verdict::nonconformant_proven, Verdict::nonconformant_statistical,
+      Verdict::statistical_unconfirmed},
+     "related runs agree"},
+    {Rule::domain,
+     "domain",
+     {Verdict::not_applicable},
      "a relation is judged where it holds, and where its runs are short enough to be bounded"},
-    {Rule::vacuity, "vacuity", "something was compared, and it could have differed"},
-    {Rule::control, "control", "the case would have noticed corrupted gradients"},
-    {Rule::nothing_due, "nothing_due", "some gradient exceeds its tolerance"},
-    {Rule::exemption, "exemption", "at most one judged element in a hundred is exempt"},
-    {Rule::certificate, "certificate", "the reference is proven to 2^-10 of the tolerance"},
-    {Rule::weak_numerics, "weak_numerics", "numerics that are weak by design earn no coverage"},
-    {Rule::undeclared_order, "undeclared_order",
+    {Rule::vacuity,
+     "vacuity",
+     {Verdict::vacuous},
+     "something was compared, and it could have differed"},
+    {Rule::control,
+     "control",
+     {Verdict::conforms_weak, Verdict::inconclusive},
+     "the case would have noticed corrupted gradients"},
+    {Rule::nothing_due,
+     "nothing_due",
+     {Verdict::conforms_weak},
+     "some gradient exceeds its tolerance"},
+    {Rule::exemption,
+     "exemption",
+     {Verdict::inconclusive},
+     "at most one judged element in a hundred is exempt"},
+    {Rule::certificate,
+     "certificate",
+     {Verdict::inconclusive},
+     "the reference is proven to 2^-10 of the tolerance"},
+    {Rule::weak_numerics,
+     "weak_numerics",
+     {Verdict::conforms_weak},
+     "numerics that are weak by design earn no coverage"},
+    {Rule::undeclared_order,
+     "undeclared_order",
+     {Verdict::conforms_weak, Verdict::not_applicable, Verdict::inconclusive},
      "a kernel that declares no order of disputed inputs may read either"},
-    {Rule::inconsistent_inputs, "inconsistent_inputs",
+    {Rule::inconsistent_inputs,
+     "inconsistent_inputs",
+     {Verdict::not_applicable},
      "numerics that need what the forward gives for the very data are judged on such data"},
-    {Rule::no_exact_inputs, "no_exact_inputs",
+    {Rule::no_exact_inputs,
+     "no_exact_inputs",
+     {Verdict::not_applicable},
      "an exact case needs inputs that are exact for the declared numerics"},
-    {Rule::stored_case, "stored_case", "what a file holds fits together, and can be read"},
-    {Rule::judge_failure, "judge_failure", "the judge itself does not fail"},
+    {Rule::stored_case,
+     "stored_case",
+     {Verdict::usage_error},
+     "what a file holds fits together, and can be read"},
+    {Rule::judge_failure,
+     "judge_failure",
+     {Verdict::tool_failure},
+     "the judge itself does not fail"},
 }};
 
 /// A verdict with its reason: the only way in which a report says one. It reads as its verdict.
-struct Decision {
-  Verdict value = Verdict::tool_failure;
-  Rule rule = Rule::judge_failure;
+class Decision {
+ public:
   std::string evidence;  ///< a sentence for people: what was seen
 
   Decision() = default;
-  Decision(Verdict verdict, Rule decided_by, std::string seen)
-      : value(verdict), rule(decided_by), evidence(std::move(seen)) {}
+  /// Of a rule that gives one verdict alone. Errors: std::invalid_argument for another rule.
+  Decision(Rule rule, std::string seen);
+  /// Errors: std::invalid_argument where the rule does not give this verdict.
+  Decision(Verdict verdict, Rule rule, std::string seen);
 
+  Verdict value() const { return verdict_; }
+  Rule rule() const { return rule_; }
   /// Whoever compares verdicts or counts them needs no reason.
-  operator Verdict() const { return value; }
+  operator Verdict() const { return verdict_; }
+
+ private:
+  Verdict verdict_ = Verdict::tool_failure;
+  Rule rule_ = Rule::judge_failure;
 };
+
+/// By the first rule that gives the verdict: for those who compare verdicts alone.
+Decision some_decision(Verdict verdict, std::string seen);
 
 /// Conforms so far: nothing was seen that speaks against `subject`.
 inline Decision no_objection(std::string_view subject) {
-  return {Verdict::conforms, Rule::agreement, "nothing speaks against " + std::string(subject)};
+  return {Rule::agreement, "nothing speaks against " + std::string(subject)};
 }
 
 }  // namespace assay::conformance
