@@ -151,7 +151,7 @@ TEST(PartsJudge, SaysWhatIsSaidOfKeptEntries) {
       for (const std::int64_t threads : {1, 4}) {
         subject.asked = 0;
         const Decision decision = subject.in_parts(rows, threads, affordable);
-        EXPECT_EQ(decision, whole.value) << rows;
+        EXPECT_EQ(decision, whole.value()) << rows;
         EXPECT_EQ(decision.evidence, whole.evidence);
         expect_alike(report, subject.report);
         EXPECT_EQ(subject.controls[0].letters, controls.letters);

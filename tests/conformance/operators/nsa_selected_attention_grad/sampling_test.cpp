@@ -66,9 +66,10 @@ TEST(SelectedFormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
   std::erase_if(cases, [](const SelectedCase& c) {
     return c.problem.atten_mask != spec::SelectedMask::absent && c.problem.sparse_mode == 2;
   });
-  for (const FieldCoverage& field : field_coverage<Op>(cases))
-    if (field.field == "sparse_mode")
-      EXPECT_EQ(field.unexcited, std::vector<std::string>{"sparse_mode=2"});
+  for (const FieldCoverage& field : field_coverage<Op>(cases)) {
+    if (field.field != "sparse_mode") continue;
+    EXPECT_EQ(field.unexcited, std::vector<std::string>{"sparse_mode=2"});
+  }
 }
 
 /// The one product that does not offer the operator.
