@@ -163,18 +163,19 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   return ids;
 }
 
-/// What a kernel answered to the call of a case: all that is judged of it.
+/// A kernel's answers to the call of a case: the input of `judged`.
 template <class Op>
 struct Answers {
   spec::Numerics numerics;
   Run<Op> run;
   std::vector<spec::Metric> metrics;
   std::optional<SecondRun> second;
-  std::string place;  ///< of disputed inputs, where they lie as the kernel declares
+  std::string place;  ///< where disputed inputs lie if the kernel declares it
 };
 
-/// Runs the kernel. Disputed inputs lie as `reading` declares it, or, without it, as the kernel
-/// does. Errors: NoExactCase; spec::ImplementationFault.
+/// Runs the kernel. Disputed inputs lie in the order of `reading`, or of the kernel if that is
+/// null.
+/// Errors: NoExactCase; spec::ImplementationFault.
 template <class Op>
 Answers<Op> answers_of(Examination<Op>& examination, spec::Implementation<Op>& kernel,
                        const spec::Numerics* reading) {
@@ -276,7 +277,7 @@ inline Decision judge_failed(const std::exception& failure) {
   return {Rule::judge_failure, std::string("the judge failed: ") + failure.what()};
 }
 
-/// The report of a case whose judgement ended by the exception that is being handled.
+/// Turns the current exception into a report. Call it in a catch block only.
 template <class Op>
 CaseReport report_of_exception(const Case<Op>& c) {
   CaseReport report = blank_report(c);

@@ -198,7 +198,7 @@ void Conversation::require_quiet() {
     give_up(Kind::crash, "ended with " + end->text() + " " + when);
 }
 
-/// What it did before its first answer belongs to its start: a script may set limits for it.
+/// Changes before the first answer are allowed: a start script may set limits.
 void Conversation::require_unchanged() {
   const auto state = process_->state();
   if (!state) return;

@@ -50,8 +50,8 @@ class Conversation {
   std::string ask_once(const std::filesystem::path& file);
   void start(const std::string& path);
   void require_quiet();
-  /// Errors: spec::ImplementationFault where the process would run its next case in another state
-  /// than those before.
+  /// Errors: spec::ImplementationFault if limits, working folder or umask of the process changed
+  /// since its first answer.
   void require_unchanged();
   [[noreturn]] void give_up(spec::ImplementationFault::Kind kind, const std::string& what);
   std::string last_words() const;
@@ -62,7 +62,7 @@ class Conversation {
   std::unique_ptr<Process> process_;
   bool has_answered_ = false;          ///< this process, at least once
   bool has_settled_ = false;           ///< likewise
-  std::optional<ProcessState> state_;  ///< of this process behind its first answer
+  std::optional<ProcessState> state_;  ///< after the first answer of this process
   bool is_greeting_ = false;
   std::optional<std::string> numerics_;
 };

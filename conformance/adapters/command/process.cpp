@@ -163,8 +163,10 @@ bool Process::is_reading() const {
 }
 
 std::optional<ProcessState> Process::state() {
+  const ProcessState state = ProcessState::of(pid_);
+  // Asked afterwards: of a process that ended meanwhile only a part could be read.
   if (ended(std::chrono::steady_clock::now())) return std::nullopt;
-  return ProcessState::of(pid_);
+  return state;
 }
 
 void Process::rest(Deadline deadline) {

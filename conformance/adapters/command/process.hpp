@@ -54,7 +54,7 @@ class Process {
   /// What it has written of a line that has no end yet.
   const std::string& begun_line() const { return heard_; }
 
-  /// What it would pass on to what it starts. Nothing where it has ended.
+  /// Its limits, working folder and umask; nothing after it has ended.
   std::optional<ProcessState> state();
 
   /// Waits until it waits for its next line, says something, or ends, but not beyond the deadline.

@@ -150,7 +150,7 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
       add(std::string(name) + " at " + limit_text(std::min(limit.rlim_cur, limit.rlim_max)) +
           ", where it was " + limit_text(old.rlim_cur));
   }
-  if (after.folder != before.folder)
+  if (after.folder != before.folder && !after.folder.empty() && !before.folder.empty())
     add("the working folder at " + value_text(after.folder) + ", where it was " +
         value_text(before.folder));
   if (after.mask != before.mask && after.mask >= 0 && before.mask >= 0)

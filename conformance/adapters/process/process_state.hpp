@@ -25,8 +25,8 @@ struct ProcessState {
 
   /// The state of this process and, of its signals, this thread.
   static ProcessState now();
-  /// Of another process what the system shows: its limits, working folder and umask. All is as in a
-  /// new object where it has ended or may not be looked at.
+  /// Limits, working folder and umask of another process. Members that cannot be read keep their
+  /// defaults, which `difference` does not compare.
   static ProcessState of(pid_t process);
 };
 

@@ -1,11 +1,19 @@
 #include "sweeping/run_cases.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "sweeping/turns.hpp"
 
 namespace assay::cli {
 namespace {
+
+/// Gives the memory of small cases back before a large one takes its own.
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 class CaseRun {
  public:
@@ -30,6 +38,7 @@ class CaseRun {
     for (; turn < order_.size(); ++turn) {
       if (!turns_.has_room(turn)) conclude_until(turn);
       if (sweep_.is_over()) break;
+      if (part(turn).elements(order_[turn].place) > Turns::most_weight) return_free_memory();
       turns_.begin(turn);
       begin_telling(turn);
       part(turn).call(sweep_, order_[turn].place);

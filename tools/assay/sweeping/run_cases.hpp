@@ -9,13 +9,13 @@
 
 namespace assay::cli {
 
-/// Calls, judges and concludes the cases in their order until the sweep is over. Inputs are made
-/// before a call and answers judged after it, on other threads, unless the kernel runs in this
-/// process, where nothing else shall go on.
+/// Calls, judges and concludes the cases in their order until the sweep is over. Other threads make
+/// inputs before a call and judge answers after it, unless the kernel runs in this process: then no
+/// other thread works.
 ///
-/// Which calls are made in which order does not depend on how fast anything is.
+/// The order of the calls does not depend on timing. A budget or a stop only decides where it ends.
 /// \param is_finished whether an interrupted sweep has judged the case with this id
-/// \param slow told of what the sweep waits for
+/// \param slow reports cases that take long
 void run_cases(const Parts& parts, const std::vector<Turn>& order, conformance::Sweep& sweep,
                const std::function<bool(const std::string& id)>& is_finished, bool in_process,
                SlowCaseTeller& slow, const Context& context);

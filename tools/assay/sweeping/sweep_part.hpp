@@ -50,9 +50,9 @@ class SweepPart {
   virtual void judge(std::size_t place) = 0;
   /// Tells the listeners of a case that was judged; in the order of the calls.
   virtual void conclude(conformance::Sweep& sweep, std::size_t place) = 0;
-  /// Elements of the tensors of a case whose numbers are judged; of others 0.
+  /// Tensor elements of a case that `judge` compares with a reference; 0 for others.
   virtual std::int64_t elements(std::size_t place) const = 0;
-  /// From now on digests of the tensors of each call are kept, for `record`. They take longer than
+  /// Keeps digests of the tensors of each call from now on, for `record`. They take longer than
   /// most calls.
   virtual void keep_digests() = 0;
   /// What is stored of the case that is being concluded.
@@ -126,7 +126,8 @@ class SweepPartOf final : public SweepPart {
     return conformance::Suite<Op>::tensor_elements(c.problem);
   }
 
-  /// Nothing is made of a case so large that nothing else is under way with it.
+  /// Skips cases above `most_weight`: they run alone, and their inputs are made when they are
+  /// called.
   void prepare(std::size_t place) override {
     const std::int64_t weight = elements(place);
     if (weight == 0 || weight > Turns::most_weight) return;
@@ -209,8 +210,8 @@ class SweepPartOf final : public SweepPart {
     return under_way_.at(place);
   }
 
-  /// A second instance of the kernel, for what is asked of a case when calls of later cases may
-  /// already have been made: so the order of the calls of either one is the same in every sweep.
+  /// A second instance of the kernel for repeated calls. The first one then gets the same sequence
+  /// of calls in every sweep.
   Recorder<Op>& other() {
     if (!other_) {
       other_kernel_ = fresh_();

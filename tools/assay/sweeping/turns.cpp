@@ -11,11 +11,10 @@
 namespace assay::cli {
 namespace {
 
-constexpr std::size_t most_threads = 8;  // beyond, memory is what many cases want
+constexpr std::size_t most_threads = 8;  // more would keep too many cases in memory
 
 }  // namespace
 
-/// As many as cores: judging takes most of the time.
 std::size_t threads_beside() {
   const auto cores = static_cast<std::size_t>(parallel::thread_count(0));
   return cores == 1 ? 0 : std::min(cores, most_threads);
@@ -103,7 +102,7 @@ std::size_t Turns::reach_of(std::size_t first) const {
   return reach;
 }
 
-/// One that weighs much is its caller's: no other is under way, so that it uses all processors.
+/// Skips large turns: the caller judges them itself, with all processors.
 std::size_t Turns::to_judge() const {
   for (std::size_t turn = first_; turn < begun_; ++turn)
     if (states_[turn] == State::called && weights_[turn] <= most_weight) return turn;
@@ -131,8 +130,8 @@ void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
 
 bool Turns::is_calling_quickly() const { return is_calling_ && Clock::now() < call_began_ + quick; }
 
-/// Judging comes first: it makes room. But a kernel whose calls are short has the processors to
-/// itself until the caller waits, since its time is told.
+/// Judges before it prepares, because judging frees memory. Starts nothing in the first 5 ms of a
+/// call: the report has the time of a call, and other threads would lengthen short ones.
 void Turns::work() {
   const parallel::Alone alone;
   std::unique_lock lock(mutex_);

@@ -14,32 +14,31 @@
 
 namespace assay::cli {
 
-/// Threads that work on other cases of a sweep while the kernel runs one.
+/// Returns the number of worker threads of a sweep: one for each core, at most 8, none on one core.
 std::size_t threads_beside();
 
-/// Works on the turns of a long work while one thread, the caller, goes through them in their
-/// order: prepares a turn before the caller begins it, and judges it after the caller has called.
-/// The caller ends the turns in their order, too.
+/// Runs a list of cases, the turns, as a pipeline: worker threads prepare later turns and judge
+/// turns that were called; one thread, the caller, calls the turns and ends them, in their order.
 ///
-/// The turns that are under way, from the first that has not ended on, weigh little together. As
-/// many again are prepared ahead of them.
+/// A turn is under way from its call until it ends. Turns under way have at most `most_weight`
+/// together, except one larger turn alone. The same amount again is prepared in advance.
 class Turns {
  public:
-  /// What is under way may weigh so much together; a turn that weighs more is alone.
+  /// Largest total weight of turns under way. A turn of more is under way alone.
   static constexpr std::int64_t most_weight = std::int64_t{1} << 20;
-  /// And may be so many turns for each thread.
+  /// Largest number of turns under way, for each thread.
   static constexpr std::size_t most_turns = 32;
 
   using Work = std::function<void(std::size_t turn)>;
 
   /// `prepare` is called once at most for every turn, and for none that has begun; `judge` once for
-  /// every turn that was called. `weights` says how much each turn keeps. No thread: nothing is
-  /// prepared, and the caller judges.
+  /// every turn that was called. `weights` says how much each turn keeps. With 0 threads nothing
+  /// is prepared and the caller judges.
   Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepare, Work judge);
-  /// Waits for what is at work.
+  /// Waits for running work.
   ~Turns();
 
-  /// Whether the turn may begin before those ahead of it have ended.
+  /// Returns whether the turn may begin before earlier turns have ended.
   bool has_room(std::size_t turn);
   void begin(std::size_t turn);
   /// The turn was called, and waits to be judged; one of no weight is judged at once.
@@ -56,14 +55,14 @@ class Turns {
   enum class State { waiting, called, at_work, judged };
 
   using Clock = std::chrono::steady_clock;
-  /// Calls that take longer are made beside judging.
+  /// Workers pause during a call for so long: the time of short calls is reported.
   static constexpr std::chrono::milliseconds quick{5};
 
   void work();
   bool is_calling_quickly() const;
-  /// The first turn that is not under way while this one is the first.
+  /// Returns the end (exclusive) of the turns that may be under way from `first` on.
   std::size_t reach_of(std::size_t first) const;
-  /// The first turn that waits to be judged by a thread; nothing's number is `weights_.size()`.
+  /// Returns the first called turn of at most `most_weight`, or `weights_.size()` if there is none.
   std::size_t to_judge() const;
   void judge(std::size_t turn, std::unique_lock<std::mutex>& lock);
 
@@ -73,12 +72,12 @@ class Turns {
   std::mutex mutex_;
   std::condition_variable moved_;
   std::vector<State> states_;
-  std::size_t next_ = 0;        ///< to prepare
-  std::size_t first_ = 0;       ///< that has not ended
+  std::size_t next_ = 0;        ///< next turn to prepare
+  std::size_t first_ = 0;       ///< first turn that has not ended
   std::size_t begun_ = 0;       ///< turns that have begun
-  std::size_t reach_ = 0;       ///< of the first
+  std::size_t reach_ = 0;       ///< end of the turns that may be under way
   std::size_t ahead_ = 0;       ///< the first turn that is too far ahead to be prepared
-  std::exception_ptr failure_;  ///< of judging
+  std::exception_ptr failure_;  ///< first exception from judging
   bool over_ = false;
   bool is_calling_ = false;  ///< the caller has begun a turn and does not wait yet
   Clock::time_point call_began_;

@@ -122,8 +122,8 @@ struct SuiteDefaults {
 
   // Fields that the formulas read, and whether the planned cases show a wrong value of each.
 
-  /// All but those of which a shape follows: a kernel cannot read such a field alone wrongly. None:
-  /// nothing is counted.
+  /// The fields that the formulas read, without those that set a tensor's shape: a wrong value
+  /// there changes the shape, too. Empty: field coverage is not counted.
   static std::span<const FormulaField<Op>> formula_fields() { return {}; }
   /// Returns whether the definition has other gradients for the inputs of `c` if the problem is
   /// `changed`. Costs two evaluations of the definition.
@@ -140,7 +140,7 @@ struct SuiteDefaults {
 
   /// One of them, with the member `inputs`.
   using Exact = NoExactCases<Op>;
-  /// Builds one for kernels of these numerics, whose inputs are the same in every part. Errors:
+  /// Builds an exact case for these numerics. Its inputs do not depend on the part. Errors:
   /// NoExactCase, with the reason.
   static Exact exact(const Case<Op>&, const spec::Numerics&, ExactPart = ExactPart::all) {
     throw NoExactCase("the suite has no exact cases of " + std::string(Op::name));

@@ -8,7 +8,7 @@ namespace assay::conformance {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// Of the block count the shape of the lists follows.
+/// Without the block count, which sets the shape of the lists.
 std::span<const FormulaField<Op>> Suite<Op>::formula_fields() {
   using selected::factors;
   static const std::vector<FormulaField<Op>> all = {

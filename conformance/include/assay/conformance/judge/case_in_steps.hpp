@@ -9,9 +9,9 @@
 
 namespace assay::conformance {
 
-/// One case of one kernel, in steps that are taken once each and in this order. So the judge works
-/// on a case while the kernel runs the next one, and no reference value of a case exists before
-/// `call` has returned.
+/// One case of one kernel in three steps: call, judge, conclude. Each is taken once, in this order,
+/// so the judge can work on a case while the kernel runs the next one. With an examination made for
+/// this case alone, references are computed in `judge`.
 template <class Op>
 class CaseInSteps {
  public:
@@ -22,13 +22,13 @@ class CaseInSteps {
   ~CaseInSteps();
   CaseInSteps(CaseInSteps&&) noexcept;
 
-  /// Asks the kernel all that does not depend on the judgement: phase 1, one run, and a second one
-  /// where it promises a fixed order.
+  /// Makes the first calls of the kernel: phase 1, one run, and a second run if it declares a fixed
+  /// order and the case is small enough. Relations and violations are judged here as well.
   void call(spec::Implementation<Op>& kernel);
   /// Judges the answers. Asks no kernel: may be done on any thread, while others are called.
   void judge();
-  /// Returns whether `conclude` asks the kernel again: data of fresh seeds after a statistical
-  /// failure, other readings of disputed inputs after wrong numbers.
+  /// Returns whether `conclude` may call the kernel again: with data of fresh seeds after a
+  /// statistical failure, with disputed inputs read otherwise after wrong numbers.
   bool asks_again() const;
   /// The report. The kernel may be another instance of the one that was called.
   CaseReport conclude(spec::Implementation<Op>& kernel);

@@ -16,8 +16,8 @@ struct Dyadic {
   int exponent = 0;
 };
 
-/// What of an exact case is built: the inputs alone, which a kernel is given before anybody
-/// computes what it shall answer, or the exact gradients, too.
+/// The parts of an exact case to build. `inputs` leaves out the exact gradients, so that they do
+/// not exist while the kernel runs.
 enum class ExactPart : std::uint8_t { inputs, all };
 
 /// There is no exact case for a problem and numerics: the case is not applicable. The message says

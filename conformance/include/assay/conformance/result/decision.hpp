@@ -49,7 +49,8 @@ struct RuleText {
   std::string_view sentence;  ///< in conformance/README.md, "Rules"
 };
 
-/// Every rule in the order of the enumeration: the one place that says which verdicts there are.
+/// All rules in the order of the enumeration. This table alone says which verdicts a rule may give;
+/// docs/verdicts.md repeats it.
 inline constexpr std::array<RuleText, 27> rules{{
     {Rule::agreement,
      "agreement",
@@ -171,7 +172,7 @@ class Decision {
   std::string evidence;  ///< a sentence for people: what was seen
 
   Decision() = default;
-  /// Of a rule that gives one verdict alone. Errors: std::invalid_argument for another rule.
+  /// For a rule with exactly one verdict. Errors: std::invalid_argument for a rule with several.
   Decision(Rule rule, std::string seen);
   /// Errors: std::invalid_argument where the rule does not give this verdict.
   Decision(Verdict verdict, Rule rule, std::string seen);
@@ -186,7 +187,7 @@ class Decision {
   Rule rule_ = Rule::judge_failure;
 };
 
-/// By the first rule that gives the verdict: for those who compare verdicts alone.
+/// Makes a decision with the first rule that can give the verdict, where the rule does not matter.
 Decision some_decision(Verdict verdict, std::string seen);
 
 /// Conforms so far: nothing was seen that speaks against `subject`.

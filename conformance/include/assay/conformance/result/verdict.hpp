@@ -29,14 +29,14 @@ enum class Verdict : std::uint8_t {
   tool_failure,
 };
 
-/// Some verdicts, in no order.
+/// A set of verdicts.
 class VerdictSet {
  public:
   constexpr VerdictSet(std::initializer_list<Verdict> verdicts) {
     for (const Verdict verdict : verdicts) bits_ |= bit(verdict);
   }
   constexpr bool contains(Verdict verdict) const { return (bits_ & bit(verdict)) != 0; }
-  /// Whether it holds this verdict and no other.
+  /// Returns true if this is its only verdict.
   constexpr bool is_only(Verdict verdict) const { return bits_ == bit(verdict); }
 
  private:

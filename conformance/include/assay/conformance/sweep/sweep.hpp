@@ -104,18 +104,18 @@ class Sweep {
   /// Tells the listeners. Requirements and pairs of the operators must have been appended to
   /// `summary()` before.
   void start(std::int64_t planned, const std::string& implementation);
-  /// Returns whether no other case is begun: the sweep was stopped, its budget is spent, or it
-  /// ended behind a case.
+  /// Returns whether the sweep starts no more cases: stop requested, budget spent, or
+  /// `ends_behind` was true for a case.
   bool is_over();
   /// Calls the kernel for the case at a place. `made`, if there is one, was made of it ahead.
   template <class Op>
   SweptCase<Op> call(std::span<const Case<Op>> cases, std::size_t place,
                      spec::Implementation<Op>& kernel,
                      std::unique_ptr<Examination<Op>> made = nullptr);
-  /// Tells the listeners of a judged case, unless the sweep ended behind one before. The cases come
-  /// in the order of their calls. Where judging it asks again, `kernel` answers. A case that fails
-  /// is run again on an implementation that `fresh` makes, where it can: one that does not fail
-  /// there each time gets a finding that says how often it does, or after which other case.
+  /// Finishes a case and reports it to the listeners, in the order of the calls; does nothing after
+  /// the sweep has ended. `kernel` serves repeated calls. If `fresh` is set, a failing case runs
+  /// again on a new instance. If it does not fail every time, a finding says how often it fails, or
+  /// after which case.
   template <class Op>
   void conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
                 spec::Implementation<Op>& kernel, const MakeFresh<Op>& fresh = {});
