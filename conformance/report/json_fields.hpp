@@ -120,7 +120,16 @@ void visit_members(T& m, Visitor&& visit) {
   visit("unit", m.unit);
 }
 
-/// Errors: std::invalid_argument where a report is read whose rule does not give its verdict.
+/// The rules that can give a verdict, as an error message offers them.
+inline std::string rules_that_give(Verdict verdict) {
+  std::string words;
+  for (const RuleText& rule : rules)
+    if (rule.verdicts.contains(verdict))
+      words += (words.empty() ? "" : ", ") + std::string(rule.word);
+  return words;
+}
+
+/// Errors: std::invalid_argument if a report is read whose rule does not give its verdict.
 template <MaybeConst<Decision> T, class Visitor>
 void visit_decision(T& decision, Visitor& visit) {
   Verdict verdict = decision.value();
@@ -129,7 +138,12 @@ void visit_decision(T& decision, Visitor& visit) {
   visit("verdict", verdict);
   visit("decided_by", rule);
   visit("evidence", evidence);
-  if constexpr (!std::is_const_v<T>) decision = {verdict, rule, std::move(evidence)};
+  if constexpr (!std::is_const_v<T>) {
+    if (!rules.at(static_cast<std::size_t>(rule)).verdicts.contains(verdict))
+      visit.refuse("decided_by", "one of " + rules_that_give(verdict) + ", which can give " +
+                                     std::string(spec::to_string(verdict)));
+    decision = {verdict, rule, std::move(evidence)};
+  }
 }
 
 template <MaybeConst<CaseReport> T, class Visitor>

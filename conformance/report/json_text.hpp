@@ -149,10 +149,23 @@ void read_member(const Json& object, const std::string& where, const char* name,
   if (found == object.end()) throw std::invalid_argument(where + " has no member '" + name + "'");
   read(*found, where + "." + name, value);
 }
+/// Reads the members that it visits from an object.
+struct MemberReader {
+  const Json& object;
+  const std::string& where;
+
+  template <class T>
+  void operator()(const char* name, T& member) const {
+    read_member(object, where, name, member);
+  }
+  /// Errors: std::invalid_argument, always: the member has another value than `wanted`.
+  [[noreturn]] void refuse(const char* name, const std::string& wanted) const {
+    wrong(where + "." + name, object.at(name), wanted);
+  }
+};
 template <Listed T>
 void read(const Json& json, const std::string& where, T& value) {
-  visit_members(value,
-                [&](const char* name, auto& member) { read_member(json, where, name, member); });
+  visit_members(value, MemberReader{json, where});
 }
 
 /// Text that is no UTF-8, e.g. of a kernel's exception, is replaced.

@@ -40,9 +40,10 @@ std::string end_text(int status, const std::string& when) {
   const char* const name = sigabbrev_np(signal);
   std::string text = "the worker was ended by SIG" + std::string(name == nullptr ? "?" : name) +
                      " (" + strsignal(signal) + ")";
+  text += " " + when;
   if (signal == SIGKILL)
-    text += ", which the judge did not send: perhaps the machine ran out of memory";
-  return text + " " + when;
+    text += "; the judge did not send that signal: perhaps the machine ran out of memory";
+  return text;
 }
 
 std::string seconds_text(double seconds) {
