@@ -299,10 +299,10 @@ test("two reports side by side count as the command does, cases that are new or 
   const conforming = now.cases.filter((c) => c.verdict === "conforms" && c.value_case);
   const ids = new Set([failing[0]!.id, conforming[0]!.id]);
   then.cases = then.cases.filter((c) => !ids.has(c.id));  // one new failure, one new case
-  conforming[1]!.verdict = "not_applicable";
+  Object.assign(conforming[1]!, { verdict: "not_applicable", decided_by: "not_offered" });
   conforming[2]!.value_case = false;
-  failing[1]!.verdict = "inconclusive";
-  failing[2]!.verdict = "conforms";
+  Object.assign(failing[1]!, { verdict: "inconclusive", decided_by: "control" });
+  Object.assign(failing[2]!, { verdict: "conforms", decided_by: "agreement" });
   writeFileSync(join(FOLDER, "now.json"), JSON.stringify(now));
   writeFileSync(join(FOLDER, "then.json"), JSON.stringify(then));
   const told = spawnSync(PROGRAM, ["report", "now.json", "then.json", "--json=changes.json", "--html=changes.html"], { cwd: FOLDER, encoding: "utf8" });

@@ -212,7 +212,8 @@ TEST(Printable, AReportOfSomebodyElseCanBePasted) {
     other["environment"]["program"] = "true" + command;
     other["summary"]["verdicts"] = {{"conforms", 1}};
     for (auto& one : other["cases"])
-      one["verdict"] = "crash", one["command_line"] = "nsa_compress_grad " + command;
+      one["verdict"] = "crash", one["decided_by"] = "conduct",
+      one["command_line"] = "nsa_compress_grad " + command;
     std::ofstream(folder / "other.json") << other;
     const Answer told = answer(shouting(), {"report", folder / "other.json"});
     EXPECT_PRED2(has, told.out, std::string(" run nsa_compress_grad ")) << told.err;
