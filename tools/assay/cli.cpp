@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -265,11 +266,29 @@ void give_up_reserve() {
   throw std::bad_alloc();
 }
 
+/// A destructor that finds no memory, as that of a JSON value may, ends the process: with the code
+/// and the message of all who find none.
+std::terminate_handler end_otherwise = nullptr;
+
+void end_without_memory() {
+  try {
+    if (const std::exception_ptr escaped = std::current_exception())
+      std::rethrow_exception(escaped);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view message = "assay: there is not enough memory\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+    _exit(static_cast<int>(ExitCode::not_conclusive));
+  } catch (...) {
+  }
+  end_otherwise();
+}
+
 /// Whether there is so much.
 bool keep_reserve() {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   reserve = std::malloc(bytes);
   std::set_new_handler(give_up_reserve);
+  end_otherwise = std::set_terminate(end_without_memory);
   return reserve != nullptr;
 }
 

@@ -357,7 +357,7 @@ TEST(Judging, TheGraverOfTwoVerdictsStays) {
                             Verdict::nonconformant_structural};
   for (std::size_t a = 0; a < std::size(rising); ++a)
     for (std::size_t b = 0; b < std::size(rising); ++b)
-      EXPECT_EQ(graver({rising[a], Rule::bound, "a"}, {rising[b], Rule::rms, "b"}).evidence,
+      EXPECT_EQ(graver(some_decision(rising[a], "a"), some_decision(rising[b], "b")).evidence,
                 a < b ? "b" : "a")
           << a << ' ' << b;
 }
