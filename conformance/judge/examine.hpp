@@ -337,7 +337,8 @@ std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call
   return report;
 }
 
-/// What is said of a legal call that phase 1 accepted, beside its verdict.
+/// Adds accepted requirements and open questions to the report of a legal call that phase 1
+/// accepted.
 template <class Op>
 void add_accepted(const Case<Op>& c, CaseReport& report) {
   const spec::Call<Op> call = call_of(c);

@@ -21,7 +21,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Words of a reference, every bit inverted, so that this is no place where they lie.
+/// Words of a reference with every bit inverted, so that a search does not find this copy.
 struct Inverted {
   static constexpr std::size_t count = 8;
   std::array<std::uint64_t, count> words{};
