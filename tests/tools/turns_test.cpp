@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "assay/parallel/loop.hpp"
+#include "sweeping/sweep_part.hpp"
 
 namespace assay::cli {
 namespace {
@@ -194,8 +195,8 @@ TEST(Turns, TheirEndWaitsForWhatIsAtWork) {
   EXPECT_TRUE(ended);
 }
 
-TEST(MadeAhead, IsTakenOnceAndWaitedFor) {
-  MadeAhead<int> made;
+TEST(PreparedOnce, IsTakenOnceAndWaitedFor) {
+  PreparedOnce<int> made;
   EXPECT_EQ(made.take(1), nullptr);
   bool is_made = false;
   made.make(1, [&] {
@@ -218,10 +219,19 @@ TEST(MadeAhead, IsTakenOnceAndWaitedFor) {
   EXPECT_EQ(made.take(2), nullptr);
 }
 
-TEST(MadeAhead, WhatFailsIsLeftToWhoNeedsIt) {
-  MadeAhead<int> made;
+TEST(PreparedOnce, TakeReturnsNullAfterMakeThrows) {
+  PreparedOnce<int> made;
   made.make(3, []() -> std::unique_ptr<int> { throw std::bad_alloc(); });
   EXPECT_EQ(made.take(3), nullptr);
+}
+
+TEST(BytesPassed, IncludeTheCompressedMask) {
+  using Op = spec::FlashAttentionScoreGrad;
+  conformance::Case<Op> c;
+  c.problem.sparse_mode = 2;
+  const std::int64_t without = bytes_passed(conformance::call_of(c));
+  c.problem.atten_mask = spec::MaskShape::compressed;
+  EXPECT_EQ(bytes_passed(conformance::call_of(c)) - without, 2048 * 2048);
 }
 
 }  // namespace

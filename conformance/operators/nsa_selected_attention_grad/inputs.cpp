@@ -16,36 +16,71 @@ namespace {
 using Op = spec::NsaSelectedAttentionGrad;
 using spec::Tensor;
 
-/// The forward of every query row, on all cores.
-reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::Inputs& inputs) {
-  using Attention = reference::NsaSelectedAttention<double>;
+using Attention = reference::NsaSelectedAttention<double>;
+using Forward = reference::SelectedForward<double>;
+
+/// Largest number of elements converted to double at once; a single key head may exceed it.
+constexpr std::int64_t most_held = std::int64_t{1} << 20;
+
+/// Returns the query heads that read key head k, counted over all sequences.
+selected::Heads heads_of(const Op::Problem& p, std::int64_t k) {
+  return {k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
+}
+
+/// Elements of the query, key and value that these heads read.
+std::int64_t elements_of(const Op::Problem& p, const selected::Heads& heads) {
+  return heads.count * p.length_q(heads.b) * p.head_dim +
+         p.length_kv(heads.b) * (p.head_dim + p.head_dim_v);
+}
+
+/// Computes, on all cores, the rows of the query heads that read key heads [first, last).
+void fill_rows(const Op::Problem& p, const Op::Inputs& inputs, std::int64_t first,
+               std::int64_t last, Forward& all) {
   constexpr std::int64_t rows_of_task = 16;
-  const spec::Extents queries = query_extents(p), out = attention_out_extents(p);
-  reference::SelectedForward<double> all;
-  all.softmax_max.resize(static_cast<std::size_t>(queries.rows()));
-  all.softmax_sum = all.softmax_max;
-  all.attention_out.resize(static_cast<std::size_t>(out.rows() * out.dim));
-  // Of every sequence and key head, with the query heads that read it.
-  std::vector<std::optional<Attention>> groups(static_cast<std::size_t>(p.batch * p.heads_kv));
-  parallel::for_each(std::ssize(groups), [&](std::int64_t k) {
-    const selected::Heads heads{k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
+  const spec::Extents queries = query_extents(p);
+  std::vector<std::optional<Attention>> groups(static_cast<std::size_t>(last - first));
+  parallel::for_each(last - first, [&](std::int64_t k) {
+    const selected::Heads heads = heads_of(p, first + k);
     auto operands = selected::key_side<double>(p, inputs, heads);
     operands.query = selected::rows_of<double>(inputs.query, queries, heads);
     groups[static_cast<std::size_t>(k)].emplace(selected::problem_of(p, heads),
                                                 std::move(operands));
   });
-  parallel::for_each((queries.rows() + rows_of_task - 1) / rows_of_task, [&](std::int64_t task) {
-    const std::int64_t first = task * rows_of_task;
-    reference::SelectedForward<double> own;
-    for (std::int64_t row = first; row < std::min(first + rows_of_task, queries.rows()); ++row) {
+  const auto row_of = [&](std::int64_t k) {
+    return k == p.batch * p.heads_kv ? queries.rows()
+                                     : queries.row(heads_of(p, k).b, heads_of(p, k).first, 0);
+  };
+  const std::int64_t begin = row_of(first), end = row_of(last);
+  const std::int64_t dim = attention_out_extents(p).dim;
+  parallel::for_each((end - begin + rows_of_task - 1) / rows_of_task, [&](std::int64_t task) {
+    const std::int64_t from = begin + task * rows_of_task;
+    Forward own;
+    for (std::int64_t row = from; row < std::min(from + rows_of_task, end); ++row) {
       const auto [b, n, i] = queries.position(row);
-      groups[static_cast<std::size_t>(b * p.heads_kv + n / p.group())]->append_row(0, n % p.group(),
-                                                                                   i, own);
+      groups[static_cast<std::size_t>(b * p.heads_kv + n / p.group() - first)]->append_row(
+          0, n % p.group(), i, own);
     }
-    std::ranges::copy(own.softmax_max, all.softmax_max.begin() + first);
-    std::ranges::copy(own.softmax_sum, all.softmax_sum.begin() + first);
-    std::ranges::copy(own.attention_out, all.attention_out.begin() + first * out.dim);
+    std::ranges::copy(own.softmax_max, all.softmax_max.begin() + from);
+    std::ranges::copy(own.softmax_sum, all.softmax_sum.begin() + from);
+    std::ranges::copy(own.attention_out, all.attention_out.begin() + from * dim);
   });
+}
+
+/// The forward of every query row.
+Forward forward_of(const Op::Problem& p, const Op::Inputs& inputs) {
+  const spec::Extents out = attention_out_extents(p);
+  Forward all;
+  all.softmax_max.resize(static_cast<std::size_t>(out.rows()));
+  all.softmax_sum = all.softmax_max;
+  all.attention_out.resize(static_cast<std::size_t>(out.rows() * out.dim));
+  const std::int64_t key_heads = p.batch * p.heads_kv;
+  for (std::int64_t first = 0, last = 0; first < key_heads; first = last) {
+    std::int64_t held = 0;
+    do {
+      held += elements_of(p, heads_of(p, last++));
+    } while (last < key_heads && held + elements_of(p, heads_of(p, last)) <= most_held);
+    fill_rows(p, inputs, first, last, all);
+  }
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
 
@@ -99,6 +100,25 @@ TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
   EXPECT_EQ(report.verdict, conformance::Verdict::conforms);
   EXPECT_EQ(report.tensors[0].elements_judged, 1 << 20);
   EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
+}
+
+/// The forward converts at most 2^20 elements to double at a time. Double copies of the whole
+/// query, key and value would take four times their size.
+TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
+  using Op = NsaSelectedAttentionGrad;
+  conformance::Case<Op> c;
+  c.problem = {.batch = 1024,
+               .seq_q = 8,
+               .seq_kv = 16,
+               .selected_block_size = 16,
+               .selected_block_count = 1};
+  const std::int64_t before = testing::bytes_held();
+  testing::forget_peak();
+  const auto inputs = make_inputs(c);
+  std::int64_t held = testing::bytes_held() - before;
+  held += spec::element_count(inputs.attention_out.shape) * 8;  // before it is rounded
+  constexpr std::int64_t operands = 17 << 20;  // 2^20 elements in double, in vectors that grow
+  EXPECT_LE(testing::peak_bytes() - before, held + operands);
 }
 
 /// Of a case whose expectations would take 70 bytes an element of the outputs, were they kept: that

@@ -26,8 +26,9 @@ class CaseRun {
         slow_(slow),
         context_(context),
         in_process_(in_process),
+        weights_(weights_of(parts, order)),
         turns_(
-            weights(), in_process ? 0 : threads_beside(),
+            weights_, in_process ? 0 : worker_count(),
             [this, &is_finished](std::size_t turn) {
               if (!is_finished(id(turn))) part(turn).prepare(order_[turn].place);
             },
@@ -38,33 +39,33 @@ class CaseRun {
     for (; turn < order_.size(); ++turn) {
       if (!turns_.has_room(turn)) conclude_until(turn);
       if (sweep_.is_over()) break;
-      if (part(turn).elements(order_[turn].place) > Turns::most_weight) return_free_memory();
+      if (weights_[turn] > Turns::most_weight) return_free_memory();
       turns_.begin(turn);
-      begin_telling(turn);
+      report_if_slow(turn);
       part(turn).call(sweep_, order_[turn].place);
       slow_.end();
       turns_.called(turn);
-      while (first_ <= turn && part(first_).elements(order_[first_].place) == 0) conclude_first();
+      while (first_ <= turn && weights_[first_] == 0) conclude_first();
     }
     conclude_until(turn);
   }
 
  private:
-  std::vector<std::int64_t> weights() const {
+  static std::vector<std::int64_t> weights_of(const Parts& parts, const std::vector<Turn>& order) {
     std::vector<std::int64_t> weights;
-    for (const auto& [part, place] : order_) weights.push_back(parts_[part]->elements(place));
+    for (const auto& [part, place] : order) weights.push_back(parts[part]->weight(place));
     return weights;
   }
   SweepPart& part(std::size_t turn) const { return *parts_[order_[turn].part]; }
   std::string id(std::size_t turn) const { return part(turn).id(order_[turn].place); }
 
-  void begin_telling(std::size_t turn) {
+  void report_if_slow(std::size_t turn) {
     if (in_process_) return;
     slow_.begin(context_, fmt::format("case {} of {} ({})", turn + 1, order_.size(), id(turn)));
   }
 
   void conclude_first() {
-    if (!turns_.is_judged(first_)) begin_telling(first_);
+    if (!turns_.is_judged(first_)) report_if_slow(first_);
     turns_.wait_for(first_);
     slow_.end();
     part(first_).conclude(sweep_, order_[first_].place);
@@ -80,6 +81,7 @@ class CaseRun {
   SlowCaseTeller& slow_;
   const Context& context_;
   const bool in_process_;
+  const std::vector<std::int64_t> weights_;
   std::size_t first_ = 0;  ///< that has not been concluded
   Turns turns_;            ///< last: its threads use the others
 };

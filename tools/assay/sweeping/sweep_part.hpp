@@ -27,6 +27,20 @@ namespace assay::cli {
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
 
+/// Approximate memory (bytes) that a case needs for each tensor element.
+inline constexpr std::int64_t bytes_of_element = 32;
+
+/// Bytes of the tensors of a call, without gaps between elements.
+template <class Op>
+std::int64_t bytes_passed(const spec::Call<Op>& call) {
+  std::int64_t bytes = 0;
+  visit_fields(call.parameters, [&](std::string_view, const auto& passed) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(passed)>, spec::Parameter>)
+      if (passed.present) bytes += spec::element_count(passed.shape) * size_of(passed.dtype);
+  });
+  return bytes;
+}
+
 /// The cases of one operator in a sweep, and the implementation that is judged on them.
 class SweepPart {
  public:
@@ -50,8 +64,9 @@ class SweepPart {
   virtual void judge(std::size_t place) = 0;
   /// Tells the listeners of a case that was judged; in the order of the calls.
   virtual void conclude(conformance::Sweep& sweep, std::size_t place) = 0;
-  /// Tensor elements of a case that `judge` compares with a reference; 0 for others.
-  virtual std::int64_t elements(std::size_t place) const = 0;
+  /// Returns the estimated memory of a case in units of `bytes_of_element` bytes; 0 if its values
+  /// are not compared with a reference.
+  virtual std::int64_t weight(std::size_t place) const = 0;
   /// Keeps digests of the tensors of each call from now on, for `record`. They take longer than
   /// most calls.
   virtual void keep_digests() = 0;
@@ -118,21 +133,23 @@ class SweepPartOf final : public SweepPart {
     return conformance::case_id(conformance::command_line(planned_.cases[place]));
   }
 
-  std::int64_t elements(std::size_t place) const override {
+  std::int64_t weight(std::size_t place) const override {
     const conformance::Case<Op>& c = planned_.cases[place];
     if (!c.violate.empty() || c.track == conformance::Track::arguments ||
         c.track == conformance::Track::relation)
       return 0;
-    return conformance::Suite<Op>::tensor_elements(c.problem);
+    // A compressed mask takes 4 MiB even in a case of few elements.
+    return conformance::Suite<Op>::tensor_elements(c.problem) +
+           bytes_passed(conformance::call_of(c)) / bytes_of_element;
   }
 
   /// Skips cases above `most_weight`: they run alone, and their inputs are made when they are
   /// called.
   void prepare(std::size_t place) override {
-    const std::int64_t weight = elements(place);
-    if (weight == 0 || weight > Turns::most_weight) return;
+    const std::int64_t own = weight(place);
+    if (own == 0 || own > Turns::most_weight) return;
     const conformance::Case<Op>& c = planned_.cases[place];
-    made_ahead_.make(place, [&] {
+    prepared_.make(place, [&] {
       auto made = std::make_unique<conformance::Examination<Op>>(c);
       // What it says for this case is asked when it is its turn.
       if (const auto likely = recorder_.said_of(c.problem.dtype)) made->prepare(*likely);
@@ -142,7 +159,7 @@ class SweepPartOf final : public SweepPart {
 
   void call(conformance::Sweep& sweep, std::size_t place) override {
     UnderWay called{
-        .swept = sweep.call<Op>(planned_.cases, place, recorder_, made_ahead_.take(place)),
+        .swept = sweep.call<Op>(planned_.cases, place, recorder_, prepared_.take(place)),
         .recorded = {}};
     if (keeps_digests_) called.recorded = recorder_.take();
     const std::scoped_lock lock(mutex_);
@@ -236,7 +253,7 @@ class SweepPartOf final : public SweepPart {
   std::mutex mutex_;
   std::map<std::size_t, UnderWay> under_way_;
   typename Recorder<Op>::Run concluded_;  ///< of the case that is being concluded
-  MadeAhead<conformance::Examination<Op>> made_ahead_;
+  PreparedOnce<conformance::Examination<Op>> prepared_;
 };
 
 /// The part of a sweep that is about Op; nothing where the implementation that the flags name does

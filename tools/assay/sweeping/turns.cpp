@@ -15,7 +15,7 @@ constexpr std::size_t most_threads = 8;  // more would keep too many cases in me
 
 }  // namespace
 
-std::size_t threads_beside() {
+std::size_t worker_count() {
   const auto cores = static_cast<std::size_t>(parallel::thread_count(0));
   return cores == 1 ? 0 : std::min(cores, most_threads);
 }
@@ -128,7 +128,7 @@ void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
   moved_.notify_all();
 }
 
-bool Turns::is_calling_quickly() const { return is_calling_ && Clock::now() < call_began_ + quick; }
+bool Turns::is_in_short_call() const { return is_calling_ && Clock::now() < call_began_ + quick; }
 
 /// Judges before it prepares, because judging frees memory. Starts nothing in the first 5 ms of a
 /// call: the report has the time of a call, and other threads would lengthen short ones.
@@ -140,7 +140,7 @@ void Turns::work() {
     const std::size_t called = to_judge();
     const bool has_called = called < weights_.size();
     const bool has_work = has_called || next_ < ahead_;
-    if (has_work && is_calling_quickly()) {
+    if (has_work && is_in_short_call()) {
       moved_.wait_until(lock, call_began_ + quick);
     } else if (has_called) {
       judge(called, lock);

@@ -15,7 +15,7 @@
 namespace assay::cli {
 
 /// Returns the number of worker threads of a sweep: one for each core, at most 8, none on one core.
-std::size_t threads_beside();
+std::size_t worker_count();
 
 /// Runs a list of cases, the turns, as a pipeline: worker threads prepare later turns and judge
 /// turns that were called; one thread, the caller, calls the turns and ends them, in their order.
@@ -59,7 +59,7 @@ class Turns {
   static constexpr std::chrono::milliseconds quick{5};
 
   void work();
-  bool is_calling_quickly() const;
+  bool is_in_short_call() const;
   /// Returns the end (exclusive) of the turns that may be under way from `first` on.
   std::size_t reach_of(std::size_t first) const;
   /// Returns the first called turn of at most `most_weight`, or `weights_.size()` if there is none.
@@ -84,11 +84,11 @@ class Turns {
   std::vector<std::jthread> threads_;
 };
 
-/// What was made ahead of places, to be taken once.
+/// Objects that are prepared in advance, by their place in the plan; each is taken once.
 template <class Made>
-class MadeAhead {
+class PreparedOnce {
  public:
-  /// Keeps what `make` returns, unless the place was taken. What fails is left to who needs it.
+  /// Calls `make` and keeps its result, unless `make` or `take` was called for this place before.
   template <class Make>
   void make(std::size_t place, const Make& make) {
     {
@@ -105,7 +105,8 @@ class MadeAhead {
     done_.notify_all();
   }
 
-  /// Waits for what is being made. Null where nothing was.
+  /// Returns the object, after waiting for a running `make`. Returns null if nothing was begun, if
+  /// `make` threw, or if the object was taken before.
   std::unique_ptr<Made> take(std::size_t place) {
     std::unique_lock lock(mutex_);
     const auto [slot, is_new] = slots_.try_emplace(place);
