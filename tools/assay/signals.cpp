@@ -33,7 +33,8 @@ extern "C" void request_stop(int number) {
   std::int64_t first = 0;
   if (first_request_ns.compare_exchange_strong(first, now)) {
     stop = true;
-    constexpr std::string_view message = "\nassay: stopping after this case; once more to kill\n";
+    constexpr std::string_view message =
+        "\nassay: stopping after the work in progress; to kill the program, press Ctrl-C again\n";
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
   } else if (now - first >= same_request_ns) {
     signal(number, SIG_DFL);
