@@ -2,9 +2,16 @@
 
 namespace assay::optimized::compress {
 
-void refuse_unless_legal(const Check::Call& call) {
+std::vector<Check> argument_checks() {
+  std::vector<Check> all;
   for (const auto group : {presence_checks(), tensor_checks(), attribute_checks(), shape_checks()})
-    refuse_unless_all_hold(group, call);
+    all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+void refuse_unless_legal(const Check::Call& call) {
+  static const std::vector<Check> all = argument_checks();
+  refuse_unless_all_hold<spec::NsaCompressGrad>(all, call);
 }
 
 }  // namespace assay::optimized::compress

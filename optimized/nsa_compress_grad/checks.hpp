@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "checks/check.hpp"
@@ -17,6 +18,9 @@ std::span<const Check> tensor_checks();
 std::span<const Check> attribute_checks();
 /// Sums of lengths, and the shapes that follow from them and the window.
 std::span<const Check> shape_checks();
+
+/// All of them, in the order in which they are made.
+std::vector<Check> argument_checks();
 
 /// Phase 1. What the documents leave open is taken as far as it can be computed: a null layout is
 /// TND, windows may lie side by side, and without sums nothing is said of the windows. Errors:

@@ -61,7 +61,7 @@ Refusal sums_counted(const Call& call) {
                     kv = call.parameters.actual_seq_kvlen->size();
   return unless(q == kv, "actual_seq_kvlen has " + std::to_string(kv) +
                              " entries, actual_seq_qlen " + std::to_string(q) +
-                             "; they must be equally many");
+                             "; the counts must be equal");
 }
 
 /// No sequence is empty, so that neither array begins with 0.

@@ -173,8 +173,8 @@ Refusal prefix_given(const Call& call) {
   const auto& prefix = call.parameters.prefix;
   if (!prefix) return "prefix is null; sparseMode 6 requires it";
   return unless(static_cast<std::int64_t>(prefix->size()) == batch,
-                "prefix has " + std::to_string(prefix->size()) + " entries; batch is " +
-                    std::to_string(batch));
+                "prefix has " + std::to_string(prefix->size()) +
+                    " entries; it needs one for each sequence, " + std::to_string(batch));
 }
 
 constexpr auto invalid = spec::Status::param_invalid;

@@ -55,15 +55,19 @@ Refusal ranks(const Call& call) {
   return std::nullopt;
 }
 
+Refusal some_sequence(const Call& call) {
+  if (!is_tnd(call) || !call.parameters.actual_seq_qlen->empty()) return std::nullopt;
+  return "actual_seq_qlen has 0 entries; it needs at least 1";
+}
+
 Refusal sums_counted(const Call& call) {
   if (!is_tnd(call)) return std::nullopt;
   const auto& p = call.parameters;
   const std::size_t count = p.actual_seq_qlen->size();
-  if (count == 0) return "actual_seq_qlen has 0 entries; it needs at least 1";
   return unless(p.actual_seq_kvlen->size() == count,
                 "actual_seq_kvlen has " + std::to_string(p.actual_seq_kvlen->size()) +
                     " entries, actual_seq_qlen " + std::to_string(count) +
-                    "; they must be equally many");
+                    "; the counts must be equal");
 }
 
 struct Sums {
@@ -106,7 +110,7 @@ Refusal no_empty_extent(const Call& call) {
   if (any_output_empty(call)) return std::nullopt;
   for (const Named& tensor : attention_tensors(call))
     if (is_empty(tensor.parameter->shape))
-      return shape_of(tensor) + ", empty, though no gradient is empty";
+      return shape_of(tensor) + "; it may be empty only if dq, dk or dv is empty";
   return std::nullopt;
 }
 
@@ -115,7 +119,8 @@ constexpr Check checks[] = {
     {"FAG-C38", invalid, head_num_positive},
     {"FAG-C30", invalid, padded_layout},
     {"FAG-C32", invalid, ranks},
-    {"FAG-C05", invalid, sums_counted},
+    {"TND-1", invalid, some_sequence},
+    {"FAG-C33", invalid, sums_counted},
     {"TND-2", invalid, sums_do_not_decrease},
     {"TND-3", invalid, sums_fit},
     {"FAG-C49", invalid, no_empty_extent},

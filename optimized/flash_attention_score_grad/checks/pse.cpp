@@ -100,13 +100,15 @@ Refusal alibi(const Call& call) {
   if (!is_tnd(call) && e.seq_q != e.seq_kv)
     return "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
            "; a pse_shift of 1024 rows needs equal ones";
+  if (!is_given(call.parameters.atten_mask))
+    return "atten_mask is null; a pse_shift of 1024 rows needs a causal mask";
   const auto& a = call.attributes;
-  const bool causal =
-      a.sparse_mode == 2 || a.sparse_mode == 3 || (a.pre_tokens >= e.seq_q && a.next_tokens == 0);
-  return unless(causal, "preTokens is " + std::to_string(a.pre_tokens) + " and nextTokens " +
+  const bool has_window = a.sparse_mode == 0 || a.sparse_mode == 4;
+  const bool causal = !has_window || (a.pre_tokens >= e.seq_q && a.next_tokens == 0);
+  return unless(causal, "preTokens is " + std::to_string(a.pre_tokens) + " and nextTokens is " +
                             std::to_string(a.next_tokens) +
-                            "; a pse_shift of 1024 rows needs a causal window, at least " +
-                            std::to_string(e.seq_q) + " and 0");
+                            "; with a pse_shift of 1024 rows preTokens must be at least " +
+                            std::to_string(e.seq_q) + " and nextTokens 0");
 }
 
 /// The documents say it of query lengths alone.
@@ -120,9 +122,14 @@ Refusal no_empty_sequence(const Call& call) {
   return std::nullopt;
 }
 
+/// A sparse mode means nothing without a mask.
+bool masked_in_mode(const Call& call, std::int64_t mode) {
+  return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
+}
+
 Refusal no_pse_in_mode_7(const Call& call) {
   const spec::Parameter& pse = call.parameters.pse_shift;
-  return unless(call.attributes.sparse_mode != 7 || !is_given(pse),
+  return unless(!masked_in_mode(call, 7) || !is_given(pse),
                 "pse_shift has shape " + text_of(pse.shape) + "; it must be null in sparseMode 7");
 }
 
@@ -147,14 +154,15 @@ bool end_together(std::int64_t q, std::int64_t kv, const Starts& starts) {
 }
 
 Refusal lengths_in_mode_8(const Call& call) {
-  if (call.attributes.sparse_mode != 8 || !is_given(call.parameters.pse_shift)) return std::nullopt;
+  if (!masked_in_mode(call, 8) || !is_given(call.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(call);
   for (std::size_t b = 0; b < e.lengths_q.size(); ++b) {
     const Starts starts = b == 0 ? starts_of(call) : Starts{};
     if (!end_together(e.lengths_q[b], e.lengths_kv[b], starts))
       return "lengths of sequence " + std::to_string(b) + " are " +
              both(e.lengths_q[b], e.lengths_kv[b]) + " from positions " +
-             both(starts.q, starts.kv) + "; with pse_shift in sparseMode 8 they must end at one";
+             both(starts.q, starts.kv) +
+             "; with pse_shift in sparseMode 8 both must end at the same position";
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ Refusal head_num_matches(const Call& call) {
   if (axes.merged)
     return unless(query.back() % head_num == 0,
                   "last extent of query is " + std::to_string(query.back()) +
-                      ", not a multiple of headNum, which is " + std::to_string(head_num));
+                      "; it must be a multiple of headNum, which is " + std::to_string(head_num));
   return unless(query[axes.heads] == head_num,
                 "headNum is " + std::to_string(head_num) + ", query has " +
                     std::to_string(query[axes.heads]) + " heads; they must be equal");
@@ -39,7 +39,7 @@ Refusal head_size_of_key(const Call& call) {
                                         "; they must be equal");
   return unless(head_dim == 0 ? last == 0 : last % head_dim == 0,
                 "last extent of key is " + std::to_string(last) +
-                    ", not a multiple of the head size of query, which is " +
+                    "; it must be a multiple of the head size of query, which is " +
                     std::to_string(head_dim));
 }
 
@@ -48,8 +48,9 @@ Refusal head_size_of_value(const Call& call) {
   if (axes_of(*layout_of(call)).merged && e.heads_kv > 0) {
     const std::int64_t last = call.parameters.value.shape.back();
     if (last % e.heads_kv != 0)
-      return "last extent of value is " + std::to_string(last) + ", not a multiple of its " +
-             std::to_string(e.heads_kv) + " heads";
+      return "last extent of value is " + std::to_string(last) +
+             "; it must be a multiple of the number of key heads, which is " +
+             std::to_string(e.heads_kv);
   }
   return unless(e.head_dim_v <= e.head_dim,
                 "head size of value is " + std::to_string(e.head_dim_v) +

@@ -91,7 +91,7 @@ Shape pse_shape(const Op::Problem& p) {
     case PseShape::one_nhs:
       return {1, p.heads_q, compressed_pse_rows, p.seq_kv};
     case PseShape::packed_bn1s:
-      return {p.heads_q * key_extents(p).tokens()};
+      return {p.heads_q * (key_extents(p).tokens() + p.padding_kv)};
     case PseShape::packed_bnss:
       return {score_count(p)};
     case PseShape::slopes_n:
