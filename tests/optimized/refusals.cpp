@@ -2,23 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
+#include <string_view>
+#include <vector>
 
 #include "assay/spec/operators.hpp"
 
-/// Prints each distinct refusal of a planned call once: message, status and entry points.
-int main() {
+/// Prints each distinct refusal of a planned call once: message, status and entry points; of the
+/// operators that are named.
+int main(int count, char** arguments) {
   using namespace assay;
-  spec::for_each_operator([]<class Op> {
+  const std::vector<std::string_view> named(arguments + 1, arguments + count);
+  spec::for_each_operator([&]<class Op> {
+    if (std::ranges::find(named, Op::name) == named.end()) return;
     std::map<std::string, std::string> entry_points;  // by message and status
     test::each_planned_answer<Op>([&](const auto& c, const auto&, const test::Answer& given) {
       if (given.message.empty()) return;
-      std::string& named =
+      std::string& own =
           entry_points[fmt::format("{} ({}", given.message, spec::to_string(given.status))];
       const std::string name = fmt::format(" {}", to_string(c.entry_point));
-      if (named.find(name) == std::string::npos) named += name;
+      if (own.find(name) == std::string::npos) own += name;
     });
-    for (const auto& [answer, named] : entry_points) std::cout << answer << ';' << named << ")\n";
+    for (const auto& [answer, own] : entry_points) std::cout << answer << ';' << own << ")\n";
   });
 }
