@@ -1,9 +1,11 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "assay/spec/call.hpp"
 #include "assay/spec/status.hpp"
@@ -21,6 +23,15 @@ struct ArgumentCheck {
   /// checks before it.
   std::optional<std::string> (*refusal)(const Call& call);
 };
+
+/// The checks of all groups, in their order.
+template <class Op>
+std::vector<ArgumentCheck<Op>> joined(
+    std::initializer_list<std::span<const ArgumentCheck<Op>>> groups) {
+  std::vector<ArgumentCheck<Op>> all;
+  for (const auto group : groups) all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
 
 /// Makes the checks in their order. Errors: spec::Rejected; the message begins with the id of the
 /// requirement.

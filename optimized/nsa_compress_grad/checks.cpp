@@ -3,10 +3,7 @@
 namespace assay::optimized::compress {
 
 std::vector<Check> argument_checks() {
-  std::vector<Check> all;
-  for (const auto group : {presence_checks(), tensor_checks(), attribute_checks(), shape_checks()})
-    all.insert(all.end(), group.begin(), group.end());
-  return all;
+  return joined({presence_checks(), tensor_checks(), attribute_checks(), shape_checks()});
 }
 
 void refuse_unless_legal(const Check::Call& call) {

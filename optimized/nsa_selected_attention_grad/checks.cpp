@@ -3,11 +3,7 @@
 namespace assay::optimized::selected {
 
 std::vector<Check> argument_checks() {
-  std::vector<Check> all;
-  for (const auto group :
-       {presence_checks(), type_checks(), frame_checks(), shape_checks(), size_checks()})
-    all.insert(all.end(), group.begin(), group.end());
-  return all;
+  return joined({presence_checks(), type_checks(), frame_checks(), shape_checks(), size_checks()});
 }
 
 void refuse_unless_legal(const Check::Call& call) {

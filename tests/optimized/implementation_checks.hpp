@@ -33,6 +33,17 @@ inline std::string told(const optimized::Options& options) {
          std::string(spec::to_string(options.instructions));
 }
 
+/// The message with which phase 1 refuses a call; empty where it accepts the call.
+template <class Call>
+std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call& call) {
+  try {
+    refuse_unless_legal(call);
+  } catch (const spec::Rejected& rejected) {
+    return rejected.what();
+  }
+  return "";
+}
+
 /// How often each regime was taken.
 inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& regimes) {
   std::map<std::string, double> times;

@@ -162,19 +162,14 @@ using Operators = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelecte
 
 TYPED_TEST_SUITE(Refusals, Operators);
 
-Ids ids_of_checks(spec::FlashAttentionScoreGrad) {
+auto checks_of(spec::FlashAttentionScoreGrad) { return optimized::argument_checks(); }
+auto checks_of(spec::NsaSelectedAttentionGrad) { return optimized::selected::argument_checks(); }
+auto checks_of(spec::NsaCompressGrad) { return optimized::compress::argument_checks(); }
+
+template <class Op>
+Ids ids_of_checks(Op op) {
   Ids ids;
-  for (const auto& check : optimized::argument_checks()) ids.emplace(check.id);
-  return ids;
-}
-Ids ids_of_checks(spec::NsaSelectedAttentionGrad) {
-  Ids ids;
-  for (const auto& check : optimized::selected::argument_checks()) ids.emplace(check.id);
-  return ids;
-}
-Ids ids_of_checks(spec::NsaCompressGrad) {
-  Ids ids;
-  for (const auto& check : optimized::compress::argument_checks()) ids.emplace(check.id);
+  for (const auto& check : checks_of(op)) ids.emplace(check.id);
   return ids;
 }
 

@@ -123,16 +123,11 @@ Refusal window_open(const Call& call) {
   return at_least("preTokens + nextTokens", sum, 0);
 }
 
-/// Without a mask neither the mode nor its window means anything.
-bool is_windowed(const Call& call, std::int64_t mode) {
-  return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
-}
-
 /// The edges count from opposite corners in the two modes. In mode 0 the page and upstream bound
 /// them by different lengths: what either allows is taken. No edge is bound by an empty sequence.
 Refusal token_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  if (!is_windowed(call, 0) && !is_windowed(call, 4)) return std::nullopt;
+  if (!masked_in_mode(call, 0) && !masked_in_mode(call, 4)) return std::nullopt;
   for (const auto& [q, kv] : planned_sequences(call)) {
     if (q == 0 || kv == 0) continue;
     const Refusal refusal = mode == 0 ? edges_within(call, std::max(q - 1, kv), std::max(kv - 1, q))
@@ -142,7 +137,9 @@ Refusal token_limits(const Call& call) {
   return mode == 0 ? window_open(call) : std::nullopt;
 }
 
-Refusal band(const Call& call) { return is_windowed(call, 4) ? window_open(call) : std::nullopt; }
+Refusal band(const Call& call) {
+  return masked_in_mode(call, 4) ? window_open(call) : std::nullopt;
+}
 
 /// The sequence to which sparseMode 7 or 8 applies the window.
 Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
@@ -158,7 +155,8 @@ Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
 Refusal outer_split_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   const std::vector<Pair> sequences = planned_sequences(call);
-  if (!is_outer_split(mode) || !is_windowed(call, mode) || sequences.empty()) return std::nullopt;
+  if (!is_outer_split(mode) || !masked_in_mode(call, mode) || sequences.empty())
+    return std::nullopt;
   const Pair pair = band_sequence(sequences, mode);
   const Refusal refusal = edges_within(call, pair.q, pair.kv);
   return refusal ? refusal : window_open(call);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "checks/refusals.hpp"
 
 namespace assay::optimized {
 
@@ -40,6 +41,13 @@ std::int64_t saturated_count(const spec::Shape& shape);
 /// Whether dq, dk or dv has no element.
 bool any_output_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 bool all_outputs_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
+
+/// Whether the call has this sparse mode and a mask: without one neither the mode nor its window
+/// means anything.
+inline bool masked_in_mode(const spec::Call<spec::FlashAttentionScoreGrad>& call,
+                           std::int64_t mode) {
+  return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
+}
 
 /// Whether the call is of an unpadding entry point, whose only layout is TND.
 inline bool is_tnd(const spec::Call<spec::FlashAttentionScoreGrad>& call) {

@@ -122,11 +122,6 @@ Refusal no_empty_sequence(const Call& call) {
   return std::nullopt;
 }
 
-/// A sparse mode means nothing without a mask.
-bool masked_in_mode(const Call& call, std::int64_t mode) {
-  return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
-}
-
 Refusal no_pse_in_mode_7(const Call& call) {
   const spec::Parameter& pse = call.parameters.pse_shift;
   return unless(!masked_in_mode(call, 7) || !is_given(pse),

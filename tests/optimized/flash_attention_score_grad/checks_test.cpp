@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "../implementation_checks.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 
 namespace {
@@ -18,12 +19,7 @@ using spec::MaskShape;
 using spec::Parameter;
 
 std::string refusal(const Call& call) {
-  try {
-    optimized::refuse_unless_legal(call);
-  } catch (const spec::Rejected& rejected) {
-    return rejected.what();
-  }
-  return "";
+  return test::refusal_of(optimized::refuse_unless_legal, call);
 }
 
 /// Returns a masked problem with 3 sequences, 4 query heads, 2 key heads, head sizes 24 and 16

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../implementation_checks.hpp"
+
 namespace {
 
 using namespace assay;
@@ -26,12 +28,7 @@ Call call_of(const Op::Problem& problem, Striding inputs = Striding::contiguous,
 }
 
 std::string refusal(const Call& call) {
-  try {
-    optimized::compress::refuse_unless_legal(call);
-  } catch (const spec::Rejected& rejected) {
-    return rejected.what();
-  }
-  return "";
+  return test::refusal_of(optimized::compress::refuse_unless_legal, call);
 }
 
 TEST(CompressChecks, TakeEveryLegalProblemHoweverStrided) {

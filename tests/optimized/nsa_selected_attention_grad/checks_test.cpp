@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../implementation_checks.hpp"
+
 namespace {
 
 using namespace assay;
@@ -11,12 +13,7 @@ using spec::SelectedMask;
 using spec::Striding;
 
 std::string refusal(const Call& call) {
-  try {
-    optimized::selected::refuse_unless_legal(call);
-  } catch (const spec::Rejected& rejected) {
-    return rejected.what();
-  }
-  return "";
+  return test::refusal_of(optimized::selected::refuse_unless_legal, call);
 }
 
 Op::Problem packed() {
