@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "benchmarks.hpp"
@@ -43,7 +43,7 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
   for (const Kind& kind : kinds) {
     const auto c = case_of(kind.line);
     const auto judge = [&] {
-      const auto report = conformance::examine(c, *implementation);
+      const auto report = conformance::judge_case(c, *implementation);
       // A case that ended early would look fast.
       if (report.verdict != conformance::Verdict::conforms)
         throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +

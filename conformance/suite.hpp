@@ -4,8 +4,8 @@
 /// them for those of the list; for another operator, whoever includes them.
 #include "case/case.hpp"
 #include "judge/case_in_steps.hpp"
-#include "judge/examination.hpp"
-#include "judge/examine.hpp"
+#include "judge/judge_case.hpp"
+#include "judge/prepared_case.hpp"
 #include "plan/coverage.hpp"
 #include "plan/field_coverage.hpp"
 #include "plan/sample.hpp"

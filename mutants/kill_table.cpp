@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "assay/conformance/causes/causes.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
@@ -45,12 +45,12 @@ std::vector<std::optional<Judged>> judge_all(const Case<Op>& c,
                                              const std::vector<MutantOf<Op>>& mutants,
                                              const MutantOf<Op>* plain) {
   std::vector<std::optional<Judged>> all(mutants.size());
-  std::optional<conformance::Examination<Op>> examination;
-  if (subject_of(c) == Subject::numbers) examination.emplace(c);
+  std::optional<conformance::PreparedCase<Op>> prepared;
+  if (subject_of(c) == Subject::numbers) prepared.emplace(c);
   const auto report_of = [&](const MutantOf<Op>& mutant) {
     const auto implementation = mutant.make();
-    return examination ? conformance::examine(*examination, *implementation)
-                       : conformance::examine(c, *implementation);
+    return prepared ? conformance::judge_case(*prepared, *implementation)
+                    : conformance::judge_case(c, *implementation);
   };
   std::optional<CaseReport> of_plain;
   if (plain != nullptr && c.track == Track::bound) of_plain = report_of(*plain);

@@ -7,30 +7,30 @@
 
 namespace assay::conformance {
 
-AttentionBasis::AttentionBasis(flash::Dense dense, flash::JudgedRows judged,
+AttentionBasis::AttentionBasis(attention::Dense dense, attention::JudgedRows judged,
                                const Arithmetic& arithmetic, std::uint64_t seed)
     : dense_(std::move(dense)), judged_(std::move(judged)), arithmetic_(arithmetic), seed_(seed) {}
 
-const flash::AllRowTerms& AttentionBasis::row_terms() {
-  if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
+const attention::AllRowTerms& AttentionBasis::row_terms() {
+  if (!row_terms_) row_terms_ = attention::row_terms(dense_, arithmetic_);
   return *row_terms_;
 }
 
 std::vector<Expectation> AttentionBasis::expectations() {
-  return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
+  return attention::expectations(dense_, arithmetic_, row_terms(), judged_);
 }
 
 std::vector<Expectation> AttentionBasis::frames() {
   row_terms();  // they tell whether the inputs are consistent
-  return flash::frames(dense_, arithmetic_, judged_);
+  return attention::frames(dense_, arithmetic_, judged_);
 }
 
 void AttentionBasis::each_part(const TakePart& take) {
-  flash::each_part(dense_, arithmetic_, row_terms(), judged_, take);
+  attention::each_part(dense_, arithmetic_, row_terms(), judged_, take);
 }
 
 std::vector<TileSums> AttentionBasis::tile_sums(bool averages) {
-  const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
+  const auto terms = [this]() -> const attention::AllRowTerms& { return row_terms(); };
   return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, seed_, averages);
 }
 

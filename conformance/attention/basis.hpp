@@ -6,7 +6,7 @@
 #include "attention/bound/bound.hpp"
 #include "attention/dense.hpp"
 #include "judge/basis.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 
 namespace assay::conformance {
 
@@ -16,7 +16,7 @@ namespace assay::conformance {
 class AttentionBasis {
  public:
   /// Keeps a reference to the arithmetic.
-  AttentionBasis(flash::Dense dense, flash::JudgedRows judged, const Arithmetic& arithmetic,
+  AttentionBasis(attention::Dense dense, attention::JudgedRows judged, const Arithmetic& arithmetic,
                  std::uint64_t seed);
 
   std::vector<Expectation> expectations();
@@ -28,23 +28,23 @@ class AttentionBasis {
   bool is_certifiable() const { return arithmetic_.numerics.delta == spec::Origin::given; }
 
  protected:
-  const flash::Dense& dense() const { return dense_; }
-  const flash::JudgedRows& judged() const { return judged_; }
+  const attention::Dense& dense() const { return dense_; }
+  const attention::JudgedRows& judged() const { return judged_; }
   const Arithmetic& arithmetic() const { return arithmetic_; }
 
  private:
-  const flash::AllRowTerms& row_terms();
+  const attention::AllRowTerms& row_terms();
 
-  flash::Dense dense_;
-  flash::JudgedRows judged_;
+  attention::Dense dense_;
+  attention::JudgedRows judged_;
   const Arithmetic& arithmetic_;
   std::uint64_t seed_;
-  std::optional<flash::AllRowTerms> row_terms_;
+  std::optional<attention::AllRowTerms> row_terms_;
 };
 
 /// The rows of a case that are judged.
 template <class CaseType>
-flash::JudgedRows judged_rows_of(const CaseType& c) {
+attention::JudgedRows judged_rows_of(const CaseType& c) {
   return {judged_of(query_extents(c.problem), c.rows, c.seed),
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
@@ -52,13 +52,13 @@ flash::JudgedRows judged_rows_of(const CaseType& c) {
 /// Which rows the judge of such a case holds: of a large one that is judged whole, those of a few
 /// heads at a time.
 template <class Problem>
-flash::Held held_of(const flash::JudgedRows& judged, const Problem& p) {
+attention::Held held_of(const attention::JudgedRows& judged, const Problem& p) {
   const spec::Extents queries = query_extents(p), keys = key_extents(p);
   const bool whole =
       std::ssize(judged.query) == queries.rows() && std::ssize(judged.key) == keys.rows();
   const std::int64_t elements =
       queries.rows() * queries.dim + keys.rows() * (keys.dim + p.head_dim_v);
-  return whole && elements > kept_elements ? flash::Held::visited : flash::Held::all;
+  return whole && elements > kept_elements ? attention::Held::visited : attention::Held::all;
 }
 
 }  // namespace assay::conformance

@@ -11,7 +11,7 @@
 #include "assay/parallel/loop.hpp"
 #include "attention/mask_pattern.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
@@ -288,4 +288,4 @@ std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last) {
   return values;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -11,7 +11,7 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "attention/key_pattern.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 using Op = spec::FlashAttentionScoreGrad;
 
@@ -157,4 +157,4 @@ std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t>
 /// first, first + 1, ..., last - 1.
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

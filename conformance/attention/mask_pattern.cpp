@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 bool MaskPattern::count(const spec::RowPosition& query, std::span<const std::int64_t> keys,
                         std::span<std::uint8_t> times) const {
@@ -23,4 +23,4 @@ std::vector<std::int64_t> MaskPattern::keys(const spec::RowPosition& query) cons
   return all;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -3,7 +3,7 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "attention/key_pattern.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// What a mask keeps, once.
 class MaskPattern final : public KeyPattern {
@@ -37,4 +37,4 @@ class MaskPattern final : public KeyPattern {
   reference::Mask mask_;
 };
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query_rope); }
@@ -92,4 +92,4 @@ std::span<const InputProfile> profiles() {
   return named;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

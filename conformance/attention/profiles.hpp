@@ -7,7 +7,7 @@
 #include "assay/conformance/inputs/inputs.hpp"
 #include "inputs/input_profiles.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// The input profiles of attention.
 std::span<const InputProfile> profiles();
@@ -19,4 +19,4 @@ ProfileValue profile_value(const std::string& name);
 void disturb_statistics(const std::string& profile, spec::DType dtype, const spec::Extents& queries,
                         std::vector<double>& softmax_sum);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

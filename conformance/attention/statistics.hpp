@@ -6,7 +6,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// softmax_max and softmax_sum of a row.
 struct RowStatistics {
@@ -27,4 +27,4 @@ inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Pro
   return dead_statistics;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -9,7 +9,7 @@
 #include "assay/spec/at.hpp"
 #include "judge/structure.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 using spec::at;
@@ -165,4 +165,4 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   return findings;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -7,7 +7,7 @@
 #include "assay/conformance/result/case_report.hpp"
 #include "attention/bound/bound.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// Where exact zeros are due, decided from the mask and the statistics.
 struct DueZeros {
@@ -23,4 +23,4 @@ DueZeros due_zeros(const Dense& dense);
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
                                      const GradientTensors& outputs);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

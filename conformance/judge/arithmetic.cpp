@@ -31,6 +31,8 @@ double operand_unit(spec::Product32 product) {
       return 0;
     case spec::Product32::tf32:
       return 0x1p-11;
+    case spec::Product32::tf32_truncating:
+      return 0x1p-10;
     case spec::Product32::hf32:
       return 0x1p-12;
   }
@@ -61,7 +63,8 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   truncating_sums = declared.accumulator == spec::Accumulator::fp32_truncating;
   const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
-  mean_free = staged_nearest && cast_nearest;
+  const bool product_nearest = declared.product != spec::Product32::tf32_truncating;
+  mean_free = staged_nearest && cast_nearest && product_nearest;
   // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged
   // that outweighs the rest, and a few queries make up all of dk and dv.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);

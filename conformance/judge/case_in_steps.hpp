@@ -7,7 +7,7 @@
 
 #include "assay/conformance/judge/case_in_steps.hpp"
 #include "assay/conformance/result/printable.hpp"
-#include "judge/examine.hpp"
+#include "judge/judge_case.hpp"
 #include "judge/readings.hpp"
 
 namespace assay::conformance {
@@ -15,8 +15,8 @@ namespace assay::conformance {
 template <class Op>
 struct CaseInSteps<Op>::State {
   Case<Op> c;
-  std::unique_ptr<Examination<Op>> own;        ///< made here, or ahead
-  Examination<Op>* examination = nullptr;      ///< of a case whose numbers are judged
+  std::unique_ptr<PreparedCase<Op>> own;       ///< made here, or ahead
+  PreparedCase<Op>* prepared = nullptr;        ///< of a case whose numbers are judged
   std::optional<detail::Answers<Op>> answers;  ///< to be judged
   std::optional<CaseReport> report;            ///< of what is judged so far
   bool is_accepted = false;                    ///< a legal call, by phase 1
@@ -36,17 +36,17 @@ struct CaseInSteps<Op>::State {
 };
 
 template <class Op>
-CaseInSteps<Op>::CaseInSteps(Case<Op> c, std::unique_ptr<Examination<Op>> made)
+CaseInSteps<Op>::CaseInSteps(Case<Op> c, std::unique_ptr<PreparedCase<Op>> made)
     : state_(std::make_unique<State>()) {
   state_->c = std::move(c);
   if (made) state_->seconds = made->seconds();
   state_->own = std::move(made);
-  state_->examination = state_->own.get();
+  state_->prepared = state_->own.get();
 }
 template <class Op>
-CaseInSteps<Op>::CaseInSteps(Examination<Op>& examination) : state_(std::make_unique<State>()) {
-  state_->c = examination.examined();
-  state_->examination = &examination;
+CaseInSteps<Op>::CaseInSteps(PreparedCase<Op>& prepared) : state_(std::make_unique<State>()) {
+  state_->c = prepared.judged_case();
+  state_->prepared = &prepared;
 }
 template <class Op>
 CaseInSteps<Op>::~CaseInSteps() = default;
@@ -74,9 +74,9 @@ void CaseInSteps<Op>::State::call(spec::Implementation<Op>& kernel) {
   report = detail::without_argument_checks(c, kernel);
   if (report) return;
   if (!c.violate.empty()) {
-    report = detail::examine_violation(c, kernel);
+    report = detail::judge_violation(c, kernel);
   } else if (c.track == Track::relation) {
-    report = Suite<Op>::examine_relation(c, kernel);
+    report = Suite<Op>::judge_relation(c, kernel);
   } else {
     report = detail::stopped_in_phase_1(c, call_of(c), kernel);
     if (report) return;
@@ -88,9 +88,8 @@ void CaseInSteps<Op>::State::call(spec::Implementation<Op>& kernel) {
     }
     has_numbers = true;
     try {
-      if (examination == nullptr)
-        own = std::make_unique<Examination<Op>>(c), examination = own.get();
-      answers = detail::answers_of(*examination, kernel, nullptr);
+      if (prepared == nullptr) own = std::make_unique<PreparedCase<Op>>(c), prepared = own.get();
+      answers = detail::answers_of(*prepared, kernel, nullptr);
     } catch (const std::exception&) {
       report = detail::report_of_exception(c);
     }
@@ -101,7 +100,7 @@ template <class Op>
 void CaseInSteps<Op>::State::judge() {
   if (!answers) return;
   try {
-    report = detail::judged(*examination, std::move(*answers));
+    report = detail::judged(*prepared, std::move(*answers));
   } catch (const std::exception&) {
     report = detail::report_of_exception(c);
   }
@@ -113,7 +112,7 @@ void CaseInSteps<Op>::State::conclude(spec::Implementation<Op>& kernel) {
   if (has_numbers)
     report = read_otherwise(c, kernel, detail::confirmed(c, kernel, nullptr, std::move(*report)),
                             [&](const spec::Numerics& reading) {
-                              return detail::examine_reading(*examination, kernel, reading);
+                              return detail::judge_reading(*prepared, kernel, reading);
                             });
   if (is_accepted) detail::add_accepted(c, *report);
 }

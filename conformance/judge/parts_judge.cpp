@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 
 namespace assay::conformance {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "judge/basis.hpp"
-#include "judge/judging.hpp"
-#include "judge/running.hpp"
+#include "judge/decide.hpp"
+#include "judge/run_kernel.hpp"
 #include "judge/structure.hpp"
 
 namespace assay::conformance {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "assay/spec/passes_on.hpp"
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 /// Judging a kernel that does not declare how it reads inputs whose places the documents dispute.
 namespace assay::conformance {
@@ -30,8 +30,8 @@ bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kern
   const std::optional<Case<Op>> small = Suite<Op>::small_call(c);
   if (!small) return false;
   DeclaredReading<Op> declared(kernel, reading.numerics);
-  return are_numbers_wrong(examine(*small, declared).verdict) &&
-         examine(*small, kernel).verdict == Verdict::conforms;
+  return are_numbers_wrong(judge_case(*small, declared).verdict) &&
+         judge_case(*small, kernel).verdict == Verdict::conforms;
 }
 
 /// The report `first`; of a kernel whose numbers are wrong there, and which declares nothing of

@@ -5,7 +5,7 @@
 
 #include "assay/conformance/report/record.hpp"
 #include "assay/fixtures/named.hpp"
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 

@@ -1,6 +1,6 @@
 #include "assay/conformance/sweep/repetition.hpp"
 
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 

@@ -12,7 +12,7 @@
 #include "assay/conformance/sweep/shrink.hpp"
 #include "case/case.hpp"
 #include "case/reduction.hpp"
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 namespace detail {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/sweep/repetition.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
-#include "judge/examine.hpp"
-#include "judge/running.hpp"
+#include "judge/judge_case.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 namespace detail {
@@ -32,13 +32,13 @@ std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFr
                          double seconds) {
   const auto alone = fresh();
   const Repetition again =
-      conformance::repeat([&] { return fails(examine(c, *alone)); }, 1, seconds);
+      conformance::repeat([&] { return fails(judge_case(c, *alone)); }, 1, seconds);
   if (again.always_fails()) return {};
   const std::string text = "run again alone it fails " + text_of(again);
   if (again.failures > 0 || before == nullptr) return text;
   const auto other = fresh();
-  examine(*before, *other);
-  return fails(examine(c, *other))
+  judge_case(*before, *other);
+  return fails(judge_case(c, *other))
              ? text + ", but behind another call: " + command_line(*before)
              : text + ", nor behind the case before it: it fails seldom, or only after other calls";
 }
@@ -47,7 +47,8 @@ std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFr
 
 template <class Op>
 SweptCase<Op> Sweep::call(std::span<const Case<Op>> cases, std::size_t place,
-                          spec::Implementation<Op>& kernel, std::unique_ptr<Examination<Op>> made) {
+                          spec::Implementation<Op>& kernel,
+                          std::unique_ptr<PreparedCase<Op>> made) {
   const Case<Op>& c = cases[place];
   SweptCase<Op> swept{.place = place};
   swept.skipped = detail::without_argument_checks(c, kernel);

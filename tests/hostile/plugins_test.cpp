@@ -227,9 +227,9 @@ TEST(PluginThatPoisonsItsWorker, MuchLaterIsNoFaultOfTheNextCase) {
   const Hostilities hostilities("lowers its descriptors much later");
   const auto kernel = opened(15);
   const auto cases = two_cases();
-  conformance::examine(cases[0], *kernel);
+  conformance::judge_case(cases[0], *kernel);
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  const CaseReport report = conformance::examine(cases[1], *kernel);
+  const CaseReport report = conformance::judge_case(cases[1], *kernel);
   EXPECT_EQ(spec::to_string(report.verdict.value()), "conforms") << findings(report);
 }
 

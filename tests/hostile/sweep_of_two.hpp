@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
 #include "leftovers.hpp"
@@ -89,7 +89,7 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
 
 /// The only case of a run: nothing is asked behind it, and it is judged at once.
 inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected& expected) {
-  const CaseReport report = conformance::examine(
+  const CaseReport report = conformance::judge_case(
       conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}),
       kernel);
   EXPECT_EQ(spec::to_string(report.verdict.value()), spec::to_string(expected.verdict))

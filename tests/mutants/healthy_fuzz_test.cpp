@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/inputs/random.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/mutants/mutant.hpp"
 
@@ -16,7 +16,7 @@ namespace assay {
 namespace {
 
 using conformance::Case;
-using conformance::Examination;
+using conformance::PreparedCase;
 using conformance::Verdict;
 using spec::DType;
 using Flash = spec::FlashAttentionScoreGrad;
@@ -160,25 +160,25 @@ struct Tally {
 
 /// What the judge says of one run of the kernel on the case.
 template <class Op>
-conformance::CaseReport report_of(Examination<Op>& examination, const Case<Op>& c,
+conformance::CaseReport report_of(PreparedCase<Op>& prepared, const Case<Op>& c,
                                   spec::Implementation<Op>& kernel,
                                   const spec::Numerics& numerics) {
   typename Op::Outputs outputs = make_outputs(c);
-  kernel.run(c.problem, examination.inputs(numerics), outputs);
-  return examination.judge(outputs, numerics);
+  kernel.run(c.problem, prepared.inputs(numerics), outputs);
+  return prepared.judge(outputs, numerics);
 }
 
 /// The report on the case with its inputs where the kernel declares that it reads them, or, where
 /// it declares nothing, in the first place in which it conforms.
 template <class Op>
-conformance::CaseReport report_where_read(Examination<Op>& examination, const Case<Op>& c,
+conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case<Op>& c,
                                           spec::Implementation<Op>& kernel) {
   using Suite = conformance::Suite<Op>;
   const auto moved_to = [&](const spec::Numerics& declared) {
     Case<Op> moved = c;
     moved.problem = Suite::as_declared(c.problem, c.entry_point, declared);
-    if (moved.problem == c.problem) return report_of(examination, c, kernel, declared);
-    Examination<Op> of_moved(moved, make_inputs(moved));
+    if (moved.problem == c.problem) return report_of(prepared, c, kernel, declared);
+    PreparedCase<Op> of_moved(moved, make_inputs(moved));
     return report_of(of_moved, moved, kernel, declared);
   };
   const spec::Numerics numerics = kernel.numerics(c.problem);
@@ -195,13 +195,13 @@ template <class Op>
 void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy, Tally& tally) {
   constexpr std::int64_t mutants_a_case = 5;
   Draws draws(~c.seed);
-  Examination<Op> examination(c, make_inputs(c));  // its doubles: many times as fast as 113 bits
+  PreparedCase<Op> prepared(c, make_inputs(c));  // its doubles: many times as fast as 113 bits
   for (std::int64_t k = 0; k < mutants_a_case; ++k) {
     const auto& mutant =
         healthy[static_cast<std::size_t>(draws.integer(0, std::ssize(healthy) - 1))];
     const auto kernel = mutant.make();
     if (kernel->unsupported(call_of(c))) continue;
-    const conformance::CaseReport report = report_where_read(examination, c, *kernel);
+    const conformance::CaseReport report = report_where_read(prepared, c, *kernel);
     if (report.verdict == Verdict::not_applicable) continue;
     ++tally.runs;
     if (contribution(report.verdict) != conformance::ExitCode::nonconformant) continue;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "flash_attention_score_grad/size.hpp"
@@ -27,7 +27,7 @@ constexpr const char* large_mask =
     "--scale_value=0.3535533845424652 --atten_mask=SS --mask=band --rows=40";
 
 Verdict verdict_of(const std::string& line, spec::Implementation<Op>& kernel) {
-  return examine(parse_case<Op>(case_words(line, Op::name)), kernel).verdict;
+  return judge_case(parse_case<Op>(case_words(line, Op::name)), kernel).verdict;
 }
 
 void expect_failure(const std::string& line, const std::string& name) {

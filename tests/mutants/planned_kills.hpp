@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../conformance/plan/sample_checks.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
@@ -27,7 +27,7 @@ inline std::vector<FlashCase> concerned(const mutants::SizeMutant& mutant) {
 }
 
 inline bool fails(const FlashCase& c, spec::Implementation<spec::FlashAttentionScoreGrad>& kernel) {
-  return contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+  return contribution(judge_case(c, kernel).verdict) == ExitCode::nonconformant;
 }
 
 /// One of the planned cases convicts the bug, and not the kernel in which it is planted.

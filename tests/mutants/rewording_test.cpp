@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/conformance/causes/causes.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
@@ -40,7 +40,7 @@ std::vector<std::vector<CaseReport>> failing_sweeps() {
           cases[k].track != conformance::Track::exact)
         continue;
       const auto kernel = mutant.make();
-      reports.push_back(conformance::examine(cases[k], *kernel));
+      reports.push_back(conformance::judge_case(cases[k], *kernel));
     }
   }
   return sweeps;

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "planned_kills.hpp"
 
 namespace assay::conformance {
@@ -44,7 +44,7 @@ TEST(LongRelations, AskAKernelWithoutFixedOrderForNothing) {
   });
   EXPECT_GE(longest->problem.seq_kv, 4095);
   mutants::Kernel kernel("any order", mutants::flash_like);
-  const CaseReport report = examine(*longest, kernel);
+  const CaseReport report = judge_case(*longest, kernel);
   EXPECT_EQ(report.verdict, Verdict::not_applicable);
   EXPECT_NE(report.findings.front().text.find("fixed order"), std::string::npos);
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../conformance/plan/sample_checks.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "flash_attention_score_grad/families.hpp"
 #include "nsa_compress_grad/families.hpp"
@@ -35,7 +35,7 @@ std::vector<Case<Op>> strided_cases() {
 
 template <class Op>
 bool fails(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  return contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+  return contribution(judge_case(c, kernel).verdict) == ExitCode::nonconformant;
 }
 
 template <class Op>

@@ -16,7 +16,7 @@
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "judge/relations/comparison.hpp"
 #include "judge/relations/relating.hpp"
 #include "judge/tile_sums.hpp"
@@ -101,7 +101,7 @@ class Hooked final : public spec::Implementation<CompressOp> {
 
 Decision judged(const CompressCase& c, Hooks hooks = {}) {
   Hooked kernel(std::move(hooks));
-  return conformance::examine(c, kernel).verdict;
+  return conformance::judge_case(c, kernel).verdict;
 }
 
 template <std::int32_t code>
@@ -220,8 +220,8 @@ Decision foreign_statistics() {
   Op::Inputs inputs = make_inputs(c);
   for (const std::int64_t element : spec::viewed_elements(inputs.softmax_sum))
     inputs.softmax_sum.store(element, 1000);
-  conformance::Examination<Op> examination(c, std::move(inputs));
-  return examination.judge(make_outputs(c), {.stats = spec::Origin::own}).verdict;
+  conformance::PreparedCase<Op> prepared(c, std::move(inputs));
+  return prepared.judge(make_outputs(c), {.stats = spec::Origin::own}).verdict;
 }
 
 /// Outputs without all tensors, in a file.
@@ -265,7 +265,7 @@ constexpr auto in_another_order = [] {
       "flash_attention_score_grad --layout=TND --entry_point=u1 --lengths_q=5,3 --lengths_kv=4,6 "
       "--heads_q=2 --heads_kv=2 --head_dim=16 --head_dim_v=16 --statistics_order=heads_first",
       Op::name));
-  return conformance::examine(c, *kernel).verdict;
+  return conformance::judge_case(c, *kernel).verdict;
 };
 
 const Reached table[] = {

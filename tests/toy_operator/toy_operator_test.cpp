@@ -52,7 +52,7 @@ TEST(ToyOperator, EveryReplayLineReadsBack) {
 
 TEST(ToyOperator, AFailingCaseIsShrunk) {
   toy::Kernel kernel(Bug::forgotten_scale);
-  const CaseJudge<Op> judge = [&](const Case<Op>& c) { return examine(c, kernel); };
+  const CaseJudge<Op> judge = [&](const Case<Op>& c) { return judge_case(c, kernel); };
   const auto c = parse_case<Op>({"--seq=40", "--heads=3", "--window=7", "--seed=5"});
   EXPECT_EQ(command_line(shrink(c, judge(c), judge).smallest), "window_sum_grad");
 }
@@ -73,9 +73,9 @@ TEST(ToyOperator, ACaseFileHoldsWhatIsDueAndOutputsAreJudgedFromIt) {
   const fixtures::CaseRecord read = fixtures::Reader(folder / "toy.h5").read(record.id);
   EXPECT_EQ(read.expected.at(0).value.size(), 20u * 2 * 16);
   const auto again = parse_case<Op>(case_words(read.command, Op::name));
-  Examination<Op> examination(again);
+  PreparedCase<Op> prepared(again);
   const auto verdict = [&](const std::string& name) {
-    return examination.judge(outputs_from(again, read.actual.at(name).outputs), {}).verdict.value();
+    return prepared.judge(outputs_from(again, read.actual.at(name).outputs), {}).verdict.value();
   };
   EXPECT_EQ(verdict("right"), Verdict::conforms);
   EXPECT_EQ(verdict("wrong"), Verdict::nonconformant_proven);

@@ -11,7 +11,7 @@
 #include "attention/bound/parts.hpp"
 #include "attention/bound/sums.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 /// Whether every dP carries the same relative error, which is no smaller than the others: 1 /
@@ -253,4 +253,4 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
                    [&](const TakePart& take) { each_part(dense, arithmetic, rows, judged, take); });
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -7,7 +7,7 @@
 #include "assay/conformance/judge/expectation.hpp"
 #include "attention/bound/row_terms.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// Which rows are judged, by their number in Extents::row, ascending.
 struct JudgedRows {
@@ -57,4 +57,4 @@ struct Floor {
 };
 Floor floor_of(const Dense& dense);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

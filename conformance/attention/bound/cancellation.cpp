@@ -6,7 +6,7 @@
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/at.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 using spec::at;
@@ -74,4 +74,4 @@ CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
   return cancelling;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -5,7 +5,7 @@
 
 #include "attention/bound/row_terms.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// Rows whose gradient is exactly 0 because dP equals the row term in every pair: by their numbers,
 /// 1 where it is so.
@@ -21,4 +21,4 @@ struct CancellingRows {
 CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
                                const AllRowTerms& rows);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

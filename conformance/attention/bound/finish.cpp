@@ -3,7 +3,7 @@
 #include <algorithm>
 
 /// Compiled once for each kind of instructions, ASSAY_INSTRUCTIONS.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 template <>
 void finish_row(engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>, const SummedRow& row,
@@ -18,4 +18,4 @@ void finish_row(engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>, c
   }
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

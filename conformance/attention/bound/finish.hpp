@@ -6,7 +6,7 @@
 #include "assay/engine/blocks/pairs.hpp"
 #include "judge/tolerance.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// Elements of a row as the engine hands them out, which of them, and how they are written.
 struct SummedRow {
@@ -20,4 +20,4 @@ struct SummedRow {
 template <engine::Instructions instructions>
 void finish_row(engine::CompiledFor<instructions>, const SummedRow& row, const RowEntries& to);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

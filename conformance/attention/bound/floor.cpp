@@ -6,7 +6,7 @@
 #include "attention/bound/bound.hpp"
 #include "attention/bound/sums.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 /// Adds what the queries of one group contribute to the floors of their kv head.
@@ -55,4 +55,4 @@ Floor floor_of(const Dense& dense) {
   return floor;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

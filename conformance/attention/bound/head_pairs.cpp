@@ -7,7 +7,7 @@
 #include "attention/bound/sums.hpp"
 #include "judge/tolerance.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 /// The chosen rows of `all`, copied to `own` where they are not all of them.
@@ -146,4 +146,4 @@ void HeadPairs::fill_bias(std::int64_t row, std::int64_t first, std::span<double
     bias[c] = dense_.bias(b, n, i, keys_[at(first) + c]);
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -11,7 +11,7 @@
 #include "attention/formula/head.hpp"
 
 /// Heads of a case as the engine reads them.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// Queries of the group of a key head, by n - kv * group and then by position, and keys; refers to
 /// `dense`.
@@ -42,4 +42,4 @@ class HeadPairs : public engine::IndexSet, public attention::PairSides {
   attention::Head head_;
 };
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

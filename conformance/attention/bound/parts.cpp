@@ -8,7 +8,7 @@
 #include "attention/formula/head.hpp"
 #include "judge/tolerance.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 /// The first rows of a part that is being made.
@@ -222,4 +222,4 @@ std::unique_ptr<engine::RowSink> HeadSink::open(std::size_t sum, engine::Range /
                                    growing(of_keys_, dv, dv + 1, pass_.take), true);
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

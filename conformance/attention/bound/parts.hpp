@@ -12,7 +12,7 @@
 #include "judge/tolerance.hpp"
 
 /// Rows as the engine hands them out become parts of expectations.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// One output tensor of which parts are made.
 class Tensor {
@@ -72,4 +72,4 @@ class HeadSink : public engine::Sink {
   Tensors &of_queries_, &of_keys_;
 };
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

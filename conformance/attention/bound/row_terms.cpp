@@ -7,7 +7,7 @@
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 /// E9. Row term and its error from attention_in as given: fp32, whatever accumulates products.
@@ -203,4 +203,4 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   return all;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -7,7 +7,7 @@
 #include "attention/dense.hpp"
 #include "attention/formula/head.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// What the numerics say of all pairs of a case.
 attention::Call call_of(const Dense& dense, const Arithmetic& arithmetic);
@@ -35,4 +35,4 @@ attention::Pair<double> pair_of(const Products& products, std::size_t c);
 /// E5. Of a row's P, whose exact score is that.
 double exact_probability(const attention::Row<double>& row, double score);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -7,7 +7,7 @@
 #include "assay/engine/blocks/product.hpp"
 #include "attention/dense.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// E16. C = X^T X and X X^T have the same traces, and the smaller one is made.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim) {
@@ -40,4 +40,4 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
   return squares > 0 ? trace * trace / squares : 1;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -5,7 +5,7 @@
 
 #include "assay/spec/at.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 using spec::at;
 
@@ -13,4 +13,4 @@ using spec::at;
 /// evenly spaced rows.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

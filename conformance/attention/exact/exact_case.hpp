@@ -21,7 +21,7 @@ std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, con
 /// query reads a key more than `most_times`.
 /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
 void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
-                   const flash::GradientTensors& outputs, std::int64_t most_times,
+                   const attention::GradientTensors& outputs, std::int64_t most_times,
                    const spec::Numerics& numerics, CaseReport& report);
 
 }  // namespace assay::conformance::exact

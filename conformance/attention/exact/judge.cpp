@@ -4,7 +4,7 @@
 
 #include "attention/bound/bound.hpp"
 #include "attention/exact/exact_case.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 
 namespace assay::conformance::exact {
 namespace {
@@ -20,7 +20,7 @@ struct Place {
 };
 
 /// In the order of `exact_tensors`.
-std::vector<Place> places_of(const Op::Problem& p, const flash::GradientTensors& outputs) {
+std::vector<Place> places_of(const Op::Problem& p, const attention::GradientTensors& outputs) {
   std::vector<Place> places = {{outputs.dq, query_extents(p), Side::query},
                                {outputs.dk, key_extents(p), Side::key},
                                {outputs.dv, value_extents(p), Side::value}};
@@ -41,7 +41,7 @@ class Residues {
       : phi_(numerics.floor * cast_slack * static_cast<double>(most_times)) {
     if (phi_ == 0) return;
     dense_.emplace(p, inputs);
-    floor_ = flash::floor_of(*dense_);
+    floor_ = attention::floor_of(*dense_);
   }
 
   double at(Side side, const spec::RowPosition& row, std::int64_t channel) const {
@@ -62,8 +62,8 @@ class Residues {
   static constexpr double cast_slack = 1 + 0x1p-5;
 
   double phi_;  ///< 0: nothing else is computed
-  std::optional<flash::Dense> dense_;
-  flash::Floor floor_;
+  std::optional<attention::Dense> dense_;
+  attention::Floor floor_;
 };
 
 ExactOutput exact_output(const ExactTensor& tensor, const Place& place, spec::Layout layout,
@@ -92,7 +92,7 @@ std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, con
 }
 
 void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
-                   const flash::GradientTensors& outputs, std::int64_t most_times,
+                   const attention::GradientTensors& outputs, std::int64_t most_times,
                    const spec::Numerics& numerics, CaseReport& report) {
   const Residues residues(problem, exact_case.inputs, numerics, most_times);
   const std::vector<ExactTensor> tensors = exact_tensors(exact_case, problem);

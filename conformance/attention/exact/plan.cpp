@@ -62,6 +62,7 @@ int bits_of(spec::DType dtype) { return spec::format_of(dtype).significand_bits;
 int product_bits(spec::Product32 product) {
   switch (product) {
     case spec::Product32::tf32:
+    case spec::Product32::tf32_truncating:
       return 11;
     case spec::Product32::hf32:
       return 12;

@@ -106,12 +106,12 @@ std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place&
 }
 
 void Writer::write_statistics(const Place& place, const Choice& choice) {
-  const flash::RowStatistics row =
-      choice.dead()
-          ? flash::dead_statistics_of(plan_->problem, place.b, seed_)
-          : flash::RowStatistics{.max = choice.maximum,
-                                 .sum = static_cast<float>(static_cast<double>(choice.keys.size()) *
-                                                           std::exp(choice.above_maximum))};
+  const attention::RowStatistics row =
+      choice.dead() ? attention::dead_statistics_of(plan_->problem, place.b, seed_)
+                    : attention::RowStatistics{
+                          .max = choice.maximum,
+                          .sum = static_cast<float>(static_cast<double>(choice.keys.size()) *
+                                                    std::exp(choice.above_maximum))};
   for (const auto& [tensor, value] :
        {std::pair{&inputs_.softmax_max, row.max}, std::pair{&inputs_.softmax_sum, row.sum}}) {
     const std::int64_t first = statistics_element(*tensor, place);

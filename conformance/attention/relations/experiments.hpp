@@ -10,7 +10,7 @@
 #include "judge/relations/relation.hpp"
 
 /// Experiments that the operators of attention share.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 
 /// Where the rows of queries and of keys come from.
 struct Origins {
@@ -105,4 +105,4 @@ Experiment<Op> repeat_heads(const Trial<Op>& base) {
   return rearranging(base, {{repeated, {same_row, key}}});
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -13,9 +13,9 @@
 namespace assay::conformance::tiles {
 namespace {
 
+using attention::at;
+using attention::Dense;
 using engine::square;
-using flash::at;
-using flash::Dense;
 
 /// Keys and values of a tile, transposed.
 struct Panel {
@@ -26,12 +26,12 @@ struct Panel {
 /// The pass over the pairs of one kv head with some of its query tiles.
 class Chunk {
  public:
-  Chunk(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
+  Chunk(const Dense& dense, const Arithmetic& arithmetic, const attention::AllRowTerms& rows,
         const RowSigns& signs, const RowSigns& key_signs, std::vector<QueryTile>& queries,
         std::vector<KeyTile>& keys)
       : dense_(dense),
         n_(arithmetic),
-        call_(flash::call_of(dense, arithmetic)),
+        call_(attention::call_of(dense, arithmetic)),
         rows_(rows),
         signs_(signs),
         key_signs_(key_signs),
@@ -57,7 +57,7 @@ class Chunk {
   }
 
   void pack(const Tile& tile) {
-    key_numbers_ = flash::ascending(tile.first, tile.first + tile.count);
+    key_numbers_ = attention::ascending(tile.first, tile.first + tile.count);
     panel_.norms = {};
     signs_of_keys_.fill(0);
     panel_.key.assign(at(dense_.width()), Line{});
@@ -71,9 +71,9 @@ class Chunk {
       }
       for (std::size_t d = 0; d < panel_.value.size(); ++d) panel_.value[d][at(c)] = v[d];
       panel_.norms.key =
-          std::max(panel_.norms.key, std::sqrt(flash::norm_squared(k, dense_.width())));
-      panel_.norms.value = std::max(panel_.norms.value,
-                                    std::sqrt(flash::norm_squared(v, dense_.problem.head_dim_v)));
+          std::max(panel_.norms.key, std::sqrt(attention::norm_squared(k, dense_.width())));
+      panel_.norms.value = std::max(
+          panel_.norms.value, std::sqrt(attention::norm_squared(v, dense_.problem.head_dim_v)));
       signs_of_keys_[at(c)] = key_signs_(dense_.keys.row(tile.b, tile.n, tile.first + c));
     }
   }
@@ -132,7 +132,7 @@ class Chunk {
     const auto& [b, n, first, count] = queries.tile;
     const spec::RowPosition query{b, n, first + r};
     const std::int64_t number = dense_.queries.row(b, n, first + r);
-    const flash::RowTerms& row = rows_.rows[at(number)];
+    const attention::RowTerms& row = rows_.rows[at(number)];
     const double* q = dense_.query(b, n, first + r);
     const double* dy = dense_.dy(b, n, first + r);
     pairs_.times = times_[k];
@@ -158,8 +158,8 @@ class Chunk {
     mark_overflow(queries, keys, errors, sums);
   }
 
-  void add_to_keys(KeyTile& keys, const flash::RowTerms& row, const PairErrors& e, const RowSums& s,
-                   const double* q, const double* dy) {
+  void add_to_keys(KeyTile& keys, const attention::RowTerms& row, const PairErrors& e,
+                   const RowSums& s, const double* q, const double* dy) {
     const auto linear = [](const Linear& c, double prob, double dscore, double one) {
       return c.prob * prob + c.dscore * dscore + c.one * one;
     };
@@ -204,7 +204,7 @@ class Chunk {
   const Dense& dense_;
   const Arithmetic& n_;
   attention::Call call_;
-  const flash::AllRowTerms& rows_;
+  const attention::AllRowTerms& rows_;
   RowSigns signs_, key_signs_;
   std::vector<QueryTile>& queries_;
   std::vector<KeyTile>& keys_;
@@ -219,9 +219,10 @@ class Chunk {
 
 }  // namespace
 
-void add_blocks(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
-                const RowSigns& query_signs, const RowSigns& key_signs,
-                std::vector<QueryTile>& queries, std::vector<KeyTile>& keys) {
+void add_blocks(const Dense& dense, const Arithmetic& arithmetic,
+                const attention::AllRowTerms& rows, const RowSigns& query_signs,
+                const RowSigns& key_signs, std::vector<QueryTile>& queries,
+                std::vector<KeyTile>& keys) {
   // Too large for a stack.
   std::make_unique<Chunk>(dense, arithmetic, rows, query_signs, key_signs, queries, keys)->sum();
 }

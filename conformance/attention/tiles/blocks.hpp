@@ -16,7 +16,8 @@ inline constexpr std::int64_t streams = 5;
 
 /// Five streams of channels, in the order of `RowFactors`.
 struct Sums {
-  explicit Sums(std::int64_t width) : channels(width), values(flash::at(streams * width), 0.0) {}
+  explicit Sums(std::int64_t width)
+      : channels(width), values(attention::at(streams * width), 0.0) {}
   void add(const RowFactors& factors, const double* x) {
     add_row(factors, x, channels, values.data());
   }
@@ -25,7 +26,9 @@ struct Sums {
     exempt |= other.exempt;
   }
   RowFactors of(std::int64_t d) const {
-    const auto stream = [&](std::int64_t which) { return values[flash::at(which * channels + d)]; };
+    const auto stream = [&](std::int64_t which) {
+      return values[attention::at(which * channels + d)];
+    };
     return {stream(0), stream(1), stream(2), stream(3), stream(4)};
   }
 
@@ -63,8 +66,8 @@ struct KeyTile {
 
 /// Adds all pairs of the queries with the keys, of one kv head, where one of the two tiles is
 /// wanted. Queries and keys have signs of their own.
-void add_blocks(const flash::Dense& dense, const Arithmetic& arithmetic,
-                const flash::AllRowTerms& rows, const RowSigns& query_signs,
+void add_blocks(const attention::Dense& dense, const Arithmetic& arithmetic,
+                const attention::AllRowTerms& rows, const RowSigns& query_signs,
                 const RowSigns& key_signs, std::vector<QueryTile>& queries,
                 std::vector<KeyTile>& keys);
 

@@ -26,19 +26,19 @@ Rounding rounding_to(spec::DType type, HalfUlp&& error) {
 /// The formula of a pair whose sums are as large as those of any pair of the query with the tile:
 /// score, dP, and P relative to itself, since that is what differs most.
 struct Worst {
-  flash::PairNumber score, dprob, relative;
+  attention::PairNumber score, dprob, relative;
   double distance, sub;  ///< |dP - delta|, sub
   Rounding stage, store_p;
 };
 
-Worst worst_of(const flash::Dense& dense, const Arithmetic& n, const attention::Call& call,
-               const flash::RowTerms& row, double query, double dy, const KeyNorms& keys) {
+Worst worst_of(const attention::Dense& dense, const Arithmetic& n, const attention::Call& call,
+               const attention::RowTerms& row, double query, double dy, const KeyNorms& keys) {
   const double score = query * keys.key, dprob = dy * keys.value;
   const attention::Pair<double> pair = {{score, score, 0},
                                         {dprob, dprob, 0},
                                         dense.largest_kappa,
                                         std::copysign(keys.bias, dense.scale)};
-  const flash::PairReading on(call.units, {row.delta_error, row.max_error});
+  const attention::PairReading on(call.units, {row.delta_error, row.max_error});
   const attention::Row<double> of_row = {row.max, row.sum, row.delta};
   const auto s = attention::stored_score(on, call, of_row, pair);
   auto exponent = s - on.symbol(1, row.max);
@@ -62,7 +62,7 @@ Linear staged(const Linear& e, const Rounding& stage, const Linear& of_value) {
           .one = more * e.one + stage.step};
 }
 
-void dscore_errors(const Arithmetic& n, const flash::RowTerms& row, const Worst& w,
+void dscore_errors(const Arithmetic& n, const attention::RowTerms& row, const Worst& w,
                    PairErrors& errors) {
   const double u = n.u, rho = w.relative.rigorous;
   const double inexact = w.dprob.rigorous + row.delta_error.rigorous;
@@ -85,8 +85,8 @@ void dscore_errors(const Arithmetic& n, const flash::RowTerms& row, const Worst&
                    .one = n.phi * w.distance + p.one * inexact};
 }
 
-void value_errors(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
-                  const Worst& w, PairErrors& errors) {
+void value_errors(const attention::Dense& dense, const Arithmetic& n,
+                  const attention::RowTerms& row, const Worst& w, PairErrors& errors) {
   const double kappa = dense.largest_kappa;
   // P that is stored already is not rounded again, unless dropout scaled it since.
   const bool stored = n.numerics.store_p != spec::DType::fp32 && !dense.problem.has_dropout();
@@ -105,8 +105,9 @@ void value_errors(const flash::Dense& dense, const Arithmetic& n, const flash::R
 }  // namespace
 
 /// E35.
-PairErrors pair_errors(const flash::Dense& dense, const Arithmetic& n, const attention::Call& call,
-                       const flash::RowTerms& row, double query, double dy, const KeyNorms& keys) {
+PairErrors pair_errors(const attention::Dense& dense, const Arithmetic& n,
+                       const attention::Call& call, const attention::RowTerms& row, double query,
+                       double dy, const KeyNorms& keys) {
   const Worst w = worst_of(dense, n, call, row, query, dy, keys);
   PairErrors errors;
   const double rho = w.relative.rigorous;

@@ -23,8 +23,8 @@ struct PairErrors {
 };
 
 /// Units: `query` and `dy` are the Euclidean norms of the query's rows.
-PairErrors pair_errors(const flash::Dense& dense, const Arithmetic& arithmetic,
-                       const attention::Call& call, const flash::RowTerms& row, double query,
+PairErrors pair_errors(const attention::Dense& dense, const Arithmetic& arithmetic,
+                       const attention::Call& call, const attention::RowTerms& row, double query,
                        double dy, const KeyNorms& keys);
 
 }  // namespace assay::conformance::tiles

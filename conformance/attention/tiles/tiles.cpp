@@ -13,10 +13,10 @@
 namespace assay::conformance::tiles {
 namespace {
 
+using attention::at;
+using attention::Dense;
+using attention::Op;
 using engine::square;
-using flash::at;
-using flash::Dense;
-using flash::Op;
 
 constexpr std::int64_t chunks_in_all = 8;
 
@@ -80,22 +80,22 @@ class Finisher {
 /// All tiles of one problem while they are summed.
 class TileEngine {
  public:
-  TileEngine(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
+  TileEngine(const Dense& dense, const Arithmetic& arithmetic, const attention::AllRowTerms& rows,
              const TileRequest& request)
       : dense_(dense),
         n_(arithmetic),
         rows_(rows),
         request_(request),
         finisher_(arithmetic, request),
-        floor_(flash::floor_of(dense)) {
+        floor_(attention::floor_of(dense)) {
     make_tiles();
   }
 
   std::vector<TileSums> sums() {
     add_all_pairs();
     std::vector<TileSums> all;
-    const auto of_queries = flash::parts_of(dense_.problem, "dq");
-    const auto of_keys = flash::parts_of(dense_.problem, "dk");
+    const auto of_queries = attention::parts_of(dense_.problem, "dq");
+    const auto of_keys = attention::parts_of(dense_.problem, "dk");
     all.push_back(query_tensor(of_queries[0]));
     all.push_back(key_tensor(of_keys[0], &KeyTile::key));
     all.push_back(key_tensor({"dv", 0, dense_.problem.head_dim_v}, &KeyTile::value));
@@ -119,8 +119,8 @@ class TileEngine {
       for (std::int64_t r = 0; r < tile.count; ++r) {
         const double* query = dense_.query(tile.b, tile.n, tile.first + r);
         const double* dy = dense_.dy(tile.b, tile.n, tile.first + r);
-        queries.norms.push_back({std::sqrt(flash::norm_squared(query, dense_.width())),
-                                 std::sqrt(flash::norm_squared(dy, p.head_dim_v))});
+        queries.norms.push_back({std::sqrt(attention::norm_squared(query, dense_.width())),
+                                 std::sqrt(attention::norm_squared(dy, p.head_dim_v))});
         queries.ranges.push_back(p.length_kv(tile.b) > 0
                                      ? dense_.key_pattern->range({tile.b, tile.n, tile.first + r})
                                      : reference::KeyRange{});
@@ -174,7 +174,7 @@ class TileEngine {
   }
 
   template <class TileOfSide>
-  TileSums tensor(const flash::Part& part, const spec::Extents& extents, std::uint64_t seed,
+  TileSums tensor(const attention::Part& part, const spec::Extents& extents, std::uint64_t seed,
                   const std::vector<std::vector<TileOfSide>>& heads,
                   std::vector<const TileOfSide*>& wanted) const {
     TileSums sums{.name = part.name, .extents = extents, .signs = RowSigns(seed)};
@@ -188,7 +188,7 @@ class TileEngine {
     return sums;
   }
 
-  TileSums query_tensor(const flash::Part& part) const {
+  TileSums query_tensor(const attention::Part& part) const {
     std::vector<const QueryTile*> wanted;
     TileSums sums = tensor(part, dense_.queries, request_.seed, queries_, wanted);
     for (std::size_t k = 0; k < wanted.size(); ++k) {
@@ -213,7 +213,7 @@ class TileEngine {
     const double scale = std::abs(dense_.scale);
     for (std::int64_t r = 0; r < tile.count; ++r) {
       const std::int64_t number = dense_.queries.row(tile.b, tile.n, tile.first + r);
-      const flash::RowTerms& row = rows_.rows[at(number)];
+      const attention::RowTerms& row = rows_.rows[at(number)];
       const SharedByRow& sums = rows[at(r)];
       beside.operands += 2 * n_.eta_k * sums.size;
       beside.heads += sums.prob > 0 ? 2 : 0;
@@ -225,7 +225,7 @@ class TileEngine {
     return beside;
   }
 
-  TileSums key_tensor(const flash::Part& part, Sums KeyTile::*member) const {
+  TileSums key_tensor(const attention::Part& part, Sums KeyTile::*member) const {
     std::vector<const KeyTile*> wanted;
     TileSums sums = tensor(part, dense_.keys, request_.seed + 1, keys_, wanted);
     const bool is_value = member == &KeyTile::value;
@@ -256,10 +256,10 @@ class TileEngine {
 
   const Dense& dense_;
   const Arithmetic& n_;
-  const flash::AllRowTerms& rows_;
+  const attention::AllRowTerms& rows_;
   TileRequest request_;
   Finisher finisher_;
-  flash::Floor floor_;
+  attention::Floor floor_;
   std::vector<std::vector<QueryTile>> queries_;
   std::vector<std::vector<KeyTile>> keys_;
 };
@@ -267,19 +267,19 @@ class TileEngine {
 }  // namespace
 
 std::vector<TileSums> tile_sums(const Dense& dense, const Arithmetic& arithmetic,
-                                const flash::AllRowTerms& rows, const TileRequest& request) {
+                                const attention::AllRowTerms& rows, const TileRequest& request) {
   return TileEngine(dense, arithmetic, rows, request).sums();
 }
 
-std::vector<TileSums> tile_sums_beside(const flash::JudgedRows& judged, const Dense& dense,
-                                       const Arithmetic& arithmetic,
-                                       const std::function<const flash::AllRowTerms&()>& row_terms,
-                                       std::uint64_t seed, bool averages) {
+std::vector<TileSums> tile_sums_beside(
+    const attention::JudgedRows& judged, const Dense& dense, const Arithmetic& arithmetic,
+    const std::function<const attention::AllRowTerms&()>& row_terms, std::uint64_t seed,
+    bool averages) {
   if (std::ssize(judged.query) == dense.queries.rows() &&
       std::ssize(judged.key) == dense.keys.rows())
     return {};
   return tile_sums(dense, arithmetic, row_terms(),
-                   {.seed = seed, .averages = averages && flash::scores_vary(dense)});
+                   {.seed = seed, .averages = averages && attention::scores_vary(dense)});
 }
 
 }  // namespace assay::conformance::tiles

@@ -8,8 +8,8 @@
 
 #include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/at.hpp"
+#include "judge/decide.hpp"
 #include "judge/elements/row_loops.hpp"
-#include "judge/judging.hpp"
 
 namespace assay::conformance {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "judge/judging.hpp"
-#include "judge/running.hpp"
+#include "judge/decide.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 namespace {

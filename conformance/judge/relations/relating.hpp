@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "judge/judging.hpp"
-#include "judge/running.hpp"
+#include "judge/decide.hpp"
+#include "judge/run_kernel.hpp"
 
 /// What the judgement of relations between runs shares, whatever the operator.
 namespace assay::conformance {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attention/structure.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
 
 namespace assay::conformance::flash {

@@ -1,6 +1,6 @@
 #include "operators/nsa_compress_grad/basis.hpp"
 
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "operators/nsa_compress_grad/definition.hpp"
 #include "operators/nsa_compress_grad/structure.hpp"
 #include "operators/nsa_compress_grad/tiles.hpp"

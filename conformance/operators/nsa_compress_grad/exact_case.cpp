@@ -9,7 +9,7 @@
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/at.hpp"
 #include "inputs/input_profiles.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
 #include "operators/nsa_compress_grad/exactness.hpp"
 

@@ -1,7 +1,7 @@
 #include "operators/nsa_selected_attention_grad/basis.hpp"
 
 #include "attention/structure.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "operators/nsa_selected_attention_grad/definition.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "operators/nsa_selected_attention_grad/heads.hpp"
@@ -15,7 +15,7 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
       inputs_(inputs) {}
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return flash::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
+  return attention::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
 }
 
 std::unique_ptr<Definition> Basis::definition() const {

@@ -31,18 +31,18 @@ AttentionCase dense_case(const Case<Op>& c) {
           .seed = c.seed};
 }
 
-flash::GradientTensors gradient_tensors(const Op::Outputs& outputs) {
+attention::GradientTensors gradient_tensors(const Op::Outputs& outputs) {
   return {.dq = &outputs.dq, .dk = &outputs.dk, .dv = &outputs.dv};
 }
 
-flash::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs, flash::Held held) {
-  const flash::Operands operands = {.query = &inputs.query,
-                                    .key = &inputs.key,
-                                    .value = &inputs.value,
-                                    .dy = &inputs.attention_out_grad,
-                                    .attention_in = &inputs.attention_out,
-                                    .softmax_max = &inputs.softmax_max,
-                                    .softmax_sum = &inputs.softmax_sum};
+attention::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs, attention::Held held) {
+  const attention::Operands operands = {.query = &inputs.query,
+                                        .key = &inputs.key,
+                                        .value = &inputs.value,
+                                        .dy = &inputs.attention_out_grad,
+                                        .attention_in = &inputs.attention_out,
+                                        .softmax_max = &inputs.softmax_max,
+                                        .softmax_sum = &inputs.softmax_sum};
   return {dense_problem(p), operands, std::make_shared<ListPattern>(p, inputs.topk_indices), held};
 }
 

@@ -15,10 +15,10 @@ spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem)
 AttentionCase dense_case(const Case<Op>& c);
 
 /// Its tensors under other names.
-flash::GradientTensors gradient_tensors(const Op::Outputs& outputs);
+attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
 /// Dense copies with the key pattern of the lists. Errors: as ListPattern.
-flash::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
-                      flash::Held held = flash::Held::all);
+attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
+                          attention::Held held = attention::Held::all);
 
 }  // namespace assay::conformance::selected

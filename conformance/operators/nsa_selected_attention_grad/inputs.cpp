@@ -86,7 +86,7 @@ Forward forward_of(const Op::Problem& p, const Op::Inputs& inputs) {
 
 }  // namespace
 
-std::span<const InputProfile> Suite<Op>::profiles() { return flash::profiles(); }
+std::span<const InputProfile> Suite<Op>::profiles() { return attention::profiles(); }
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
@@ -96,7 +96,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
                           Stream which) {
     return filled_tensor(
         parameter, spec::Layout::tnd, extents,
-        {.seed = c.seed, .which = which, .value = flash::profile_value(c.profile)});
+        {.seed = c.seed, .which = which, .value = attention::profile_value(c.profile)});
   };
   Op::Inputs inputs{
       .query = filled(t.query, query_extents(p), Stream::query),
@@ -109,7 +109,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
       .topk_indices = make_topk_indices(c),
       .atten_mask = make_mask(c)};
   auto forward = forward_of(p, inputs);
-  flash::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
+  attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   inputs.attention_out =
       packed_tensor(t.attention_out, attention_out_extents(p), forward.attention_out);
   inputs.softmax_max = packed_statistics(t.softmax_max, query_extents(p), forward.softmax_max);

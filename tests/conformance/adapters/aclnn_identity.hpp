@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "assay/adapters/aclnn.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
@@ -81,12 +81,12 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases,
   for (const Case<Op>& c : cases) {
     CaseReport direct, indirect;
     if (c.track == Track::relation) {
-      direct = examine(c, in_process);
-      indirect = examine(c, *through_api);
+      direct = judge_case(c, in_process);
+      indirect = judge_case(c, *through_api);
     } else {
-      Examination<Op> examination(c);
-      direct = examine(examination, in_process);
-      indirect = examine(examination, *through_api);
+      PreparedCase<Op> prepared(c);
+      direct = judge_case(prepared, in_process);
+      indirect = judge_case(prepared, *through_api);
     }
     expect_equal_judgement(direct, indirect);
     sweep_seconds += direct.seconds_total;
@@ -113,7 +113,7 @@ void expect_equal_refusals(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); }, 1);
   ASSERT_GT(cases.size(), 30u);
   expect_equal_judgements(cases, kernel);
-  EXPECT_EQ(status_of(examine(cases.front(), kernel)).size(), 6u) << "a status was compared";
+  EXPECT_EQ(status_of(judge_case(cases.front(), kernel)).size(), 6u) << "a status was compared";
 }
 
 /// Judges every legal call that is made in another way than the plain one both ways.
@@ -122,7 +122,7 @@ void expect_equal_variants(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.variant.empty(); }, 1);
   ASSERT_FALSE(cases.empty());
   for (const Case<Op>& c : cases)
-    EXPECT_EQ(examine(c, kernel).verdict, Verdict::conforms) << command_line(c);
+    EXPECT_EQ(judge_case(c, kernel).verdict, Verdict::conforms) << command_line(c);
   expect_equal_judgements(cases, kernel);
 }
 

@@ -29,8 +29,8 @@ struct Trial {
         dense(problem, inputs),
         arithmetic(numerics, problem.dtype),
         judged{all_rows(query_extents(problem).rows()), all_rows(key_extents(problem).rows())},
-        expected(
-            flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged)) {}
+        expected(attention::expectations(dense, arithmetic, attention::row_terms(dense, arithmetic),
+                                         judged)) {}
 
   std::vector<Verdict> judge(const KernelPlan& plan) {
     const Gradients g = testing::run_kernel(dense.problem, inputs, plan);
@@ -45,9 +45,9 @@ struct Trial {
   }
 
   Op::Inputs inputs;
-  flash::Dense dense;
+  attention::Dense dense;
   Arithmetic arithmetic;
-  flash::JudgedRows judged;
+  attention::JudgedRows judged;
   std::vector<Expectation> expected;
   std::vector<TensorReport> reports;
   std::vector<Finding> findings;
@@ -55,7 +55,7 @@ struct Trial {
 
 /// All rows of all tensors lie within their radius of the definition.
 void require_definition(const Trial& trial) {
-  const auto definition = flash::definition_of(trial.dense.problem, trial.inputs);
+  const auto definition = attention::definition_of(trial.dense.problem, trial.inputs);
   for (const Expectation& e : trial.expected)
     for (const std::int64_t number : e.rows)
       for (const auto& [name, row] : definition->row(e.name, number))
@@ -288,10 +288,11 @@ std::vector<Expectation> with_equal_values(double factor) {
     inputs.value.store(e, inputs.value.load(e % dim));
   for (std::int64_t d = 0; d < dim; ++d)
     inputs.attention_in.store(2 * dim + d, factor * inputs.value.load(d));
-  const flash::Dense dense(p, inputs);
+  const attention::Dense dense(p, inputs);
   const Arithmetic arithmetic({}, p.dtype);
-  const flash::JudgedRows judged{all_rows(p.seq_q), all_rows(p.seq_kv)};
-  return flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged);
+  const attention::JudgedRows judged{all_rows(p.seq_q), all_rows(p.seq_kv)};
+  return attention::expectations(dense, arithmetic, attention::row_terms(dense, arithmetic),
+                                 judged);
 }
 
 TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {

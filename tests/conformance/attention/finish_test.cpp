@@ -10,7 +10,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -115,4 +115,4 @@ TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
 }
 
 }  // namespace
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention

@@ -90,10 +90,10 @@ TEST(Pencil, TheTermsOfAPair) {
       .seq_q = 1, .seq_kv = 1, .head_dim = 12, .head_dim_v = 9, .scale_value = -0.5};
   for (const auto& [name, numerics, is_dropped, terms] : lines) {
     SCOPED_TRACE(name);
-    flash::Dense dense(problem, testing::normal_inputs(problem, 1));
+    attention::Dense dense(problem, testing::normal_inputs(problem, 1));
     dense.largest_kappa = is_dropped ? 1.25 : 1;
     dense.largest_row = 0x1p120;  // so large that an operand's underflow shows
-    attention::Call call = flash::call_of(dense, Arithmetic(numerics, DType::bf16));
+    attention::Call call = attention::call_of(dense, Arithmetic(numerics, DType::bf16));
     call.biased = is_dropped;
     const std::array<engine::Symbol, 2> of_row = {{{0x1p-20, 0x1p-21, 0x1p-22},    // of delta
                                                    {0x1p-19, 0x1p-21, 0x1p-20}}};  // of m
@@ -136,7 +136,7 @@ Op::Inputs patterned_inputs(const Op::Problem& p) {
   inputs.value = patterned(inputs.value, 3);
   inputs.dy = patterned(inputs.dy, 4);
   inputs.attention_in = patterned(inputs.attention_in, 5);
-  const flash::Dense dense(p, inputs);
+  const attention::Dense dense(p, inputs);
   for (std::int64_t row = 0; row < dense.queries.rows(); ++row) {
     const auto [b, n, i] = dense.queries.position(row);
     std::vector<double> scores;
@@ -165,8 +165,8 @@ double weighed(const Numbers& numbers) {
 
 /// What the constants of the fused form add at most to the elements of dq, dk and dv, from the
 /// pairs one by one.
-std::array<std::vector<double>, 3> constants(const flash::Dense& dense,
-                                             const std::vector<flash::RowTerms>& rows) {
+std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
+                                             const std::vector<attention::RowTerms>& rows) {
   const Op::Problem& p = dense.problem;
   std::array<std::vector<double>, 3> by_score, by_max;
   for (auto* sums : {&by_score, &by_max})
@@ -293,12 +293,12 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
                            .head_dim_v = 1,
                            .scale_value = -0.5};
     const Op::Inputs inputs = patterned_inputs(p);
-    const flash::Dense dense(p, inputs);
+    const attention::Dense dense(p, inputs);
     const Arithmetic n(numerics, io);
-    flash::JudgedRows all;
-    all.query = flash::ascending(0, 80), all.key = flash::ascending(0, 90);
-    const flash::AllRowTerms rows = flash::row_terms(dense, n);
-    auto made = flash::expectations(dense, n, rows, all);
+    attention::JudgedRows all;
+    all.query = attention::ascending(0, 80), all.key = attention::ascending(0, 90);
+    const attention::AllRowTerms rows = attention::row_terms(dense, n);
+    auto made = attention::expectations(dense, n, rows, all);
     const auto of_constants = constants(dense, rows.rows);
     for (std::size_t t = 0; t < 3; ++t) {
       SCOPED_TRACE(made[t].name);

@@ -130,12 +130,12 @@ TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
   const FlashCase c = {
       .problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16, .scale_value = 0.0625},
       .track = Track::exact};
-  Examination<Op> examination(c);
+  PreparedCase<Op> prepared(c);
   std::int64_t away = 0;
   for (const char* preset : {"ascend_a2", "fp32_staging"}) {
     const auto numerics = spec::numerics_preset(preset, c.problem.dtype);
     for (const fixtures::ExpectedTensor& e :
-         stored_expected(examination.expected(numerics), c.problem.dtype, numerics, preset))
+         stored_expected(prepared.expected(numerics), c.problem.dtype, numerics, preset))
       for (std::size_t k = 0; k < e.value.size(); ++k) {
         const double even = spec::round_to(e.value[k], spec::bf16_format);
         const double stored = e.rounded.load(static_cast<std::int64_t>(k));

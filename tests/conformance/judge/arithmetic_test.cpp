@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "../attention/model_kernel.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "attention/bound/bound.hpp"
 #include "attention/bound/head_pairs.hpp"
@@ -35,6 +35,7 @@ TEST(ArithmeticOfNumerics, UnitsOfTheMatrixUnit) {
   EXPECT_EQ(of({.accumulator = Accumulator::fp16}, bf16).u_a, 0x1p-11);
   EXPECT_EQ(of({}, fp32).u_x, 0);
   EXPECT_EQ(of({.product = Product32::tf32}, fp32).u_x, 0x1p-11);
+  EXPECT_EQ(of({.product = Product32::tf32_truncating}, fp32).u_x, 0x1p-10);
   EXPECT_EQ(of({.product = Product32::hf32}, fp32).u_x, 0x1p-12);
   EXPECT_EQ(of({}, fp16).u_k, 0);
   EXPECT_EQ(of({}, fp16).eta_k, 0);
@@ -105,6 +106,7 @@ TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {
   EXPECT_TRUE(of({.stage = bf16}, bf16).mean_free);
   EXPECT_FALSE(of({.stage = bf16, .round_stage = Rounding::stochastic}, fp32).mean_free);
   EXPECT_FALSE(of({.round_out = Rounding::rtz}, bf16).mean_free);
+  EXPECT_FALSE(of({.product = spec::Product32::tf32_truncating}, fp32).mean_free);
   EXPECT_TRUE(of({.round_stage = Rounding::rtz, .round_out = Rounding::rtz}, fp32).mean_free);
   EXPECT_TRUE(
       of({.round_stage = Rounding::unknown, .round_out = Rounding::unknown}, bf16).mean_free);
@@ -135,13 +137,15 @@ struct Subject {
         problem(std::move(p)),
         arithmetic(numerics, problem.dtype) {}
 
-  flash::AllRowTerms rows() const { return flash::row_terms({problem, inputs}, arithmetic); }
+  attention::AllRowTerms rows() const {
+    return attention::row_terms({problem, inputs}, arithmetic);
+  }
   std::vector<Expectation> expectations() const {
-    const flash::Dense dense(problem, inputs);
-    flash::JudgedRows all;
-    all.query = flash::ascending(0, dense.queries.rows());
-    all.key = flash::ascending(0, dense.keys.rows());
-    return flash::expectations(dense, arithmetic, rows(), all);
+    const attention::Dense dense(problem, inputs);
+    attention::JudgedRows all;
+    all.query = attention::ascending(0, dense.queries.rows());
+    all.key = attention::ascending(0, dense.keys.rows());
+    return attention::expectations(dense, arithmetic, rows(), all);
   }
 
   Op::Inputs inputs;
@@ -251,8 +255,8 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
 auto pair_of(const Numerics& numerics, double sum, double dprob) {
   const Op::Problem p = {
       .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
-  const flash::Dense dense(p, testing::normal_inputs(p, 1));
-  const attention::Call call = flash::call_of(dense, Arithmetic(numerics, fp16));
+  const attention::Dense dense(p, testing::normal_inputs(p, 1));
+  const attention::Call call = attention::call_of(dense, Arithmetic(numerics, fp16));
   engine::ToleranceReading<double, attention::symbols> on(call.units, {});
   const attention::Row<double> row = {.max = 0, .sum = sum, .delta = 0};
   const attention::Pair<double> pair = {
@@ -320,8 +324,8 @@ TEST(Expectations, FloorsByHand) {
   set(inputs.value, {6, 8, 0, 1});
   set(inputs.dy, {-3, 4});
   set(inputs.attention_in, {1, 2});
-  const flash::Dense dense(p, inputs);
-  const flash::Floor floor = flash::floor_of(dense);
+  const attention::Dense dense(p, inputs);
+  const attention::Floor floor = attention::floor_of(dense);
   const double row = 2 * 5 * 10 + 3 + 8;
   EXPECT_EQ(floor.query_row, std::vector<double>{row});
   EXPECT_EQ(floor.key_sum, (std::vector<double>{2 * 4, 2 * 7}));
@@ -341,8 +345,8 @@ TEST(Expectations, KeysThatNobodyListsHaveNoTolerance) {
                .head_dim_v = 4,
                .selected_block_size = 16,
                .selected_block_count = 2};
-  Examination<Selected> examination(c, make_inputs(c));
-  const std::vector<Expected> expected = examination.expected({.fused = false, .floor = 0x1p-20});
+  PreparedCase<Selected> prepared(c, make_inputs(c));
+  const std::vector<Expected> expected = prepared.expected({.fused = false, .floor = 0x1p-20});
   for (const Expected& e : expected)
     EXPECT_EQ(std::ranges::count(e.tau, 0.0f), e.name == "dq" ? 0 : 3 * 16 * 4) << e.name;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/expectation.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 
 namespace assay::conformance::testing {
 

@@ -8,7 +8,7 @@
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/record.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 
 namespace assay::conformance {

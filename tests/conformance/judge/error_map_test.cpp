@@ -12,8 +12,8 @@
 
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "judge/decide.hpp"
 #include "judge/elements/distances.hpp"
-#include "judge/judging.hpp"
 
 namespace assay::conformance {
 namespace {

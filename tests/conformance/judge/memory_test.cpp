@@ -2,7 +2,7 @@
 
 #include "allocation_counter.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
@@ -66,8 +66,8 @@ TEST(Memory, OfInputsIsTakenOnceMoreForKernelsInThisProcessAlone) {
   c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
   Weighing here;
   WeighingElsewhere there;
-  conformance::examine(c, here);
-  conformance::examine(c, there);
+  conformance::judge_case(c, here);
+  conformance::judge_case(c, there);
   std::int64_t bytes = 0;
   const auto inputs = make_inputs(c);
   conformance::visit_tensors(inputs, [&](const char*, const spec::Tensor& tensor) {
@@ -84,8 +84,8 @@ TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
   const spec::Numerics exact{.stage = spec::DType::fp32};
   Op::Outputs outputs = make_outputs(c);
   {
-    conformance::Examination<Op> examination(c, make_inputs(c));
-    const auto expected = examination.expected(exact);
+    conformance::PreparedCase<Op> prepared(c, make_inputs(c));
+    const auto expected = prepared.expected(exact);
     spec::Tensor* const tensors[] = {&outputs.input_grad, &outputs.weight_grad};
     for (std::size_t t = 0; t < 2; ++t) {
       std::size_t next = 0;
@@ -95,8 +95,8 @@ TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
   }
   const std::int64_t before = testing::bytes_held();
   testing::forget_peak();
-  conformance::Examination<Op> examination(c, make_inputs(c));
-  const conformance::CaseReport report = examination.judge(outputs, exact);
+  conformance::PreparedCase<Op> prepared(c, make_inputs(c));
+  const conformance::CaseReport report = prepared.judge(outputs, exact);
   EXPECT_EQ(report.verdict, conformance::Verdict::conforms);
   EXPECT_EQ(report.tensors[0].elements_judged, 1 << 20);
   EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
@@ -137,14 +137,14 @@ TEST(Memory, OfTheJudgeOfManyHeadsIsThatOfAFew) {
                .head_dim_v = 128,
                .scale_value = 0.0625};
   const spec::Numerics numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
-  conformance::Examination<Op> examination(c);
+  conformance::PreparedCase<Op> prepared(c);
   Op::Outputs outputs = make_outputs(c);
   for (spec::Tensor* tensor : {&outputs.dq, &outputs.dk, &outputs.dv})
     for (std::int64_t element = 0; element < spec::element_count(tensor->shape); ++element)
       tensor->store(element, 0.0);
   const std::int64_t before = testing::bytes_held();
   testing::forget_peak();
-  const conformance::CaseReport report = examination.judge(outputs, numerics);
+  const conformance::CaseReport report = prepared.judge(outputs, numerics);
   EXPECT_EQ(report.verdict, conformance::Verdict::nonconformant_proven);
   std::int64_t elements = 0;
   for (const auto& tensor : report.tensors) elements += tensor.elements_judged;

@@ -80,7 +80,7 @@ Inverted words_of(const Values& values, const WordOf& word_of) {
 template <class Op>
 Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
   if (c.track == Track::bound) {
-    const auto expected = Examination<Op>(c).expected(numerics);
+    const auto expected = PreparedCase<Op>(c).expected(numerics);
     return words_of(expected.front().value,
                     [](double value) { return std::bit_cast<std::uint64_t>(value); });
   }
@@ -144,9 +144,9 @@ void reference_comes_after_the_calls(typename Op::Problem problem) {
     const spec::Numerics numerics{.stage = problem.dtype, .order = spec::Order::fixed};
     const Inverted wanted = known_elsewhere(c, numerics);
     Looking<Op> kernel(wanted);
-    Examination<Op> examination(c);
-    examination.prepare(numerics);
-    CaseInSteps<Op> steps(examination);
+    PreparedCase<Op> prepared(c);
+    prepared.prepare(numerics);
+    CaseInSteps<Op> steps(prepared);
     steps.call(kernel);
     EXPECT_EQ(kernel.found, (std::vector<bool>{false, false})) << command_line(c);
     EXPECT_FALSE(is_in_memory(wanted)) << command_line(c);

@@ -37,15 +37,15 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
 
 /// The tile sums and the expectations of all rows of one problem.
 struct Both {
-  Both(const flash::Dense& dense, const spec::Numerics& numerics)
+  Both(const attention::Dense& dense, const spec::Numerics& numerics)
       : arithmetic(numerics, dense.problem.dtype),
-        rows(flash::row_terms(dense, arithmetic)),
-        expected(flash::expectations(dense, arithmetic, rows,
-                                     {all_rows(dense.queries), all_rows(dense.keys)})),
+        rows(attention::row_terms(dense, arithmetic)),
+        expected(attention::expectations(dense, arithmetic, rows,
+                                         {all_rows(dense.queries), all_rows(dense.keys)})),
         sums(tiles::tile_sums(dense, arithmetic, rows, {.seed = 5})) {}
 
   Arithmetic arithmetic;
-  flash::AllRowTerms rows;
+  attention::AllRowTerms rows;
   std::vector<Expectation> expected;
   std::vector<TileSums> sums;
 };
@@ -110,8 +110,8 @@ TEST(TileSums, AreThoseOfTheRowsOfAttention) {
       SCOPED_TRACE(std::string(words) + " " + preset);
       const auto c = case_of<Flash>(words);
       const Flash::Inputs inputs = make_inputs(c);
-      expect_agreement(
-          Both(flash::Dense(c.problem, inputs), spec::numerics_preset(preset, c.problem.dtype)));
+      expect_agreement(Both(attention::Dense(c.problem, inputs),
+                            spec::numerics_preset(preset, c.problem.dtype)));
     }
 }
 
@@ -126,7 +126,7 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
       "--dtype=fp32 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8");
   const spec::Numerics numerics = spec::numerics_preset("ascend_a2", c.problem.dtype);
   const Flash::Inputs inputs = make_inputs(c);
-  const Both plain(flash::Dense(c.problem, inputs), numerics);
+  const Both plain(attention::Dense(c.problem, inputs), numerics);
   // Of dq, dk and dv.
   const auto expect = [&](const Both& moved, const std::vector<double>& by, const char* what) {
     for (std::size_t t = 0; t < by.size(); ++t)
@@ -142,11 +142,11 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
   Flash::Problem problem = c.problem;
   problem.scale_value *= 0x1p8;
   multiply(small_keys.key, 0x1p-8);
-  expect({flash::Dense(problem, small_keys), numerics}, {1, 0x1p8, 1}, "keys");
+  expect({attention::Dense(problem, small_keys), numerics}, {1, 0x1p8, 1}, "keys");
   multiply(small_queries.query, 0x1p-8);
-  expect({flash::Dense(problem, small_queries), numerics}, {0x1p8, 1, 1}, "queries");
+  expect({attention::Dense(problem, small_queries), numerics}, {0x1p8, 1, 1}, "queries");
   multiply(small_dy.dy, 0x1p-8);
-  expect({flash::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
+  expect({attention::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
 }
 
 /// Numbers of fp16 that underflow lose no share of themselves: a scaled operand and each narrow
@@ -156,7 +156,7 @@ TEST(TileSums, ForgetNothingThatUnderflows) {
       "--dtype=fp16 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8 "
       "--scale_value=1e-07 --profile=tiny_dy");
   const Flash::Inputs inputs = make_inputs(c);
-  const flash::Dense dense(c.problem, inputs);
+  const attention::Dense dense(c.problem, inputs);
   for (const spec::Numerics& numerics :
        {spec::Numerics{.operand_scaled = true}, spec::Numerics{.partials = spec::DType::fp16},
         spec::Numerics{.partials = spec::DType::fp16, .operand_scaled = true}})
@@ -170,7 +170,7 @@ TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
   Flash::Inputs inputs = make_inputs(c);
   for (const std::int64_t element : spec::viewed_elements(inputs.dy))
     inputs.dy.store(element, 0x1p-20);
-  const flash::Dense dense(c.problem, inputs);
+  const attention::Dense dense(c.problem, inputs);
   const auto tolerance = [&](spec::DType partials) {
     return Both(dense, {.partials = partials}).sums[2].tolerance_det[0];
   };
@@ -211,9 +211,9 @@ TEST(TileSums, CountRowsInWhichZerosWouldHaveShown) {
 TEST(TileSums, LeaveTilesOutWhereAllNeedTooMuch) {
   const auto c = case_of<Flash>("--seq_q=1000 --seq_kv=900 --head_dim=4 --head_dim_v=4");
   const Flash::Inputs inputs = make_inputs(c);
-  const flash::Dense dense(c.problem, inputs);
+  const attention::Dense dense(c.problem, inputs);
   const Arithmetic arithmetic(spec::numerics_preset("ascend_a2", c.problem.dtype), c.problem.dtype);
-  const flash::AllRowTerms rows = flash::row_terms(dense, arithmetic);
+  const attention::AllRowTerms rows = attention::row_terms(dense, arithmetic);
   const auto all = tiles::tile_sums(dense, arithmetic, rows, {});
   const auto some = tiles::tile_sums(dense, arithmetic, rows, {.multiply_adds = 3.6e6});
   for (std::size_t t = 0; t < all.size(); ++t) {
@@ -266,7 +266,7 @@ class PerfectOutputs {
     for (const Expected& e : judged_.expected(numerics))
       rows_[e.name] = {e.rows.begin(), e.rows.end()};
     c.rows = 0;
-    Examination<Op> whole(c);
+    PreparedCase<Op> whole(c);
     expected_ = whole.expected(numerics);
     outputs_ = make_outputs(c);
   }
@@ -308,7 +308,7 @@ class PerfectOutputs {
     });
   }
 
-  Examination<Op> judged_;
+  PreparedCase<Op> judged_;
   std::map<std::string, std::set<std::int64_t>> rows_;
   std::vector<Expected> expected_;
   typename Op::Outputs outputs_;

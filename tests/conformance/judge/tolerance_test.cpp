@@ -44,8 +44,8 @@ TEST(Equations, ChannelsCountAsFarAsTheyAreAlike) {
   const double along[] = {1, 0}, across[] = {0, 1};
   const std::array<const double*, 4> alike = {along, along, along, along},
                                      mixed = {along, across, along, across};
-  EXPECT_EQ(flash::effective_channels(alike, 2), 1);
-  EXPECT_EQ(flash::effective_channels(mixed, 2), 2);
+  EXPECT_EQ(attention::effective_channels(alike, 2), 1);
+  EXPECT_EQ(attention::effective_channels(mixed, 2), 2);
 }
 
 /// E18. One sum, and a million of them.

@@ -51,7 +51,7 @@ class FileJudge {
       : options_(options),
         record_(std::move(record)),
         case_(conformance::parse_case<Op>(conformance::case_words(record_.command, Op::name))),
-        examination_(case_) {}
+        prepared_(case_) {}
 
   const fixtures::CaseRecord& record() const { return record_; }
 
@@ -81,7 +81,7 @@ class FileJudge {
       return not_applicable(name, conformance::Rule::undeclared_order, *reason);
     const auto outputs = conformance::outputs_from(case_, actual.outputs);
     Judged result{
-        .report = read_otherwise(examination_.judge(outputs, numerics), outputs, numerics),
+        .report = read_otherwise(prepared_.judge(outputs, numerics), outputs, numerics),
         .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
                         "workspace rules", "numerics and file belong to the kernel named"}};
     CaseReport& report = result.report;
@@ -120,8 +120,8 @@ class FileJudge {
       conformance::Case<Op> other = case_;
       other.track = conformance::Track::bound;
       other.problem = Suite::as_declared(case_.problem, case_.entry_point, reading.numerics);
-      conformance::Examination<Op> examination(other, examination_.inputs(numerics));
-      CaseReport report = examination.judge(outputs, numerics);
+      conformance::PreparedCase<Op> prepared(other, prepared_.inputs(numerics));
+      CaseReport report = prepared.judge(outputs, numerics);
       if (contribution(report.verdict) == ExitCode::nonconformant) continue;
       const bool conforms = contribution(report.verdict) == ExitCode::conformant;
       const std::string text = (conforms ? "conforms if " : "may conform if ") + reading.text;
@@ -150,7 +150,7 @@ class FileJudge {
   /// Errors: std::invalid_argument where no inputs depend on them, that is, where the file was
   ///         changed.
   std::optional<std::string> other_inputs(const spec::Numerics& numerics) {
-    const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
+    const auto inputs = conformance::named_tensors(prepared_.inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
@@ -192,7 +192,7 @@ class FileJudge {
   const CheckOptions& options_;
   fixtures::CaseRecord record_;
   conformance::Case<Op> case_;
-  conformance::Examination<Op> examination_;
+  conformance::PreparedCase<Op> prepared_;
 };
 
 std::string verdict_json(const Judged& judged) {

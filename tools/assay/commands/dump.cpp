@@ -126,14 +126,14 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
                          .expected_seconds = conformance::Suite<Op>::expected_cost(c),
                          .is_foreign = !runs_here<Op>(context.registry, options.implementation)});
   const spec::Numerics numerics = implementation->numerics(c.problem);
-  conformance::Examination<Op> examination(c);
-  const typename Op::Inputs inputs = examination.inputs(numerics);
+  conformance::PreparedCase<Op> prepared(c);
+  const typename Op::Inputs inputs = prepared.inputs(numerics);
   auto outputs = conformance::make_outputs(c);
   implementation->run_call(call, c.problem, inputs, outputs);
 
   const auto given = conformance::named_tensors(inputs),
              actual = conformance::named_tensors(outputs);
-  const auto due = examination.expected(numerics);
+  const auto due = prepared.expected(numerics);
   const auto stages = conformance::Suite<Op>::intermediates(c.problem, inputs);
   std::set<std::string> files;
   const auto announce = [&](const std::string& part, const auto& arrays) {

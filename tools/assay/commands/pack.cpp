@@ -49,9 +49,9 @@ struct Pack {
 template <class Op>
 void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& pack) {
   const spec::Numerics numerics = numerics_value<Op>(options.numerics, c.problem.dtype);
-  conformance::Examination<Op> examination(c);
+  conformance::PreparedCase<Op> prepared(c);
   fixtures::CaseRecord record = conformance::recipe(c);
-  const auto inputs = conformance::named_tensors(examination.inputs(numerics));
+  const auto inputs = conformance::named_tensors(prepared.inputs(numerics));
   for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
   const Json line = recipe_line(c, record, inputs);
   if (line.dump().size() > longest_recipe) {
@@ -62,7 +62,7 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
   for (const auto& [name, tensor] : inputs)
     if (options.whole || !line["inputs"][name].contains("drawn"))
       pack.writer.write_input(tensor, record.digests[name]);
-  for (const conformance::Expected& expected : examination.expected(numerics)) {
+  for (const conformance::Expected& expected : prepared.expected(numerics)) {
     const auto goldens =
         goldens_of(expected, conformance::rounded_rows(expected, c.problem.dtype, numerics),
                    conformance::places_of(c, expected), c.seed, options.whole);

@@ -27,7 +27,7 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
                         implementation_name<Op>(context.registry, options.implementation));
   const conformance::CaseReport report =
       watched(c, options.implementation, "run", recorder, context,
-              [&] { return conformance::examine(c, recorder); });
+              [&] { return conformance::judge_case(c, recorder); });
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));
     for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;

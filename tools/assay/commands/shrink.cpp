@@ -39,7 +39,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   Recorder<Op> recorder(*implementation,
                         implementation_name<Op>(context.registry, options.implementation));
   const CaseReport report = watched(c, options.implementation, "shrink, the case itself", recorder,
-                                    context, [&] { return conformance::examine(c, recorder); });
+                                    context, [&] { return conformance::judge_case(c, recorder); });
   recorder.take();
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
   if (!fails) {

@@ -32,7 +32,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
   TriedFields tried(conformance::field_texts(c));
   const conformance::CaseJudge<Op> judge = [&](const conformance::Case<Op>& smaller) {
     tried.add(conformance::field_texts(smaller));
-    auto report = conformance::examine(smaller, recorder);
+    auto report = conformance::judge_case(smaller, recorder);
     recorder.take();
     return report;
   };
@@ -44,7 +44,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
       kernel = fresh();
       line = std::move(now);
     }
-    return conformance::examine(again, *kernel);
+    return conformance::judge_case(again, *kernel);
   };
   auto result = conformance::shrink(c, failing, judge, budget, alone);
   using conformance::ShrinkEnd;

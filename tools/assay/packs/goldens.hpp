@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/fixtures/pack.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/tensor.hpp"

@@ -61,9 +61,9 @@ Remade remade(const std::string& command, const std::string& numerics, const std
   with_operators(command.substr(0, command.find(' ')), [&]<class Op> {
     try {
       const auto c = conformance::case_of<Op>(words);
-      conformance::Examination<Op> examination(c);
+      conformance::PreparedCase<Op> prepared(c);
       const auto inputs = conformance::named_tensors(
-          examination.inputs(numerics_value<Op>(numerics, c.problem.dtype)));
+          prepared.inputs(numerics_value<Op>(numerics, c.problem.dtype)));
       again.line = recipe_line(c, conformance::recipe(c), inputs);
       for (const auto& [name, tensor] : inputs)
         again.digests.emplace_back(name, fixtures::digest(tensor));

@@ -32,11 +32,11 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Num
                                  const std::string& profile_name, Contents contents,
                                  conformance::Certainty* certainty = nullptr) {
   fixtures::CaseRecord record = conformance::recipe(c);
-  conformance::Examination<Op> examination(c);
-  auto inputs = conformance::named_tensors(examination.inputs(numerics));
+  conformance::PreparedCase<Op> prepared(c);
+  auto inputs = conformance::named_tensors(prepared.inputs(numerics));
   for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
   if (contents == Contents::recipe) return record;
-  auto expected = examination.expected(numerics);
+  auto expected = prepared.expected(numerics);
   for (const conformance::Expected& tensor : expected)
     if (certainty != nullptr) *certainty += tensor.certainty;
   record.expected =
@@ -50,10 +50,9 @@ template <class Op>
 void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
                 spec::Implementation<Op>& implementation) {
   const spec::Numerics numerics = implementation.numerics(c.problem);
-  conformance::Examination<Op> examination(c);
+  conformance::PreparedCase<Op> prepared(c);
   auto outputs = conformance::make_outputs(c);
-  implementation.run_call(conformance::call_of(c), c.problem, examination.inputs(numerics),
-                          outputs);
+  implementation.run_call(conformance::call_of(c), c.problem, prepared.inputs(numerics), outputs);
   record.actual[implementation.name()] = {.outputs = conformance::named_tensors(outputs),
                                           .profile = conformance::to_json(numerics)};
 }

@@ -150,7 +150,7 @@ class SweepPartOf final : public SweepPart {
     if (own == 0 || own > Turns::most_weight) return;
     const conformance::Case<Op>& c = planned_.cases[place];
     prepared_.make(place, [&] {
-      auto made = std::make_unique<conformance::Examination<Op>>(c);
+      auto made = std::make_unique<conformance::PreparedCase<Op>>(c);
       // What it says for this case is asked when it is its turn.
       if (const auto likely = recorder_.said_of(c.problem.dtype)) made->prepare(*likely);
       return made;
@@ -253,7 +253,7 @@ class SweepPartOf final : public SweepPart {
   std::mutex mutex_;
   std::map<std::size_t, UnderWay> under_way_;
   typename Recorder<Op>::Run concluded_;  ///< of the case that is being concluded
-  PreparedOnce<conformance::Examination<Op>> prepared_;
+  PreparedOnce<conformance::PreparedCase<Op>> prepared_;
 };
 
 /// The part of a sweep that is about Op; nothing where the implementation that the flags name does

@@ -162,7 +162,7 @@ struct SuiteDefaults {
   /// All of them.
   static std::vector<RelationText> relations() { return {}; }
   /// Judges a case of track relation. Errors: std::invalid_argument for an unknown one.
-  static CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>&) {
+  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>&) {
     throw std::invalid_argument("relation '" + c.relation + "': the suite has none of " +
                                 std::string(Op::name));
   }

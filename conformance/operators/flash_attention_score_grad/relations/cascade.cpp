@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "assay/spec/at.hpp"
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
 
 namespace assay::conformance::flash {
@@ -239,12 +239,12 @@ Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& gi
   const spec::Numerics numerics = kernel.numerics(c.problem);
   Op::Outputs outputs = make_outputs(backward);
   kernel.run_call(call_of(backward), c.problem, own, outputs);
-  Examination<Op> examination(backward, judged_inputs(c, numerics, given, own, exact));
-  CaseReport judged = examination.judge(outputs, numerics);
+  PreparedCase<Op> prepared(backward, judged_inputs(c, numerics, given, own, exact));
+  CaseReport judged = prepared.judge(outputs, numerics);
   std::ranges::move(judged.tensors, std::back_inserter(report.tensors));
   std::ranges::move(judged.findings, std::back_inserter(report.findings));
   add_end_to_end(gradients_of<Op>(c.problem, outputs), exact_gradients(c.problem, given, exact),
-                 examination.expected(numerics), report);
+                 prepared.expected(numerics), report);
   return judged.verdict;
 }
 

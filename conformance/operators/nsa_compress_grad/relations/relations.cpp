@@ -2,9 +2,9 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "inputs/packed_rows.hpp"
-#include "judge/judging.hpp"
-#include "judge/relations/examination.hpp"
+#include "judge/decide.hpp"
 #include "judge/relations/places.hpp"
+#include "judge/relations/prepared_relation.hpp"
 #include "operators/nsa_compress_grad/basis.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
 
@@ -79,8 +79,8 @@ template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, s
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
 
-CaseReport Suite<Op>::examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  return RelationExamination<Op>(c).examine(kernel);
+CaseReport Suite<Op>::judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  return PreparedRelation<Op>(c).judge_case(kernel);
 }
 
 }  // namespace assay::conformance

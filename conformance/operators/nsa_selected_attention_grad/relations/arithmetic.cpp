@@ -9,7 +9,7 @@ Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::attention_ou
 Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::attention_out_grad); }
 Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::attention_out_grad); }
 Experiment shift_value(const Trial& base) {
-  return flash::shifted_value(base, &Rows::attention_out);
+  return attention::shifted_value(base, &Rows::attention_out);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ std::span<const Relation> arithmetic_relations() {
        "A row added to every row of value and attention_out leaves all gradients alone.",
        Agreement::bound, is_anything, "everything", shift_value},
       {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
-       Agreement::bound, is_anything, "everything", flash::shifted_statistics<Op>}};
+       Agreement::bound, is_anything, "everything", attention::shifted_statistics<Op>}};
   return relations;
 }
 

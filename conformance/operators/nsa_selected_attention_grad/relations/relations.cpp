@@ -1,8 +1,8 @@
 #include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
 #include "inputs/packed_rows.hpp"
-#include "judge/relations/examination.hpp"
 #include "judge/relations/places.hpp"
+#include "judge/relations/prepared_relation.hpp"
 #include "operators/nsa_selected_attention_grad/basis.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 using Parts = RelationParts<spec::NsaSelectedAttentionGrad>;
 using Op = Parts::Op;
 using Rows = Parts::Rows;
-using flash::Origins;
+using attention::Origins;
 
 spec::Tensor heads(const spec::Parameter& parameter, const Op::Problem&,
                    const spec::Extents& extents, const std::vector<double>& rows) {
@@ -84,7 +84,7 @@ Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base, const Op::Proble
 }
 
 double Parts::cost_of_bounds(const Op::Problem& problem) {
-  return flash::backward_multiply_adds(selected::dense_problem(problem));
+  return attention::backward_multiply_adds(selected::dense_problem(problem));
 }
 
 template std::vector<RelationText> relation_texts<Op>();
@@ -93,8 +93,8 @@ template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, s
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
 
-CaseReport Suite<Op>::examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  return RelationExamination<Op>(c).examine(kernel);
+CaseReport Suite<Op>::judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  return PreparedRelation<Op>(c).judge_case(kernel);
 }
 
 }  // namespace assay::conformance

@@ -13,7 +13,7 @@ namespace assay::conformance {
 struct selected::RelationParts : PlainRelationParts<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
   using Rows = reference::SelectedOperands<double>;
-  using Origins = flash::Origins;
+  using Origins = attention::Origins;
 
   static std::span<const Operand<Op>> operands();
   static std::span<const Gradient<Op>> gradients();

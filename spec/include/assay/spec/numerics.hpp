@@ -19,8 +19,9 @@ enum class Overflow : std::uint8_t { inf, saturate, either };
 enum class Origin : std::uint8_t { given, own };
 /// Order of accumulation: `fixed` promises bit-identical reruns.
 enum class Order : std::uint8_t { any, fixed };
-/// How an operand enters a product of the matrix unit.
-enum class Product32 : std::uint8_t { exact, tf32, hf32 };
+/// How an operand enters a product of the matrix unit. `tf32_truncating`: bits beyond tf32 are cut
+/// off, as NVIDIA's units do with fp32 operands that were not converted before.
+enum class Product32 : std::uint8_t { exact, tf32, tf32_truncating, hf32 };
 /// In which memory order a kernel reads softmaxMax and softmaxSum in TND: every sequence head by
 /// head, or token by token, as the shape (T, N, 8) says. The documents contradict each other.
 enum class DeclaredOrder : std::uint8_t { undeclared, heads_first, tokens_first };
@@ -49,9 +50,10 @@ template <>
 inline constexpr auto spellings_of<Order> =
     Spellings<Order, 2>{{{{Order::any, "any"}, {Order::fixed, "fixed"}}}};
 template <>
-inline constexpr auto spellings_of<Product32> = Spellings<Product32, 3>{{{
+inline constexpr auto spellings_of<Product32> = Spellings<Product32, 4>{{{
     {Product32::exact, "exact"},
     {Product32::tf32, "tf32"},
+    {Product32::tf32_truncating, "tf32_truncating"},
     {Product32::hf32, "hf32"},
 }}};
 template <>

@@ -40,7 +40,7 @@ struct Rows {
 struct ByFormula {
   ByFormula(const Op::Problem& problem, const Op::Inputs& inputs, const spec::Numerics& numerics)
       : dense(problem, inputs),
-        call(flash::call_of(dense, Arithmetic(numerics, problem.dtype))),
+        call(attention::call_of(dense, Arithmetic(numerics, problem.dtype))),
         dq(dense.queries.rows(), dense.width()),
         dk(dense.keys.rows(), dense.width()),
         dv(dense.keys.rows(), problem.head_dim_v) {
@@ -71,7 +71,7 @@ struct ByFormula {
     }
   }
 
-  flash::Dense dense;
+  attention::Dense dense;
   attention::Call call;
   engine::ExactReading on;
   Rows dq, dk, dv;

@@ -9,7 +9,7 @@
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/mutants/mutant.hpp"
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 /// Kernels of mutants/, run on exact cases.
 namespace assay::conformance::exact_case_test {

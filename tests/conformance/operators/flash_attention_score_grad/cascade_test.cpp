@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../told.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/mutants/mutant.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
@@ -56,7 +56,7 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::uint64_t seed : {1, 1001, 2001})
     for (const Case<Op>& c : cases(seed)) {
-      const CaseReport report = examine(c, *kernel);
+      const CaseReport report = judge_case(c, *kernel);
       EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << told(report);
       EXPECT_NE(report.verdict, Verdict::not_applicable) << told(report);
       EXPECT_TRUE(report.value_case);
@@ -71,7 +71,7 @@ TEST(Cascade, OfEveryHealthyMutantConforms) {
     const std::vector<Case<Op>> all = cases(1000 * turn);
     std::size_t conforming = 0;
     for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
-      const CaseReport report = examine(all[k], *kernel);
+      const CaseReport report = judge_case(all[k], *kernel);
       EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << mutant.name << "\n"
                                                                     << told(report);
       conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
@@ -87,7 +87,7 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
       {"forward_output_not_rescaled", "attention_in"}, {"forward_sum_of_dropped", "softmax_sum"},
       {"forward_one_replica", "softmax_max"},          {"forward_dead_sum_of_one", "softmax_sum"}};
   const auto catches = [](Kernel& kernel, const Case<Op>& c, const std::string& tensor) {
-    const CaseReport report = examine(c, kernel);
+    const CaseReport report = judge_case(c, kernel);
     return contribution(report.verdict) == ExitCode::nonconformant &&
            report.findings.front().tensor == tensor;
   };
@@ -106,7 +106,7 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
 TEST(Cascade, JudgesStatisticsOutputAndGradientsAndTellsTheDistanceFromTheExactOne) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const Case<Op>& c : cases(5)) {
-    const CaseReport report = examine(c, *kernel);
+    const CaseReport report = judge_case(c, *kernel);
     for (const char* name : {"softmax_max", "softmax_sum", "attention_in", "dq", "dk", "dv"}) {
       const TensorReport* tensor = find(report, name);
       ASSERT_NE(tensor, nullptr) << name;
@@ -132,7 +132,7 @@ class BackwardOnly final : public Kernel {
 
 TEST(Cascade, DoesNotApplyWithoutAForward) {
   BackwardOnly kernel;
-  const CaseReport report = examine(cases(1).front(), kernel);
+  const CaseReport report = judge_case(cases(1).front(), kernel);
   EXPECT_EQ(report.verdict, Verdict::not_applicable);
   ASSERT_FALSE(report.findings.empty());
   EXPECT_NE(report.findings.front().text.find("no forward"), std::string::npos);
@@ -169,7 +169,7 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
     Spoiler kernel([tensor, byte](Op::Inputs& inputs) {
       (inputs.*tensor).bytes[static_cast<std::size_t>(byte)] ^= std::byte{0x40};
     });
-    EXPECT_EQ(examine(c, kernel).verdict, Verdict::nonconformant_structural);
+    EXPECT_EQ(judge_case(c, kernel).verdict, Verdict::nonconformant_structural);
   }
 }
 
@@ -180,7 +180,7 @@ TEST(Cascade, SeesATensorThatAForwardReplaced) {
     maximum.strides[1] = spec::statistics_replicas;
     maximum.strides[2] = spec::statistics_replicas * maximum.shape[1];
   });
-  const CaseReport report = examine(cases(1).front(), kernel);
+  const CaseReport report = judge_case(cases(1).front(), kernel);
   EXPECT_TRUE(std::ranges::any_of(report.findings, [](const Finding& finding) {
     return finding.text == "the forward changed softmax_max outside its view, or replaced it";
   }));

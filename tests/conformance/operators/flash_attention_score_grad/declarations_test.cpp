@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "flash_attention_score_grad/kernel/kernel.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -55,7 +55,7 @@ int told(spec::Implementation<Op>& kernel, DType dtype) {
   int count = 0;
   for (const auto& c : conformance::hand_made_cases<Op>("legal")) {
     if (c.problem.dtype != dtype) continue;
-    const CaseReport report = conformance::examine(c, kernel);
+    const CaseReport report = conformance::judge_case(c, kernel);
     if (conformance::contribution(report.verdict) == ExitCode::nonconformant) ++count;
   }
   return count;
@@ -110,8 +110,8 @@ TEST(Declarations, ConstantsOfTheFusedFormAreNoMatterOfChance) {
   c.problem.head_dim = c.problem.head_dim_v = 64;
   c.problem.scale_value = 0.09;
   for (c.seed = 1; c.seed <= 3; ++c.seed) {
-    conformance::Examination<Op> examination(c, make_inputs(c));
-    const CaseReport report = conformance::examine(examination, right);
+    conformance::PreparedCase<Op> prepared(c, make_inputs(c));
+    const CaseReport report = conformance::judge_case(prepared, right);
     EXPECT_NE(conformance::contribution(report.verdict), ExitCode::nonconformant) << c.seed;
     for (const auto& tensor : report.tensors)
       EXPECT_GT(tensor.rms, 0.1) << tensor.name << ": R still means something";

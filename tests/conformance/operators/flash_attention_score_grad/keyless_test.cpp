@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/mutant.hpp"
@@ -47,9 +47,9 @@ TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
   for (const Track track : {Track::bound, Track::exact}) {
     std::set<std::pair<double, double>> kinds;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-      Examination<Op> examination(keyless_case(track, seed));
-      kinds.merge(keyless_statistics(examination.inputs(numerics)));
-      EXPECT_EQ(examine(examination, *kernel).verdict, Verdict::conforms) << seed;
+      PreparedCase<Op> prepared(keyless_case(track, seed));
+      kinds.merge(keyless_statistics(prepared.inputs(numerics)));
+      EXPECT_EQ(judge_case(prepared, *kernel).verdict, Verdict::conforms) << seed;
     }
     EXPECT_EQ(kinds, (std::set<std::pair<double, double>>{{0, 0}, {-largest, largest}}));
   }
@@ -62,7 +62,7 @@ TEST(Keyless, AQuotientByTheSumOfNoKeysIsCaught) {
   const auto kernel = found->make();
   std::set<Verdict> verdicts;
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
-    verdicts.insert(examine(keyless_case(Track::bound, seed), *kernel).verdict);
+    verdicts.insert(judge_case(keyless_case(Track::bound, seed), *kernel).verdict);
   EXPECT_EQ(verdicts, (std::set{Verdict::conforms, Verdict::nonconformant_structural}));
 }
 

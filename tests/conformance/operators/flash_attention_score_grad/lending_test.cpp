@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/fixtures/record.hpp"
@@ -54,18 +54,18 @@ Case<Op> case_of(std::int64_t batch, Track track) {
 }
 
 /// Small inputs are lent as a copy, large ones themselves, and are made again.
-TEST(Lending, WhatAKernelDoesToInputsSpoilsNoLaterKernelsExamination) {
+TEST(Lending, WhatAKernelDoesToInputsSpoilsNoLaterKernelsJudgement) {
   for (const std::int64_t batch : {1, 12})
     for (const Track track : {Track::bound, Track::exact}) {
-      Examination<Op> examination(case_of(batch, track));
+      PreparedCase<Op> prepared(case_of(batch, track));
       Meddler meddling(true), healthy(false);
-      const spec::Numerics numerics = healthy.numerics(examination.examined().problem);
-      const std::string drawn = fixtures::digest(examination.inputs(numerics).key);
-      const CaseReport report = examine(examination, meddling);
+      const spec::Numerics numerics = healthy.numerics(prepared.judged_case().problem);
+      const std::string drawn = fixtures::digest(prepared.inputs(numerics).key);
+      const CaseReport report = judge_case(prepared, meddling);
       EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
       EXPECT_EQ(report.verdict.evidence, "the input key was modified");
-      EXPECT_EQ(fixtures::digest(examination.inputs(numerics).key), drawn) << batch;
-      EXPECT_EQ(examine(examination, healthy).verdict, Verdict::conforms) << batch;
+      EXPECT_EQ(fixtures::digest(prepared.inputs(numerics).key), drawn) << batch;
+      EXPECT_EQ(judge_case(prepared, healthy).verdict, Verdict::conforms) << batch;
     }
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 
@@ -68,7 +68,7 @@ TEST(Machines, AllArriveAtTheSameBits) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const Recorded& one : recorded) {
     SCOPED_TRACE(one.line);
-    const CaseReport report = examine(parsed(one.line), *kernel);
+    const CaseReport report = judge_case(parsed(one.line), *kernel);
     EXPECT_EQ(report.verdict, one.verdict);
     EXPECT_EQ((std::map(report.digests.begin(), report.digests.end())), one.digests);
   }

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "../../told.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/mutant.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "judge/relations/examination.hpp"
+#include "judge/relations/prepared_relation.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 #include "plan/hand_made_cases.hpp"
 
@@ -77,9 +77,9 @@ TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
   const std::vector<Mutant> kernels = healthy_mutants();
   for (std::size_t turn = 0; turn < own.size(); ++turn) {
-    RelationExamination examination(own[turn]);
+    PreparedRelation prepared(own[turn]);
     for (std::size_t k = turn; k < kernels.size(); k += own.size()) {
-      const CaseReport report = examination.examine(*kernels[k].make());
+      const CaseReport report = prepared.judge_case(*kernels[k].make());
       const bool may_not_apply =
           kernels[k].name.starts_with("own_") || kernels[k].name == "log_sum_exp";
       EXPECT_TRUE(report.verdict == Verdict::conforms ||
@@ -94,7 +94,7 @@ TEST_P(EveryRelation, HoldsForOurKernel) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::uint64_t seed : {1, 1000})
     for (const FlashCase& c : cases(seed)) {
-      const CaseReport report = RelationExamination(c).examine(*kernel);
+      const CaseReport report = PreparedRelation(c).judge_case(*kernel);
       EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
     }
 }
@@ -106,7 +106,7 @@ TEST_P(EveryRelation, CatchesItsBug) {
   ASSERT_NE(mutant, mutants.end()) << name;
   std::set<std::string> rules;
   for (const FlashCase& c : cases(1)) {
-    const CaseReport report = RelationExamination(c).examine(*mutant->make());
+    const CaseReport report = PreparedRelation(c).judge_case(*mutant->make());
     if (contribution(report.verdict) != ExitCode::nonconformant) continue;
     for (const Finding& finding : report.findings) rules.insert(finding.rule);
     if (rules.contains("relation")) return;
@@ -142,16 +142,16 @@ TEST(Relations, SayNothingOutsideTheirDomain) {
               .track = Track::relation};
   for (const char* name : {"split_heads", "zero_dy"}) {
     c.relation = name;
-    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << name;
+    EXPECT_EQ(judge_case(c, *kernel).verdict, Verdict::conforms) << name;
   }
   for (const char* name :
        {"cut_queries", "shift_value", "shift_scores", "write_mask", "unused_drop_mask",
         "scale_bias", "concatenate_rope", "statistics_order"}) {
     c.relation = name;
-    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::not_applicable) << name;
+    EXPECT_EQ(judge_case(c, *kernel).verdict, Verdict::not_applicable) << name;
   }
   c.relation = "unknown";
-  EXPECT_EQ(examine(c, *kernel).verdict, Verdict::tool_failure);
+  EXPECT_EQ(judge_case(c, *kernel).verdict, Verdict::tool_failure);
 }
 
 TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
@@ -159,7 +159,7 @@ TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
   FlashCase c{.problem = {}, .track = Track::relation};
   for (const char* name : {"split_heads", "repeat_heads", "split_batch", "layouts"}) {
     c.relation = name;
-    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::vacuous) << name;
+    EXPECT_EQ(judge_case(c, *kernel).verdict, Verdict::vacuous) << name;
   }
 }
 
@@ -178,7 +178,7 @@ TEST(Relations, OfSequencesHoldForEqualLengths) {
                 .entry_point = spec::FlashEntryPoint::u1,
                 .track = Track::relation};
     c.relation = "sequences_alone";
-    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << mode;
+    EXPECT_EQ(judge_case(c, *kernel).verdict, Verdict::conforms) << mode;
   }
 }
 

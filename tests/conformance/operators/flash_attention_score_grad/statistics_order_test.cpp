@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/mutants/mutant.hpp"
@@ -78,7 +78,7 @@ std::unique_ptr<spec::Implementation<Op>> mutant(const std::string& name) {
 }
 
 CaseReport report_of(const FlashCase& c, const std::string& name) {
-  return conformance::examine(c, *mutant(name));
+  return conformance::judge_case(c, *mutant(name));
 }
 
 bool is_wrong(const CaseReport& report) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "../../told.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/exactness.hpp"
@@ -38,7 +38,7 @@ TEST(CompressExactCaseCases, EveryOrderIsBitExact) {
            {SumOrder::ascending, SumOrder::shuffled, SumOrder::pairwise, SumOrder::windows})
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
           CompressKernel kernel(testing::healthy_plan(order));
-          const CaseReport report = examine(exact_case_case(track, dtype, seed), kernel);
+          const CaseReport report = judge_case(exact_case_case(track, dtype, seed), kernel);
           EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
         }
 }
@@ -95,7 +95,7 @@ TEST(CompressExactCaseCases, EveryDeclaredProfileIsBitExact) {
   for (const Declared& declared : declared_kernels())
     for (const Track track : {Track::exact, Track::exact_staged}) {
       CompressKernel kernel(declared.plan, declared.numerics);
-      const CaseReport report = examine(exact_case_case(track, DType::bf16, 2), kernel);
+      const CaseReport report = judge_case(exact_case_case(track, DType::bf16, 2), kernel);
       const bool is_open =
           track == Track::exact_staged && declared.numerics.partials == DType::bf16;
       EXPECT_EQ(report.verdict, is_open ? Verdict::not_applicable : Verdict::conforms)
@@ -109,7 +109,7 @@ TEST(CompressExactCaseCases, TheCastsModeShows) {
       CompressPlan plan = testing::healthy_plan();
       plan.cast = testing::to_bf16_away, plan.half_cast = testing::to_fp16_away;
       CompressKernel kernel(plan);
-      const CaseReport report = examine(exact_case_case(track, dtype, 4), kernel);
+      const CaseReport report = judge_case(exact_case_case(track, dtype, 4), kernel);
       EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << report.command_line;
     }
 }
@@ -119,8 +119,9 @@ TEST(CompressExactCaseCases, UndeclaredStagingShowsOnTheSecondTrack) {
     CompressPlan plan = testing::healthy_plan();
     plan.stage = dtype == DType::fp16 ? testing::to_fp16 : testing::to_bf16;
     CompressKernel kernel(plan);
-    EXPECT_EQ(examine(exact_case_case(Track::exact, dtype, 4), kernel).verdict, Verdict::conforms);
-    EXPECT_EQ(examine(exact_case_case(Track::exact_staged, dtype, 4), kernel).verdict,
+    EXPECT_EQ(judge_case(exact_case_case(Track::exact, dtype, 4), kernel).verdict,
+              Verdict::conforms);
+    EXPECT_EQ(judge_case(exact_case_case(Track::exact_staged, dtype, 4), kernel).verdict,
               Verdict::nonconformant_structural);
   }
 }
@@ -137,7 +138,7 @@ TEST(CompressExactCaseCases, SimpleBugsShow) {
   for (const CompressPlan& plan : {once, dropped, late, channel})
     for (const Track track : {Track::exact, Track::exact_staged}) {
       CompressKernel kernel(plan);
-      EXPECT_EQ(examine(exact_case_case(track, DType::bf16, 5), kernel).verdict,
+      EXPECT_EQ(judge_case(exact_case_case(track, DType::bf16, 5), kernel).verdict,
                 Verdict::nonconformant_structural);
     }
 }
@@ -168,7 +169,7 @@ TEST(CompressExactCaseCases, LongSumsThinOutAndStayExact) {
   compress::set_lengths(c.problem, {3000});
   CompressKernel kernel(testing::healthy_plan(SumOrder::shuffled));
   c.rows = 16;
-  const CaseReport report = examine(c, kernel);
+  const CaseReport report = judge_case(c, kernel);
   EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
 }
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "judge/relations/examination.hpp"
+#include "judge/relations/prepared_relation.hpp"
 #include "kernel.hpp"
 #include "plan/hand_made_cases.hpp"
 
@@ -36,7 +36,7 @@ TEST(CompressRelations, HealthyKernelsFulfilAllOfThem) {
   for (const SumOrder order : {SumOrder::ascending, SumOrder::windows}) {
     CompressKernel kernel(testing::healthy_plan(order));
     for (const CompressCase& c : all_cases()) {
-      const CaseReport report = examine(c, kernel);
+      const CaseReport report = judge_case(c, kernel);
       EXPECT_EQ(report.verdict, Verdict::conforms)
           << report.command_line << (report.findings.empty() ? "" : report.findings[0].text);
       EXPECT_TRUE(report.value_case);
@@ -47,7 +47,7 @@ TEST(CompressRelations, HealthyKernelsFulfilAllOfThem) {
 TEST(CompressRelations, AKernelOfAnyOrderFulfilsThemToo) {
   CompressKernel kernel(testing::healthy_plan(SumOrder::shuffled), {.order = spec::Order::any});
   for (const CompressCase& c : all_cases())
-    EXPECT_EQ(examine(c, kernel).verdict, Verdict::conforms) << command_line(c);
+    EXPECT_EQ(judge_case(c, kernel).verdict, Verdict::conforms) << command_line(c);
 }
 
 /// What a kernel gets wrong: in its sums, with what it reads, or with what it wrote.
@@ -206,7 +206,7 @@ TEST_P(EveryCompressRelation, ShowsAFault) {
   Faulty kernel(fault->second());
   bool shown = false;
   for (const CompressCase& c : cases_of(GetParam()->name))
-    shown |= contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+    shown |= contribution(judge_case(c, kernel).verdict) == ExitCode::nonconformant;
   EXPECT_TRUE(shown);
 }
 
@@ -219,7 +219,7 @@ std::set<std::string> broken_by(const Fault& fault) {
   Faulty kernel(fault);
   std::set<std::string> names;
   for (const CompressCase& c : all_cases())
-    if (contribution(examine(c, kernel).verdict) == ExitCode::nonconformant)
+    if (contribution(judge_case(c, kernel).verdict) == ExitCode::nonconformant)
       names.insert(c.relation);
   return names;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../told.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
@@ -135,7 +135,7 @@ TEST(SelectedExactCase, ARoundingThatIsNotTheDeclaredOneIsCaught) {
   mutants::selected::Kernel kernel("undeclared", away, even);
   bool caught = false;
   for (const Case<Op>& c : hand_made_cases<Op>("exact"))
-    caught |= examine(c, kernel).verdict == Verdict::nonconformant_structural;
+    caught |= judge_case(c, kernel).verdict == Verdict::nonconformant_structural;
   EXPECT_TRUE(caught);
 }
 

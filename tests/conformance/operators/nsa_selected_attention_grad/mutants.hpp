@@ -30,7 +30,7 @@ inline std::unique_ptr<spec::Implementation<Op>> kernel(std::string_view name) {
 }
 
 inline CaseReport judged(const Case<Op>& c, std::string_view name) {
-  return examine(c, *kernel(name));
+  return judge_case(c, *kernel(name));
 }
 
 /// The healthy kernels by turns.

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "../../told.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
-#include "judge/relations/examination.hpp"
+#include "judge/relations/prepared_relation.hpp"
 #include "mutants.hpp"
 #include "plan/hand_made_cases.hpp"
 
@@ -47,7 +47,7 @@ TEST_P(EverySelectedRelation, HoldsForHealthyKernels) {
 TEST_P(EverySelectedRelation, HoldsForOurKernel) {
   const auto kernel = optimized::nsa_selected_attention_grad(device::a2());
   for (const SelectedCase& c : cases_of(GetParam()->name)) {
-    const CaseReport report = examine(c, *kernel);
+    const CaseReport report = judge_case(c, *kernel);
     EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   }
 }
@@ -83,7 +83,7 @@ TEST_P(EverySelectedRelation, ShowsAFault) {
   const auto kernel = testing::selected::kernel(fault->second);
   bool shown = false;
   for (const SelectedCase& c : cases_of(GetParam()->name))
-    shown |= contribution(examine(c, *kernel).verdict) == ExitCode::nonconformant;
+    shown |= contribution(judge_case(c, *kernel).verdict) == ExitCode::nonconformant;
   EXPECT_TRUE(shown);
 }
 

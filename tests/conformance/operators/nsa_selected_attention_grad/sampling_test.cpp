@@ -6,7 +6,7 @@
 
 #include "../../plan/sample_checks.hpp"
 #include "../../told.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/plan/formula_fields.hpp"

@@ -3,22 +3,22 @@
 #include <memory>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/implementation.hpp"
 
 namespace assay::conformance {
 
 /// One case of one kernel in three steps: call, judge, conclude. Each is taken once, in this order,
-/// so the judge can work on a case while the kernel runs the next one. With an examination made for
-/// this case alone, references are computed in `judge`.
+/// so the judge can work on a case while the kernel runs the next one. With a prepared case made
+/// for this case alone, references are computed in `judge`.
 template <class Op>
 class CaseInSteps {
  public:
   /// `made`, if there is one, was made of this case ahead, and its time counts as the case's.
-  explicit CaseInSteps(Case<Op> c, std::unique_ptr<Examination<Op>> made = nullptr);
-  /// The same, with an examination that serves other kernels, too, and outlives this.
-  explicit CaseInSteps(Examination<Op>& examination);
+  explicit CaseInSteps(Case<Op> c, std::unique_ptr<PreparedCase<Op>> made = nullptr);
+  /// The same, with a prepared case that serves other kernels, too, and outlives this.
+  explicit CaseInSteps(PreparedCase<Op>& prepared);
   ~CaseInSteps();
   CaseInSteps(CaseInSteps&&) noexcept;
 

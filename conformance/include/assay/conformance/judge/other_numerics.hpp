@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/passes_on.hpp"
 
@@ -104,7 +104,7 @@ class NumericsSearch {
   bool conforms(const Case<Op>& c, const OtherNumerics& other, bool is_offered,
                 double& share) const {
     DeclaredOtherwise<Op> otherwise(kernel_, other);
-    const CaseReport report = examine(c, otherwise);
+    const CaseReport report = judge_case(c, otherwise);
     share = std::max(share, largest_share(report));
     return report.value_case ? contribution(report.verdict) == ExitCode::conformant : !is_offered;
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/spec/layout.hpp"
 
 namespace assay::conformance {

@@ -38,7 +38,9 @@ AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScor
                                              std::optional<spec::Tensor> atten_mask,
                                              ExactPart part = ExactPart::all);
 
+namespace attention {}  // namespace attention
 namespace flash {
+using namespace attention;
 class Basis;
 struct RelationParts;
 }  // namespace flash
@@ -106,7 +108,7 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static Intermediates intermediates(const Op::Problem& problem, const Op::Inputs& inputs);
 
   static std::vector<RelationText> relations();
-  static CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
+  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };
 
 }  // namespace assay::conformance

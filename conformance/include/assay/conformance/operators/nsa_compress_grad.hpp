@@ -65,7 +65,7 @@ struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
                             CaseReport& report);
 
   static std::vector<RelationText> relations();
-  static CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
+  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };
 
 }  // namespace assay::conformance

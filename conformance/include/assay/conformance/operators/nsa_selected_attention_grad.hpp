@@ -88,7 +88,7 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   static Intermediates intermediates(const Op::Problem& problem, const Op::Inputs& inputs);
 
   static std::vector<RelationText> relations();
-  static CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
+  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };
 
 }  // namespace assay::conformance

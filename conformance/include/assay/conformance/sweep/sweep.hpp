@@ -13,7 +13,7 @@
 
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/judge/case_in_steps.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/implementation.hpp"
@@ -111,7 +111,7 @@ class Sweep {
   template <class Op>
   SweptCase<Op> call(std::span<const Case<Op>> cases, std::size_t place,
                      spec::Implementation<Op>& kernel,
-                     std::unique_ptr<Examination<Op>> made = nullptr);
+                     std::unique_ptr<PreparedCase<Op>> made = nullptr);
   /// Finishes a case and reports it to the listeners, in the order of the calls; does nothing after
   /// the sweep has ended. `kernel` serves repeated calls. If `fresh` is set, a failing case runs
   /// again on a new instance. If it does not fail every time, a finding says how often it fails, or

@@ -1,4 +1,4 @@
-#include "judge/judging.hpp"
+#include "judge/decide.hpp"
 
 #include <algorithm>
 #include <cmath>

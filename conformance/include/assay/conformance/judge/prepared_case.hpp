@@ -23,22 +23,22 @@ struct Expected {
 };
 
 /// What a kernel is given: a copy of the inputs, so that one that writes into it spoils no later
-/// one's examination; or, where they are large and can be made again, the inputs themselves.
+/// one's judgement; or, where they are large and can be made again, the inputs themselves.
 enum class Lending : std::uint8_t { copy, themselves };
 
 /// Everything that judging one value case needs and that no implementation influences. Made once,
 /// it judges any number of outputs.
 template <class Op>
-class Examination {
+class PreparedCase {
  public:
-  explicit Examination(Case<Op> c);
+  explicit PreparedCase(Case<Op> c);
   /// Of a case of track bound whose tensors come from elsewhere: no row is asked of the definition
   /// only to see that it agrees, which would cost more than all the rest.
-  Examination(Case<Op> c, typename Op::Inputs inputs);
-  ~Examination();
-  Examination(Examination&&) noexcept;
+  PreparedCase(Case<Op> c, typename Op::Inputs inputs);
+  ~PreparedCase();
+  PreparedCase(PreparedCase&&) noexcept;
 
-  const Case<Op>& examined() const;
+  const Case<Op>& judged_case() const;
   /// Makes ahead the inputs of a kernel with these numerics. Errors: NoExactCase.
   void prepare(const spec::Numerics& numerics);
   /// Seconds that making it and `prepare` took.
@@ -69,9 +69,9 @@ CaseReport blank_report(const Case<Op>& c);
 /// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards,
 /// determinism as declared, confirmation of statistical failures on fresh seeds.
 template <class Op>
-CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation);
-/// The same with an examination made before (its case is examined).
+CaseReport judge_case(const Case<Op>& c, spec::Implementation<Op>& implementation);
+/// The same with a prepared case made before (its case is judged).
 template <class Op>
-CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& implementation);
+CaseReport judge_case(PreparedCase<Op>& prepared, spec::Implementation<Op>& implementation);
 
 }  // namespace assay::conformance

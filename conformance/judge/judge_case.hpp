@@ -8,11 +8,11 @@
 
 #include "assay/conformance/judge/case_in_steps.hpp"
 #include "assay/conformance/judge/exact.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/record.hpp"
 #include "judge/readings.hpp"
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 namespace detail {
@@ -80,7 +80,7 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
 
 /// A call that breaks a requirement: only phase 1 is asked.
 template <class Op>
-CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const spec::Call<Op> call = call_of(c);  // refuses what breaks no requirement
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
@@ -177,18 +177,18 @@ struct Answers {
 /// null.
 /// Errors: NoExactCase; spec::ImplementationFault.
 template <class Op>
-Answers<Op> answers_of(Examination<Op>& examination, spec::Implementation<Op>& kernel,
+Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
                        const spec::Numerics* reading) {
-  const Case<Op>& c = examination.examined();
+  const Case<Op>& c = prepared.judged_case();
   Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
-  const Asked<Op> given(c, examination.inputs(answers.numerics),
+  const Asked<Op> given(c, prepared.inputs(answers.numerics),
                         reading != nullptr ? *reading : answers.numerics);
-  answers.run = run_once(given.asked(), given.inputs(), kernel, examination.lending());
+  answers.run = run_once(given.asked(), given.inputs(), kernel, prepared.lending());
   answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
   if (given.is_moved() && reading == nullptr)
     answers.place = Suite<Op>::place_of_inputs(given.asked().problem);
   if (answers.run.failure) {
-    if (answers.run.changed_inputs && !given.is_moved()) examination.make_again();
+    if (answers.run.changed_inputs && !given.is_moved()) prepared.make_again();
   } else if (answers.numerics.order == spec::Order::fixed) {
     answers.second = run_again(given.asked(), given.inputs(), kernel, answers.run.outputs);
   }
@@ -197,10 +197,10 @@ Answers<Op> answers_of(Examination<Op>& examination, spec::Implementation<Op>& k
 
 /// The judgement of the answers, without confirmation.
 template <class Op>
-CaseReport judged(Examination<Op>& examination, Answers<Op> answers) {
+CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   Run<Op>& run = answers.run;
-  CaseReport report = run.failure ? blank_report(examination.examined())
-                                  : examination.judge(run.outputs, answers.numerics);
+  CaseReport report = run.failure ? blank_report(prepared.judged_case())
+                                  : prepared.judge(run.outputs, answers.numerics);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = std::move(answers.metrics);
@@ -218,9 +218,9 @@ CaseReport judged(Examination<Op>& examination, Answers<Op> answers) {
 }
 
 template <class Op>
-CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel,
-                          const spec::Numerics* reading) {
-  return judged(examination, answers_of(examination, kernel, reading));
+CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
+                        const spec::Numerics* reading) {
+  return judged(prepared, answers_of(prepared, kernel, reading));
 }
 
 /// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If
@@ -235,8 +235,8 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
-    Examination<Op> again(fresh);
-    const CaseReport repeated = examine_values(again, kernel, reading);
+    PreparedCase<Op> again(fresh);
+    const CaseReport repeated = judge_values(again, kernel, reading);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
       return add_note(report, "note",
                       "the fresh seed " + std::to_string(fresh.seed) +
@@ -307,11 +307,11 @@ CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
 
 /// The numbers of a case whose call phase 1 accepted, if disputed inputs lie as `reading` declares.
 template <class Op>
-CaseReport examine_reading(Examination<Op>& examination, spec::Implementation<Op>& kernel,
-                           const spec::Numerics& reading) {
-  const Case<Op>& c = examination.examined();
+CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
+                         const spec::Numerics& reading) {
+  const Case<Op>& c = prepared.judged_case();
   try {
-    return confirmed(c, kernel, &reading, examine_values(examination, kernel, &reading));
+    return confirmed(c, kernel, &reading, judge_values(prepared, kernel, &reading));
   } catch (const std::exception&) {
     return report_of_exception(c);
   }
@@ -351,15 +351,15 @@ void add_accepted(const Case<Op>& c, CaseReport& report) {
 }  // namespace detail
 
 template <class Op>
-CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
-  CaseInSteps<Op> steps(examination);
+CaseReport judge_case(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel) {
+  CaseInSteps<Op> steps(prepared);
   steps.call(kernel);
   steps.judge();
   return steps.conclude(kernel);
 }
 
 template <class Op>
-CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+CaseReport judge_case(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   CaseInSteps<Op> steps(c);
   steps.call(kernel);
   steps.judge();

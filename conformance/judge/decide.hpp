@@ -8,8 +8,8 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/exact.hpp"
-#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/conformance/result/decision.hpp"
 #include "assay/spec/layout.hpp"

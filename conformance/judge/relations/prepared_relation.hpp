@@ -83,18 +83,18 @@ Decision compare_runs(std::string_view sentence, const typename Op::Problem& pro
 /// The runs of one case, and what kernels may make of them. Made once, it judges any number of
 /// kernels.
 template <class Op>
-class RelationExamination {
+class PreparedRelation {
   using Kernel = spec::Implementation<Op>;
   using Parts = RelationParts<Op>;
 
  public:
   /// Errors: std::invalid_argument for an unknown relation.
-  explicit RelationExamination(Case<Op> c)
-      : examined_(std::move(c)), relation_(&relation_of<Op>(examined_.relation)) {
-    if (!relation_->applies(examined_.problem)) return;
-    const typename Op::Inputs inputs = make_inputs(examined_);
-    experiment_ = relation_->prepare({.problem = examined_.problem,
-                                      .rows = Parts::rows_of(examined_.problem, inputs),
+  explicit PreparedRelation(Case<Op> c)
+      : case_(std::move(c)), relation_(&relation_of<Op>(case_.relation)) {
+    if (!relation_->applies(case_.problem)) return;
+    const typename Op::Inputs inputs = make_inputs(case_);
+    experiment_ = relation_->prepare({.problem = case_.problem,
+                                      .rows = Parts::rows_of(case_.problem, inputs),
                                       .side = Parts::side_of(inputs)});
     runs_.push_back(run_of(experiment_->base));
     for (const Trial<Op>& variant : experiment_->variants) runs_.push_back(run_of(variant));
@@ -102,10 +102,10 @@ class RelationExamination {
 
   /// Runs the kernel and compares. The report tells the largest difference as a share of the
   /// tolerance.
-  CaseReport examine(Kernel& kernel) {
+  CaseReport judge_case(Kernel& kernel) {
     return read_otherwise(
-        examined_, kernel, examine_reading(kernel, nullptr),
-        [&](const spec::Numerics& reading) { return examine_reading(kernel, &reading); });
+        case_, kernel, judge_reading(kernel, nullptr),
+        [&](const spec::Numerics& reading) { return judge_reading(kernel, &reading); });
   }
 
  private:
@@ -116,7 +116,7 @@ class RelationExamination {
   };
 
   Prepared run_of(const Trial<Op>& trial) const {
-    return {case_of(trial, examined_), inputs_of(trial)};
+    return {case_of(trial, case_), inputs_of(trial)};
   }
 
   /// Disputed inputs lie as `reading` declares it.
@@ -127,11 +127,11 @@ class RelationExamination {
   }
 
   /// Without a reading it is what the kernel declares.
-  CaseReport examine_reading(Kernel& kernel, const spec::Numerics* reading) {
-    return related(examined_, kernel, [&](const Case<Op>& c, CaseReport& report) {
+  CaseReport judge_reading(Kernel& kernel, const spec::Numerics* reading) {
+    return related(case_, kernel, [&](const Case<Op>& c, CaseReport& report) {
       if (!experiment_) return outside(relation_->domain, report);
-      if (c.seed == examined_.seed) return judge_once(kernel, reading, report);
-      return RelationExamination(c).judge_once(kernel, reading, report);
+      if (c.seed == case_.seed) return judge_once(kernel, reading, report);
+      return PreparedRelation(c).judge_once(kernel, reading, report);
     });
   }
 
@@ -161,10 +161,10 @@ class RelationExamination {
       add_note(report, "note", text);
       return Decision(rule, text);
     };
-    const spec::Numerics numerics = kernel.numerics(examined_.problem);
+    const spec::Numerics numerics = kernel.numerics(case_.problem);
     const bool exact =
         relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed;
-    if (!exact && Parts::cost_of_bounds(examined_.problem) > most_bounded)
+    if (!exact && Parts::cost_of_bounds(case_.problem) > most_bounded)
       return does_not_apply(
           Rule::domain, "so long a run is compared bit by bit alone, which needs a fixed order");
     const spec::Numerics& read = reading != nullptr ? *reading : numerics;
@@ -178,7 +178,7 @@ class RelationExamination {
                             "the numerics need it");
     Decision decision = experiment_->compare
                             ? experiment_->compare(actual, *limits, relation_->sentence, report)
-                            : compare_runs<Op>(relation_->sentence, examined_.problem, actual,
+                            : compare_runs<Op>(relation_->sentence, case_.problem, actual,
                                                experiment_->combine(outputs), limits, report);
     if (decision != Verdict::conforms || outputs.empty()) return decision;
     return decision_of({.are_one_run = std::ranges::all_of(
@@ -188,7 +188,7 @@ class RelationExamination {
                        report);
   }
 
-  Case<Op> examined_;
+  Case<Op> case_;
   const Relation<Op>* relation_;
   std::optional<Experiment<Op>> experiment_;  ///< nothing where the relation does not hold
   std::vector<Prepared> runs_;                ///< of the base and of the variants

@@ -11,9 +11,9 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/result/sentences.hpp"
+#include "judge/decide.hpp"
 #include "judge/elements/error_map.hpp"
 #include "judge/elements/failure_pattern.hpp"
-#include "judge/judging.hpp"
 
 namespace assay::conformance {
 namespace {

@@ -1,4 +1,4 @@
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 

@@ -36,14 +36,14 @@ CompressCase case_of(const std::string& words) {
 constexpr const char* small_case =
     "--lengths=0,75,20,64 --heads=2 --compress_block_size=48 --dtype=fp16";
 
-TEST(CompressExamination, HealthyKernelConformsOnEveryTrack) {
+TEST(CompressJudgement, HealthyKernelConformsOnEveryTrack) {
   for (const std::string track : {"bound", "exact", "exact_staged"})
     for (const std::string dtype : {"fp16", "bf16"})
       for (const std::string views : {"", " --inputs=padded --outputs=transposed"}) {
         const CompressCase c = case_of("--lengths=0,75,20,64 --heads=2 --compress_block_size=48" +
                                        views + " --dtype=" + dtype + " --track=" + track);
         CompressKernel kernel(testing::healthy_plan(SumOrder::pairwise));
-        const CaseReport report = examine(c, kernel);
+        const CaseReport report = judge_case(c, kernel);
         EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
         ASSERT_EQ(report.tensors.size(), 2u);
         for (const TensorReport& tensor : report.tensors)
@@ -72,7 +72,7 @@ class ProductsInBf16 final : public spec::PassesOn<CompressOp> {
 };
 
 /// 40 failing cases. That of the last ones is among the cases that are tried first in no search.
-TEST(CompressExamination, OtherNumericsAreSaidOfNineteenInTwentyFailingCases) {
+TEST(CompressJudgement, OtherNumericsAreSaidOfNineteenInTwentyFailingCases) {
   ProductsInBf16 kernel;
   const CompressCase small = case_of("--lengths=75,20,64 --heads=2 --dtype=bf16");
   for (const auto& [with_bug, are_said] : {std::pair{2u, true}, std::pair{3u, false}}) {
@@ -89,11 +89,11 @@ TEST(CompressExamination, OtherNumericsAreSaidOfNineteenInTwentyFailingCases) {
   }
 }
 
-TEST(CompressExamination, FindingsNameHeadAndRowOfTheWeight) {
+TEST(CompressJudgement, FindingsNameHeadAndRowOfTheWeight) {
   CompressPlan plan = testing::healthy_plan();
   plan.weight_factor = 1.25;
   CompressKernel kernel(plan);
-  const CaseReport report = examine(case_of(small_case), kernel);
+  const CaseReport report = judge_case(case_of(small_case), kernel);
   EXPECT_EQ(report.verdict, Verdict::nonconformant_proven);
   ASSERT_GE(report.findings.size(), 2u);
   EXPECT_NE(report.findings[0].text.find(
@@ -106,13 +106,13 @@ TEST(CompressExamination, FindingsNameHeadAndRowOfTheWeight) {
   EXPECT_LE(report.tensors[0].worst, 1);
 }
 
-TEST(CompressExamination, ReusedExaminationJudgesEveryProfile) {
-  Examination<CompressOp> examination(case_of("--track=exact_staged"));
+TEST(CompressJudgement, ReusedPreparedCaseJudgesEveryProfile) {
+  PreparedCase<CompressOp> prepared(case_of("--track=exact_staged"));
   for (const DType stage : {DType::fp32, DType::bf16}) {
     CompressPlan plan = testing::healthy_plan();
     if (stage == DType::bf16) plan.stage = testing::to_bf16;
     CompressKernel kernel(plan, {.stage = stage});
-    EXPECT_EQ(examine(examination, kernel).verdict, Verdict::conforms) << to_string(stage);
+    EXPECT_EQ(judge_case(prepared, kernel).verdict, Verdict::conforms) << to_string(stage);
   }
 }
 
@@ -179,10 +179,10 @@ class Moody final : public spec::Implementation<CompressOp> {
 };
 
 /// What is proven stays proven, and an order that is not kept is no better than conformant numbers.
-TEST(CompressExamination, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
+TEST(CompressJudgement, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
   const auto judged = [](double factor) {
     Moody kernel(factor);
-    const CaseReport report = examine(case_of(small_case), kernel);
+    const CaseReport report = judge_case(case_of(small_case), kernel);
     EXPECT_EQ(std::ranges::count(report.findings, "determinism", &Finding::rule), 1);
     return report.verdict;
   };
@@ -190,31 +190,31 @@ TEST(CompressExamination, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
   EXPECT_EQ(judged(1.25), Verdict::nonconformant_proven);
 }
 
-TEST(CompressExamination, StructureIsCheckedInEveryElement) {
+TEST(CompressJudgement, StructureIsCheckedInEveryElement) {
   // The last sequence has a tail of 11 tokens; of its rows only few are judged.
   const CompressCase c = case_of("--lengths=64,75 --rows=2 --inputs=padded --outputs=padded");
   for (const auto slip :
        {Careless::Slip::unwritten_tail, Careless::Slip::residue, Careless::Slip::beside_view,
         Careless::Slip::nan_weight, Careless::Slip::input}) {
     Careless kernel(slip);
-    const CaseReport report = examine(c, kernel);
+    const CaseReport report = judge_case(c, kernel);
     EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << static_cast<int>(slip);
   }
 }
 
-TEST(CompressExamination, LargeCasesAreCertifiedInPart) {
+TEST(CompressJudgement, LargeCasesAreCertifiedInPart) {
   const CompressCase c = case_of("--seq=4000 --heads=1 --head_dim=64 --rows=8 --batch=1");
   CompressKernel kernel(testing::healthy_plan());
-  const CaseReport report = examine(c, kernel);
+  const CaseReport report = judge_case(c, kernel);
   EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   EXPECT_EQ(report.tensors[0].rows_judged, 8);
   EXPECT_EQ(report.tensors[1].rows_judged, 8);
 }
 
-TEST(CompressExamination, ViolationsAreRefused) {
+TEST(CompressJudgement, ViolationsAreRefused) {
   CompressKernel kernel(testing::healthy_plan());
   for (const CompressCase& c : compress::violation_cases()) {
-    const CaseReport report = examine(c, kernel);
+    const CaseReport report = judge_case(c, kernel);
     EXPECT_TRUE(report.verdict == Verdict::rejected_as_specified ||
                 report.verdict == Verdict::not_applicable)
         << told(report);
@@ -236,24 +236,24 @@ class WithoutChecks final : public spec::Implementation<CompressOp> {
   void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
 };
 
-TEST(CompressExamination, NoCallOfPhase1SaysAnythingOfAKernelWithoutChecks) {
+TEST(CompressJudgement, NoCallOfPhase1SaysAnythingOfAKernelWithoutChecks) {
   CompressCase legal = case_of(small_case);
   legal.track = Track::arguments;
   WithoutChecks without;
-  const CaseReport report = examine(legal, without);
+  const CaseReport report = judge_case(legal, without);
   EXPECT_EQ(report.verdict, Verdict::not_applicable) << told(report);
   EXPECT_TRUE(report.accepted_requirements.empty());
   Unchecked accepting;  // offers to check, and finds nothing wrong
-  const CaseReport accepted = examine(legal, accepting);
+  const CaseReport accepted = judge_case(legal, accepting);
   EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
   EXPECT_FALSE(accepted.accepted_requirements.empty());
 }
 
-TEST(CompressExamination, AcceptedViolationsAreWrong) {
+TEST(CompressJudgement, AcceptedViolationsAreWrong) {
   Unchecked kernel;
   std::set<std::string> rows;
   for (const CompressCase& c : compress::violation_cases()) {
-    const CaseReport report = examine(c, kernel);
+    const CaseReport report = judge_case(c, kernel);
     if (report.verdict == Verdict::not_applicable) continue;
     EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << told(report);
     rows.insert(report.violated_requirement);
@@ -279,18 +279,18 @@ CompressCase violation_of(std::string_view row) {
   throw std::invalid_argument("no call breaks " + std::string(row));
 }
 
-TEST(CompressExamination, CodesThatNoPageDocumentsAreToldApart) {
+TEST(CompressJudgement, CodesThatNoPageDocumentsAreToldApart) {
   const CompressCase any = violation_of("NSAC-C16"), null_pointer = violation_of("NSAC-C02");
   for (const std::int32_t code : {161001, 161002, 361001, 561002, 561103}) {
     Refusing kernel(code);
     const bool documented = code < 200000;
-    const CaseReport report = examine(any, kernel);
+    const CaseReport report = judge_case(any, kernel);
     EXPECT_EQ(report.verdict,
               documented ? Verdict::rejected_as_specified : Verdict::rejected_other_code)
         << code;
     ASSERT_FALSE(report.findings.empty());
     EXPECT_NE(report.findings[0].text.find(std::to_string(code)), std::string::npos) << code;
-    EXPECT_EQ(examine(null_pointer, kernel).verdict,
+    EXPECT_EQ(judge_case(null_pointer, kernel).verdict,
               code == 161001 ? Verdict::rejected_as_specified : Verdict::rejected_wrongly)
         << code;
   }
@@ -310,19 +310,19 @@ class Escaping final : public spec::Implementation<CompressOp> {
   bool in_check_;
 };
 
-TEST(CompressExamination, WhateverEscapesIsACrash) {
+TEST(CompressJudgement, WhateverEscapesIsACrash) {
   const CompressCase relation = hand_made_cases<CompressOp>("relations").front(),
                      legal = case_of(small_case);
   for (const bool in_check : {true, false}) {
     Escaping kernel(in_check);
     for (const CompressCase& c : {legal, relation}) {
-      const CaseReport report = examine(c, kernel);
+      const CaseReport report = judge_case(c, kernel);
       EXPECT_EQ(report.verdict, Verdict::crash) << told(report);
       EXPECT_NE(told(report).find("no std::exception"), std::string::npos);
     }
   }
   Escaping kernel(true);
-  EXPECT_EQ(examine(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
+  EXPECT_EQ(judge_case(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
 }
 
 /// The judge cannot ask it any more, from one question on.
@@ -347,41 +347,41 @@ class OutOfReach final : public spec::Implementation<CompressOp> {
   From from_;
 };
 
-TEST(CompressExamination, WhatCannotBeAskedIsNotAccused) {
+TEST(CompressJudgement, WhatCannotBeAskedIsNotAccused) {
   using enum OutOfReach::From;
   const CompressCase relation = hand_made_cases<CompressOp>("relations").front(),
                      legal = case_of(small_case);
   for (const auto from : {check, numerics, run}) {
     OutOfReach kernel(from);
     for (const CompressCase& c : {legal, relation}) {
-      const CaseReport report = examine(c, kernel);
+      const CaseReport report = judge_case(c, kernel);
       EXPECT_EQ(report.verdict, Verdict::tool_failure) << told(report);
       EXPECT_NE(told(report).find("the judge failed: no process is left"), std::string::npos)
           << told(report);
     }
   }
   OutOfReach kernel(check);
-  EXPECT_EQ(examine(violation_of("NSAC-C16"), kernel).verdict, Verdict::tool_failure);
+  EXPECT_EQ(judge_case(violation_of("NSAC-C16"), kernel).verdict, Verdict::tool_failure);
 }
 
-TEST(CompressExamination, AViolationOfNoRowIsNoFaultOfTheKernel) {
+TEST(CompressJudgement, AViolationOfNoRowIsNoFaultOfTheKernel) {
   CompressCase c = case_of(small_case);
   c.track = Track::arguments;
   c.violate = "NSAC-C99:none";
   Unchecked kernel;
-  const CaseReport report = examine(c, kernel);
+  const CaseReport report = judge_case(c, kernel);
   EXPECT_EQ(report.verdict, Verdict::tool_failure);
   EXPECT_NE(told(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
       << told(report);
 }
 
-TEST(CompressExamination, FailuresShrinkToAFewWindows) {
+TEST(CompressJudgement, FailuresShrinkToAFewWindows) {
   const CompressCase c =
       case_of("--lengths=200,0,130,40,300 --heads=3 --head_dim=48 --compress_block_size=64");
   CompressPlan plan = testing::healthy_plan();
   plan.overlap = false;
   CompressKernel kernel(plan);
-  const auto judge = [&](const CompressCase& smaller) { return examine(smaller, kernel); };
+  const auto judge = [&](const CompressCase& smaller) { return judge_case(smaller, kernel); };
   const Shrunk<CompressOp> shrunk =
       shrink<CompressOp>(c, judge(c), judge, {.runs = 400, .seconds = 600});
   const Problem& p = shrunk.smallest.problem;
@@ -392,7 +392,7 @@ TEST(CompressExamination, FailuresShrinkToAFewWindows) {
   EXPECT_EQ(p.seq, 48);  // two windows
 }
 
-TEST(CompressExamination, RefusesWhatMakesNoCase) {
+TEST(CompressJudgement, RefusesWhatMakesNoCase) {
   const auto refused = [](const std::string& words) -> std::string {
     try {
       case_of(words);

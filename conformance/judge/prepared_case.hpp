@@ -12,14 +12,14 @@
 #include <utility>
 
 #include "assay/conformance/judge/exact.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/suite.hpp"
 #include "judge/basis.hpp"
 #include "judge/certainty.hpp"
+#include "judge/decide.hpp"
 #include "judge/elements/likeness.hpp"
-#include "judge/judging.hpp"
 #include "judge/parts_judge.hpp"
-#include "judge/running.hpp"
+#include "judge/run_kernel.hpp"
 
 namespace assay::conformance {
 
@@ -37,8 +37,8 @@ struct Prepared {
 };
 
 template <class Op>
-struct Examination<Op>::State {
-  Case<Op> examined;
+struct PreparedCase<Op>::State {
+  Case<Op> judged_case;
   std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
   /// Tracks exact and exact_staged: those of each numerics, made before anything exact is computed.
   std::list<std::pair<spec::Numerics, typename Op::Inputs>> exact_inputs;
@@ -48,7 +48,7 @@ struct Examination<Op>::State {
   std::list<Prepared<Op>> prepared;
 
   bool is_exact() const {
-    return examined.track == Track::exact || examined.track == Track::exact_staged;
+    return judged_case.track == Track::exact || judged_case.track == Track::exact_staged;
   }
   const typename Op::Inputs& inputs_of(const spec::Numerics& numerics);
   Prepared<Op>& prepare(const spec::Numerics& numerics);
@@ -71,61 +71,61 @@ concept MadeInParts = requires(Basis& basis, const TakePart& take) {
 };
 
 template <class Op>
-Examination<Op>::Examination(Case<Op> c) : state_(std::make_unique<State>()) {
+PreparedCase<Op>::PreparedCase(Case<Op> c) : state_(std::make_unique<State>()) {
   const auto start = std::chrono::steady_clock::now();
-  state_->examined = std::move(c);
-  if (state_->examined.track == Track::bound) state_->inputs = make_inputs(state_->examined);
+  state_->judged_case = std::move(c);
+  if (state_->judged_case.track == Track::bound) state_->inputs = make_inputs(state_->judged_case);
   state_->seconds = seconds_since(start);
 }
 template <class Op>
-Examination<Op>::Examination(Case<Op> c, typename Op::Inputs inputs)
+PreparedCase<Op>::PreparedCase(Case<Op> c, typename Op::Inputs inputs)
     : state_(std::make_unique<State>()) {
-  state_->examined = std::move(c);
+  state_->judged_case = std::move(c);
   state_->inputs = std::move(inputs);
   state_->comes_from_elsewhere = true;
 }
 template <class Op>
-Examination<Op>::~Examination() = default;
+PreparedCase<Op>::~PreparedCase() = default;
 template <class Op>
-Examination<Op>::Examination(Examination&&) noexcept = default;
+PreparedCase<Op>::PreparedCase(PreparedCase&&) noexcept = default;
 
 template <class Op>
-const Case<Op>& Examination<Op>::examined() const {
-  return state_->examined;
+const Case<Op>& PreparedCase<Op>::judged_case() const {
+  return state_->judged_case;
 }
 
 template <class Op>
-void Examination<Op>::prepare(const spec::Numerics& numerics) {
+void PreparedCase<Op>::prepare(const spec::Numerics& numerics) {
   const auto start = std::chrono::steady_clock::now();
   state_->inputs_of(numerics);
   state_->seconds += seconds_since(start);
 }
 template <class Op>
-double Examination<Op>::seconds() const {
+double PreparedCase<Op>::seconds() const {
   return state_->seconds;
 }
 
 /// Errors: std::logic_error where there are none.
 template <class Op>
-const typename Op::Inputs& Examination<Op>::State::inputs_of(const spec::Numerics& numerics) {
+const typename Op::Inputs& PreparedCase<Op>::State::inputs_of(const spec::Numerics& numerics) {
   if (inputs) return *inputs;
   if (!is_exact())
-    throw std::logic_error("a case of track " + std::string(spec::to_string(examined.track)) +
-                           " has no inputs of its own to be examined");
+    throw std::logic_error("a case of track " + std::string(spec::to_string(judged_case.track)) +
+                           " has no inputs of its own to be judged");
   for (const auto& [known, made] : exact_inputs)
     if (known == numerics) return made;
   return exact_inputs
       .emplace_back(numerics,
-                    std::move(Suite<Op>::exact(examined, numerics, ExactPart::inputs).inputs))
+                    std::move(Suite<Op>::exact(judged_case, numerics, ExactPart::inputs).inputs))
       .second;
 }
 
 template <class Op>
-Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
+Prepared<Op>& PreparedCase<Op>::State::prepare(const spec::Numerics& numerics) {
   for (Prepared<Op>& entry : prepared)
     if (entry.numerics == numerics) return entry;
   Prepared<Op>& entry = prepared.emplace_back(Prepared<Op>{
-      numerics, Arithmetic(numerics, examined.problem.dtype), {}, {}, {}, true, {}, {}});
+      numerics, Arithmetic(numerics, judged_case.problem.dtype), {}, {}, {}, true, {}, {}});
   try {
     if (is_exact())
       prepare_exact_case(entry);
@@ -140,9 +140,9 @@ Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
 }
 
 template <class Op>
-void Examination<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
-  entry.exact_case = Suite<Op>::exact(examined, entry.numerics, ExactPart::all);
-  entry.basis.emplace(examined, entry.exact_case->inputs, entry.arithmetic);
+void PreparedCase<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
+  entry.exact_case = Suite<Op>::exact(judged_case, entry.numerics, ExactPart::all);
+  entry.basis.emplace(judged_case, entry.exact_case->inputs, entry.arithmetic);
 }
 
 /// What the definition may cost beside a judgement: seconds, where it is asked for everything.
@@ -164,8 +164,8 @@ std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
 }
 
 template <class Op>
-void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
-  entry.basis.emplace(examined, inputs_of(entry.numerics), entry.arithmetic);
+void PreparedCase<Op>::State::prepare_bound(Prepared<Op>& entry) {
+  entry.basis.emplace(judged_case, inputs_of(entry.numerics), entry.arithmetic);
   if (!certifier) certifier = make_certifier(*entry.basis);
   if constexpr (MadeInParts<typename Suite<Op>::Basis>) {
     entry.expectations = entry.basis->frames();
@@ -177,12 +177,12 @@ void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
 }
 
 template <class Op>
-void Examination<Op>::State::keep(Prepared<Op>& entry) {
+void PreparedCase<Op>::State::keep(Prepared<Op>& entry) {
   entry.is_kept = true;
   entry.expectations = entry.basis->expectations();
   const auto own = certifier_of(entry);
   if (own && !comes_from_elsewhere)
-    own->require_agreement(entry.expectations, affordable_row(examined));
+    own->require_agreement(entry.expectations, affordable_row(judged_case));
   if (own) own->allow(affordable_products);
   for (Expectation& e : entry.expectations) Certifier::certify(own, entry.arithmetic, e);
   for (const Expectation& e : entry.expectations)
@@ -191,9 +191,9 @@ void Examination<Op>::State::keep(Prepared<Op>& entry) {
 
 /// Judges the outputs while the expectations are made.
 template <class Op>
-Decision Examination<Op>::State::judge_parts(Prepared<Op>& entry,
-                                             const typename Op::Outputs& outputs,
-                                             CaseReport& report) {
+Decision PreparedCase<Op>::State::judge_parts(Prepared<Op>& entry,
+                                              const typename Op::Outputs& outputs,
+                                              CaseReport& report) {
   const auto own = certifier_of(entry);
   if (own) own->allow(affordable_products);
   const auto rows = [&](const Expectation& of, std::span<const std::int64_t> numbers) {
@@ -203,11 +203,12 @@ Decision Examination<Op>::State::judge_parts(Prepared<Op>& entry,
   if constexpr (MadeInParts<typename Suite<Op>::Basis>)
     entry.basis->each_part([&](Expectation& part) { judge.take(part); });
   entry.controls.clear();
-  return judge.finish(comes_from_elsewhere ? 0 : affordable_row(examined), report, entry.controls);
+  return judge.finish(comes_from_elsewhere ? 0 : affordable_row(judged_case), report,
+                      entry.controls);
 }
 
 template <class Op>
-const typename Op::Inputs& Examination<Op>::inputs(const spec::Numerics& numerics) {
+const typename Op::Inputs& PreparedCase<Op>::inputs(const spec::Numerics& numerics) {
   return state_->inputs_of(numerics);
 }
 
@@ -215,7 +216,7 @@ const typename Op::Inputs& Examination<Op>::inputs(const spec::Numerics& numeric
 constexpr std::size_t largest_copy = std::size_t{1} << 25;
 
 template <class Op>
-Lending Examination<Op>::lending() const {
+Lending PreparedCase<Op>::lending() const {
   if (state_->comes_from_elsewhere) return Lending::copy;
   const typename Op::Inputs* inputs =
       state_->inputs ? &*state_->inputs : &state_->exact_inputs.front().second;
@@ -224,21 +225,21 @@ Lending Examination<Op>::lending() const {
   return bytes > largest_copy ? Lending::themselves : Lending::copy;
 }
 template <class Op>
-void Examination<Op>::make_again() {
+void PreparedCase<Op>::make_again() {
   if (lending() == Lending::copy) return;
   state_->prepared.clear();
   state_->exact_inputs.clear();
   state_->certifier = nullptr;
-  if (state_->inputs) state_->inputs = make_inputs(state_->examined);
+  if (state_->inputs) state_->inputs = make_inputs(state_->judged_case);
 }
 
 template <class Op>
-std::vector<Expected> Examination<Op>::expected(const spec::Numerics& numerics) {
+std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics) {
   std::vector<Expected> result;
   Prepared<Op>& entry = state_->prepare(numerics);
   if (entry.exact_case) {
     for (const ExactTensor& tensor :
-         Suite<Op>::exact_tensors(*entry.exact_case, state_->examined.problem))
+         Suite<Op>::exact_tensors(*entry.exact_case, state_->judged_case.problem))
       result.push_back(expected_of(tensor));
     return result;
   }
@@ -277,10 +278,10 @@ Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, C
 }
 
 template <class Op>
-CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
-                                  const spec::Numerics& numerics) {
+CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
+                                   const spec::Numerics& numerics) {
   Prepared<Op>& entry = state_->prepare(numerics);
-  const Case<Op>& c = state_->examined;
+  const Case<Op>& c = state_->judged_case;
   CaseReport report = blank_report(c);
   report.value_case = true;
   report.findings = entry.basis->check_structure(outputs);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/fixtures/record.hpp"

@@ -7,7 +7,7 @@
 
 #include "../../told.hpp"
 #include "assay/conformance/inputs/random.hpp"
-#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "mutants.hpp"
 
@@ -86,9 +86,9 @@ TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
   EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   Choosy strict(
       [](const spec::Call<Op>& call) { return call.parameters.query.format != spec::Format::nd; });
-  EXPECT_EQ(examine(c, strict).verdict, Verdict::rejected_wrongly);
+  EXPECT_EQ(judge_case(c, strict).verdict, Verdict::rejected_wrongly);
   c.variant.clear();
-  EXPECT_EQ(examine(c, strict).verdict, Verdict::conforms);
+  EXPECT_EQ(judge_case(c, strict).verdict, Verdict::conforms);
 }
 
 TEST(SelectedProducts, WhatThePageDoesNotOfferIsSaidAndConvictsNobody) {
@@ -99,7 +99,7 @@ TEST(SelectedProducts, WhatThePageDoesNotOfferIsSaidAndConvictsNobody) {
   EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
   EXPECT_TRUE(has_note(accepted, "not offered there: NSAS-C01a")) << told(accepted);
   Choosy of_a2([](const spec::Call<Op>& call) { return call.product != spec::Product::a2; });
-  const CaseReport refused = examine(c, of_a2);
+  const CaseReport refused = judge_case(c, of_a2);
   EXPECT_EQ(refused.verdict, Verdict::not_applicable) << told(refused);
   EXPECT_TRUE(has_note(refused, "not offered there: NSAS-C01a")) << told(refused);
 }
