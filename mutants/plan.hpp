@@ -21,7 +21,8 @@ struct Plan {
   MaskedScore masked = MaskedScore::skipped;
   Staging staging = Staging::io_type;
   spec::Rounding round_stage = spec::Rounding::rne, round_out = spec::Rounding::rne;
-  spec::Origin stats = spec::Origin::given, delta = spec::Origin::given;
+  spec::Origin stats = spec::Origin::given;
+  spec::RowTerm delta = spec::RowTerm::given;
   spec::Order order = spec::Order::any;
 };
 

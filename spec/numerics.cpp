@@ -29,19 +29,19 @@ Numerics torch_composed(DType io) {
           .partials = io,
           .operand_scaled = true,
           .stats = Origin::own,
-          .delta = Origin::own,
+          .delta = RowTerm::own,
           .fused = false,
           .weak = true};
 }
 
-Numerics torch_fp32(DType) { return {.stats = Origin::own, .delta = Origin::own, .fused = false}; }
+Numerics torch_fp32(DType) { return {.stats = Origin::own, .delta = RowTerm::own, .fused = false}; }
 
 Numerics jax_cpu(DType io) {
   return {.store_dp = io,
           .stage = staged(io),
           .partials = io,
           .stats = Origin::own,
-          .delta = Origin::own,
+          .delta = RowTerm::own,
           .fused = false};
 }
 

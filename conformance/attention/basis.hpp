@@ -25,7 +25,7 @@ class AttentionBasis {
   void each_part(const TakePart& take);
   std::vector<TileSums> tile_sums(bool averages);
   bool consistent() const { return !row_terms_ || row_terms_->consistent; }
-  bool is_certifiable() const { return arithmetic_.numerics.delta == spec::Origin::given; }
+  bool is_certifiable() const { return arithmetic_.numerics.delta == spec::RowTerm::given; }
 
  protected:
   const attention::Dense& dense() const { return dense_; }

@@ -218,7 +218,7 @@ Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
       dense.problem.head_dim_v, [&](std::int64_t j) { return dense.value(b, kv, j); }, value_);
 }
 
-void Columns::multiply(std::int64_t n, std::int64_t i, Products& products) const {
+void Columns::multiply(std::int64_t n, std::int64_t i, RowProducts& products) const {
   products.times.resize(static_cast<std::size_t>(size()));
   products.attends = dense_->key_pattern->count({b_, n, i}, keys_, products.times);
   if (!products.attends) return;
@@ -226,7 +226,7 @@ void Columns::multiply(std::int64_t n, std::int64_t i, Products& products) const
   add_features(n, i, products);
 }
 
-void Columns::add_sums(std::int64_t n, std::int64_t i, Products& products) const {
+void Columns::add_sums(std::int64_t n, std::int64_t i, RowProducts& products) const {
   const auto columns = static_cast<std::size_t>(size());
   const auto sums = [&](const double* row, const std::vector<double>& matrix, std::int64_t dim,
                         std::vector<double>& sum, std::vector<double>& absolute,
@@ -242,7 +242,7 @@ void Columns::add_sums(std::int64_t n, std::int64_t i, Products& products) const
        products.dprob_sq);
 }
 
-void Columns::add_features(std::int64_t n, std::int64_t i, Products& products) const {
+void Columns::add_features(std::int64_t n, std::int64_t i, RowProducts& products) const {
   const auto columns = static_cast<std::size_t>(size());
   products.bias.assign(columns, 0);
   products.kappa.assign(columns, 1);

@@ -117,7 +117,7 @@ class Dense {
 };
 
 /// Sums over the channels that one query makes with some keys, one entry a key.
-struct Products {
+struct RowProducts {
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
   std::vector<double> dprob, dprob_abs, dprob_sq;  ///< dy v alike, times kappa (its square)
   std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
@@ -131,13 +131,13 @@ class Columns {
   Columns(const Dense& dense, std::int64_t b, std::int64_t kv, std::vector<std::int64_t> keys);
 
   /// Products of query (b, n, i) with these keys; the sums are left alone where it attends to none.
-  void multiply(std::int64_t n, std::int64_t i, Products& products) const;
+  void multiply(std::int64_t n, std::int64_t i, RowProducts& products) const;
   std::int64_t size() const { return static_cast<std::int64_t>(keys_.size()); }
   std::int64_t key(std::int64_t column) const { return keys_[static_cast<std::size_t>(column)]; }
 
  private:
-  void add_sums(std::int64_t n, std::int64_t i, Products& products) const;
-  void add_features(std::int64_t n, std::int64_t i, Products& products) const;
+  void add_sums(std::int64_t n, std::int64_t i, RowProducts& products) const;
+  void add_features(std::int64_t n, std::int64_t i, RowProducts& products) const;
 
   const Dense* dense_;
   std::int64_t b_;

@@ -68,7 +68,9 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged
   // that outweighs the rest, and a few queries make up all of dk and dv.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
-  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows;
+  // The row term takes the roundings of a whole row of the output to all pairs of the row.
+  const bool shares_output = declared.delta == spec::RowTerm::own_output && narrow(io);
+  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows || shares_output;
 }
 
 RoundingError::RoundingError(DType type, Rounding rounding)

@@ -201,7 +201,7 @@ CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   Run<Op>& run = answers.run;
   CaseReport report = run.failure ? blank_report(prepared.judged_case())
                                   : prepared.judge(run.outputs, answers.numerics);
-  report.value_case = run.failure != Verdict::not_applicable;
+  report.value_case = (run.failure ? *run.failure : report.verdict) != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = std::move(answers.metrics);
   for (const TensorOf& output : all_tensors(run.outputs))

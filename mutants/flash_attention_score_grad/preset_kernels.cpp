@@ -95,7 +95,7 @@ class PresetKernel : public Kernel {
     return Kernel::dscore(w, q, j, even(prob, numerics_.store_p), row);
   }
   float row_term(const Work& w, Query q, const RowState& row) const override {
-    if (plan().delta == spec::Origin::given) return Kernel::row_term(w, q, row);
+    if (plan().delta == spec::RowTerm::given) return Kernel::row_term(w, q, row);
     float sum = 0;
     for (std::int64_t j = 0; j < keys(w, q.b); ++j)
       sum += even(probability(w, q, j, row), numerics_.store_p) * dprobability(w, q, j);
@@ -128,12 +128,12 @@ std::vector<Mutant> preset_kernels() {
   const auto own = [&](const std::string& name, const Plan& plan) {
     all.push_back(healthy_in<Op, Kernel>(name, "statistics of its own", plan));
   };
-  own("own_statistics_staged", {.stats = Origin::own, .delta = Origin::own});
+  own("own_statistics_staged", {.stats = Origin::own, .delta = spec::RowTerm::own});
   own("own_statistics_given_row_term", {.round_out = Rounding::rna, .stats = Origin::own});
   own("own_statistics_fused", {.exponential = Exponential::fused_exp2,
                                .staging = Staging::fp32,
                                .stats = Origin::own,
-                               .delta = Origin::own});
+                               .delta = spec::RowTerm::own});
   return all;
 }
 

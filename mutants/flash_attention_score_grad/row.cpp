@@ -80,9 +80,11 @@ struct OwnSumMissesLastKey : Kernel {
 
 std::vector<Mutant> row_mutants() {
   constexpr Plan fp32_staging = {.staging = Staging::fp32};
-  constexpr Plan own_term = {.staging = Staging::fp32, .delta = spec::Origin::own};
+  constexpr Plan own_term = {.staging = Staging::fp32, .delta = spec::RowTerm::own};
   constexpr Plan own_statistics = {
-      .staging = Staging::fp32, .stats = spec::Origin::own, .delta = spec::Origin::own};
+      .staging = Staging::fp32, .stats = spec::Origin::own, .delta = spec::RowTerm::own};
+  constexpr Plan own_output = {.stats = spec::Origin::own, .delta = spec::RowTerm::own_output};
+  constexpr Plan own_term_staged = {.stats = spec::Origin::own, .delta = spec::RowTerm::own};
   return {
       planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
       planted<RowTermStaged>("row_term_staged", "the row term is rounded to the io type"),
@@ -90,6 +92,9 @@ std::vector<Mutant> row_mutants() {
                                  "takes the row term of the previous query"),
       misdeclared("row_term_own", "row term from its own unrounded output, declared as given",
                   own_term, fp32_staging),
+      misdeclared("row_term_of_own_output",
+                  "row term from its own rounded output, declared as the sum of its own P dP",
+                  own_output, own_term_staged),
       planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
       planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),
       planted<MaximumOfRowZero>("softmax_max_of_row_zero", "reads softmax_max of query 0"),

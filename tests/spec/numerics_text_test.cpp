@@ -63,7 +63,7 @@ TEST(NumericsText, OrdersOfStatisticsAreUndeclaredUnlessTheTextDeclaresThem) {
 TEST(NumericsText, EveryTypeHasItsOwn) {
   const std::string text = "fp32:torch_fp32 bf16:jax_cpu,delta=given";
   Numerics bf16 = numerics_preset("jax_cpu", DType::bf16);
-  bf16.delta = Origin::given;
+  bf16.delta = spec::RowTerm::given;
   EXPECT_EQ(numerics_from_text(text, DType::fp32), numerics_preset("torch_fp32", DType::fp32));
   EXPECT_EQ(numerics_from_text(text, DType::bf16), bf16);
   EXPECT_EQ(numerics_from_text(text, DType::fp16), Numerics{});

@@ -13,7 +13,7 @@ template <class Enum>
 class Spelling : public testing::Test {};
 
 using Enums = testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape,
-                             FlashEntryPoint, Striding, Rounding, Overflow, Origin, Order,
+                             FlashEntryPoint, Striding, Rounding, Overflow, Origin, RowTerm, Order,
                              Product32, Accumulator>;
 TYPED_TEST_SUITE(Spelling, Enums);
 

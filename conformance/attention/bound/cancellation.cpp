@@ -52,7 +52,7 @@ CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
                                const AllRowTerms& rows) {
   CancellingRows cancelling{std::vector<std::uint8_t>(at(dense.queries.rows()), 0),
                             std::vector<std::uint8_t>(at(dense.keys.rows()), 0)};
-  if (!is_power_of_two(dense.largest_kappa) || arithmetic.numerics.delta != spec::Origin::given)
+  if (!is_power_of_two(dense.largest_kappa) || arithmetic.numerics.delta != spec::RowTerm::given)
     return cancelling;
   const std::int64_t heads = dense.problem.heads_kv, group = dense.problem.group();
   const auto mark = [&](std::int64_t head) {

@@ -32,7 +32,7 @@ attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, r
 /// What a kernel computes itself of one row, with `keys` entries.
 class OwnRow {
  public:
-  OwnRow(const attention::Call& call, const Arithmetic& n, const Products& products, double keys)
+  OwnRow(const attention::Call& call, const Arithmetic& n, const RowProducts& products, double keys)
       : call_(call),
         products_(products),
         keys_(keys),
@@ -58,8 +58,10 @@ class OwnRow {
     return sum;
   }
 
-  /// E11. The row term sum_j P dP of the kernel's own, and its error.
-  void row_term(RowTerms& row) const {
+  /// E11. The row term sum_j P dP of the kernel's own, and its error. With the `output` of the
+  /// kernel's own forward the row term is dy . output, and the roundings of that forward are added.
+  void row_term(RowTerms& row, const Arithmetic& n, const double* dy,
+                const std::vector<double>& output) const {
     PairReading on(call_.units, {engine::Symbol{}, row.max_error});
     engine::Tolerance<double, 0> delta;
     std::vector<Terms> all;
@@ -81,6 +83,7 @@ class OwnRow {
                                (added + 2 * u_) * p.value * size);
     }
     delta.squares = std::max(delta.squares, 0.0);
+    if (!output.empty()) add_roundings_of_output(all, n, dy, output, delta);
     row.delta = delta.value;
     row.delta_error = engine::symbol_of(delta);
   }
@@ -97,6 +100,27 @@ class OwnRow {
     const PairNumber dp = on.stored(attention::dprob(on, call_, pair), call_.dprob);
     return {times, s, p, dp, p * dp};
   }
+  /// E11a. Adds what the forward rounds: P where it is staged, the cast of the output, the sums.
+  void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n, const double* dy,
+                               const std::vector<double>& output,
+                               engine::Tolerance<double, 0>& delta) const {
+    const auto add = [&](double times, double error) {
+      delta.rigorous += times * error;
+      delta.squares += times * times * engine::square(error);
+    };
+    double magnitudes = 0;
+    std::size_t next = 0;
+    visit([&](std::size_t c, double times) {
+      const Terms& of = all[next++];
+      add(times, n.stage_error(of.prob.value) * std::abs(of.dprob.value));
+      magnitudes += times * of.prob.value * products_.dprob_abs[c];
+    });
+    for (std::size_t d = 0; d < output.size(); ++d)
+      add(1, n.out_error(std::abs(output[d])) * std::abs(dy[d]));
+    const double added = (keys_ + static_cast<double>(output.size()) + 4) * u_ * magnitudes;
+    delta.rigorous += added;
+    delta.shared += added;
+  }
   template <class Visit>
   void visit(const Visit& visit_key) const {
     for (std::size_t c = 0; c < products_.times.size(); ++c)
@@ -104,14 +128,15 @@ class OwnRow {
   }
 
   const attention::Call& call_;
-  const Products& products_;
+  const RowProducts& products_;
   double keys_, u_;
   bool has_own_statistics_;
 };
 
-/// Whether attention_in is the rounded output of the forward that the statistics belong to.
-bool output_belongs(const Dense& dense, const spec::RowPosition& query, const Columns& columns,
-                    const Products& products, const RowTerms& row) {
+/// The output of the forward that the statistics belong to, in one row.
+std::vector<double> output_of(const Dense& dense, const spec::RowPosition& query,
+                              const Columns& columns, const RowProducts& products,
+                              const RowTerms& row) {
   const auto& [b, n, i] = query;
   const std::int64_t kv = n / dense.problem.group();
   std::vector<double> output(static_cast<std::size_t>(dense.problem.head_dim_v), 0.0);
@@ -122,6 +147,13 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query, const Co
               exact_probability(row_of(row), dense.scale * products.score[c] + products.bias[c]),
           dense.value(b, kv, columns.key(static_cast<std::int64_t>(c))), dense.problem.head_dim_v,
           output.data());
+  return output;
+}
+
+/// Whether attention_in of the row is this output, rounded.
+bool output_belongs(const Dense& dense, const spec::RowPosition& query,
+                    const std::vector<double>& output) {
+  const auto& [b, n, i] = query;
   const spec::FloatFormat format = spec::format_of(dense.problem.dtype);
   const double* given = dense.attention_in(b, n, i);
   for (std::size_t d = 0; d < output.size(); ++d) {
@@ -141,7 +173,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
   const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
   const auto entries = static_cast<double>(dense.key_pattern->entries_of_query(b));
   bool consistent = true;
-  Products products;
+  RowProducts products;
   std::size_t next = 0;
   for (const Window& window : windows_of(dense, rows)) {
     const Columns columns(dense, b, head / dense.problem.group(), window.keys);
@@ -152,10 +184,13 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       columns.multiply(head, query.s, products);
       if (!products.attends) continue;
       const OwnRow own(call, n, products, entries);
+      const std::vector<double> output = output_of(dense, query, columns, products, row);
       const double sum = own.statistics(row);
-      consistent &=
-          std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, columns, products, row);
-      if (n.numerics.delta == spec::Origin::own) own.row_term(row);
+      consistent &= std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, output);
+      if (n.numerics.delta == spec::RowTerm::given) continue;
+      const bool of_output = n.numerics.delta == spec::RowTerm::own_output;
+      own.row_term(row, n, dense.dy(query.b, query.n, query.s),
+                   of_output ? output : std::vector<double>{});
     }
   }
   return consistent;
@@ -163,7 +198,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
 
 }  // namespace
 
-attention::Pair<double> pair_of(const Products& products, std::size_t c) {
+attention::Pair<double> pair_of(const RowProducts& products, std::size_t c) {
   // Those of dP were multiplied with kappa.
   return {{products.score[c], products.score_abs[c], products.score_sq[c]},
           {products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]},
@@ -181,7 +216,8 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   AllRowTerms all;
   all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
   std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
-  const bool own = n.numerics.stats == spec::Origin::own || n.numerics.delta == spec::Origin::own;
+  const bool own =
+      n.numerics.stats == spec::Origin::own || n.numerics.delta != spec::RowTerm::given;
   const auto make = [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {

@@ -31,7 +31,7 @@ using PairReading = engine::ToleranceReading<double, attention::symbols>;
 using PairNumber = PairReading::Number;
 
 /// Key number c of the products of a query.
-attention::Pair<double> pair_of(const Products& products, std::size_t c);
+attention::Pair<double> pair_of(const RowProducts& products, std::size_t c);
 /// E5. Of a row's P, whose exact score is that.
 double exact_probability(const attention::Row<double>& row, double score);
 

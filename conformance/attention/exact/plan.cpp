@@ -102,6 +102,8 @@ void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
     refuse("exp(score - lse) is not exact, and staging in " + std::string(to_string(n.stage)) +
            " with rounding " + std::string(to_string(n.round_stage)) + " and exp_error " +
            text_of(n.exp_error) + " does not remove its error");
+  if (n.delta == spec::RowTerm::own_output)
+    refuse("delta=own_output has no exact case: the kernel rounds its own output");
   const bool rounds = c.track == Track::exact_staged && bits_of(n.stage) < 24;
   if (rounds &&
       (n.round_stage == spec::Rounding::stochastic || n.round_stage == spec::Rounding::unknown_any))
@@ -244,7 +246,7 @@ Plan plan_of(const AttentionCase& c, const spec::Numerics& n) {
   plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
   plan.magnitudes.dy_only = std::min(plan.magnitudes.dy_only, widest);
   plan.shifts_output =
-      n.delta == spec::Origin::given && n.stats == spec::Origin::given && c.seed / 2 % 2 == 0;
+      n.delta == spec::RowTerm::given && n.stats == spec::Origin::given && c.seed / 2 % 2 == 0;
   return plan;
 }
 

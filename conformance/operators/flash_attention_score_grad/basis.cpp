@@ -8,7 +8,7 @@
 #include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 using Op = spec::FlashAttentionScoreGrad;
 
@@ -34,7 +34,7 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   const Op::Problem& p = case_.problem;
   const bool is_padded = p.padding_q != 0 || p.padding_kv != 0;
   if (!is_padded || case_.upstream == spec::Upstream::on)
-    return flash::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
+    return attention::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
   // Upstream alone says what becomes of the padding.
   Op::Outputs cleared = outputs;
   clear_padding(cleared.dq, p.padding_q);
@@ -42,7 +42,7 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   clear_padding(cleared.dv, p.padding_kv);
   if (cleared.dq_rope) clear_padding(*cleared.dq_rope, p.padding_q);
   if (cleared.dk_rope) clear_padding(*cleared.dk_rope, p.padding_kv);
-  return flash::check_structure(dense(), arithmetic(), gradient_tensors(cleared));
+  return attention::check_structure(dense(), arithmetic(), gradient_tensors(cleared));
 }
 
 std::unique_ptr<Definition> Basis::definition() const {
@@ -53,4 +53,4 @@ std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs
   return values_of(rows, outputs, case_.problem.input_layout);
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

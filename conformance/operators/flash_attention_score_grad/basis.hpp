@@ -6,7 +6,7 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "attention/basis.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// Attention in which the mask says which query attends to which key.
 class Basis : public AttentionBasis {
@@ -24,4 +24,4 @@ class Basis : public AttentionBasis {
   const Op::Inputs& inputs_;
 };
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

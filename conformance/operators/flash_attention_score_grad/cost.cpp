@@ -46,7 +46,9 @@ double Suite<Op>::expected_cost(const Case<Op>& c) {
   return c.track == Track::relation ? 2.5 * once : once;
 }
 
-double Suite<Op>::multiply_adds(const Op::Problem& p) { return flash::backward_multiply_adds(p); }
+double Suite<Op>::multiply_adds(const Op::Problem& p) {
+  return attention::backward_multiply_adds(p);
+}
 
 std::int64_t Suite<Op>::tensor_elements(const Op::Problem& p) {
   const auto rows = query_extents(p).rows() + p.group() * key_extents(p).rows();

@@ -8,7 +8,7 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention/definition.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -78,4 +78,4 @@ std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::P
   return std::make_unique<InManyDigits>(problem, inputs);
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -5,10 +5,10 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "judge/definition.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// The definition of the operator; refers to its arguments.
 std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                           const spec::FlashAttentionScoreGrad::Inputs& inputs);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

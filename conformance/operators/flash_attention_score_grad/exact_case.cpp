@@ -12,7 +12,7 @@ using Op = spec::FlashAttentionScoreGrad;
 AttentionExactCase make_exact_case_with_mask(const Case<Op>& c, const spec::Numerics& numerics,
                                              std::optional<spec::Tensor> atten_mask,
                                              ExactPart part) {
-  const flash::MaskPattern key_pattern(c.problem, atten_mask ? &*atten_mask : nullptr);
+  const attention::MaskPattern key_pattern(c.problem, atten_mask ? &*atten_mask : nullptr);
   AttentionExactCase result = exact::attending({.problem = c.problem,
                                                 .entry_point = c.entry_point,
                                                 .product = c.product,
@@ -39,7 +39,8 @@ std::vector<ExactTensor> Suite<Op>::exact_tensors(const AttentionExactCase& exac
 void Suite<Op>::compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  exact::compare_exact(exact_case, problem, flash::gradient_tensors(outputs), 1, numerics, report);
+  exact::compare_exact(exact_case, problem, attention::gradient_tensors(outputs), 1, numerics,
+                       report);
 }
 
 }  // namespace assay::conformance

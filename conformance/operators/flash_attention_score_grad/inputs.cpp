@@ -18,8 +18,9 @@ using spec::Tensor;
 
 Tensor filled(const spec::Parameter& parameter, const Case<Op>& c, const spec::Extents& extents,
               Stream which) {
-  return filled_tensor(parameter, c.problem.input_layout, extents,
-                       {.seed = c.seed, .which = which, .value = flash::profile_value(c.profile)});
+  return filled_tensor(
+      parameter, c.problem.input_layout, extents,
+      {.seed = c.seed, .which = which, .value = attention::profile_value(c.profile)});
 }
 
 Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
@@ -39,7 +40,7 @@ void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
   const spec::Extents rows = query_extents(c.problem);
   for (std::int64_t b = 0; b < c.problem.batch; ++b) {
     if (c.problem.length_kv(b) > 0) continue;
-    const auto [max, sum] = flash::dead_statistics_of(c.problem, b, c.seed);
+    const auto [max, sum] = attention::dead_statistics_of(c.problem, b, c.seed);
     const std::int64_t first = rows.row(b, 0, 0), count = rows.heads * rows.length(b);
     std::fill_n(forward.softmax_max.begin() + first, count, max);
     std::fill_n(forward.softmax_sum.begin() + first, count, sum);
@@ -63,7 +64,7 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 
 }  // namespace
 
-std::span<const InputProfile> Suite<Op>::profiles() { return flash::profiles(); }
+std::span<const InputProfile> Suite<Op>::profiles() { return attention::profiles(); }
 
 std::span<const PatternField<Op>> Suite<Op>::patterns() {
   static constexpr PatternField<Op> all[] = {
@@ -91,7 +92,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
     inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
   }
   auto forward = blocked_forward(p, inputs);
-  flash::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
+  attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   draw_keyless(c, forward);
   inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);
   inputs.softmax_sum = statistics(t.softmax_sum, p, forward.softmax_sum);

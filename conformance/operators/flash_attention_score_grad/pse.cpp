@@ -25,7 +25,7 @@ class Bias {
  public:
   Bias(const Case<Op>& c, spec::DType dtype)
       : places_(c.seed, Stream::pse),
-        value_(flash::profile_value(c.profile)),
+        value_(attention::profile_value(c.profile)),
         amplitude_(amplitude_of(c.problem)),
         place_{.tensor = Stream::pse,
                .dtype = dtype,

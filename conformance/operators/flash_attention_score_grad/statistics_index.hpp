@@ -4,7 +4,7 @@
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// Where the first replica of a row of statistics lies: `row` counts as Extents::row does. It
 /// refers to the tensor.
@@ -35,4 +35,4 @@ class StatisticsIndex {
   spec::Extents extents_;
 };
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

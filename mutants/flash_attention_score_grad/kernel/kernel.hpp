@@ -123,6 +123,8 @@ class Kernel : public PlannedKernel<Op, Plan> {
 
   /// Maximum and sum of the row's scores as the kernel computes them.
   RowState own_statistics(const Work& w, Query q) const;
+  /// The row of the output as the kernel's forward writes it: P staged, sums cast.
+  std::vector<float> own_output(const Work& w, Query q, const RowState& row) const;
   /// Adds `factor` times what the gradient collects of the pair.
   void add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const;
 

@@ -64,12 +64,27 @@ float Kernel::dscore(const Work& w, Query q, std::int64_t j, float prob,
 }
 
 float Kernel::row_term(const Work& w, Query q, const RowState& row) const {
-  if (plan().delta == spec::Origin::given)
+  if (plan().delta == spec::RowTerm::given)
     return dot(w.dy.row(q.b, q.n, q.i), w.attention_in.row(q.b, q.n, q.i));
+  if (plan().delta == spec::RowTerm::own_output) {
+    const std::vector<float> output = own_output(w, q, row);
+    return dot(w.dy.row(q.b, q.n, q.i), output);
+  }
   float sum = 0;
   for (std::int64_t j = 0; j < keys(w, q.b); ++j)
     sum += probability(w, q, j, row) * dprobability(w, q, j);
   return sum;
+}
+
+std::vector<float> Kernel::own_output(const Work& w, Query q, const RowState& row) const {
+  std::vector<float> output(static_cast<std::size_t>(w.problem.head_dim_v), 0.0f);
+  for (std::int64_t j = 0; j < keys(w, q.b); ++j) {
+    const float prob = stage(w, probability(w, q, j, row)) * drop_factor(w, q, j);
+    const auto value = w.value.row(key_position(w, q, j));
+    for (std::size_t d = 0; d < output.size(); ++d) output[d] += prob * value[d];
+  }
+  for (float& x : output) x = rounded(x, w.problem.dtype, plan().round_out);
+  return output;
 }
 
 RowState Kernel::own_statistics(const Work& w, Query q) const {

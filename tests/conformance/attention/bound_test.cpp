@@ -55,7 +55,7 @@ struct Trial {
 
 /// All rows of all tensors lie within their radius of the definition.
 void require_definition(const Trial& trial) {
-  const auto definition = attention::definition_of(trial.dense.problem, trial.inputs);
+  const auto definition = flash::definition_of(trial.dense.problem, trial.inputs);
   for (const Expectation& e : trial.expected)
     for (const std::int64_t number : e.rows)
       for (const auto& [name, row] : definition->row(e.name, number))
@@ -168,7 +168,7 @@ TEST(Bound, OwnStatisticsProfileConforms) {
   Trial trial(problem_of(spec::DType::bf16),
               {.stage = spec::DType::bf16,
                .stats = spec::Origin::own,
-               .delta = spec::Origin::given,
+               .delta = spec::RowTerm::given,
                .fused = false},
               5);
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
@@ -308,7 +308,7 @@ TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
   EXPECT_EQ(known_zeros(of_one_key.expected[1]), all_rows(2));
   EXPECT_EQ(known_zeros(of_one_key.expected[2]), Rows());
   // The row term of a kernel's own is another sum.
-  const Trial of_own(p, {.delta = spec::Origin::own}, 7);
+  const Trial of_own(p, {.delta = spec::RowTerm::own}, 7);
   EXPECT_EQ(known_zeros(of_own.expected[0]), Rows());
 }
 

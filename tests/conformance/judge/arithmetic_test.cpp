@@ -119,6 +119,9 @@ TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {
   EXPECT_TRUE(of({.store_s = bf16}, bf16).row_coherent);
   EXPECT_TRUE(of({.operand_scaled = true}, bf16).row_coherent);
   EXPECT_TRUE(of({.product = spec::Product32::tf32}, bf16).row_coherent);
+  for (const spec::RowTerm term : {spec::RowTerm::own, spec::RowTerm::own_output})
+    EXPECT_EQ(of({.delta = term, .fused = false}, bf16).row_coherent,
+              term == spec::RowTerm::own_output);
 }
 
 TEST(ArithmeticOfNumerics, WhereTypesOverflow) {
@@ -152,6 +155,30 @@ struct Subject {
   Op::Problem problem;
   Arithmetic arithmetic;
 };
+
+/// E11a, by hand: two keys of equal scores, values 1 and 3, dy 1, so P = 1/2, dP = 1 and 3, O = 2.
+TEST(RowTerms, OwnOutputAddsRoundingOfPAndCast) {
+  const Op::Problem p = {.dtype = bf16, .seq_q = 1, .seq_kv = 2, .head_dim = 1, .head_dim_v = 1};
+  const auto delta_error = [&](spec::RowTerm term) {
+    Subject subject(p, {.stage = bf16, .delta = term, .fused = false});
+    Op::Inputs& in = subject.inputs;
+    in.query.store(0, 0), in.dy.store(0, 1), in.attention_in.store(0, 2);
+    for (const std::int64_t j : {0, 1}) in.key.store(j, 1), in.value.store(j, j == 0 ? 1 : 3);
+    for (std::int64_t copy = 0; copy < spec::statistics_replicas; ++copy)
+      in.softmax_max.store(copy, 0), in.softmax_sum.store(copy, 2);
+    const attention::AllRowTerms rows = subject.rows();
+    EXPECT_TRUE(rows.consistent);
+    EXPECT_EQ(rows.rows[0].delta, 2);
+    return rows.rows[0].delta_error;
+  };
+  const engine::Symbol own = delta_error(spec::RowTerm::own),
+                       of_output = delta_error(spec::RowTerm::own_output);
+  const double staged = 0.5 * 0x1p-8, cast = 2 * 0x1p-8, sums = (2 + 1 + 4) * 0x1p-24 * 2;
+  EXPECT_DOUBLE_EQ(of_output.rigorous - own.rigorous, staged * (1 + 3) + cast + sums);
+  EXPECT_DOUBLE_EQ(of_output.shared - own.shared, sums);
+  EXPECT_DOUBLE_EQ(of_output.deviation * of_output.deviation - own.deviation * own.deviation,
+                   staged * staged * (1 + 9) + cast * cast);
+}
 
 TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
   const auto biasable = [](DType io, double scale, double kept) {
@@ -198,7 +225,7 @@ TEST(Expectations, WhereAllProbabilitiesAreAlikeChanceIsLittle) {
 
 TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   const Op::Problem p = {.dtype = bf16, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8};
-  const Numerics own = {.stats = spec::Origin::own, .delta = spec::Origin::own};
+  const Numerics own = {.stats = spec::Origin::own, .delta = spec::RowTerm::own};
   EXPECT_TRUE(Subject(p, own).rows().consistent);
   for (const double factor : {1 + 0x1p-19, 1 + 0x1p-16}) {
     Subject off(p, own);

@@ -12,7 +12,7 @@
 #include "plan/drawn_cases.hpp"
 #include "plan/forbidden.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -227,4 +227,4 @@ const Drawn<Op, Categories>& drawn() {
   return cases;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -3,7 +3,7 @@
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "plan/draws.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// Batch and lengths of the chosen class, within about `budget` multiply-adds. Heads, head sizes,
 /// masking must be set.
@@ -17,4 +17,4 @@ void draw_window(spec::FlashAttentionScoreGrad::Problem& problem, Window window,
 /// and seed are still those of any. It may break requirements.
 FlashCase draw_fields(const Categories& chosen, double budget, Draws& draws);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -3,7 +3,7 @@
 #include "operators/flash_attention_score_grad/plan/draws.hpp"
 #include "plan/forbidden.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using K = Categories;
@@ -246,4 +246,4 @@ const ChoiceSpace& choice_space() {
   return space;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -6,7 +6,7 @@
 #include "plan/stridings.hpp"
 
 namespace assay::conformance {
-namespace flash {
+namespace attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -134,7 +134,7 @@ const Factors<Op, Categories>& factors() {
   return table;
 }
 
-}  // namespace flash
+}  // namespace attention::flash
 
 const Axes* Suite<spec::FlashAttentionScoreGrad>::axes() {
   static const Axes all{Op::name, flash::choice_space(), flash::factors().axes()};

@@ -9,7 +9,7 @@
 #include "plan/drawn_cases.hpp"
 #include "plan/factors.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// pseType, where there is a pse.
 enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
@@ -90,4 +90,4 @@ const ChoiceSpace& choice_space();
 /// How cases are drawn from them.
 const Drawn<spec::FlashAttentionScoreGrad, Categories>& drawn();
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -7,7 +7,7 @@
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 
 namespace assay::conformance {
-namespace flash {
+namespace attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -131,7 +131,7 @@ class Readings {
 };
 
 }  // namespace
-}  // namespace flash
+}  // namespace attention::flash
 
 using Op = spec::FlashAttentionScoreGrad;
 

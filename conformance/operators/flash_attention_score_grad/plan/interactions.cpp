@@ -11,7 +11,7 @@
 #include "plan/draws.hpp"
 #include "plan/forbidden.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -192,4 +192,4 @@ std::vector<FlashCase> interaction_cases(std::uint64_t seed) {
   return cases;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

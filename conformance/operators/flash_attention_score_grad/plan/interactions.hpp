@@ -7,7 +7,7 @@
 
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// The factors of which every four values meet in a case, each with the number of its values. Of
 /// `pse` 0 is none and k pseType k - 1; of those with two values 1 is what the name says.
@@ -32,4 +32,4 @@ void visit_fours(const Interaction& x, Visitor&& visit) {
 /// A small exact case with these values; nothing if the documents forbid them together.
 std::optional<FlashCase> interaction_case(const Interaction& interaction, std::uint64_t lot);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

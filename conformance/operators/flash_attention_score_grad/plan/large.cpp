@@ -13,7 +13,7 @@
 /// Cases beyond what a budget leaves to the drawn ones: windows beside tile edges, long sequences,
 /// and more tokens, bits and scores than small indices count. Most are exact: what is due there
 /// follows from few keys a row, so that all rows of any length are judged.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -299,4 +299,4 @@ std::vector<FlashCase> large_relation_cases(std::uint64_t seed) {
   return cases.take();
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

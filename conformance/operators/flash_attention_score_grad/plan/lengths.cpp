@@ -6,7 +6,7 @@
 
 #include "operators/flash_attention_score_grad/plan/draws.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -180,4 +180,4 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
   }
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

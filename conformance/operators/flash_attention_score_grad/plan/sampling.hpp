@@ -9,7 +9,7 @@
 #include "assay/conformance/plan/sampling.hpp"
 
 /// The parts of which a sweep of FlashAttentionScoreGrad is made.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 
@@ -51,4 +51,4 @@ std::vector<FlashCase> violation_cases();
 /// and for one other in turn.
 std::vector<FlashCase> variant_cases();
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

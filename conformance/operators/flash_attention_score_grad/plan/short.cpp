@@ -10,7 +10,7 @@
 #include "plan/forbidden.hpp"
 
 /// Packed sequences of 1, 2 or 3 tokens, and numbers of heads around the numbers of cores.
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -139,4 +139,4 @@ std::vector<FlashCase> core_cases(std::uint64_t seed) {
   return cases;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -3,7 +3,7 @@
 #include "plan/breaking_calls.hpp"
 #include "plan/varied_calls.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -124,4 +124,4 @@ std::vector<FlashCase> violation_cases() {
 
 std::vector<FlashCase> variant_cases() { return varied_cases(legal_calls_of_each_entry_point()); }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

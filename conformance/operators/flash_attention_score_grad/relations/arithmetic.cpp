@@ -1,6 +1,6 @@
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using spec::DType;
@@ -67,4 +67,4 @@ std::span<const Relation> arithmetic_relations() {
   return relations;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

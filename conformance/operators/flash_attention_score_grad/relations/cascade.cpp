@@ -14,7 +14,7 @@
 #include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using Kernel = spec::Implementation<Op>;
@@ -171,7 +171,7 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
 Op::Inputs judged_inputs(const FlashCase& c, const spec::Numerics& numerics,
                          const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
   if (numerics.stats == spec::Origin::own) return given;
-  if (numerics.delta == spec::Origin::given) return own;
+  if (numerics.delta == spec::RowTerm::given) return own;
   Op::Inputs inputs = own;
   const Op::Problem& p = c.problem;
   const auto operands = reference::operands_of<double>(p, own);
@@ -269,4 +269,4 @@ Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   return graver(decision, judge_backward(c, kernel, given, own, exact, report));
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

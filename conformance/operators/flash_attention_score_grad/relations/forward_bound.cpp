@@ -8,7 +8,7 @@
 #include "assay/spec/at.hpp"
 #include "attention/bound/row_terms.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 /// Products of two errors, and the judge's own arithmetic.
@@ -37,7 +37,7 @@ struct Scores {
 
   /// Calls visit(score, c) for every kept key of a row with these statistics.
   template <class Visitor>
-  void visit_kept(const attention::Row<double>& row, const Products& products,
+  void visit_kept(const attention::Row<double>& row, const RowProducts& products,
                   Visitor&& visit) const {
     for (std::size_t c = 0; c < products.times.size(); ++c)
       if (products.times[c] != 0)
@@ -47,7 +47,7 @@ struct Scores {
 
 /// E40. The maximum lies between those of score - error and score + error. What the exponent needs
 /// beside the score is left out.
-void fill_max(const Scores& scores, const Products& products, LiveRow& row) {
+void fill_max(const Scores& scores, const RowProducts& products, LiveRow& row) {
   const Arithmetic& n = scores.n;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double low = -infinity, exact = -infinity, high = -infinity, least = infinity;
@@ -72,7 +72,7 @@ double weight_error(const Arithmetic& n, const LiveRow& row, const PairNumber& s
 }
 
 /// E41.
-void fill_sum(const Scores& scores, const Products& products, LiveRow& row) {
+void fill_sum(const Scores& scores, const RowProducts& products, LiveRow& row) {
   const Arithmetic& n = scores.n;
   row.exact.sum = 1;
   double sum = 0, error = 0;
@@ -92,7 +92,7 @@ struct OutputSums {
   std::vector<double> error, magnitude, signed_sum, plain;
 };
 
-OutputSums output_sums(const Scores& scores, const Products& products, const LiveRow& row,
+OutputSums output_sums(const Scores& scores, const RowProducts& products, const LiveRow& row,
                        const spec::RowPosition& place) {
   const Arithmetic& n = scores.n;
   const Dense& dense = scores.dense;
@@ -155,7 +155,7 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
   parallel::for_each(p.batch * p.heads_q, [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     const Columns columns(dense, b, head / p.group(), ascending(0, p.length_kv(b)));
-    Products products;
+    RowProducts products;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       columns.multiply(head, i, products);
       if (!products.attends) continue;
@@ -172,4 +172,4 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
   return result;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -5,7 +5,7 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "attention/dense.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 
 /// How far the results of a forward may lie from the exact ones, rows in the order of Extents::row;
 /// 0 for rows without kept key. Derivation: conformance/README.md, "Forward".
@@ -20,4 +20,4 @@ struct ForwardTolerances {
 /// Cost: about 6 multiplications a channel and pair, in double, on all cores.
 ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& arithmetic);
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -9,7 +9,7 @@
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 namespace assay::conformance {
-namespace flash {
+namespace attention::flash {
 namespace {
 
 using spec::PseShape;
@@ -148,7 +148,7 @@ bool is_shared(spec::MaskShape shape) {
 
 }  // namespace
 
-}  // namespace flash
+}  // namespace attention::flash
 
 flash::Trial flash::RelationParts::rearranged(const flash::Trial& base, const Op::Problem& problem,
                                               const Origins& origins) {

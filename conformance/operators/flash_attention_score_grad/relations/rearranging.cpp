@@ -2,7 +2,7 @@
 
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using spec::DType;
@@ -145,4 +145,4 @@ std::span<const Relation> rearranging_relations() {
   return relations;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -12,7 +12,7 @@ namespace {
 using Parts = RelationParts<spec::FlashAttentionScoreGrad>;
 using Op = Parts::Op;
 using Rows = Parts::Rows;
-using flash::Origins;
+using attention::Origins;
 
 spec::Tensor heads(const spec::Parameter& parameter, const Op::Problem& p,
                    const spec::Extents& extents, const std::vector<double>& rows) {
@@ -96,7 +96,7 @@ bool Parts::offers(spec::FlashEntryPoint entry_point, const Op::Problem& p) {
           spec::has_softmax_in_layout(entry_point));
 }
 
-namespace flash {
+namespace attention::flash {
 
 spec::FlashEntryPoint entry_point_of(const Op::Problem& p) {
   using EntryPoint = spec::FlashEntryPoint;
@@ -117,7 +117,7 @@ bool operator==(const PairTensors& a, const PairTensors& b) {
   return true;
 }
 
-}  // namespace flash
+}  // namespace attention::flash
 
 template std::vector<RelationText> relation_texts<Op>();
 template std::vector<std::int64_t> places_of(const Case<Op>&, const Expected&);

@@ -11,7 +11,7 @@
 #include "judge/relations/relation.hpp"
 
 namespace assay::conformance {
-namespace flash {
+namespace attention::flash {
 
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
@@ -29,13 +29,13 @@ spec::FlashEntryPoint entry_point_of(const Op::Problem& problem);
 
 inline constexpr std::string_view cascade_name = "cascade";
 
-}  // namespace flash
+}  // namespace attention::flash
 
 struct flash::RelationParts {
   using Op = flash::Op;
   using Rows = reference::Operands<double>;
   using Side = flash::PairTensors;
-  using Origins = flash::Origins;
+  using Origins = attention::Origins;
 
   static std::span<const Operand<Op>> operands();
   static std::span<const Gradient<Op>> gradients();
@@ -71,7 +71,7 @@ struct flash::RelationParts {
       .agreement = "bound"};
 };
 
-namespace flash {
+namespace attention::flash {
 
 using Trial = conformance::Trial<Op>;
 using Experiment = conformance::Experiment<Op>;
@@ -108,5 +108,5 @@ spec::Tensor written_mask(
     const Op::Problem& problem,
     const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps);
 
-}  // namespace flash
+}  // namespace attention::flash
 }  // namespace assay::conformance

@@ -4,7 +4,7 @@
 #include "assay/reference/mask.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using spec::DType;
@@ -195,4 +195,4 @@ std::span<const Relation> spelling_relations() {
   return relations;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -15,12 +15,15 @@ namespace assay::spec {
 enum class Rounding : std::uint8_t { rne, rna, rtz, stochastic, unknown, unknown_any };
 /// What a cast makes of a value beyond the largest finite one.
 enum class Overflow : std::uint8_t { inf, saturate, either };
-/// Softmax statistics and row term: the tensors as given, or the kernel's own.
+/// Softmax statistics: the tensors as given, or the kernel's own.
 enum class Origin : std::uint8_t { given, own };
+/// Row term. `given`: dy . attention_in; `own`: the sum of the kernel's P dP; `own_output`: dy .
+/// the output of the kernel's own forward, which stages P and casts the output to the io type.
+enum class RowTerm : std::uint8_t { given, own, own_output };
 /// Order of accumulation: `fixed` promises bit-identical reruns.
 enum class Order : std::uint8_t { any, fixed };
 /// How an operand enters a product of the matrix unit. `tf32_truncating`: bits beyond tf32 are cut
-/// off, as NVIDIA's units do with fp32 operands that were not converted before.
+/// off, as NVIDIA's units do with fp32 operands that the kernel did not convert.
 enum class Product32 : std::uint8_t { exact, tf32, tf32_truncating, hf32 };
 /// In which memory order a kernel reads softmaxMax and softmaxSum in TND: every sequence head by
 /// head, or token by token, as the shape (T, N, 8) says. The documents contradict each other.
@@ -46,6 +49,12 @@ inline constexpr auto spellings_of<Overflow> = Spellings<Overflow, 3>{{{
 template <>
 inline constexpr auto spellings_of<Origin> =
     Spellings<Origin, 2>{{{{Origin::given, "given"}, {Origin::own, "own"}}}};
+template <>
+inline constexpr auto spellings_of<RowTerm> = Spellings<RowTerm, 3>{{{
+    {RowTerm::given, "given"},
+    {RowTerm::own, "own"},
+    {RowTerm::own_output, "own_output"},
+}}};
 template <>
 inline constexpr auto spellings_of<Order> =
     Spellings<Order, 2>{{{{Order::any, "any"}, {Order::fixed, "fixed"}}}};
@@ -86,11 +95,11 @@ struct Numerics {
   bool operand_scaled =
       false;  ///< K or Q is multiplied by scale and rounded to the io type before use
   Origin stats = Origin::given;
-  Origin delta = Origin::given;  ///< row term: from attention_in as given, or the kernel's own
-  bool lse_form = false;         ///< P = exp(S - (m + ln z)) from one rounded number
-  double exp_error = 0x1p-22;    ///< relative error of exp with its argument reduction
-  bool fused = true;             ///< score formed as exp2(fma(S, c, -m c))
-  double floor = 0x1p-126;       ///< residues of this size count as 0; 0: exact zero promised
+  RowTerm delta = RowTerm::given;
+  bool lse_form = false;       ///< P = exp(S - (m + ln z)) from one rounded number
+  double exp_error = 0x1p-22;  ///< relative error of exp with its argument reduction
+  bool fused = true;           ///< score formed as exp2(fma(S, c, -m c))
+  double floor = 0x1p-126;     ///< residues of this size count as 0; 0: exact zero promised
   Order order = Order::any;
   /// Attention in TND, of u1, u2 and u3; of u4 with softmaxInLayout ""; and with "same_as_input".
   DeclaredOrder statistics_order = DeclaredOrder::undeclared;

@@ -211,8 +211,8 @@ TEST(ExactCase, OneKeyStillHasADscoreForKernelsThatTakeTheOutputAsGiven) {
   const auto nonzero = [](const std::vector<Dyadic>& values) {
     return std::count_if(values.begin(), values.end(), [](Dyadic x) { return x.numerator != 0; });
   };
-  EXPECT_GT(nonzero(Suite<Op>::exact(c, {.delta = spec::Origin::given}).dq), 0);
-  EXPECT_EQ(nonzero(Suite<Op>::exact(c, {.delta = spec::Origin::own}).dq), 0);
+  EXPECT_GT(nonzero(Suite<Op>::exact(c, {.delta = spec::RowTerm::given}).dq), 0);
+  EXPECT_EQ(nonzero(Suite<Op>::exact(c, {.delta = spec::RowTerm::own}).dq), 0);
 }
 
 /// E46.

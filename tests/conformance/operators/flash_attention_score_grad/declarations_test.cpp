@@ -128,6 +128,47 @@ TEST(Declarations, StatisticsOfTheKernelsOwnShowInEveryType) {
   }
 }
 
+/// A forward in 16 bits rounds P and its output. A causal mask has rows of few keys, where dS is
+/// the difference of nearly equal numbers.
+TEST(Declarations, ARowTermOfTheKernelsOwnOutputShowsIn16Bits) {
+  Plan own, of_output;
+  own.stats = of_output.stats = spec::Origin::own;
+  own.delta = spec::RowTerm::own, of_output.delta = spec::RowTerm::own_output;
+  Kernel wrong("wrong", of_output, own), right("right", of_output);
+  for (const DType dtype : {DType::fp16, DType::bf16}) {
+    conformance::Case<Op> c{.entry_point = spec::FlashEntryPoint::g2};
+    c.problem = {.dtype = dtype,
+                 .heads_q = 2,
+                 .heads_kv = 2,
+                 .seq_q = 32,
+                 .seq_kv = 32,
+                 .head_dim = 16,
+                 .head_dim_v = 16,
+                 .scale_value = 0.25,
+                 .sparse_mode = 2,
+                 .atten_mask = spec::MaskShape::compressed};
+    int convicted = 0;
+    for (c.seed = 1; c.seed <= 3; ++c.seed) {
+      convicted +=
+          conformance::judge_case(c, wrong).verdict == conformance::Verdict::nonconformant_proven;
+      EXPECT_EQ(conformance::judge_case(c, right).verdict, conformance::Verdict::conforms)
+          << c.seed;
+    }
+    EXPECT_GT(convicted, 0) << spec::to_string(dtype);
+  }
+}
+
+TEST(Declarations, InconsistentStatisticsAreNotJudged) {
+  Plan own;
+  own.stats = spec::Origin::own;
+  Kernel kernel("own", own);
+  const conformance::Case<Op> c{.entry_point = spec::FlashEntryPoint::g2,
+                                .profile = "foreign_statistics"};
+  const CaseReport report = conformance::judge_case(c, kernel);
+  EXPECT_EQ(report.verdict.rule(), conformance::Rule::inconsistent_inputs);
+  EXPECT_FALSE(report.value_case);
+}
+
 TEST(Declarations, HealthyKernelsAreNotTold) {
   for (const Plan& plan : {plain, ascend_like, flash_like, Plan{}}) {
     Kernel kernel("healthy", plan);

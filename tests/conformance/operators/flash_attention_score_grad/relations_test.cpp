@@ -18,7 +18,7 @@
 #include "operators/flash_attention_score_grad/basis.hpp"
 #include "plan/hand_made_cases.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance::attention::flash {
 namespace {
 
 using conformance::testing::told;
@@ -190,4 +190,4 @@ TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {
 }
 
 }  // namespace
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance::attention::flash

@@ -38,12 +38,11 @@ AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScor
                                              std::optional<spec::Tensor> atten_mask,
                                              ExactPart part = ExactPart::all);
 
-namespace attention {}  // namespace attention
-namespace flash {
-using namespace attention;
+namespace attention::flash {
 class Basis;
 struct RelationParts;
-}  // namespace flash
+}  // namespace attention::flash
+namespace flash = attention::flash;
 
 /// Attention in all layouts, with every mask, bias and dropout of the documents.
 template <>
