@@ -65,7 +65,7 @@ class Implementation:
 
     def on(self, device: str) -> Implementation:
         """The same on a device. Raises TypeError but for adapters that take one."""
-        takers = "adapters of torch, fla, flash_attn and npu do"
+        takers = "adapters of torch, torch_cuda, fla, flash_attn and npu do"
         raise TypeError(f"{self.name} takes no device, and '{device}' was asked for: {takers}")
 
     def ready(self) -> Implementation:

@@ -22,6 +22,7 @@ from assay.cases import Case
 from assay.dtypes import Array
 
 SELECTED = "nsa_selected_attention_grad"
+LARGEST_IN_FP32 = 64  # a head size of 128 needs more shared memory than an H200 has
 
 
 def attention_kernels() -> Any:
@@ -60,6 +61,9 @@ def _is_window(problem: Attention, window: int) -> bool:
 def _attention_not_offered(case: Case) -> str | None:
     if reason := not_offered(case):
         return reason
+    head_dim: Any = case.problem["head_dim"]
+    if not is_cpu(current_device()) and case.problem["dtype"] == "fp32" and head_dim > LARGEST_IN_FP32:
+        return f"fp32 with a head size of {head_dim}: compiled fp32 kernels accept up to {LARGEST_IN_FP32}"
     problems = attentions_of(case)
     if any(problem.query.shape[2] != problem.key.shape[2] for problem in problems):
         return "as many keys as queries is all that there is"
@@ -74,11 +78,12 @@ def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
     return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
 
 
-# A compiled product of fp32 tensors is one of tf32 unless a kernel asks for more, and these do not.
+# A compiled product of fp32 tensors is one of tf32 unless a kernel asks for more, and these do not: the matrix unit
+# truncates the operands.
 @device_implementation(
     name="fla-attention",
     numerics="fp32:cuda_flash bf16:cuda_flash fp16:cuda_flash",
-    numerics_on_device="fp32:cuda_flash,product=tf32 bf16:cuda_flash fp16:cuda_flash",
+    numerics_on_device="fp32:cuda_flash,product=tf32_truncating bf16:cuda_flash fp16:cuda_flash",
     unsupported=_attention_not_offered,
     prepare=attention_kernels,
 )

@@ -3,7 +3,7 @@
 attention  flash_attn.flash_attn_triton_amd.bwd_prefill_split: causal or not, for padded and packed sequences
 
 On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, has them compiled
-for that device.
+for AMD's device of that name: their options are unknown to Triton for NVIDIA's.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of
-from assay.adapters.device import device_implementation, prepare_triton
+from assay.adapters.device import current_device, device_implementation, is_cpu, prepare_triton
 from assay.adapters.tensors import to_numpy, to_torch
 from assay.cases import Case
 from assay.dtypes import Array
@@ -52,6 +53,8 @@ def _sees_all(problem: Attention) -> bool:
 def _attention_not_offered(case: Case) -> str | None:
     if reason := not_offered(case):
         return reason
+    if not is_cpu(current_device()) and torch.version.hip is None:
+        return "a device that is not AMD's: Triton knows the options of these kernels for AMD's alone"
     problems = attentions_of(case)
     if any(problem.query.shape[3] != problem.value.shape[3] for problem in problems):
         return "values of another size than queries"

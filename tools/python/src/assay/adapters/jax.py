@@ -1,4 +1,4 @@
-"""JAX's attention gradients, two of them:
+"""JAX's attention gradients, two of them, on the device that JAX finds:
 
 attention  jax.nn.dot_product_attention, differentiated by jax.vjp
 pallas     the backward kernel of jax.experimental.pallas.ops.gpu.attention with the given statistics and output, which on a
@@ -19,6 +19,11 @@ from assay.adapters.attention import Attention, Gradients, attentions_of, not_of
 from assay.cases import Case
 from assay.dtypes import Array
 from assay.implementation import implementation
+
+
+ON_GPU = jax.default_backend() == "gpu"
+# On a GPU XLA and Triton multiply fp32 tensors in tf32, and fp16 loses small values of dS times the scale.
+FP32_ON_GPU, FP16_ON_GPU = (",product=tf32", ",floor=0x1p-24") if ON_GPU else ("", "")
 
 
 def _unsupported(case: Case) -> str | None:
@@ -48,13 +53,22 @@ def _gradients(problem: Attention) -> Gradients:
     return Gradients(*(np.swapaxes(np.asarray(gradient), 1, 2) for gradient in gradients))
 
 
-@implementation(name="jax", numerics="jax_cpu", unsupported=_unsupported)
+@implementation(
+    name="jax",
+    numerics=f"fp32:jax_cpu{FP32_ON_GPU} bf16:jax_cpu fp16:jax_cpu{FP16_ON_GPU}",
+    unsupported=_unsupported,
+)
 def attention(case: Case) -> dict[str, Array]:
     problems = attentions_of(case)
     return outputs_of(case, [_gradients(p) if p.query.size and p.key.size else zeros(p) for p in problems])
 
 
 BLOCKS = gpu.BlockSizes.get_default()
+LONGEST_BLOCK = 128
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0
 
 
 def _in_blocks(seq: int, size: int | None) -> bool:
@@ -67,12 +81,16 @@ def _pallas_not_offered(case: Case) -> str | None:
     p: dict[str, Any] = dict(case.problem)
     if p["heads_q"] != p["heads_kv"]:
         return "heads in groups"
+    if ON_GPU and not _is_power_of_two(p["head_dim"]):
+        return f"a head size of {p['head_dim']}: the compiled kernel accepts powers of two"
     for problem in attentions_of(case):
         seq_q, seq_kv = problem.query.shape[2], problem.key.shape[2]
         if not (_in_blocks(seq_q, BLOCKS.block_q) and _in_blocks(seq_q, BLOCKS.block_q_dq)):
             return f"{seq_q} queries are no multiple of a block"
         if not (_in_blocks(seq_kv, BLOCKS.block_k) and _in_blocks(seq_kv, BLOCKS.block_kv_dkv)):
             return f"{seq_kv} keys are no multiple of a block"
+        if ON_GPU and not all(seq >= 16 and _is_power_of_two(min(seq, LONGEST_BLOCK)) for seq in (seq_q, seq_kv)):
+            return f"{seq_q} queries and {seq_kv} keys: the compiled kernel needs blocks of 16, 32, 64 or 128"
         if -(-seq_q // BLOCKS.block_q_dq) != -(-seq_kv // BLOCKS.block_kv_dkv):
             return "numbers of blocks that differ"
         if problem.keep is not None and not _is_causal(problem):
@@ -119,7 +137,7 @@ def _pallas(problem: Attention) -> Gradients:
 @implementation(
     name="jax-pallas",
     numerics=" ".join(
-        ["fp32:cuda_flash", *(f"{io}:cuda_flash,round_stage=unknown_any" for io in ("bf16", "fp16"))]
+        [f"fp32:cuda_flash{FP32_ON_GPU}", *(f"{io}:cuda_flash,round_stage=unknown_any" for io in ("bf16", "fp16"))]
     ),
     unsupported=_pallas_not_offered,
 )
