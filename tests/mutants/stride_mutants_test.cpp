@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "../conformance/plan/sample_checks.hpp"
@@ -60,6 +63,50 @@ TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
 }
 TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
+}
+
+/// The values of --inputs and --outputs with which hand-made cases of this layout stride one tensor
+/// and leave all others contiguous.
+template <class Op>
+std::set<std::string> strided_alone(std::string_view layout) {
+  std::set<std::string> names;
+  for (const Case<Op>& c : hand_made_cases<Op>("strides")) {
+    if (c.inputs.is_contiguous() == c.outputs.is_contiguous()) continue;
+    const std::string line = " " + command_line(c) + " ";
+    if (layout == "BNSD" ? line.find("--layout=") != std::string::npos  // the default
+                         : line.find(layout) == std::string::npos)
+      continue;
+    for (const std::string flag : {" --inputs=", " --outputs="}) {
+      const std::size_t first = line.find(flag);
+      if (first == std::string::npos) continue;
+      const std::string value =
+          line.substr(first + flag.size(), line.find(' ', first + 1) - first - flag.size());
+      if (value.find(':') != std::string::npos && value.find(',') == std::string::npos)
+        names.insert(value.substr(0, value.find(':')));
+    }
+  }
+  return names;
+}
+
+/// A kernel that asks one tensor whether another is contiguous is found only where they differ.
+TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
+  const std::set<std::string> attention = {
+      "query",       "key",       "value",      "dy", "attention_in", "softmax_max",
+      "softmax_sum", "drop_mask", "atten_mask", "dq", "dk",           "dv"};
+  for (const char* layout :
+       {"BNSD", "--layout=BSND ", "--layout=BSH ", "--layout=SBH ", "--layout=TND "}) {
+    const std::set<std::string> found = strided_alone<spec::FlashAttentionScoreGrad>(layout);
+    EXPECT_TRUE(std::ranges::includes(found, attention)) << layout;
+  }
+  for (const char* name : {"query_rope", "key_rope", "dq_rope", "dk_rope"})
+    EXPECT_TRUE(strided_alone<spec::FlashAttentionScoreGrad>("--entry_point=u3 ").contains(name))
+        << name;
+  EXPECT_EQ(
+      strided_alone<spec::NsaSelectedAttentionGrad>(""),
+      (std::set<std::string>{"query", "key", "value", "attention_out", "attention_out_grad",
+                             "softmax_max", "softmax_sum", "topk_indices", "dq", "dk", "dv"}));
+  EXPECT_EQ(strided_alone<spec::NsaCompressGrad>(""),
+            (std::set<std::string>{"output_grad", "input", "weight", "input_grad", "weight_grad"}));
 }
 
 /// Every healthy variant conforms wherever strides, offsets or padding are set by hand.
