@@ -13,6 +13,7 @@ interface Bug {
   name: string;
   healthy: boolean;
   as_expected: boolean;
+  replay: string;
   cases_to_kill: number;
   tracks: Record<string, { cases: number; failed: number }>;
 }
@@ -40,6 +41,8 @@ test("the page of a report has the kill table, and both are searched apart", asy
   await page.waitForFunction((name) => location.hash.includes(name), first!.name);
   assert.equal(await count(page), kills.rows.filter((bug) => bug.name.includes(first!.name)).length);
   assert.ok(((await page.textContent("#kills")) ?? "").includes(first!.name));
+  const line = planted.find((bug) => bug.replay !== "" && bug.name.includes(first!.name))!;
+  assert.ok(((await page.textContent("#kills")) ?? "").includes(`assay run ${line.replay} --implementation=mutant-${line.name}`));
   assert.equal(await page.inputValue("#filter-text"), "");
   assert.ok((await page.$$("#cases a.case")).length > 0);
 });

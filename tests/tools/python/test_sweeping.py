@@ -10,6 +10,7 @@ import pytest
 
 import assay
 import kernels
+from assay.program import Program, find_program
 from assay.sweeping import run_part
 from timeless import timeless
 
@@ -139,3 +140,8 @@ def test_what_cannot_be_run_in_parts_is_named() -> None:
     with pytest.raises(ValueError, match="^parts is 0, wanted 1 or more$"):
         assay.sweep(kernels.right, executor=executor, parts=0)
     assert not executor.futures
+
+
+def test_replay_lines_of_a_sweep_name_the_program_that_ran() -> None:
+    reports = assay.sweep(kernels.right, *FLAGS, "--fail-fast")
+    assert reports[0].replay.startswith(Program(find_program()).shown + " run ")

@@ -166,7 +166,8 @@ bool cites(std::string_view notes, std::string_view id) {
 /// Prints what each source says of a point, how the suite reads it, and which requirements cite it.
 bool explain_contradiction(const std::string& id, const Context& context) {
   const auto all = spec::contradictions();
-  const auto point = std::ranges::find(all, id, &spec::Contradiction::id);
+  const auto point = std::ranges::find_if(
+      all, [&](const spec::Contradiction& one) { return same_letters(one.id, id); });
   if (point == all.end()) return false;
   context.out << fmt::format("{}, {} of the documents: {}\n", point->id,
                              point->claims.size() > 1 ? "a contradiction" : "an open point",

@@ -128,7 +128,7 @@ function yardsticks(kills: Kills): HTMLElement | null {
 /** What it changes, and, where a case fails, the first that does. */
 function about(bug: Bug): HTMLElement {
   return element("div", {}, element("strong", {}, bug.name), bug.healthy ? " (healthy)" : "", element("div", { class: "quiet" }, bug.bug),
-    bug.replay === "" ? null : element("details", {}, element("summary", {}, "First case that fails"), copyLine("assay explain " + bug.replay)));
+    bug.replay === "" ? null : element("details", {}, element("summary", {}, "First case that fails"), copyLine(`assay run ${bug.replay} --implementation=mutant-${bug.name}`)));
 }
 
 function line(bug: Bug, tracks: string[]): (Node | string)[] {

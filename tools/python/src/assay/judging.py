@@ -49,9 +49,10 @@ def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | N
 
 
 def export_lines(
-    file: Path, lines: Sequence[str], numerics: str = "", program: Program | None = None
+    file: str | os.PathLike[str], lines: Sequence[str], numerics: str = "", program: Program | None = None
 ) -> list[Case]:
     """Writes the cases of replay lines, with or without "assay run" or the program's own name in front, to a file."""
+    file = Path(file)
     program = program or Program(find_program())
     listed = file.with_suffix(".txt")
     bare = [line.removeprefix("assay run ").removeprefix(f"{program.name} run ") for line in lines]

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,7 +88,7 @@ def sweep(
                 asked.append("--unfinished")
             texts = _run_parts(tool, words, executor, parts)
             tool.run(["merge", *_kept(texts, Path(folder)), *asked], _ENDED, leaves=written)
-        return _judged_enough(written, max(require_judged, _least_of(flags)))
+        return _judged_enough(written, max(require_judged, _least_of(flags)), tool)
 
 
 def run_part(program: str, words: Sequence[str], part: str) -> str:
@@ -138,9 +139,10 @@ def _least_of(flags: Sequence[str]) -> int:
     return int(words[-1].rpartition("=")[2]) if words else 0
 
 
-def _judged_enough(file: Path, least: int) -> Reports:
-    """The reports of a file. Where they are too few that is an error, unless a failure says more."""
-    reports = read_reports(file)
+def _judged_enough(file: Path, least: int, tool: Program) -> Reports:
+    """The reports of a file, which name the program as this shell finds it. Where they are too few that is an error, unless
+    a failure says more."""
+    reports = Reports([replace(report, program=tool.shown) for report in read_reports(file)])
     if least > 0 and not reports.failures:
         of = read_report(file)[0]["summary"]
         if of["value_cases"] < least:
