@@ -39,13 +39,13 @@ std::vector<Named> other_tensors(const Call& call) {
 /// The pages of the unpadding entry points leave these types to the general rule.
 Refusal float8(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
-  for (const auto& tensors : {tensors_of_the_operator(call), other_tensors(call)})
-    for (const Named& tensor : tensors) {
-      const DType dtype = tensor.parameter->dtype;
-      if (tensor.parameter->present &&
-          (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
-        return type_of(tensor) + "; 8-bit floating types are not supported on a2 and a3";
-    }
+  const auto& p = call.parameters;
+  for (const Named& tensor :
+       {Named{"query", &p.query}, {"key", &p.key}, {"value", &p.value}, {"dy", &p.dy}}) {
+    const DType dtype = tensor.parameter->dtype;
+    if (tensor.parameter->present && (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
+      return type_of(tensor) + "; 8-bit floating types are not supported on a2 and a3";
+  }
   return std::nullopt;
 }
 

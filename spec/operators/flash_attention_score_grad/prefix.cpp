@@ -70,24 +70,28 @@ FlashRequirement prefix_range() {
           .notes = "FAG-Q24",
           .applies = prefix_can_be_judged,
           .holds = prefix_is_in_range,
-          .violations = {{"above",
-                          [](FlashCall& c) {
-                            attach_prefix(c);
-                            if (prefix_can_be_judged(c)) ++c.parameters.prefix->back();
-                          }},
-                         {"below",
-                          [](FlashCall& c) {
-                            attach_prefix(c);
-                            if (!prefix_can_be_judged(c)) return;
-                            const Extents query = *query_as_given(c), key = *key_as_given(c);
-                            const std::int64_t last = key.batch - 1;
-                            const std::int64_t least = key.length(last) - query.length(last);
-                            if (least > 0) c.parameters.prefix->back() = least - 1;
-                          }},
-                         {"negative", [](FlashCall& c) {
-                            attach_prefix(c);
-                            if (prefix_can_be_judged(c)) c.parameters.prefix->back() = -1;
-                          }}}};
+          .violations = {
+              {"above",
+               [](FlashCall& c) {
+                 attach_prefix(c);
+                 if (prefix_can_be_judged(c)) ++c.parameters.prefix->back();
+               }},
+              {"below",
+               [](FlashCall& c) {
+                 attach_prefix(c);
+                 if (!prefix_can_be_judged(c)) return;
+                 const Extents query = *query_as_given(c), key = *key_as_given(c);
+                 const auto least = [&](std::int64_t b) { return key.length(b) - query.length(b); };
+                 std::int64_t broken = 0;
+                 for (std::int64_t b = 1; b < key.batch; ++b)
+                   if (least(b) > least(broken)) broken = b;
+                 if (least(broken) > 0)
+                   (*c.parameters.prefix)[static_cast<std::size_t>(broken)] = least(broken) - 1;
+               }},
+              {"negative", [](FlashCall& c) {
+                 attach_prefix(c);
+                 if (prefix_can_be_judged(c)) c.parameters.prefix->back() = -1;
+               }}}};
 }
 
 }  // namespace
