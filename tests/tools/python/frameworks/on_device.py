@@ -1,6 +1,6 @@
 """Judges the kernels of frameworks on a device, each in a process of its own, and prints a table.
 
-Usage, in this folder: python on_device.py FOLDER [--device=cuda] [--only=PATTERN] [--seconds=N] [--at_once=N] [--keep]
+Usage, in this folder: python on_device.py FOLDER [--device=cuda] [--only=PATTERN] [--numerics=TEXT] [--seconds=N] [--at_once=N] [--keep]
 Writes one file for each kernel and type into FOLDER: the verdict of each line, and the findings of each failing one.
 --keep also saves the outputs of small cases, which judge_kept.py judges with other numerics on any machine.
 The program is found as the package `assay` finds it. A kernel whose package is missing is listed with what is missing.
@@ -29,7 +29,7 @@ Lines = Callable[[str, int], list[str]]
 
 
 class Kernel(NamedTuple):
-    """One row of the table: an implementation of an adapter, the lines it is judged on, and numerics if not its own."""
+    """One row of the table: an implementation of an adapter, and the lines it is judged on."""
 
     adapter: str
     name: str
@@ -37,10 +37,9 @@ class Kernel(NamedTuple):
     dtypes: Sequence[str] = ("fp32", "bf16", "fp16")
     count: int = 175
     at_once: int = 7  # lines of one call of assay.judge; one where a shape takes long to compile
-    numerics: str = ""
 
     def label(self, dtype: str) -> str:
-        return ".".join(filter(None, (self.adapter, self.name, dtype, self.numerics.replace(",", "-").replace(":", "-"))))
+        return f"{self.adapter}.{self.name}.{dtype}"
 
 
 KERNELS = (
@@ -78,25 +77,25 @@ class Keeping:
         return outputs
 
 
-def judge_one(kernel: Kernel, dtype: str, device: str, file: Path, seconds: float, keep: bool) -> None:
-    """Writes verdicts and findings, a JSON object for each line, and stops after `seconds`."""
+def judge_one(kernel: Kernel, dtype: str, file: Path, options: argparse.Namespace) -> None:
+    """Writes verdicts and findings, a JSON object for each line, and stops after `options.seconds`."""
     import assay
 
     lines = importlib.import_module("lines")
     module = "traced" if kernel.adapter == "traced" else f"assay.adapters.{kernel.adapter}"
     implementation = getattr(importlib.import_module(module), kernel.name)
     if kernel.adapter != "jax":  # which takes the device that it finds
-        implementation = implementation.on(device)
-    if kernel.numerics:
-        implementation = replace(implementation, numerics=kernel.numerics)
+        implementation = implementation.on(options.device)
+    if options.numerics:
+        implementation = replace(implementation, numerics=options.numerics)
     keeping = Keeping(implementation.function)
-    if keep:
+    if options.keep:
         implementation = replace(implementation, function=keeping)
     started = time.monotonic()
     chosen = getattr(lines, kernel.lines)(dtype, kernel.count)
     with file.open("w") as log:
         for first in range(0, len(chosen), kernel.at_once):
-            if time.monotonic() - started > seconds:
+            if time.monotonic() - started > options.seconds:
                 break
             for report in assay.judge(implementation, chosen[first : first + kernel.at_once]):
                 failed = report.verdict.startswith("nonconformant") or report.verdict in ("inconclusive", "judge_fault")
@@ -104,7 +103,7 @@ def judge_one(kernel: Kernel, dtype: str, device: str, file: Path, seconds: floa
                 told["text"] = report.explanation() if failed else report.evidence[:200]
                 log.write(json.dumps(told) + "\n")
             log.flush()
-    if keep:
+    if options.keep:
         np.savez_compressed(file.with_suffix(".npz"), **keeping.kept)
 
 
@@ -122,6 +121,7 @@ def row(label: str, file: Path, status: int, error: str, total: int, seconds: fl
 def judge_in_a_process(kernel: Kernel, dtype: str, words: argparse.Namespace) -> str:
     file = words.folder / f"{kernel.label(dtype)}.{kernel.lines}.jsonl"
     command = [sys.executable, __file__, str(words.folder), f"--device={words.device}", f"--seconds={words.seconds}"]
+    command += [f"--numerics={words.numerics}"] if words.numerics else []
     command += ["--keep"] if words.keep else []
     command.append(f"--kernel={json.dumps([*kernel, dtype])}")
     started = time.monotonic()
@@ -141,6 +141,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--only", default="", help="pattern of labels, such as 'torch_cuda.flash|jax'")
+    parser.add_argument("--numerics", default="", help="instead of what the adapters declare")
     parser.add_argument("--seconds", type=float, default=120, help="for each kernel and type")
     parser.add_argument("--at_once", type=int, default=8)
     parser.add_argument("--keep", action="store_true", help="keep the outputs of small cases")
@@ -149,7 +150,7 @@ def main() -> None:
     if words.kernel:
         *fields, dtype = json.loads(words.kernel)
         kernel = Kernel(*fields)
-        judge_one(kernel, dtype, words.device, words.folder / f"{kernel.label(dtype)}.{kernel.lines}.jsonl", words.seconds, words.keep)
+        judge_one(kernel, dtype, words.folder / f"{kernel.label(dtype)}.{kernel.lines}.jsonl", words)
         return
     words.folder.mkdir(parents=True, exist_ok=True)
     tasks = [(k, dtype) for k in KERNELS for dtype in k.dtypes if re.search(words.only, k.label(dtype))]

@@ -38,6 +38,7 @@ def test_kept_outputs_can_be_judged_again(tmp_path: Path) -> None:
     assert told and all(t["verdict"].startswith("conforms") for t in told)
     right, wrong = run("judge_kept.py", str(file), "--numerics", "torch_fp32", "cuda_flash,round_out=rtz").splitlines()
     assert right.startswith("torch_fp32: ") and "nonconformant" not in right and "nonconformant" in wrong
+    assert "nonconformant" in run("on_device.py", str(tmp_path / "wrong"), *words, "--numerics=cuda_flash,round_out=rtz")
     unstaged, staged = run("judge_kept.py", str(file), "--steps", "", "staged").splitlines()
     shares = [[float(x) for x in text.split("[")[1].split("]")[0].split()] for text in (unstaged, staged)]
     assert shares[0][2] > 0.98 > shares[1][2], (unstaged, staged)  # of dv: P is not rounded
