@@ -72,6 +72,11 @@ inline double huge_dy(const Place& p) {
 inline double sparse_dy(const Place& p) {
   return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
 }
+/// As normal, one tensor negated: no other tensor that is drawn changes.
+template <Stream negated>
+double negative(const Place& p) {
+  return p.is(negated) ? -p.normal() : p.normal();
+}
 
 }  // namespace profile
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,8 +18,9 @@ namespace assay::conformance {
 /// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one.
 /// Left out are calls that break what upstream alone states, if that need not be refused, and legal
 /// calls that are open, if these must be refused.
-/// Cheap ones come first, calls that only phase 1 judges and small exact cases above all: a budget
-/// judges as many as it can.
+/// First come those that were added before `end_front`, in their order. Of the others cheap ones
+/// come first, calls that only phase 1 judges and small exact cases above all: a budget judges as
+/// many as it can.
 template <class Op>
 class CaseCollector {
  public:
@@ -38,10 +41,12 @@ class CaseCollector {
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
+  /// The cases so far run before all that are added later.
+  void end_front() { front_ = cases_.size(); }
   const std::vector<Case<Op>>& cases() const { return cases_; }
   /// In the order in which they run.
   std::vector<Case<Op>> take() {
-    std::ranges::stable_sort(cases_, {},
+    std::ranges::stable_sort(std::span(cases_).subspan(front_), {},
                              [](const Case<Op>& c) { return Suite<Op>::expected_cost(c); });
     return std::move(cases_);
   }
@@ -71,6 +76,7 @@ class CaseCollector {
   const SamplingPlan& plan_;
   std::set<std::string> lines_;
   std::vector<Case<Op>> cases_;
+  std::size_t front_ = 0;
 };
 
 }  // namespace assay::conformance

@@ -12,6 +12,8 @@ namespace assay::conformance {
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   CaseCollector<Op> cases(plan);
+  cases.add(hand_made_cases<Op>("twins", plan));
+  cases.end_front();
   Suite<Op>::collect(plan, cases);
   cases.add(hand_made_cases<Op>("models", plan));
   cases.add(hand_made_cases<Op>("legal", plan));

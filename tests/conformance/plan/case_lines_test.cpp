@@ -9,14 +9,17 @@
 #include <map>
 #include <set>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/fixtures/record.hpp"
 #include "assay/spec/operators.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
 
-const std::set<std::string> kinds = {"corners", "exact", "legal", "models", "relations", "strides"};
+const std::set<std::string> kinds = {"corners",   "exact",   "legal", "models",
+                                     "relations", "strides", "twins"};
 
 /// "cases/OPERATOR/KIND.txt" without its middle, or without its ends.
 std::string operator_of(const CaseText& text) {
@@ -70,6 +73,36 @@ TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
     EXPECT_EQ(kind_of(text) == "exact", track == Track::exact || track == Track::exact_staged)
         << line.place;
   });
+}
+
+/// Every input that a caller chooses is in some pair of twins the only one that differs.
+TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
+  const std::set<std::string> of_the_forward = {"attention_in", "attention_out", "softmax_max",
+                                                "softmax_sum"};
+  using Digests = std::map<std::string, std::string>;
+  std::map<std::string, std::vector<Digests>> of_call;
+  std::set<std::string> chosen, alone;
+  this->each([&](const CaseText& text, const CaseLine& line) {
+    if (kind_of(text) != "twins") return;
+    const auto c = case_of<TypeParam>(line);
+    const auto inputs = make_inputs(c);
+    Digests digests;
+    visit_tensors(inputs, [&](const std::string& name, const spec::Tensor& tensor) {
+      if (!of_the_forward.contains(name)) digests[name] = fixtures::digest(tensor);
+    });
+    auto& others =
+        of_call[command_line(Case<TypeParam>{.problem = c.problem, .entry_point = c.entry_point})];
+    for (const Digests& other : others) {
+      std::vector<std::string> differing;
+      for (const auto& [name, digest] : digests)
+        if (other.at(name) != digest) differing.push_back(name);
+      if (differing.size() == 1) alone.insert(differing.front());
+    }
+    for (const auto& [name, digest] : digests) chosen.insert(name);
+    others.push_back(digests);
+  });
+  EXPECT_FALSE(chosen.empty());
+  EXPECT_EQ(alone, chosen);
 }
 
 /// Whoever adds a line sees its case in the sweep, and whoever takes one away does not.

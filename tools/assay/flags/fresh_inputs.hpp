@@ -12,7 +12,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 
-/// Data that a kernel cannot know before a sweep, and problems that it meets twice.
+/// Data that a kernel cannot know before a sweep.
 namespace assay::cli {
 
 /// One case in so many has fresh data.
@@ -55,41 +55,6 @@ void take_fresh_data(std::vector<conformance::Case<Op>>& cases,
     if (k % fresh_share == lot % fresh_share) c.seed = short_seed(lot / fresh_share);
     ++k;
   }
-}
-
-/// Puts small problems in front, one of each type of elements, each twice with other data: a kernel
-/// that keeps its answers by the fields of a problem gives itself away at once. The second problem
-/// has the data of the first in the other order.
-template <class Op>
-void begin_with_twins(std::vector<conformance::Case<Op>>& cases) {
-  constexpr double dearest = 0.05;  // seconds
-  std::vector<conformance::Case<Op>> first;
-  std::uint64_t seed = 0;
-  for (const spec::DType dtype : {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32}) {
-    const conformance::Case<Op>* plainest = nullptr;
-    std::size_t length = 0;
-    for (const conformance::Case<Op>& c : cases) {
-      if (!has_data(c) || c.track != conformance::Track::bound || c.problem.dtype != dtype ||
-          conformance::Suite<Op>::expected_cost(c) > dearest)
-        continue;
-      const std::size_t its_length = conformance::command_line(c).size();
-      if (plainest == nullptr || its_length < length) plainest = &c, length = its_length;
-    }
-    if (plainest == nullptr) continue;
-    if (seed == 0) seed = plainest->seed;
-    const bool turned = first.size() % 4 != 0;
-    for (const std::uint64_t other : {turned ? 1u : 0u, turned ? 0u : 1u}) {
-      first.push_back(*plainest);
-      first.back().seed = seed + other;
-    }
-  }
-  const auto is_first = [&](const conformance::Case<Op>& c) {
-    return std::ranges::any_of(first, [line = conformance::command_line(c)](const auto& twin) {
-      return conformance::command_line(twin) == line;
-    });
-  };
-  std::erase_if(cases, is_first);
-  cases.insert(cases.begin(), first.begin(), first.end());
 }
 
 }  // namespace assay::cli

@@ -22,10 +22,8 @@ struct PlanFlags {
   std::string seed = "1", random = "60", product, only, cases;
   std::string upstream = "on", documents = "lenient";
   bool full = false;
-  /// Of a sweep: the data of a tenth of its cases are of this seed, 0: none; and whether a whole
-  /// plan begins with problems that come again with other data.
+  /// Of a sweep: the data of a tenth of its cases are of this seed, 0: none.
   std::uint64_t fresh_seed = 0;
-  bool begins_with_twins = false;
   /// Instead of a plan: the lines of these texts, as they stand, and which flag named them.
   std::vector<conformance::CaseText> lines;
   std::string lines_flag = "--lines", lines_path;
@@ -174,7 +172,6 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
                        [&](const conformance::Case<Op>& c) { return filter.holds(searchable(c)); });
   planned.left_out = std::ssize(all) - std::ssize(cases);
   if (flags.fresh_seed != 0) take_fresh_data(cases, plan.own_cases, flags.fresh_seed);
-  if (flags.begins_with_twins && flags.only.empty() && flags.lines.empty()) begin_with_twins(cases);
   return planned;
 }
 

@@ -41,7 +41,6 @@ void choose_data(const DataChoice& choice, const ImplementationFlags& implementa
                  PlanFlags& plan, std::string& asked, const Context& context) {
   if (!plan.lines.empty() && !choice.fresh.empty())
     throw UsageError(plan.lines_flag + " names the cases, so that --fresh has nothing to choose");
-  plan.begins_with_twins = true;
   plan.fresh_seed = seed_of(choice, implementation, plan, context);
   if (plan.fresh_seed == 0 || !choice.fresh.empty()) return;
   asked += fmt::format(" --fresh={}", plan.fresh_seed);
