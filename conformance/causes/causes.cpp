@@ -244,6 +244,23 @@ bool is_independent(const Part& a, const Part& b) {
   return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
 }
 
+/// Whether nothing at all was written to these tensors in most of the cases: no stage wrote wrong
+/// numbers.
+bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
+  const auto is_never_written = [&](std::size_t k) {
+    std::set<std::string> never;
+    for (const Finding& finding : cases[k].findings)
+      if (const Pattern* const pattern = pattern_of(finding);
+          pattern != nullptr && pattern->failing == pattern->judged &&
+          pattern->deviation.kind == DeviationKind::never_written)
+        never.insert(finding.tensor);
+    return std::ranges::includes(never, part.tensors);
+  };
+  const auto never = std::ranges::count_if(part.members, is_never_written);
+  return static_cast<double>(never) >=
+         limits::most_cases * static_cast<double>(part.members.size());
+}
+
 class Telling {
  public:
   Telling(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
@@ -378,7 +395,8 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   cause.outputs = {tensors.begin(), tensors.end()};
   cause.pattern = pattern(members, cause.outputs);
   if (groups[0].refuses_nothing) cause.pattern = refusing_nothing(groups[0]);
-  if (!tensors.empty()) cause.stage = stage(groups[0].terms, part, all);
+  if (!tensors.empty() && !are_never_written(part, cases_))
+    cause.stage = stage(groups[0].terms, part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
   // Shrunk ones first, then the shortest line: what a person reads first.
   const auto line_of = [&](std::size_t k) -> const std::string& {

@@ -35,8 +35,10 @@ constexpr std::string_view absent = "none", plain = "contiguous";
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
 /// Multiples of one size that another one is compared with.
 constexpr int multiples[] = {1, 2, 4};
-/// What a sequence may be as long as, at most; 0: it is empty.
-constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256};
+/// What a sequence may be as long as, at most; 0: it is empty. Of those that hold for the same
+/// cases the first is named: lengths of tiles.
+constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
+                                    6, 7, 8, 10, 12, 15, 24,  31,  48, 63, 96};
 /// Of packed sequences a field tells the longest, seq_q or seq, another all of them, lengths_q or
 /// lengths.
 constexpr std::string_view longest = "seq", lengths = "lengths";
@@ -265,8 +267,8 @@ class SizeTerms {
     const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
     for (std::size_t k = 0; k < sizes.size(); ++k)
       for (std::size_t l = k + 1; l < sizes.size(); ++l)
-        if (kind(sizes[k].name) == kind(sizes[l].name) && (sizes[k].is_large || sizes[l].is_large))
-          add_pairs(sizes[k].name, sizes[l].name);
+        if (kind(sizes[k].name) == kind(sizes[l].name))
+          add_pairs(sizes[k].name, sizes[l].name, sizes[k].is_large || sizes[l].is_large);
     for (const auto& [name, is_large] : sizes)
       if (is_large) add_of_tiles(name);
   }
@@ -288,8 +290,10 @@ class SizeTerms {
                     .bits = times == 1 ? limits::bits_of_relation : limits::bits_of_multiple});
   }
 
-  void add_pairs(const std::string& left, const std::string& right) {
+  /// Of sizes of which neither is large no multiples: their numbers are few.
+  void add_pairs(const std::string& left, const std::string& right, bool are_large) {
     for (const int times : multiples) {
+      if (times > 1 && !are_large) break;
       add_pair(left, ">", times, right, some(std::greater()));
       if (times == 1) add_pair(left, "<", times, right, some(std::less()));
       if (times > 1) add_pair(right, ">", times, left, some(std::greater()));

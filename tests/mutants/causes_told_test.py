@@ -74,7 +74,7 @@ class Told(unittest.TestCase):
 
     def test_causes_say_how_many_cases_they_rest_on(self):
         _, printed = self.sweep("all_zeros", "--shrink=0", "--budget=3s", "--only=!track=arguments")
-        self.assertRegex(printed, r"causes: .*; they rest on \d+ of \d+ cases: a whole sweep may say more")
+        self.assertRegex(printed, r"causes: .*; they rest on \d+ of \d+ planned cases, \d+ judged numerically: a whole sweep may say more")
 
 
 if __name__ == "__main__":

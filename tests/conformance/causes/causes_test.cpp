@@ -259,6 +259,22 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "an operator that names no stages";
 }
 
+/// Rows that are never written may come from a stage's edges; a whole output does not.
+TEST(Causes, AnOutputThatIsNeverWrittenHasNoStage) {
+  for (const std::int64_t failing : {4, 8}) {
+    auto all =
+        reports([](const std::string&, int, int mode) { return mode > 1 ? Names{"dk"} : Names{}; });
+    for (CaseReport& one : all) {
+      one.operator_name = "flash_attention_score_grad";
+      for (Finding& finding : one.findings) {
+        finding.pattern->failing = failing;
+        finding.pattern->deviation = {.kind = DeviationKind::never_written};
+      }
+    }
+    EXPECT_EQ(causes_of(all, {}).at(0).stage.empty(), failing == 8);
+  }
+}
+
 TEST(Causes, StageIsNotTakenFromWhatFailsInFewCases) {
   auto all = reports([](const std::string&, int seq, int mode) {
     return mode == 3 && seq == 7 ? Names{"dk", "dv"} : Names{"dk"};

@@ -227,8 +227,10 @@ void print_causes(const Results& results, const std::string& program, std::ostre
   const conformance::Summary& summary = results.summary;
   const std::string few =
       summary.cases < summary.planned
-          ? fmt::format("; they rest on {} of {} cases: a whole sweep may say more", summary.cases,
-                        summary.planned)
+          ? fmt::format(
+                "; they rest on {} of {} planned cases, {} judged numerically: a whole sweep "
+                "may say more",
+                summary.cases, summary.planned, summary.value_cases)
           : "";
   out << fmt::format(
       "\ncauses: {}{}\n",
