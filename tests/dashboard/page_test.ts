@@ -303,8 +303,12 @@ test("two reports side by side count as the command does, cases that are new or 
   conforming[2]!.value_case = false;
   Object.assign(failing[1]!, { verdict: "inconclusive", decided_by: "control" });
   Object.assign(failing[2]!, { verdict: "conforms", decided_by: "agreement" });
-  writeFileSync(join(FOLDER, "now.json"), JSON.stringify(now));
-  writeFileSync(join(FOLDER, "then.json"), JSON.stringify(then));
+  for (const [name, changed] of [["now.json", now], ["then.json", then]] as const) {
+    const verdicts: Record<string, number> = {};
+    for (const c of changed.cases) verdicts[c.verdict] = (verdicts[c.verdict] ?? 0) + 1;
+    Object.assign(changed.summary, { cases: changed.cases.length, value_cases: changed.cases.filter((c) => c.value_case).length, verdicts });
+    writeFileSync(join(FOLDER, name), JSON.stringify(changed));
+  }
   const told = spawnSync(PROGRAM, ["report", "now.json", "then.json", "--json=changes.json", "--html=changes.html"], { cwd: FOLDER, encoding: "utf8" });
   assert.equal(told.status, 1, told.stdout + told.stderr);
   const counted = JSON.parse(readFileSync(join(FOLDER, "changes.json"), "utf8")) as

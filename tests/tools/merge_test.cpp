@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -213,6 +214,19 @@ const Refusal changed[] = {
             [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
             "another part holds one of the two as well"}};
 
+/// Has the summary count the cases that the report holds.
+void count_anew(OrderedJson& report) {
+  OrderedJson& summary = report["summary"];
+  std::map<std::string, int> verdicts;
+  int numerical = 0;
+  for (const OrderedJson& one : report["cases"]) {
+    ++verdicts[one["verdict"]];
+    numerical += one["value_case"].get<bool>() ? 1 : 0;
+  }
+  summary["cases"] = report["cases"].size(), summary["value_cases"] = numerical;
+  summary["verdicts"] = verdicts;
+}
+
 TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
   const Folder all;
   sweep_in_parts(refusals, all);
@@ -220,6 +234,7 @@ TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
     const Folder folder;
     OrderedJson report = ordered_report_at(all / "2.json");
     change(report);
+    count_anew(report);
     std::ofstream(folder / "changed.json") << report.dump();
     const Answer result =
         merge({all / "1.json", folder / "changed.json", all / "3.json", "--report", folder / "r"});
@@ -258,6 +273,7 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
 void cut(const std::string& from, const std::string& to, std::size_t kept) {
   OrderedJson report = ordered_report_at(from);
   while (report["cases"].size() > kept) report["cases"].erase(report["cases"].size() - 1);
+  count_anew(report);
   std::ofstream(to) << report;
 }
 
@@ -294,6 +310,7 @@ TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
 
   OrderedJson later = second;  // without its first case: nothing that a budget leaves
   later["cases"].erase(0);
+  count_anew(later);
   std::ofstream(folder / "cut.json") << later;
   EXPECT_PRED2(has, merge(asked).err, "somebody has changed it");
   // A part that is not there stays a gap.

@@ -164,6 +164,32 @@ TEST(Report, NamesAFolderThatItIsGiven) {
   EXPECT_PRED2(has, result.err, (folder / "") + " is a folder, wanted report.json of a sweep");
 }
 
+/// Cases that were cut out, and verdicts that somebody wrote.
+TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
+  const Folder folder;
+  const auto registry = registry_of_empty();
+  answer(registry, {"sweep", "--only=--violate=FAG-C0", "--report", folder / "r.json"});
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  ASSERT_GT(report["cases"].size(), 1u);
+  const auto told_of = [&](const nlohmann::json& changed) {
+    std::ofstream(folder / "changed.json") << changed;
+    return answer(registry, {"report", folder / "changed.json"});
+  };
+  EXPECT_NE(told_of(report).code, 2);
+  auto shorter = report, lying = report, counting = report;
+  shorter["cases"].erase(0);
+  lying["summary"]["verdicts"] = {{"conforms", report["cases"].size()}};
+  counting["summary"]["value_cases"] = 900;
+  for (const auto& [changed, member] : {std::pair(shorter, "report.summary.cases is "),
+                                        {lying, "report.summary.verdicts.conforms is "},
+                                        {counting, "report.summary.value_cases is 900"}}) {
+    const Answer refused = told_of(changed);
+    EXPECT_EQ(refused.code, 2) << member;
+    EXPECT_PRED2(has, refused.err, std::string(member));
+    EXPECT_PRED2(has, refused.err, std::string("let the sweep write it anew"));
+  }
+}
+
 /// The words as a binary of that name answers them.
 std::string answer_of(const std::string& program, std::vector<std::string> words) {
   std::ostringstream out, err;

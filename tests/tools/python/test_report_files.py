@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -55,6 +56,8 @@ def test_another_layout_is_the_same_report(report: Path, tmp_path: Path) -> None
     ('"command_line":"', '"command_line":7,"x":"', "command_line is 7"),
     ('"schema": "assay-report-2"', '"schema": "assay-report-2", "schema": "assay-report-2"', 'has the member "schema" twice'),
     ('"schema": "assay-report-2"', '"schema": "assay-report-9"', "the schema 'assay-report-9', wanted 'assay-report-2'"),
+    ('"summary": {\n  "cases": ', '"summary": {\n  "cases": 1', "summary.cases is 1"),
+    ('"verdicts": {', '"verdicts": {"crash": 3, ', "summary.verdicts.crash is 3, but cases holds 0 of them"),
 ])
 def test_what_the_program_refuses_is_refused(report: Path, tmp_path: Path, layout: str, old: str, new: str, reason: str) -> None:
     text = report.read_text(encoding="utf-8")
@@ -86,16 +89,19 @@ def test_a_torn_report_is_named(report: Path, tmp_path: Path, change, reason: st
 
 def test_a_large_report_takes_less_room_than_its_file(report: Path, tmp_path: Path) -> None:
     *head, last, end, _ = report.read_text(encoding="utf-8").split("\n")
-    large = tmp_path / "large.json"
+    large, more = tmp_path / "large.json", 24_000_000 // len(last)
+    told = "\n".join(head)
+    for member in ("cases", "value_cases", json.loads(last)["verdict"]):
+        told = re.sub(f'(\\n +"{member}": )(\\d+)', lambda found: f"{found[1]}{int(found[2]) + more}", told, count=1)
     with large.open("w", encoding="utf-8") as file:
-        file.write("\n".join(head) + "\n")
-        for _ in range(24_000_000 // len(last)):
+        file.write(told + "\n")
+        for _ in range(more):
             file.write(last + ",\n")
         file.write(f"{last}\n{end}\n")
     code = ("import resource, sys, assay; before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; "
             "assay.read_reports(sys.argv[1]); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)")
-    told = subprocess.run([sys.executable, "-c", code, large], check=True, capture_output=True, text=True)
-    assert int(told.stdout) * 1024 < large.stat().st_size
+    room = subprocess.run([sys.executable, "-c", code, large], check=True, capture_output=True, text=True).stdout
+    assert int(room) * 1024 < large.stat().st_size
 
 
 def test_outputs_of_a_file_are_judged_again_by_the_line_of_their_report(report: Path) -> None:

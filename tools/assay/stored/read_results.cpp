@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "assay/cli/command.hpp"
@@ -37,6 +39,37 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
   }
 }
 
+/// Errors: std::invalid_argument where the summary does not count the cases that the report holds.
+void require_counts(const conformance::Results& results) {
+  const conformance::Summary& told = results.summary;
+  conformance::Summary held;
+  held.cases = std::ssize(results.cases);
+  for (const conformance::CaseReport& report : results.cases) {
+    held.value_cases += report.value_case ? 1 : 0;
+    ++held.verdicts[report.verdict.value()];
+  }
+  const auto require = [](std::string_view member, std::int64_t says, std::int64_t counted) {
+    if (says == counted) return;
+    throw std::invalid_argument(
+        fmt::format("report.summary.{} is {}, but report.cases holds {} of them: the file was "
+                    "changed after its sweep; let the sweep write it anew",
+                    member, says, counted));
+  };
+  require("cases", told.cases, held.cases);
+  require("value_cases", told.value_cases, held.value_cases);
+  for (const auto& [verdict, count] : told.verdicts)
+    require("verdicts." + std::string(spec::to_string(verdict)), count, held.verdicts[verdict]);
+  for (const auto& [verdict, count] : held.verdicts)
+    if (!told.verdicts.contains(verdict))
+      require("verdicts." + std::string(spec::to_string(verdict)), 0, count);
+}
+
+conformance::Results whole_results(const std::string& text) {
+  conformance::Results results = conformance::results_from_json(text);
+  require_counts(results);
+  return results;
+}
+
 }  // namespace
 
 bool is_hdf5(const std::string& path) {
@@ -49,7 +82,7 @@ bool is_hdf5(const std::string& path) {
 }
 
 conformance::Results read_results(const std::string& path) {
-  return parsed(path, read_file(path), conformance::results_from_json);
+  return parsed(path, read_file(path), whole_results);
 }
 
 void read_shown(const std::string& path, Shown& shown) {
@@ -61,7 +94,7 @@ void read_shown(const std::string& path, Shown& shown) {
     if (shown.timeline) throw UsageError(path + " is a second trace, and a page shows one");
     shown.timeline = parsed(path, text, timeline_from_json);
   } else {
-    shown.runs.push_back(parsed(path, text, conformance::results_from_json));
+    shown.runs.push_back(parsed(path, text, whole_results));
   }
 }
 

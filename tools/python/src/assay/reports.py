@@ -245,4 +245,18 @@ def read_reports(path: str | os.PathLike[str]) -> Reports:
         except ReportError as error:
             raise ReportError(f"{os.fspath(path)}: cases[{len(reports)}]: {error}") from error
         reports.append(replace(report, findings=PackedFindings(packed), members=packed))
+    _require_counts(os.fspath(path), head.get("summary"), reports)
     return Reports(reports)
+
+
+def _require_counts(path: str, summary: Any, reports: list[Report]) -> None:
+    """Raises ReportError where the summary of a report does not count its cases."""
+    held = Counter({f"verdicts.{verdict}": count for verdict, count in Counter(report.verdict for report in reports).items()}, cases=len(reports))
+    try:
+        told = Counter({f"verdicts.{verdict}": int(count) for verdict, count in summary["verdicts"].items()}, cases=int(summary["cases"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ReportError(f"{path}: summary counts no cases and verdicts: {type(error).__name__}: {error}") from error
+    for member in sorted(told.keys() | held.keys()):
+        if told[member] != held[member]:
+            raise ReportError(f"{path}: summary.{member} is {told[member]}, but cases holds {held[member]} of them: the file was changed after "
+                              "its sweep; let the sweep write it anew")
