@@ -115,19 +115,23 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
 struct SecondRun {
   std::optional<Decision> failure;     ///< it gave no outputs
   std::vector<Finding> findings = {};  ///< of that failure; or one for each output that differs
+  bool changed_inputs = false;
 };
 
 /// Runs the kernel again, which must give the bytes of `first`. Compares them at once, so that they
 /// are not kept.
 template <class Op>
 SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
-                    spec::Implementation<Op>& kernel, const typename Op::Outputs& first) {
+                    spec::Implementation<Op>& kernel, Lending lending,
+                    const typename Op::Outputs& first) {
   if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
     return {{},
             {{.rule = "note",
               .text = "determinism not tested: the case is too large for a second run"}}};
-  Run<Op> run = run_once(c, inputs, kernel);
-  SecondRun second{.failure = std::move(run.failure), .findings = std::move(run.findings)};
+  Run<Op> run = run_once(c, inputs, kernel, lending);
+  SecondRun second{.failure = std::move(run.failure),
+                   .findings = std::move(run.findings),
+                   .changed_inputs = run.changed_inputs};
   if (second.failure) {
     second.failure->evidence = "second run: " + second.failure->evidence;
     for (Finding& finding : second.findings) finding.text = "second run: " + finding.text;
@@ -187,11 +191,12 @@ Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& ker
   answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
   if (given.is_moved() && reading == nullptr)
     answers.place = Suite<Op>::place_of_inputs(given.asked().problem);
-  if (answers.run.failure) {
-    if (answers.run.changed_inputs && !given.is_moved()) prepared.make_again();
-  } else if (answers.numerics.order == spec::Order::fixed) {
-    answers.second = run_again(given.asked(), given.inputs(), kernel, answers.run.outputs);
-  }
+  if (!answers.run.failure && answers.numerics.order == spec::Order::fixed)
+    answers.second =
+        run_again(given.asked(), given.inputs(), kernel, prepared.lending(), answers.run.outputs);
+  const bool has_changed =
+      answers.run.changed_inputs || (answers.second && answers.second->changed_inputs);
+  if (has_changed && !given.is_moved()) prepared.make_again();
   return answers;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
@@ -33,9 +34,10 @@ std::int64_t elements_of(const Op::Problem& p, const selected::Heads& heads) {
          p.length_kv(heads.b) * (p.head_dim + p.head_dim_v);
 }
 
-/// Computes, on all cores, the rows of the query heads that read key heads [first, last).
-void fill_rows(const Op::Problem& p, const Op::Inputs& inputs, std::int64_t first,
-               std::int64_t last, Forward& all) {
+/// Computes, on all cores, the rows of the query heads that read key heads [first, last): their
+/// statistics, and their part of inputs.attention_out.
+void fill_rows(const Op::Problem& p, Op::Inputs& inputs, std::int64_t first, std::int64_t last,
+               Forward& all) {
   constexpr std::int64_t rows_of_task = 16;
   const spec::Extents queries = query_extents(p);
   std::vector<std::optional<Attention>> groups(static_cast<std::size_t>(last - first));
@@ -51,7 +53,8 @@ void fill_rows(const Op::Problem& p, const Op::Inputs& inputs, std::int64_t firs
                                      : queries.row(heads_of(p, k).b, heads_of(p, k).first, 0);
   };
   const std::int64_t begin = row_of(first), end = row_of(last);
-  const std::int64_t dim = attention_out_extents(p).dim;
+  const spec::Extents outs = attention_out_extents(p);
+  const spec::HeadIndex out(inputs.attention_out, spec::Layout::tnd, outs);
   parallel::for_each((end - begin + rows_of_task - 1) / rows_of_task, [&](std::int64_t task) {
     const std::int64_t from = begin + task * rows_of_task;
     Forward own;
@@ -59,20 +62,19 @@ void fill_rows(const Op::Problem& p, const Op::Inputs& inputs, std::int64_t firs
       const auto [b, n, i] = queries.position(row);
       groups[static_cast<std::size_t>(b * p.heads_kv + n / p.group() - first)]->append_row(
           0, n % p.group(), i, own);
+      spec::store_row(inputs.attention_out, out(b, n, i, 0), out.step(),
+                      std::span(own.attention_out).last(static_cast<std::size_t>(outs.dim)));
     }
     std::ranges::copy(own.softmax_max, all.softmax_max.begin() + from);
     std::ranges::copy(own.softmax_sum, all.softmax_sum.begin() + from);
-    std::ranges::copy(own.attention_out, all.attention_out.begin() + from * dim);
   });
 }
 
-/// The forward of every query row.
-Forward forward_of(const Op::Problem& p, const Op::Inputs& inputs) {
-  const spec::Extents out = attention_out_extents(p);
+/// Fills inputs.attention_out, and returns the statistics of every query row.
+Forward forward_of(const Op::Problem& p, Op::Inputs& inputs) {
   Forward all;
-  all.softmax_max.resize(static_cast<std::size_t>(out.rows()));
+  all.softmax_max.resize(static_cast<std::size_t>(query_extents(p).rows()));
   all.softmax_sum = all.softmax_max;
-  all.attention_out.resize(static_cast<std::size_t>(out.rows() * out.dim));
   const std::int64_t key_heads = p.batch * p.heads_kv;
   for (std::int64_t first = 0, last = 0; first < key_heads; first = last) {
     std::int64_t held = 0;
@@ -102,7 +104,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
       .query = filled(t.query, query_extents(p), Stream::query),
       .key = filled(t.key, key_extents(p), Stream::key),
       .value = filled(t.value, value_extents(p), Stream::value),
-      .attention_out = {},
+      .attention_out = guarded_tensor(t.attention_out),
       .attention_out_grad = filled(t.attention_out_grad, attention_out_extents(p), Stream::dy),
       .softmax_max = {},
       .softmax_sum = {},
@@ -110,8 +112,6 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
       .atten_mask = make_mask(c)};
   auto forward = forward_of(p, inputs);
   attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
-  inputs.attention_out =
-      packed_tensor(t.attention_out, attention_out_extents(p), forward.attention_out);
   inputs.softmax_max = packed_statistics(t.softmax_max, query_extents(p), forward.softmax_max);
   inputs.softmax_sum = packed_statistics(t.softmax_sum, query_extents(p), forward.softmax_sum);
   return inputs;

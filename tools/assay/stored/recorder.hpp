@@ -80,8 +80,9 @@ class Recorder final : public spec::PassesOn<Op> {
   template <class Tensors>
   static Digests digests(const Tensors& tensors) {
     Digests result;
-    for (const auto& [name, tensor] : conformance::named_tensors(tensors))
+    conformance::visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
       result.emplace_back(name, fixtures::digest(tensor));
+    });
     return result;
   }
 
