@@ -5,12 +5,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "assay/conformance/report/json_rules.hpp"
 #include "assay/spec/text_enum.hpp"
 #include "report/json_fields.hpp"
 
@@ -173,35 +173,12 @@ inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What a text of somebody else must not have: deep nesting, since a text of brackets alone would
-/// take 50 times its size, and a name twice in an object, of which one would be lost.
-class JsonRules {
- public:
-  explicit JsonRules(std::string what) : what_(std::move(what)) {}
-
-  /// Errors: std::invalid_argument.
-  void check(int depth, Json::parse_event_t event, const Json& parsed) {
-    constexpr int deepest = 64;  // reports need 8
-    if (depth > deepest)
-      throw std::invalid_argument(what_ + " nests deeper than " + std::to_string(deepest) +
-                                  " levels");
-    if (event == Json::parse_event_t::object_start) names_.emplace_back();
-    if (event == Json::parse_event_t::object_end) names_.pop_back();
-    if (event == Json::parse_event_t::key && !names_.back().insert(parsed).second)
-      throw std::invalid_argument(what_ + " has the member " + parsed.dump() +
-                                  " twice in an object");
-  }
-
- private:
-  std::string what_;
-  std::vector<std::set<std::string>> names_;  ///< of the objects that are open
-};
-
 /// Parses a text. `keep` says of each value that ends whether it stays in the tree.
 /// Errors: std::invalid_argument with what the parser says.
 template <class Keep>
 Json parse(const std::string& text, const std::string& what, Keep&& keep) {
-  JsonRules rules(what);
+  constexpr int deepest = 64;  // reports need 8
+  JsonRules rules(what, deepest);
   try {
     return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& parsed) {
       rules.check(depth, event, parsed);

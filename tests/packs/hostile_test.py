@@ -120,6 +120,18 @@ class HostilePacks(unittest.TestCase):
                 (pack / name).write_text(text)
                 self.assert_refused(pack, reason)
 
+    def test_a_name_that_stands_twice_is_named(self):
+        for name, first in (("manifest.json", '{"cases":0,'), ("recipes.jsonl", '{"command":"nsa_compress_grad",')):
+            pack = self.copy()
+            (pack / name).write_text(first + (pack / name).read_text()[1:])
+            self.assert_refused(pack, "twice in an object")
+
+    def test_a_file_that_is_a_link_is_named(self):
+        pack = self.copy()
+        (pack / "goldens.h5").rename(self.path / "elsewhere.h5")
+        (pack / "goldens.h5").symlink_to(self.path / "elsewhere.h5")
+        self.assert_refused(pack, "goldens.h5 is a link; a pack holds its files")
+
     def test_digests_that_act_on_a_terminal_are_quoted(self):
         pack = self.copy()
         manifest = json.loads((pack / "manifest.json").read_text())
@@ -144,6 +156,7 @@ class HostilePacks(unittest.TestCase):
                 (lambda m: m["inputs"].update({"0" * 12: {}}), "inputs lists the case '000000000000', which no recipe has"),
                 (lambda m: m["inputs"].pop(id), f"inputs: no member '{id}'"),
                 (lambda m: m["inputs"][id].update(ghost="0"), "digests, wanted"),
+                (lambda m: m.update(numerics="none"), "manifest.json: numerics is 'none': no numerics preset 'none'"),
                 (lambda m: m.update(format="\x1b"), "the format is '\\x1b'")]:
             with self.subTest(reason):
                 self.assert_refused(self.changed_manifest(change), reason)
@@ -181,8 +194,8 @@ class HostilePacks(unittest.TestCase):
     def test_cases_that_are_too_large_are_named(self):
         for fields, reason in [("--seq_q=1500000000", "accepted: "), ("--seq_q=15000 --batch=60000", "the limit is")]:
             pack = self.copy()
-            recipes = (pack / "recipes.jsonl").read_text()
-            (pack / "recipes.jsonl").write_text(re.sub(r"--seq_q=\d+", fields, recipes))
+            first = re.sub(r"--batch=\d+ |(--seq_q=\d+)", lambda found: fields if found[1] else "", (pack / "recipes.jsonl").read_text(), count=2)
+            (pack / "recipes.jsonl").write_text(first)
             self.assert_refused(pack, reason)
 
     def test_a_writer_goes_through_no_link(self):

@@ -15,7 +15,6 @@
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "flags/choose.hpp"
-#include "flags/numerics.hpp"
 #include "packs/pack_files.hpp"
 #include "packs/recipe.hpp"
 #include "stored/json_members.hpp"
@@ -52,8 +51,22 @@ struct Remade {
   std::vector<std::pair<std::string, std::string>> digests;
 };
 
-/// Errors: UsageError for a replay line that is none.
-Remade remade(const std::string& command, const std::string& numerics, const std::string& where) {
+/// The numerics that a manifest names. Errors: std::invalid_argument.
+struct Declared {
+  std::string text, manifest;
+
+  template <class Op>
+  spec::Numerics of(spec::DType io) const {
+    try {
+      return spec::numerics_from_text(text, io, Op::name);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(manifest + ": numerics is " + quoted(text) + ": " + error.what());
+    }
+  }
+};
+
+/// Errors: UsageError for a replay line that is none, and for numerics that there are not.
+Remade remade(const std::string& command, const Declared& numerics, const std::string& where) {
   Remade again;
   conformance::CaseLine words{.place = where, .words = {}, .note = {}};
   std::istringstream stream(command);
@@ -62,8 +75,8 @@ Remade remade(const std::string& command, const std::string& numerics, const std
     try {
       const auto c = conformance::case_of<Op>(words);
       conformance::PreparedCase<Op> prepared(c);
-      const auto inputs = conformance::named_tensors(
-          prepared.inputs(numerics_value<Op>(numerics, c.problem.dtype)));
+      const auto inputs =
+          conformance::named_tensors(prepared.inputs(numerics.template of<Op>(c.problem.dtype)));
       again.line = recipe_line(c, conformance::recipe(c), inputs);
       for (const auto& [name, tensor] : inputs)
         again.digests.emplace_back(name, fixtures::digest(tensor));
@@ -140,6 +153,9 @@ class Verification {
       if (std::ranges::find(wanted, name) == wanted.end())
         report(fmt::format("{}: files lists {}; a pack has {}", where_, quoted(name),
                            fmt::join(wanted, ", ")));
+    for (const std::string& name : wanted)
+      if (fs::is_symlink(fs::symlink_status(folder_ / name)))
+        report(fmt::format("{} is a link; a pack holds its files", (folder_ / name).string()));
     for (const auto& entry : fs::directory_iterator(folder_)) {
       const std::string name = entry.path().filename().string();
       if (name != manifest_name && std::ranges::find(wanted, name) == wanted.end())
@@ -164,7 +180,7 @@ class Verification {
   }
 
   void verify_recipes() {
-    numerics_ = member<std::string>(manifest_, "numerics", where_);
+    numerics_ = {.text = member<std::string>(manifest_, "numerics", where_), .manifest = where_};
     const Json digests = member<Json>(manifest_, "inputs", where_);
     std::istringstream recipes(text_of(recipes_name, most_recipes));
     std::int64_t number = 0;
@@ -218,7 +234,8 @@ class Verification {
 
   fs::path folder_;
   const Context& context_;
-  std::string where_, numerics_;
+  std::string where_;
+  Declared numerics_;
   Json manifest_;
   std::set<std::string> ids_;
   std::int64_t inputs_ = 0, differences_ = 0;

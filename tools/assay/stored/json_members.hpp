@@ -7,21 +7,21 @@
 #include <string>
 #include <string_view>
 
+#include "assay/conformance/report/json_rules.hpp"
 #include "assay/conformance/result/printable.hpp"
 
 namespace assay::cli {
 
-/// Parses a text that may be anybody's: one of brackets alone would take 50 times its size.
-/// Errors: nlohmann::ordered_json::exception; std::invalid_argument where it nests deeper than 16
-/// levels.
-inline nlohmann::ordered_json parse_shallow(const std::string& text, std::string_view what) {
+/// Parses a text that may be anybody's. Errors: nlohmann::ordered_json::exception;
+/// std::invalid_argument where it nests deeper than 16 levels or has a name twice in an object.
+inline nlohmann::ordered_json parse_shallow(const std::string& text, const std::string& what) {
   using Json = nlohmann::ordered_json;
-  const auto is_shallow = [&](int depth, Json::parse_event_t, Json&) {
-    constexpr int deepest = 16;
-    if (depth <= deepest) return true;
-    throw std::invalid_argument(fmt::format("{} nests deeper than {} levels", what, deepest));
-  };
-  return Json::parse(text, is_shallow);
+  constexpr int deepest = 16;
+  conformance::JsonRules rules(what, deepest);
+  return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    rules.check(depth, event, parsed);
+    return true;
+  });
 }
 
 /// Returns a text of the object as a terminal may have it. Errors:

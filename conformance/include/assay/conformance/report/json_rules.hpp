@@ -1,0 +1,39 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::conformance {
+
+/// What a text of somebody else must not have: deep nesting, since a text of brackets alone would
+/// take 50 times its size, and a name twice in an object, of which one would be lost.
+class JsonRules {
+ public:
+  /// `what`: how errors call the text.
+  JsonRules(std::string what, int deepest) : what_(std::move(what)), deepest_(deepest) {}
+
+  /// Takes an event of the parser. Errors: std::invalid_argument.
+  void check(int depth, nlohmann::ordered_json::parse_event_t event,
+             const nlohmann::ordered_json& parsed) {
+    using Event = nlohmann::ordered_json::parse_event_t;
+    if (depth > deepest_)
+      throw std::invalid_argument(what_ + " nests deeper than " + std::to_string(deepest_) +
+                                  " levels");
+    if (event == Event::object_start) names_.emplace_back();
+    if (event == Event::object_end) names_.pop_back();
+    if (event == Event::key && !names_.back().insert(parsed.get<std::string>()).second)
+      throw std::invalid_argument(what_ + " has the member " + parsed.dump() +
+                                  " twice in an object");
+  }
+
+ private:
+  std::string what_;
+  int deepest_;
+  std::vector<std::set<std::string>> names_;  ///< of the objects that are open
+};
+
+}  // namespace assay::conformance
