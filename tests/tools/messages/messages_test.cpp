@@ -94,6 +94,9 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect(attention + " --atten_mask=compresed", "did you mean 'compressed'?");
   expect("sweep --product=a1", "(Atlas A2 and A3 training products), or no --product for both");
   expect("explain FAG-C020", "did you mean 'FAG-C");
+  expect("explain c20", "did you mean 'FAG-C20' or 'NSAS-C20'");
+  expect("explain aclnnFlashAttentionScoreGrad", "is entry point g1");
+  expect("sweep --only=sparse_mode==4", "looks for text of replay lines, such as 'sparse_mode=4 '");
   expect("list requirement", "no list of 'requirement'; did you mean 'requirements'? There are ");
   expect("pack modell-bert-base --to x", "; did you mean 'model-bert-base'? ");
 }

@@ -51,6 +51,13 @@ def test_the_reference_is_there_with_its_tolerance(cases: list[assay.Case]) -> N
     assert dq.rows is not None and dq.rows.tolist() == list(range(rows))
 
 
+@pytest.mark.parametrize("places", [slice(None), slice(1, None), slice(None, None, -1)])
+def test_a_file_holds_the_chosen_cases_in_their_order(exported: Path, tmp_path: Path, places: slice) -> None:
+    chosen = assay.read_cases(exported)[places]
+    assay.write_cases(tmp_path / "some.h5", chosen)
+    assert [case.id for case in assay.read_cases(tmp_path / "some.h5")] == [case.id for case in chosen]
+
+
 def test_a_copy_is_judged_as_the_original(exported: Path, tmp_path: Path) -> None:
     """Assay checks digests of what it reads: a copy that changed a bit would be refused."""
     copy = tmp_path / "copy.h5"

@@ -37,6 +37,14 @@ def test_a_decorated_function_is_still_called_as_one() -> None:
     assert as_implementation(test_numerics_are_of_the_type).name == "test_numerics_are_of_the_type"
 
 
+def test_a_decorator_without_arguments_does_the_same() -> None:
+    @assay.implementation
+    def mine(case: assay.Case) -> dict[str, assay.Case]:
+        return {"dq": case}
+
+    assert (mine.name, mine.numerics, mine("x")) == ("mine", "", {"dq": "x"})
+
+
 def test_an_implementation_is_found_by_file_and_name() -> None:
     assert kernels.right.location() == f"{kernels.__file__}:right"
     with pytest.raises(ValueError, match="top level"):

@@ -25,6 +25,12 @@ def test_cases_that_are_none_are_named() -> None:
     assert one_line(raised).startswith("cases is int (42), wanted a replay line, a file of 'assay export', a Case")
 
 
+def test_a_line_that_is_none_is_counted_and_no_file_of_ours_is_named() -> None:
+    with pytest.raises(assay.AssayError) as raised:
+        assay.judge(kernels.right, [LINE, "nsa_compress_grad --seq=0"])
+    assert one_line(raised).startswith("line 2: --seq=0: accepted: 1 to ")
+
+
 @pytest.mark.parametrize("path", ["no/such/cases.h5", Path("no/such/cases"), Path("no/such/cases.h5")])
 def test_a_file_that_is_not_there_is_named(path: str | Path) -> None:
     for use in (assay.read_cases, lambda given: assay.judge(kernels.right, given)):

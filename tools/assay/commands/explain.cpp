@@ -14,6 +14,7 @@
 #include "commands/commands.hpp"
 #include "commands/requirement_use.hpp"
 #include "flags/choose.hpp"
+#include "flags/documented_names.hpp"
 #include "printing/print_case.hpp"
 #include "stored/reading.hpp"
 
@@ -33,8 +34,10 @@ bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, small, small);
 }
 
-/// "; did you mean 'FAG-C20'?" where the word is like one that can be explained.
+/// "; did you mean 'FAG-C20'?" where the word is like one that can be explained, or the end of
+/// some; of an entry point's documented name how it is typed.
 std::string guess_of(const std::string& word) {
+  if (const std::string hint = documented_hint(word); !hint.empty()) return hint;
   std::vector<std::string> known;
   for (const spec::Contradiction& point : spec::contradictions()) known.emplace_back(point.id);
   for_each_operator([&]<class Op> {
@@ -43,7 +46,12 @@ std::string guess_of(const std::string& word) {
       known.emplace_back(relation.name);
   });
   for (const conformance::RuleText& rule : conformance::rules) known.emplace_back(rule.word);
-  return meant(word, known);
+  std::vector<std::string> ending;
+  for (const std::string& id : known)
+    if (id.size() > word.size() && same_letters(id.substr(id.size() - word.size() - 1), "-" + word))
+      ending.push_back(id);
+  return ending.empty() ? meant(word, known)
+                        : fmt::format("; did you mean '{}'?", fmt::join(ending, "' or '"));
 }
 
 /// "any status but success", or the code with the entry points whose page names it.

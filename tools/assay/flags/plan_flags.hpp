@@ -106,6 +106,16 @@ std::string searchable(const conformance::Case<Op>& c) {
   return text + ' ';  // behind the last value, too, so that a text can ask for the whole of one
 }
 
+/// Where the text of --only compares a field as a program would: what to write instead.
+inline std::string_view hint_of_comparison(const std::string& only) {
+  const bool compares = only.find("==") != only.npos || only.find("!=") != only.npos ||
+                        only.find_first_of("<>") != only.npos;
+  return compares
+             ? "; it looks for text of replay lines, such as 'sparse_mode=4 ', and compares no "
+               "sizes, as the search of a report's page (--html) does"
+             : "";
+}
+
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
@@ -116,7 +126,7 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
         "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(left_out) +
-                     " cases holds");
+                     " cases holds" + std::string(hint_of_comparison(flags.only)));
 }
 
 /// Errors: UsageError naming the file and the line of a case that is none.

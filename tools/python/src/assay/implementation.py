@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 from assay.cases import Case
 from assay.dtypes import Array
@@ -92,15 +93,19 @@ class Implementation:
         return [self.location()]
 
 
+@overload
+def implementation(function: Function, /) -> Implementation: ...
+@overload
+def implementation(*, name: str | None = None, numerics: str = "", unsupported: Predicate | None = None) -> Callable[[Function], Implementation]: ...
 def implementation(
-    *, name: str | None = None, numerics: str = "", unsupported: Predicate | None = None
-) -> Callable[[Function], Implementation]:
-    """Decorates a function of a case: it becomes an implementation that `judge` and `serve` take."""
+    function: Function | None = None, /, *, name: str | None = None, numerics: str = "", unsupported: Predicate | None = None
+) -> Implementation | Callable[[Function], Implementation]:
+    """Decorates a function of a case, with arguments or without: it becomes an implementation that `judge` and `serve` take."""
 
     def decorate(function: Function) -> Implementation:
         return Implementation(function, name or function.__name__, numerics, unsupported)
 
-    return decorate
+    return decorate if function is None else decorate(function)
 
 
 def as_implementation(function: Function | Implementation) -> Implementation:

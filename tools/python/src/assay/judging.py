@@ -58,7 +58,10 @@ def export_lines(
     bare = [line.removeprefix("assay run ").removeprefix(f"{program.name} run ") for line in lines]
     listed.write_text("".join(line + "\n" for line in bare), encoding="utf-8")
     declared = [f"--numerics={numerics}"] if numerics else []
-    program.run(["export", file, *declared, f"--lines={listed}"])
+    try:
+        program.run(["export", file, *declared, f"--lines={listed}"])
+    except AssayError as error:  # without the name of a file that is gone when it is read
+        raise AssayError(str(error).replace(f"{listed}:", "line ")) from None
     return read_cases(file)
 
 

@@ -251,9 +251,11 @@ def read_reports(path: str | os.PathLike[str]) -> Reports:
 
 def _require_counts(path: str, summary: Any, reports: list[Report]) -> None:
     """Raises ReportError where the summary of a report does not count its cases."""
-    held = Counter({f"verdicts.{verdict}": count for verdict, count in Counter(report.verdict for report in reports).items()}, cases=len(reports))
+    held = Counter(f"verdicts.{report.verdict}" for report in reports)
+    held["cases"] = len(reports)
     try:
-        told = Counter({f"verdicts.{verdict}": int(count) for verdict, count in summary["verdicts"].items()}, cases=int(summary["cases"]))
+        told = Counter({f"verdicts.{verdict}": int(count) for verdict, count in summary["verdicts"].items()})
+        told["cases"] = int(summary["cases"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReportError(f"{path}: summary counts no cases and verdicts: {type(error).__name__}: {error}") from error
     for member in sorted(told.keys() | held.keys()):
