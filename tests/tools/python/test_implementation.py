@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
+from pathlib import Path
 
 import pytest
 
 import assay
 import kernels
 from assay.implementation import as_implementation, numerics_json
+from assay.serving import load
 
 
 def test_numerics_are_of_the_type() -> None:
@@ -51,11 +55,47 @@ def test_an_implementation_is_found_by_file_and_name() -> None:
         as_implementation(lambda case: {}).location()
 
 
-def test_what_the_package_brings_is_found_as_a_module() -> None:
+def test_what_the_package_brings_is_found_as_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """assay/adapters/torch.py as a file of its own would be the module `torch`, which it imports."""
+    module = types.ModuleType("assay.adapters.mine")
+    module.attention = lambda case: {}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert as_implementation(module.attention).location() == "assay.adapters.mine:attention"
 
-    def attention(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+
+WRAPPED = """
+import functools
+import assay
+
+def kernel(case):
+    return {name: 0 * array for name, array in case.inputs.items()}
+
+@functools.wraps(kernel)
+def other(case):
+    raise RuntimeError
+
+def make(factor):
+    def scaled(case):
         return {}
+    return scaled
 
-    attention.__module__, attention.__qualname__ = "assay.adapters.torch", "attention"
-    assert as_implementation(attention).location() == "assay.adapters.torch:attention"
+doubled = make(2)
+part = functools.partial(kernel)
+declared = assay.implementation(numerics="torch_fp32", unsupported=lambda case: "nothing is")(kernel)
+renamed = assay.implementation(name="flash v2")(kernel)
+"""
+
+
+@pytest.mark.parametrize("name", ["kernel", "other", "doubled", "part", "declared", "renamed"])
+def test_the_name_leads_to_the_implementation_and_to_no_other(tmp_path: Path, name: str) -> None:
+    """That of a wrapped function is the name of another one: a sweep would judge this one."""
+    (tmp_path / "wrapped.py").write_text(WRAPPED, encoding="utf-8")
+    module = vars(sys.modules[load(f"{tmp_path / 'wrapped.py'}:kernel").function.__module__])
+    assert as_implementation(module[name]).location() == f"{tmp_path / 'wrapped.py'}:{name}"
+
+
+def test_what_is_declared_here_alone_is_found_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "wrapped.py").write_text(WRAPPED, encoding="utf-8")
+    kernel = load(f"{tmp_path / 'wrapped.py'}:kernel").function
+    with pytest.raises(ValueError, match="bind it to a name at the top level"):
+        assay.implementation(numerics="fp32_staging")(kernel).location()

@@ -69,8 +69,8 @@ def test_what_no_command_finds_is_repeated_by_a_call_in_python() -> None:
         return dict(kernels.without_scale(case))
 
     report = assay.judge(local, kernels.SMALL_LINES[0])[0]
-    assert report.replay == f"assay.judge(local, {report.command!r})"
-    again = eval(report.replay, {"assay": assay, "local": local})  # noqa: S307
+    assert report.replay == f"assay.judge(FUNCTION, {report.command!r})"
+    again = eval(report.replay, {"assay": assay, "FUNCTION": local})  # noqa: S307
     assert again[0].verdict == report.verdict != "conforms"
 
 

@@ -57,6 +57,15 @@ def test_each_part_may_end_behind_its_first_failure(tmp_path: Path) -> None:
     assert not whole.failures
 
 
+def test_a_sweep_shows_its_causes_first() -> None:
+    reports = assay.sweep(kernels.without_scale, *FLAGS)
+    failing = {report.id for report in reports.failures}
+    assert failing and {id for cause in reports.causes for id in cause.cases} == failing
+    first = reports.causes[0]
+    assert set(first.outputs) <= {"dq", "dk", "dv"} and first.line.startswith("flash_attention_score_grad ")
+    assert reports.summary().splitlines()[1] == f"cause 1: {first}"
+
+
 @pytest.mark.parametrize("parts", [None, 2])
 def test_files_and_a_least_number_are_of_the_whole_sweep(
     parts: int | None, whole: Path, tmp_path: Path

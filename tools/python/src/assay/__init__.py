@@ -6,7 +6,7 @@ from assay.judging import NotApplicable, Plan, assert_conforms, command_of, expo
 from assay.packs import PackCase, PackError, read_pack
 from assay.program import AssayError, find_program
 from assay.report_files import ReportError
-from assay.reports import Finding, Report, Reports, read_reports
+from assay.reports import Cause, Finding, Report, Reports, read_reports
 from assay.serving import serve
 from assay.stages import Deviation, first_deviation, stages
 from assay.sweeping import sweep
@@ -15,6 +15,7 @@ __all__ = [
     "AssayError",
     "Case",
     "CaseFileError",
+    "Cause",
     "Deviation",
     "Expected",
     "Finding",

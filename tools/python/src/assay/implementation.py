@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
+import contextlib
 import json
+import operator
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import overload
 
 from assay.cases import Case
@@ -80,13 +83,33 @@ class Implementation:
 
     def location(self) -> str:
         """FILE:NAME, or MODULE:NAME of our own, by which another process finds the implementation
-        at the top level of its module."""
-        file, name = inspect.getsourcefile(self.function), self.function.__qualname__
-        if file is None or "<" in name:
-            raise ValueError(f"{name} cannot be found by another process: define it at the top level of a file")
-        if (module := self.function.__module__).startswith("assay."):
-            return f"{module}:{name}"  # the file adapters/torch.py alone would be a module "torch"
-        return f"{Path(file).resolve()}:{name}"
+        at the top level of its module. Raises ValueError where no such name leads to it: a name is not taken on trust, since
+        that of a wrapped function is the name of another one."""
+        own = sys.modules.get(getattr(self.function, "__module__", None) or "")
+        for module in (own, *sys.modules.copy().values()):
+            if not isinstance(module, ModuleType):
+                continue
+            for name in self._names_in(module):
+                if module.__name__.startswith("assay."):
+                    return f"{module.__name__}:{name}"  # the file adapters/torch.py alone would be a module "torch"
+                if file := getattr(module, "__file__", None):
+                    return f"{Path(file).resolve()}:{name}"
+        raise ValueError(f"{self.name} cannot be found by another process: bind it to a name at the top level of a file")
+
+    def _names_in(self, module: ModuleType) -> list[str]:
+        """Names that lead to the implementation; first that with which its function was defined."""
+        defined = getattr(self.function, "__qualname__", "")
+        names = [name for name, value in vars(module).copy().items() if self._is(value)]
+        with contextlib.suppress(AttributeError):
+            if defined and self._is(operator.attrgetter(defined)(module)):
+                names.insert(0, defined)
+        return names
+
+    def _is(self, value: object) -> bool:
+        """Whether another process has the same where it finds the value."""
+        if isinstance(value, Implementation):
+            return (value.function, value.name, value.numerics, value.predicate) == (self.function, self.name, self.numerics, self.predicate)
+        return value is self.function and self == as_implementation(self.function)
 
     def words(self) -> list[str]:
         """What stands behind `python -m assay serve`."""

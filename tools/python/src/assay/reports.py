@@ -113,11 +113,38 @@ class Report:
         return "\n".join(lines)
 
 
-class Reports(Sequence[Report]):
-    """The verdicts on several cases."""
+@dataclass(frozen=True)
+class Cause:
+    """What failing cases of a sweep have in common: tools/causes_schema.md."""
 
-    def __init__(self, reports: Sequence[Report]) -> None:
-        self._reports = list(reports)
+    outputs: tuple[str, ...]
+    stage: str  # of the operator's mathematics; empty where the outputs do not tell
+    fields: tuple[str, ...]  # terms that separate these cases from those that conform
+    others: int  # cases with these fields that do not fail so
+    pattern: str  # how they fail
+    cases: tuple[str, ...]  # ids
+    line: str  # replay line of the shortest or of what it was shrunk to
+
+    def __str__(self) -> str:
+        where = f"where {' and '.join(self.fields)}" if self.fields else "whatever the fields"
+        stage = f"; stage: {self.stage}" if self.stage else ""
+        return f"{self.pattern}, {where} ({len(self.cases)} cases, {self.others} others){stage}: {self.line}"
+
+
+def _cause_from(members: Mapping[str, Any]) -> Cause:
+    try:
+        texts = {name: str(members[name]) for name in ("stage", "pattern", "line")}
+        lists = {name: tuple(str(one) for one in members[name]) for name in ("outputs", "fields", "cases")}
+        return Cause(**texts, **lists, others=int(members["others"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ReportError(f"a cause of the report is none: {type(error).__name__}: {error}") from error
+
+
+class Reports(Sequence[Report]):
+    """The verdicts on several cases, and of a sweep the causes of those that fail."""
+
+    def __init__(self, reports: Sequence[Report], causes: Sequence[Cause] = ()) -> None:
+        self._reports, self.causes = list(reports), list(causes)
 
     def __getitem__(self, index: Any) -> Any:
         return self._reports[index]
@@ -163,9 +190,10 @@ class Reports(Sequence[Report]):
         return cases + (f": {texts[0]}" if texts[0] else "") + (f"; {texts[1]}" if texts[1] else "")
 
     def summary(self, shown: int = 3) -> str:
-        """How many cases were judged, their verdicts, and the first failures."""
+        """How many cases were judged, their verdicts, the first causes of a sweep, and the first failures."""
         told = [*self.failures, *self.not_conclusive]
         lines = [self._counts()]
+        lines += [f"cause {number}: {cause}" for number, cause in enumerate(self.causes[:shown], 1)]
         lines += [report.explanation() for report in told[:shown]]
         if len(told) > shown:
             lines.append(f"and {len(told) - shown} cases more")
@@ -246,7 +274,7 @@ def read_reports(path: str | os.PathLike[str]) -> Reports:
             raise ReportError(f"{os.fspath(path)}: cases[{len(reports)}]: {error}") from error
         reports.append(replace(report, findings=PackedFindings(packed), members=packed))
     _require_counts(os.fspath(path), head.get("summary"), reports)
-    return Reports(reports)
+    return Reports(reports, [_cause_from(cause) for cause in head.get("causes", ())])
 
 
 def _require_counts(path: str, summary: Any, reports: list[Report]) -> None:

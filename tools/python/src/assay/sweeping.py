@@ -142,7 +142,8 @@ def _least_of(flags: Sequence[str]) -> int:
 def _judged_enough(file: Path, least: int, tool: Program) -> Reports:
     """The reports of a file, which name the program as this shell finds it. Where they are too few that is an error, unless
     a failure says more."""
-    reports = Reports([replace(report, program=tool.shown) for report in read_reports(file)])
+    found = read_reports(file)
+    reports = Reports([replace(report, program=tool.shown) for report in found], found.causes)
     if least > 0 and not reports.failures:
         of = read_report(file)[0]["summary"]
         if of["value_cases"] < least:

@@ -97,6 +97,13 @@ class DeviceImplementation(Implementation):
                 self.prepare()
         return placed
 
+    def _is(self, value: object) -> bool:
+        """Whether another process has the same where it finds the value and takes it to the device."""
+        if not isinstance(value, DeviceImplementation):
+            return False
+        of_both = [(one.function, one.name, {one.numerics, one.elsewhere}, one.predicate) for one in (value, self)]
+        return of_both[0] == of_both[1]
+
     def words(self) -> list[str]:
         """Another process reads the variable of its own environment where no device was named."""
         return [*super().words(), *([f"--device={self.device}"] if self.device else [])]
