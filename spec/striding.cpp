@@ -36,6 +36,14 @@ void mix(Parameter& parameter, std::int64_t number) {
   if (exchanged) std::swap(parameter.strides[0], parameter.strides[1]);
 }
 
+/// Storage in which the two axes have changed places.
+void exchange(Parameter& parameter, std::size_t a, std::size_t b) {
+  Shape storage = parameter.shape;
+  std::swap(storage[a], storage[b]);
+  parameter.strides = contiguous_strides(storage);
+  std::swap(parameter.strides[a], parameter.strides[b]);
+}
+
 /// The first axis of several elements spans the distance; where there is none, and where there is
 /// one axis in all, the offset does.
 void spread(Parameter& parameter) {
@@ -67,13 +75,10 @@ void apply_striding(Parameter& parameter, Striding striding, std::int64_t number
       if (shape.size() > 1) pad(parameter, shape, padding);
       return;
     case Striding::transposed:
-      if (shape.size() < 2) return;
-      {
-        Shape storage = shape;
-        std::swap(storage[0], storage[1]);
-        parameter.strides = contiguous_strides(storage);
-        std::swap(parameter.strides[0], parameter.strides[1]);
-      }
+      if (shape.size() > 1) exchange(parameter, 0, 1);
+      return;
+    case Striding::columns:
+      if (shape.size() > 1) exchange(parameter, shape.size() - 2, shape.size() - 1);
       return;
     case Striding::mixed:
       return mix(parameter, number);

@@ -11,9 +11,11 @@ inline Named<spec::Striding> drawn_stridings() {
   return only({contiguous, padded, transposed, mixed});
 }
 
-/// What a case counts as: mixed where its tensors differ; padded where they are far apart.
+/// What a case counts as: mixed where its tensors differ; padded where they are far apart,
+/// transposed where their last axes are exchanged.
 inline spec::Striding drawn_striding_of(const spec::Strides& strides) {
   if (!strides.named().empty()) return spec::Striding::mixed;
+  if (strides.all() == spec::Striding::columns) return spec::Striding::transposed;
   return strides.all() == spec::Striding::far ? spec::Striding::padded : strides.all();
 }
 

@@ -124,7 +124,7 @@ class Search {
     };
     if (now.all() == spec::Striding::contiguous && now.named().size() == 1) {
       const auto& [name, striding] = now.named().front();
-      if (striding == spec::Striding::mixed || striding == spec::Striding::far)
+      if (striding != spec::Striding::padded && striding != spec::Striding::transposed)
         for (const auto plainer : {spec::Striding::padded, spec::Striding::transposed})
           add(alone(name, plainer));
       return cases;

@@ -109,6 +109,29 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
             (std::set<std::string>{"output_grad", "input", "weight", "input_grad", "weight_grad"}));
 }
 
+/// A kernel that takes the elements of a row for neighbours is found only where they are not.
+template <class Op>
+std::set<std::string> laid_in_columns_alone() {
+  std::set<std::string> names;
+  for (const Case<Op>& c : hand_made_cases<Op>("strides"))
+    for (const auto* strides : {&c.inputs, &c.outputs})
+      if (strides->all() == spec::Striding::contiguous && strides->named().size() == 1 &&
+          strides->named().front().second == spec::Striding::columns)
+        names.insert(strides->named().front().first);
+  return names;
+}
+
+TEST(HandMadeStrides, LayEachTensorInColumnsAlone) {
+  EXPECT_EQ(laid_in_columns_alone<spec::FlashAttentionScoreGrad>(),
+            (std::set<std::string>{"query", "key", "value", "dy", "attention_in", "softmax_max",
+                                   "softmax_sum", "drop_mask", "atten_mask", "dq", "dk", "dv",
+                                   "query_rope", "key_rope", "dq_rope", "dk_rope"}));
+  EXPECT_EQ(laid_in_columns_alone<spec::NsaSelectedAttentionGrad>(),
+            strided_alone<spec::NsaSelectedAttentionGrad>(""));
+  EXPECT_EQ(laid_in_columns_alone<spec::NsaCompressGrad>(),
+            strided_alone<spec::NsaCompressGrad>(""));
+}
+
 /// Every healthy variant conforms wherever strides, offsets or padding are set by hand.
 template <class Op>
 void expect_healthy_variants_conform() {

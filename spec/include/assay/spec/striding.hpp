@@ -13,15 +13,17 @@ namespace assay::spec {
 
 /// How one tensor of a call is strided.
 /// padded: rows further apart than needed, after an offset; transposed: storage with the first two
-/// axes exchanged; mixed: strides and offset that no other tensor of the call has; far: the last
-/// element lies 2^31 elements after the first one, or further.
-enum class Striding : std::uint8_t { contiguous, padded, transposed, mixed, far };
+/// axes exchanged; columns: storage with the last two axes exchanged, so that elements of a row lie
+/// apart; mixed: strides and offset that no other tensor of the call has; far: the last element
+/// lies 2^31 elements after the first one, or further.
+enum class Striding : std::uint8_t { contiguous, padded, transposed, columns, mixed, far };
 
 template <>
-inline constexpr auto spellings_of<Striding> = Spellings<Striding, 5>{{{
+inline constexpr auto spellings_of<Striding> = Spellings<Striding, 6>{{{
     {Striding::contiguous, "contiguous"},
     {Striding::padded, "padded"},
     {Striding::transposed, "transposed"},
+    {Striding::columns, "columns"},
     {Striding::mixed, "mixed"},
     {Striding::far, "far"},
 }}};
