@@ -248,14 +248,27 @@ std::vector<Size> sizes_of(const std::vector<Column>& columns) {
   return sizes;
 }
 
-/// Whether some number and the one in its place in the other list compare so.
+/// Whether some number and the one in its place in the other list compare so; the one number of a
+/// list stands in every place.
 template <class Compare>
 auto some(Compare compare) {
   return [compare](const Numbers& a, const Numbers& b) {
-    for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k)
-      if (compare(a[k], b[k])) return true;
+    if (a.empty() || b.empty()) return false;
+    const auto at = [](const Numbers& all, std::size_t k) { return all[all.size() == 1 ? 0 : k]; };
+    const bool has_one = a.size() == 1 || b.size() == 1;
+    const std::size_t places =
+        has_one ? std::max(a.size(), b.size()) : std::min(a.size(), b.size());
+    for (std::size_t k = 0; k < places; ++k)
+      if (compare(at(a, k), at(b, k))) return true;
     return false;
   };
+}
+
+/// Sizes of one kind are held against each other, and sequences against blocks, which may be
+/// longer.
+bool are_compared(const std::string& a, const std::string& b) {
+  const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
+  return kind(a) == kind(b) || (a.starts_with(longest) && b.ends_with("block_size"));
 }
 
 /// Terms about sizes: what they are to each other, and to the extents of tiles.
@@ -264,10 +277,9 @@ class SizeTerms {
   SizeTerms(const Cases& cases, Collector& collector) : cases_(cases), collector_(collector) {}
 
   void add(const std::vector<Size>& sizes) {
-    const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
     for (std::size_t k = 0; k < sizes.size(); ++k)
       for (std::size_t l = k + 1; l < sizes.size(); ++l)
-        if (kind(sizes[k].name) == kind(sizes[l].name))
+        if (are_compared(sizes[k].name, sizes[l].name))
           add_pairs(sizes[k].name, sizes[l].name, sizes[k].is_large || sizes[l].is_large);
     for (const auto& [name, is_large] : sizes)
       if (is_large) add_of_tiles(name);
@@ -357,6 +369,11 @@ class SizeTerms {
     for (const double length : short_lengths)
       add_some(name, fmt::format("{}{}{}", each, length == 0 ? "=" : "<=", length),
                [length](double x) { return x <= length; });
+    // An empty sequence shows nothing of a fault in short ones.
+    for (const double length : short_lengths)
+      if (length > 1)
+        add_some(name, fmt::format("{}=1..{}", each, length),
+                 [length](double x) { return x >= 1 && x <= length; });
   }
 
   const Cases& cases_;

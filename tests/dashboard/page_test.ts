@@ -153,6 +153,7 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   const short = expected((c) => lengths(c, "kv").some((n) => n <= 16));
   assert.ok(short > 0 && short < all.length);
   assert.equal(await search(page, "lengths_kv<=16"), short);
+  assert.equal(await search(page, "lengths_kv=1..16"), expected((c) => lengths(c, "kv").some((n) => n >= 1 && n <= 16)));
   assert.equal(await search(page, "lengths_q=0"), expected((c) => lengths(c, "q").includes(0)));
   assert.equal(await search(page, "heads_q!=heads_kv"), expected((c) => c.fields["heads_q"] !== c.fields["heads_kv"]));
   const related = expected((c) => c.fields["track"] === "relation");

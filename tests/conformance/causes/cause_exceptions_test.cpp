@@ -123,6 +123,33 @@ TEST(CausesWithExceptions, OfASequenceThatIsShort) {
   }
 }
 
+/// Empty sequences do not show it.
+TEST(CausesWithExceptions, OfAShortSequenceThatIsNotEmpty) {
+  auto all = toys(600, [](const Toy& toy) { return toy.number % 4 == 0; });
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const int seq = 70 + static_cast<int>(k * 7 % 60);
+    all[k].fields[1].second = std::to_string(seq);
+    all[k].fields.emplace_back("lengths_q", std::to_string(seq) + (k % 4 == 0   ? ",0,5"
+                                                                   : k % 4 == 1 ? ",0"
+                                                                                : ",7"));
+  }
+  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"lengths_q=1..5"});
+}
+
+TEST(CausesWithExceptions, OfSequencesThatAreShorterThanABlock) {
+  auto all = toys(600, [](const Toy&) { return false; });
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const int seq = 10 + static_cast<int>(k * 7 % 90), block = 16 << k % 3;
+    all[k].fields[1].second = std::to_string(seq);
+    all[k].fields.emplace_back("lengths_q", std::to_string(seq) + ",70");
+    all[k].fields.emplace_back("block_size", std::to_string(block));
+    if (seq >= block) continue;
+    all[k].verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+    all[k].findings.push_back({.rule = "bound", .tensor = "dk"});
+  }
+  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"seq_q<block_size"});
+}
+
 TEST(CausesWithExceptions, OfAMultipleOfAnotherSize) {
   auto all = toys(600, [](const Toy&) { return false; });
   for (std::size_t k = 0; k < all.size(); ++k) {

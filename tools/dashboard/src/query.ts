@@ -7,6 +7,7 @@
 //   heads_q/heads_kv>=2  one field divided by another one
 //   seq_kv%64>0          what is left of a division
 //   lengths_q=0          of the lengths of sequences (of sequences that are equally long, of seq_q) some
+//   lengths_q=1..7       the same from a number to another one
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
@@ -147,13 +148,18 @@ function holds(term: Term, c: Case): boolean {
   const times = /^(\d+)\*(\w+)$/.exec(wanted);
   const other = times?.[2] ?? wanted;
   const others = Object.hasOwn(c.fields, other) ? numbersOf(c, other).map((n) => n * Number(times?.[1] ?? 1)) : [];
-  const pairs = numbersOf(c, term.field).slice(0, others.length);
-  if (pairs.length > 0) {
-    const fits = (n: number, k: number): boolean => compares(n, term.comparison, others[k]!);
+  const own = numbersOf(c, term.field);
+  // One number stands in every place of the other list.
+  const places = own.length === 1 || others.length === 1 ? Math.max(own.length, others.length) : Math.min(own.length, others.length);
+  if (own.length > 0 && others.length > 0) {
+    const pairs = Array.from({ length: places }, (_, k) => own[own.length === 1 ? 0 : k]!);
+    const fits = (n: number, k: number): boolean => compares(n, term.comparison, others[others.length === 1 ? 0 : k]!);
     return term.comparison === "=" ? pairs.every(fits) : pairs.some(fits);
   }
+  const range = /^(\d+)\.\.(\d+)$/.exec(wanted);
+  if (range !== null) return own.some((n) => n >= Number(range[1]) && n <= Number(range[2]));
   if (term.field.startsWith("lengths") && !Number.isNaN(number(wanted || "none")) &&
-      numbersOf(c, term.field).some((n) => compares(n, term.comparison, number(wanted)))) return true;
+      own.some((n) => compares(n, term.comparison, number(wanted)))) return true;
   const values = valuesOf(c, term.field);
   if (term.comparison === "=") {
     if (values.length === 0) return term.values.includes("");
