@@ -338,7 +338,7 @@ TEST_F(KnownFailures, OfAFileThatIsWrongAreNamed) {
     EXPECT_PRED2(has, result.err, said);
   }
   for (const auto& [path, why] : std::initializer_list<std::pair<std::string, std::string>>{
-           {folder_ / "none.txt", "which cannot be opened for reading"},
+           {folder_ / "none.txt", "which is not there"},
            {folder_ / "", "which is a folder"},
            {"/dev/zero", "which is larger than 67108864 bytes"}}) {
     const Answer refused = sweep(buggy, {quick, "--baseline", path});

@@ -29,12 +29,16 @@ double steady_seconds() {
 }
 
 ConsoleListener::ConsoleListener(std::ostream& out, Progress progress,
-                                 std::vector<ExpectedCost> plan, Clock clock)
-    : out_(out), progress_(progress), time_left_(std::move(plan)), clock_(std::move(clock)) {}
+                                 std::vector<ExpectedCost> plan, double budget, Clock clock)
+    : out_(out),
+      progress_(progress),
+      time_left_(std::move(plan)),
+      budget_(budget),
+      clock_(std::move(clock)) {}
 
 void ConsoleListener::on_start(std::int64_t cases, const std::string& implementation) {
   cases_ = cases;
-  drawn_ = last_ = clock_();
+  began_ = drawn_ = last_ = clock_();
   out_ << fmt::format("{} against {}\n", counted(cases, "case"), implementation) << std::flush;
 }
 
@@ -72,13 +76,19 @@ void ConsoleListener::on_end(const Summary& summary) {
        << std::flush;
 }
 
+std::string ConsoleListener::left_text() const {
+  const std::optional<double> of_cases = time_left_.seconds();
+  const double of_budget = std::max(0.0, began_ + budget_ - drawn_);
+  if (budget_ > 0 && (!of_cases || of_budget < pace() * *of_cases))
+    return fmt::format("about {} of the budget left", duration(of_budget));
+  return of_cases ? fmt::format("about {} left", duration(pace() * *of_cases))
+                  : std::string("estimating the time left");
+}
+
 void ConsoleListener::draw(std::int64_t finished) {
   drawn_ = clock_();
-  const std::optional<double> left = time_left_.seconds();
-  const std::string text =
-      fmt::format("{} of {}, {} not conforming, {}", finished, counted(cases_, "case"), failed_,
-                  left ? fmt::format("about {} left", duration(pace() * *left))
-                       : std::string("estimating the time left"));
+  const std::string text = fmt::format("{} of {}, {} not conforming, {}", finished,
+                                       counted(cases_, "case"), failed_, left_text());
   if (progress_ == Progress::lines) {
     out_ << text << '\n' << std::flush;
     return;

@@ -102,7 +102,7 @@ TEST(TimeLeft, OfAFinishedPlanIsNothing) {
 std::vector<std::string> told(double second_of_a_case, double own_times = 1) {
   double now = 0;
   std::ostringstream out;
-  ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}),
+  ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}), 0,
                           [&now] { return now; });
   console.on_start(100, "kernel");
   for (int k = 0; k < 100; ++k) {
@@ -134,7 +134,7 @@ TEST(Console, CountsCasesThatOverlapOnce) {
 TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
   double now = 0;
   std::ostringstream out;
-  ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}),
+  ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}), 0,
                           [&now] { return now; });
   console.on_start(100, "kernel");
   for (int k = 0; k < 50; ++k)
@@ -145,10 +145,27 @@ TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
   EXPECT_NE(text.find("51 of 100 cases, 0 not conforming, about 3 min"), text.npos) << text;
 }
 
+TEST(Console, PromisesNoMoreThanTheBudget) {
+  double now = 0;
+  std::ostringstream out;
+  ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}), 30,
+                          [&now] { return now; });
+  console.on_start(100, "kernel");
+  for (int k = 0; k < 3; ++k) {
+    now += 11;
+    console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 11}, k);
+  }
+  const std::string text = out.str();
+  EXPECT_NE(text.find("2 of 100 cases, 0 not conforming, about 8 s of the budget left"), text.npos)
+      << text;
+  EXPECT_NE(text.find("3 of 100 cases, 0 not conforming, about 0 s of the budget left"), text.npos)
+      << text;
+}
+
 /// Drawn ten times a second, but for the first case and the last.
 TEST(Console, ABarIsDrawnToItsEnd) {
   std::ostringstream out;
-  ConsoleListener console(out, Progress::bar, std::vector<ExpectedCost>(3, {"kind", 1}),
+  ConsoleListener console(out, Progress::bar, std::vector<ExpectedCost>(3, {"kind", 1}), 0,
                           [] { return 0.0; });
   console.on_start(3, "kernel");
   for (int k = 0; k < 3; ++k)

@@ -33,7 +33,7 @@ TEST(InputFiles, AreReadWhole) {
   std::ofstream(folder / "file") << text;
   EXPECT_EQ(read_input(folder / "file", plenty).text, text);
   EXPECT_EQ(read_input(folder / "file", 99'999).fault, "is larger than 99999 bytes");
-  EXPECT_EQ(read_input(folder / "none", plenty).fault, "cannot be opened for reading");
+  EXPECT_EQ(read_input(folder / "none", plenty).fault, "is not there");
   EXPECT_EQ(read_input(folder / "", plenty).fault, "is a folder");
   EXPECT_EQ(read_input("/dev/null", plenty).fault, "");
 }

@@ -51,6 +51,11 @@ struct SweepOptions {
 /// Time for shrinking all the failures of a sweep that are shrunk.
 constexpr double shrink_seconds = 20;
 
+/// Seconds after which no case starts; 0: all cases run.
+double budget_of(const SweepOptions& options) {
+  return options.budget.empty() ? 0 : seconds_value("--budget", options.budget);
+}
+
 conformance::Environment environment(const SweepOptions& options, const Parts& parts,
                                      const Context& context) {
   conformance::Environment result{
@@ -360,7 +365,7 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
                                        context.terminal && !context.verbose
                                            ? conformance::Progress::bar
                                            : conformance::Progress::lines,
-                                       std::move(order.costs));
+                                       std::move(order.costs), budget_of(options));
   conformance::JsonListener json(
       is_standard_output(options.files.report) ? conformance::Sink() : sinks.report,
       environment(options, parts, context));
@@ -375,7 +380,7 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
       return conformance::contribution(report.verdict) == ExitCode::nonconformant &&
              baseline.excuse(report).empty();
     };
-  if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
+  if (!options.budget.empty()) control.budget_seconds = budget_of(options);
 
   std::optional<fixtures::Store> store;
   std::optional<GuardedStore> storing;

@@ -92,7 +92,8 @@ InputFile read_input(const std::string& path, std::size_t most, const Patience& 
   const fixtures::Descriptor file(
       ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!file && errno == ENOMEM) throw std::bad_alloc();
-  if (!file) return {.text = {}, .fault = "cannot be opened for reading"};
+  if (!file)
+    return {.text = {}, .fault = errno == ENOENT ? "is not there" : "cannot be opened for reading"};
   struct stat status = {};
   if (fstat(file.number(), &status) == 0 && S_ISDIR(status.st_mode))
     return {.text = {}, .fault = "is a folder"};

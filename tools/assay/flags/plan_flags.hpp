@@ -9,6 +9,7 @@
 
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/filter.hpp"
 #include "flags/fresh_inputs.hpp"
@@ -125,8 +126,9 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
         "--product is '" + flags.product +
         "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
-    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(left_out) +
-                     " cases holds" + std::string(hint_of_comparison(flags.only)));
+    throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) + "', which none of " +
+                     std::to_string(left_out) + " cases holds" +
+                     std::string(hint_of_comparison(flags.only)));
 }
 
 /// Errors: UsageError naming the file and the line of a case that is none.

@@ -39,6 +39,19 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
   }
 }
 
+/// Errors: std::invalid_argument where a case conforms that has an error beyond its tolerance.
+void require_tolerances(const conformance::Results& results) {
+  for (const conformance::CaseReport& report : results.cases) {
+    if (report.verdict != conformance::Verdict::conforms) continue;
+    for (const conformance::TensorReport& tensor : report.tensors)
+      if (!(tensor.worst <= 1))
+        throw std::invalid_argument(
+            fmt::format("report.cases: {} conforms, but {} has an error of {} times its tolerance: "
+                        "the file was changed after its sweep; let the sweep write it anew",
+                        report.id, tensor.name, tensor.worst));
+  }
+}
+
 /// Errors: std::invalid_argument where the summary does not count the cases that the report holds.
 void require_counts(const conformance::Results& results) {
   const conformance::Summary& told = results.summary;
@@ -67,6 +80,7 @@ void require_counts(const conformance::Results& results) {
 conformance::Results whole_results(const std::string& text) {
   conformance::Results results = conformance::results_from_json(text);
   require_counts(results);
+  require_tolerances(results);
   return results;
 }
 

@@ -132,10 +132,12 @@ class Cause:
 
 
 def _cause_from(members: Mapping[str, Any]) -> Cause:
+    def texts(name: str) -> tuple[str, ...]:
+        return tuple(str(one) for one in members[name])
+
     try:
-        texts = {name: str(members[name]) for name in ("stage", "pattern", "line")}
-        lists = {name: tuple(str(one) for one in members[name]) for name in ("outputs", "fields", "cases")}
-        return Cause(**texts, **lists, others=int(members["others"]))
+        stage, pattern, line = (str(members[name]) for name in ("stage", "pattern", "line"))
+        return Cause(texts("outputs"), stage, texts("fields"), int(members["others"]), pattern, texts("cases"), line)
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(f"a cause of the report is none: {type(error).__name__}: {error}") from error
 

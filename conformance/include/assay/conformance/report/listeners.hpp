@@ -27,9 +27,10 @@ double steady_seconds();
 /// known.
 class ConsoleListener final : public SweepListener {
  public:
-  /// `plan`: what each case is expected to cost, in the order in which they run.
+  /// `plan`: what each case is expected to cost, in the order in which they run. `budget`: seconds
+  /// after which no case starts; 0: all cases run.
   ConsoleListener(std::ostream& out, Progress progress, std::vector<ExpectedCost> plan,
-                  Clock clock = steady_seconds);
+                  double budget = 0, Clock clock = steady_seconds);
 
   void on_start(std::int64_t cases, const std::string& implementation) override;
   void on_case(const CaseReport& report, std::int64_t index) override;
@@ -41,15 +42,18 @@ class ConsoleListener final : public SweepListener {
   /// Seconds that pass for each second of cases: below 1 where one is prepared while another runs.
   double pace() const { return own_ > 0 ? passed_ / own_ : 1; }
   void draw(std::int64_t finished);
+  /// "about 5 s left", of all cases or of the budget, whichever ends first.
+  std::string left_text() const;
   void clear();
 
   std::ostream& out_;
   Progress progress_;
   TimeLeft time_left_;
+  double budget_;
   Clock clock_;
   std::set<std::string> faults_;  ///< those told
   std::int64_t cases_ = 0, failed_ = 0;
-  double drawn_ = 0, last_ = 0;
+  double began_ = 0, drawn_ = 0, last_ = 0;
   double own_ = 0, passed_ = 0;  ///< seconds of the cases run here, and that passed over them
 };
 
