@@ -36,7 +36,7 @@ void mix(Parameter& parameter, std::int64_t number) {
   if (exchanged) std::swap(parameter.strides[0], parameter.strides[1]);
 }
 
-/// Storage in which the two axes have changed places.
+/// Exchanges two axes in memory; the shape stays.
 void exchange(Parameter& parameter, std::size_t a, std::size_t b) {
   Shape storage = parameter.shape;
   std::swap(storage[a], storage[b]);

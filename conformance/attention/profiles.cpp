@@ -62,13 +62,15 @@ constexpr Profile profile_list[] = {
      "P as much smaller",
      profile::normal},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
-    {"negative_query", "as normal, query negated", profile::negative<Stream::query>},
-    {"negative_key", "as normal, key negated", profile::negative<Stream::key>},
-    {"negative_value", "as normal, value negated", profile::negative<Stream::value>},
-    {"negative_dy", "as normal, dy negated", profile::negative<Stream::dy>},
-    {"negative_query_rope", "as normal, query_rope negated", profile::negative<Stream::query_rope>},
-    {"negative_key_rope", "as normal, key_rope negated", profile::negative<Stream::key_rope>},
-    {"negative_pse", "as normal, the bias negated", profile::negative<Stream::pse>},
+    {"negative_query", "as normal, but with query negated", profile::negative<Stream::query>},
+    {"negative_key", "as normal, but with key negated", profile::negative<Stream::key>},
+    {"negative_value", "as normal, but with value negated", profile::negative<Stream::value>},
+    {"negative_dy", "as normal, but with dy negated", profile::negative<Stream::dy>},
+    {"negative_query_rope", "as normal, but with query_rope negated",
+     profile::negative<Stream::query_rope>},
+    {"negative_key_rope", "as normal, but with key_rope negated",
+     profile::negative<Stream::key_rope>},
+    {"negative_pse", "as normal, but with the bias negated", profile::negative<Stream::pse>},
 };
 
 }  // namespace

@@ -227,7 +227,8 @@ void require_possible(const Case<Op>& c) {
   for (const PatternField<Op>& pattern : Suite<Op>::patterns())
     require_named(pattern.field, c.patterns.*pattern.member, pattern.names());
   if (c.track != Track::arguments && !c.violate.empty())
-    refuse("violate", c.violate, "a violation only with --track=arguments: add it");
+    refuse("violate", c.violate,
+           "a violation only together with --track=arguments; add --track=arguments");
   if (c.track == Track::relation && Suite<Op>::relations().empty())
     refuse("track", "relation", "another track: the suite knows no relation of the operator");
 }

@@ -244,8 +244,8 @@ bool is_independent(const Part& a, const Part& b) {
   return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
 }
 
-/// Whether nothing at all was written to these tensors in most of the cases: no stage wrote wrong
-/// numbers.
+/// Returns whether these tensors were never written at all in most of the cases. Such a failure
+/// does not point to a stage, since no stage wrote wrong numbers.
 bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   const auto is_never_written = [&](std::size_t k) {
     std::size_t whole = 0, others = 0;

@@ -35,8 +35,8 @@ constexpr std::string_view absent = "none", plain = "contiguous";
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
 /// Multiples of one size that another one is compared with.
 constexpr int multiples[] = {1, 2, 4};
-/// What a sequence may be as long as, at most; 0: it is empty. Of those that hold for the same
-/// cases the first is named: lengths of tiles.
+/// Bounds that are tried for the length of a sequence; 0 means empty. If several bounds select the
+/// same cases, the first in this list is reported, so tile sizes come before other lengths.
 constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
                                     6, 7, 8, 10, 12, 15, 24,  31,  48, 63, 96};
 /// Of packed sequences a field tells the longest, seq_q or seq, another all of them, lengths_q or
@@ -248,8 +248,8 @@ std::vector<Size> sizes_of(const std::vector<Column>& columns) {
   return sizes;
 }
 
-/// Whether some number and the one in its place in the other list compare so; the one number of a
-/// list stands in every place.
+/// Returns a predicate: some pair of numbers at the same position satisfies `compare`. A list of
+/// one number is broadcast to the length of the other list.
 template <class Compare>
 auto some(Compare compare) {
   return [compare](const Numbers& a, const Numbers& b) {
@@ -264,8 +264,8 @@ auto some(Compare compare) {
   };
 }
 
-/// Sizes of one kind are held against each other, and sequences against blocks, which may be
-/// longer.
+/// Returns whether two sizes are compared: sizes of one kind, and a sequence length with a block
+/// size, since a block may be longer than the sequence.
 bool are_compared(const std::string& a, const std::string& b) {
   const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
   return kind(a) == kind(b) || (a.starts_with(longest) && b.ends_with("block_size"));
@@ -302,7 +302,7 @@ class SizeTerms {
                     .bits = times == 1 ? limits::bits_of_relation : limits::bits_of_multiple});
   }
 
-  /// Of sizes of which neither is large no multiples: their numbers are few.
+  /// Compares multiples only if one of the sizes is large: small sizes have too few values.
   void add_pairs(const std::string& left, const std::string& right, bool are_large) {
     for (const int times : multiples) {
       if (times > 1 && !are_large) break;

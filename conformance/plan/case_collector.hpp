@@ -18,9 +18,9 @@ namespace assay::conformance {
 /// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one.
 /// Left out are calls that break what upstream alone states, if that need not be refused, and legal
 /// calls that are open, if these must be refused.
-/// First come those that were added before `end_front`, in their order. Of the others cheap ones
-/// come first, calls that only phase 1 judges and small exact cases above all: a budget judges as
-/// many as it can.
+/// Cases added before `end_front` run first, in the order in which they were added. The others run
+/// from cheap to expensive, first calls that only phase 1 judges and small exact cases: a budget
+/// then judges as many cases as possible.
 template <class Op>
 class CaseCollector {
  public:
@@ -41,7 +41,7 @@ class CaseCollector {
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
-  /// The cases so far run before all that are added later.
+  /// Ends the front: cases that are added later run after those added so far.
   void end_front() { front_ = cases_.size(); }
   const std::vector<Case<Op>>& cases() const { return cases_; }
   /// In the order in which they run.

@@ -11,8 +11,8 @@ inline Named<spec::Striding> drawn_stridings() {
   return only({contiguous, padded, transposed, mixed});
 }
 
-/// What a case counts as: mixed where its tensors differ; padded where they are far apart,
-/// transposed where their last axes are exchanged.
+/// Returns the striding under which a plan counts a case: mixed where its tensors differ, padded
+/// for far, transposed for columns.
 inline spec::Striding drawn_striding_of(const spec::Strides& strides) {
   if (!strides.named().empty()) return spec::Striding::mixed;
   if (strides.all() == spec::Striding::columns) return spec::Striding::transposed;

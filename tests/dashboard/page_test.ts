@@ -304,6 +304,7 @@ test("two reports side by side count as the command does, cases that are new or 
   conforming[2]!.value_case = false;
   Object.assign(failing[1]!, { verdict: "inconclusive", decided_by: "control" });
   Object.assign(failing[2]!, { verdict: "conforms", decided_by: "agreement" });
+  for (const tensor of failing[2]!.tensors) tensor.worst = 0.5;
   for (const [name, changed] of [["now.json", now], ["then.json", then]] as const) {
     const verdicts: Record<string, number> = {};
     for (const c of changed.cases) verdicts[c.verdict] = (verdicts[c.verdict] ?? 0) + 1;

@@ -109,7 +109,7 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
             (std::set<std::string>{"output_grad", "input", "weight", "input_grad", "weight_grad"}));
 }
 
-/// A kernel that takes the elements of a row for neighbours is found only where they are not.
+/// A kernel that assumes that the elements of a row are contiguous fails only where they are not.
 template <class Op>
 std::set<std::string> laid_in_columns_alone() {
   std::set<std::string> names;
@@ -121,11 +121,11 @@ std::set<std::string> laid_in_columns_alone() {
   return names;
 }
 
-TEST(HandMadeStrides, LayEachTensorInColumnsAlone) {
+TEST(HandMadeStrides, ApplyColumnsToEachTensorAlone) {
   EXPECT_EQ(laid_in_columns_alone<spec::FlashAttentionScoreGrad>(),
             (std::set<std::string>{"query", "key", "value", "dy", "attention_in", "softmax_max",
                                    "softmax_sum", "drop_mask", "atten_mask", "dq", "dk", "dv",
-                                   "query_rope", "key_rope", "dq_rope", "dk_rope"}));
+                                   "query_rope", "key_rope", "dq_rope", "dk_rope", "pse_shift"}));
   EXPECT_EQ(laid_in_columns_alone<spec::NsaSelectedAttentionGrad>(),
             strided_alone<spec::NsaSelectedAttentionGrad>(""));
   EXPECT_EQ(laid_in_columns_alone<spec::NsaCompressGrad>(),

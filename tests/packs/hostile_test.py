@@ -120,7 +120,7 @@ class HostilePacks(unittest.TestCase):
                 (pack / name).write_text(text)
                 self.assert_refused(pack, reason)
 
-    def test_a_name_that_stands_twice_is_named(self):
+    def test_a_repeated_member_is_refused(self):
         for name, first in (("manifest.json", '{"cases":0,'), ("recipes.jsonl", '{"command":"nsa_compress_grad",')):
             pack = self.copy()
             (pack / name).write_text(first + (pack / name).read_text()[1:])
@@ -130,7 +130,7 @@ class HostilePacks(unittest.TestCase):
         pack = self.copy()
         (pack / "goldens.h5").rename(self.path / "elsewhere.h5")
         (pack / "goldens.h5").symlink_to(self.path / "elsewhere.h5")
-        self.assert_refused(pack, "goldens.h5 is a link; a pack holds its files")
+        self.assert_refused(pack, "goldens.h5 is a symbolic link; a pack must contain the file itself")
 
     def test_digests_that_act_on_a_terminal_are_quoted(self):
         pack = self.copy()

@@ -190,7 +190,7 @@ TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
     const Answer refused = told_of(changed);
     EXPECT_EQ(refused.code, 2) << member;
     EXPECT_PRED2(has, refused.err, std::string(member));
-    EXPECT_PRED2(has, refused.err, std::string("let the sweep write it anew"));
+    EXPECT_PRED2(has, refused.err, std::string("run the sweep again"));
   }
 }
 

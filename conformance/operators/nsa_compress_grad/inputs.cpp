@@ -64,9 +64,10 @@ constexpr Profile profile_list[] = {
      large_exponent, 0, 1},
     {"tiny_dy", "output_grad is 2^-40 (fp16: 2^-6) as large", profile::tiny_dy, 0, 1},
     {"huge_dy", "output_grad is 2^40 (fp16: 2^4) times as large", profile::huge_dy, 0, 16},
-    {"negative_input", "as normal, input negated", profile::negative<Stream::input>, 0, 1},
-    {"negative_weight", "as normal, weight negated", profile::negative<Stream::weight>, 0, 1},
-    {"negative_dy", "as normal, output_grad negated", profile::negative<Stream::dy>, 0, 1},
+    {"negative_input", "as normal, but with input negated", profile::negative<Stream::input>, 0, 1},
+    {"negative_weight", "as normal, but with weight negated", profile::negative<Stream::weight>, 0,
+     1},
+    {"negative_dy", "as normal, but with output_grad negated", profile::negative<Stream::dy>, 0, 1},
 };
 
 const Profile& profile_named(const std::string& name) {

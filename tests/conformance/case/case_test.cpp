@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--keep_prob=1e-60 --drop_mask=exact", "--keep_prob=1e-60: accepted: 1, or what"},
         BadLine{"--keep_prob=0.999999999 --drop_mask=exact", "--keep_prob=0.999999999: accepted"},
         BadLine{"--inputs=odd",
-                "--inputs=odd: accepted: contiguous, padded, transposed, mixed, far, or "
+                "--inputs=odd: accepted: contiguous, padded, transposed, columns, mixed, far, or "
                 "NAME:STRIDING between commas"},
         BadLine{"--inputs=dy:padded,padded", "--inputs=dy:padded,padded: accepted"},
         BadLine{"--inputs=dy:padded,dy:far", "--inputs=dy:padded,dy:far: accepted"},
@@ -239,7 +239,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "compressed_BNSS with sparse_mode 2"},
         BadLine{"--atten_mask=compressed",
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
-        BadLine{"--violate=FAG-C20", "accepted: a violation only with --track=arguments: add it"},
+        BadLine{
+            "--violate=FAG-C20",
+            "accepted: a violation only together with --track=arguments; add --track=arguments"},
         BadLine{"--track=arguments --violate=FAG-C999:x",
                 "--violate=FAG-C999:x: accepted: ID:name as 'assay explain ID' prints it"},
         BadLine{"--variant=FAG-C29:none",

@@ -123,7 +123,7 @@ TEST(CausesWithExceptions, OfASequenceThatIsShort) {
   }
 }
 
-/// Empty sequences do not show it.
+/// The fault affects short sequences, but not empty ones.
 TEST(CausesWithExceptions, OfAShortSequenceThatIsNotEmpty) {
   auto all = toys(600, [](const Toy& toy) { return toy.number % 4 == 0; });
   for (std::size_t k = 0; k < all.size(); ++k) {

@@ -75,7 +75,7 @@ TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
   });
 }
 
-/// Every input that a caller chooses is in some pair of twins the only one that differs.
+/// For every input that a caller chooses, some pair of twins differs in that input only.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
   const std::set<std::string> of_the_forward = {"attention_in", "attention_out", "softmax_max",
                                                 "softmax_sum"};
@@ -120,7 +120,7 @@ const std::set<std::string> attributes<spec::NsaSelectedAttentionGrad> = {
 template <>
 const std::set<std::string> attributes<spec::NsaCompressGrad> = {"lengths", "compress_stride"};
 
-/// A kernel may keep what it made for one problem, by its shapes.
+/// Fails a kernel that caches what it prepared for one problem by its shapes.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneAttribute) {
   std::vector<std::vector<std::pair<std::string, std::string>>> known;
   std::set<std::string> alone;

@@ -225,7 +225,7 @@ void expect_caught_at_once(std::integer_sequence<unsigned, tensors...>) {
   }
 }
 
-/// Seven keys that miss some data; the eighth holds all.
+/// Seven kernels omit a tensor from their cache key and fail; the eighth omits none and conforms.
 TEST(Twins, ShowAKernelThatKeepsItsOutputsByAPartOfItsInputs) {
   expect_caught_at_once(std::make_integer_sequence<unsigned, 7>());
   EXPECT_EQ(sweep<Forgetful<7>>({some}).told.code, 0);

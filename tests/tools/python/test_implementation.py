@@ -88,13 +88,13 @@ renamed = assay.implementation(name="flash v2")(kernel)
 
 @pytest.mark.parametrize("name", ["kernel", "other", "doubled", "part", "declared", "renamed"])
 def test_the_name_leads_to_the_implementation_and_to_no_other(tmp_path: Path, name: str) -> None:
-    """That of a wrapped function is the name of another one: a sweep would judge this one."""
+    """functools.wraps copies the name of the wrapped function: by that name, a sweep would judge the wrong one."""
     (tmp_path / "wrapped.py").write_text(WRAPPED, encoding="utf-8")
     module = vars(sys.modules[load(f"{tmp_path / 'wrapped.py'}:kernel").function.__module__])
     assert as_implementation(module[name]).location() == f"{tmp_path / 'wrapped.py'}:{name}"
 
 
-def test_what_is_declared_here_alone_is_found_nowhere(tmp_path: Path) -> None:
+def test_an_implementation_without_a_top_level_name_has_no_location(tmp_path: Path) -> None:
     (tmp_path / "wrapped.py").write_text(WRAPPED, encoding="utf-8")
     kernel = load(f"{tmp_path / 'wrapped.py'}:kernel").function
     with pytest.raises(ValueError, match="bind it to a name at the top level"):

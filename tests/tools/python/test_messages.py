@@ -25,7 +25,7 @@ def test_cases_that_are_none_are_named() -> None:
     assert one_line(raised).startswith("cases is int (42), wanted a replay line, a file of 'assay export', a Case")
 
 
-def test_a_line_that_is_none_is_counted_and_no_file_of_ours_is_named() -> None:
+def test_a_wrong_line_is_named_by_its_number_and_not_by_a_temporary_file() -> None:
     with pytest.raises(assay.AssayError) as raised:
         assay.judge(kernels.right, [LINE, "nsa_compress_grad --seq=0"])
     assert one_line(raised).startswith("line 2: --seq=0: accepted: 1 to ")

@@ -57,7 +57,7 @@ def test_another_layout_is_the_same_report(report: Path, tmp_path: Path) -> None
     ('"schema": "assay-report-2"', '"schema": "assay-report-2", "schema": "assay-report-2"', 'has the member "schema" twice'),
     ('"schema": "assay-report-2"', '"schema": "assay-report-9"', "the schema 'assay-report-9', wanted 'assay-report-2'"),
     ('"summary": {\n  "cases": ', '"summary": {\n  "cases": 1', "summary.cases is 1"),
-    ('"verdicts": {', '"verdicts": {"crash": 3, ', "summary.verdicts.crash is 3, but cases holds 0 of them"),
+    ('"verdicts": {', '"verdicts": {"crash": 3, ', "summary.verdicts.crash is 3, but cases contains 0"),
 ])
 def test_what_the_program_refuses_is_refused(report: Path, tmp_path: Path, layout: str, old: str, new: str, reason: str) -> None:
     text = report.read_text(encoding="utf-8")

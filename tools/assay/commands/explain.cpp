@@ -34,8 +34,8 @@ bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, small, small);
 }
 
-/// "; did you mean 'FAG-C20'?" where the word is like one that can be explained, or the end of
-/// some; of an entry point's documented name how it is typed.
+/// Returns "; did you mean 'FAG-C20'?" if the word resembles a known name or is the end of an id.
+/// For the documented name of an entry point, returns how to write it.
 std::string guess_of(const std::string& word) {
   if (const std::string hint = documented_hint(word); !hint.empty()) return hint;
   std::vector<std::string> known;

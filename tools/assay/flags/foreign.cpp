@@ -30,8 +30,8 @@ void require_scheme(const Foreign& foreign) {
   if (std::ranges::find(schemes, foreign.scheme) != schemes.end()) return;
   if (foreign.scheme.ends_with(".py"))
     throw UsageError(fmt::format(
-        "--implementation is '{0}:{1}', a function in Python: write 'command:python3 -m assay "
-        "serve {0}:{1}', with the Python in which the package assay is installed",
+        "--implementation is '{0}:{1}', a Python function: write 'command:python3 -m assay serve "
+        "{0}:{1}', where python3 must have the package assay installed",
         foreign.scheme, foreign.rest));
   throw UsageError(
       fmt::format("--implementation is '{}:{}'{}", foreign.scheme, foreign.rest,

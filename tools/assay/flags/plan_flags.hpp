@@ -23,7 +23,7 @@ struct PlanFlags {
   std::string seed = "1", random = "60", product, only, cases;
   std::string upstream = "on", documents = "lenient";
   bool full = false;
-  /// Of a sweep: the data of a tenth of its cases are of this seed, 0: none.
+  /// Seed of the fresh data of a tenth of a sweep's cases; 0: no fresh data.
   std::uint64_t fresh_seed = 0;
   /// Instead of a plan: the lines of these texts, as they stand, and which flag named them.
   std::vector<conformance::CaseText> lines;
@@ -107,14 +107,13 @@ std::string searchable(const conformance::Case<Op>& c) {
   return text + ' ';  // behind the last value, too, so that a text can ask for the whole of one
 }
 
-/// Where the text of --only compares a field as a program would: what to write instead.
+/// Returns a hint if --only contains a comparison (==, !=, <, >), else an empty text.
 inline std::string_view hint_of_comparison(const std::string& only) {
   const bool compares = only.find("==") != only.npos || only.find("!=") != only.npos ||
                         only.find_first_of("<>") != only.npos;
-  return compares
-             ? "; it looks for text of replay lines, such as 'sparse_mode=4 ', and compares no "
-               "sizes, as the search of a report's page (--html) does"
-             : "";
+  return compares ? "; --only looks for text of replay lines, such as 'sparse_mode=4 '; it cannot "
+                    "compare numbers, but the search on a report's page (--html) can"
+                  : "";
 }
 
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.

@@ -65,7 +65,7 @@ struct Declared {
   }
 };
 
-/// Errors: UsageError for a replay line that is none, and for numerics that there are not.
+/// Errors: UsageError for an invalid replay line and for unknown numerics.
 Remade remade(const std::string& command, const Declared& numerics, const std::string& where) {
   Remade again;
   conformance::CaseLine words{.place = where, .words = {}, .note = {}};
@@ -155,7 +155,8 @@ class Verification {
                            fmt::join(wanted, ", ")));
     for (const std::string& name : wanted)
       if (fs::is_symlink(fs::symlink_status(folder_ / name)))
-        report(fmt::format("{} is a link; a pack holds its files", (folder_ / name).string()));
+        report(fmt::format("{} is a symbolic link; a pack must contain the file itself",
+                           (folder_ / name).string()));
     for (const auto& entry : fs::directory_iterator(folder_)) {
       const std::string name = entry.path().filename().string();
       if (name != manifest_name && std::ranges::find(wanted, name) == wanted.end())

@@ -45,10 +45,10 @@ void require_tolerances(const conformance::Results& results) {
     if (report.verdict != conformance::Verdict::conforms) continue;
     for (const conformance::TensorReport& tensor : report.tensors)
       if (!(tensor.worst <= 1))
-        throw std::invalid_argument(
-            fmt::format("report.cases: {} conforms, but {} has an error of {} times its tolerance: "
-                        "the file was changed after its sweep; let the sweep write it anew",
-                        report.id, tensor.name, tensor.worst));
+        throw std::invalid_argument(fmt::format(
+            "report.cases: {} conforms, but {} has an error of {} times its tolerance: "
+            "the file was changed after its sweep; run the sweep again to get a correct report",
+            report.id, tensor.name, tensor.worst));
   }
 }
 
@@ -64,8 +64,8 @@ void require_counts(const conformance::Results& results) {
   const auto require = [](std::string_view member, std::int64_t says, std::int64_t counted) {
     if (says == counted) return;
     throw std::invalid_argument(
-        fmt::format("report.summary.{} is {}, but report.cases holds {} of them: the file was "
-                    "changed after its sweep; let the sweep write it anew",
+        fmt::format("report.summary.{} is {}, but report.cases contains {}: the file was changed "
+                    "after its sweep; run the sweep again to get a correct report",
                     member, says, counted));
   };
   require("cases", told.cases, held.cases);

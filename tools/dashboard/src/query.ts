@@ -149,7 +149,7 @@ function holds(term: Term, c: Case): boolean {
   const other = times?.[2] ?? wanted;
   const others = Object.hasOwn(c.fields, other) ? numbersOf(c, other).map((n) => n * Number(times?.[1] ?? 1)) : [];
   const own = numbersOf(c, term.field);
-  // One number stands in every place of the other list.
+  // A list of one number is broadcast to the length of the other list.
   const places = own.length === 1 || others.length === 1 ? Math.max(own.length, others.length) : Math.min(own.length, others.length);
   if (own.length > 0 && others.length > 0) {
     const pairs = Array.from({ length: places }, (_, k) => own[own.length === 1 ? 0 : k]!);

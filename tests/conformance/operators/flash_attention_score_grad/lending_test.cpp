@@ -56,8 +56,8 @@ Case<Op> case_of(std::int64_t batch, Track track) {
 
 constexpr int none = 0;
 
-/// Small inputs are lent as a copy, large ones themselves, and are made again; in the second run,
-/// too, which shows whether the order is fixed.
+/// The kernel borrows a copy of small inputs, but large inputs themselves: those are drawn again if
+/// it changed them, also in the second run, which checks for a fixed order.
 TEST(Lending, WhatAKernelDoesToInputsSpoilsNoLaterKernelsJudgement) {
   for (const std::int64_t batch : {1, 12})
     for (const Track track : {Track::bound, Track::exact})

@@ -236,13 +236,13 @@ def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
 
 
 def _are_in_order_of_one_file(cases: list[Case]) -> bool:
-    """Whether one file holds these cases, in this order. It is copied whole: HDF5 1.10, which Debian has, may crash where it
-    copies a case alone."""
+    """Returns whether one file contains these cases in this order. Such a file is copied whole: HDF5 1.10 (Debian) may crash
+    when it copies a single case."""
     if not cases or any(case.path != cases[0].path for case in cases):
         return False
     with h5py.File(cases[0].path) as file:
         names = iter(file["cases"])
-        return all(link_of(case.id) in names for case in cases)  # each is looked for behind the one before
+        return all(link_of(case.id) in names for case in cases)  # `in` advances the iterator, so the order is checked
 
 
 def write_outputs(

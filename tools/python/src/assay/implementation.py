@@ -82,9 +82,10 @@ class Implementation:
         return "order=fixed" in self.numerics
 
     def location(self) -> str:
-        """FILE:NAME, or MODULE:NAME of our own, by which another process finds the implementation
-        at the top level of its module. Raises ValueError where no such name leads to it: a name is not taken on trust, since
-        that of a wrapped function is the name of another one."""
+        """Returns FILE:NAME, or MODULE:NAME for modules of this package, by which another process can import the implementation.
+
+        Raises ValueError if no top-level name refers to it. Every name is checked: functools.wraps gives a function the name
+        of the function that it wraps."""
         own = sys.modules.get(getattr(self.function, "__module__", None) or "")
         for module in (own, *sys.modules.copy().values()):
             if not isinstance(module, ModuleType):
@@ -106,7 +107,7 @@ class Implementation:
         return names
 
     def _is(self, value: object) -> bool:
-        """Whether another process has the same where it finds the value."""
+        """Returns whether `value`, imported in another process, is the same implementation."""
         if isinstance(value, Implementation):
             return (value.function, value.name, value.numerics, value.predicate) == (self.function, self.name, self.numerics, self.predicate)
         return value is self.function and self == as_implementation(self.function)

@@ -60,7 +60,7 @@ def export_lines(
     declared = [f"--numerics={numerics}"] if numerics else []
     try:
         program.run(["export", file, *declared, f"--lines={listed}"])
-    except AssayError as error:  # without the name of a file that is gone when it is read
+    except AssayError as error:  # the temporary file is deleted before the user reads the message: name only the line
         raise AssayError(str(error).replace(f"{listed}:", "line ")) from None
     return read_cases(file)
 
@@ -136,7 +136,7 @@ class _Judge:
         if self.served:
             line = replace(report, implementation=self.served, program=self.program.shown, repeated_by=None).replay
         else:
-            line = f"assay.judge(FUNCTION, {report.command!r})"  # nobody knows what its variable is called
+            line = f"assay.judge(FUNCTION, {report.command!r})"  # the caller's name for the function is unknown here
         return replace(report, repeated_by=line)
 
     def _run(self, case: Case) -> Report | None:

@@ -120,15 +120,15 @@ class Cause:
     outputs: tuple[str, ...]
     stage: str  # of the operator's mathematics; empty where the outputs do not tell
     fields: tuple[str, ...]  # terms that separate these cases from those that conform
-    others: int  # cases with these fields that do not fail so
+    others: int  # cases that match these fields but do not fail in this way
     pattern: str  # how they fail
     cases: tuple[str, ...]  # ids
     line: str  # replay line of the shortest or of what it was shrunk to
 
     def __str__(self) -> str:
-        where = f"where {' and '.join(self.fields)}" if self.fields else "whatever the fields"
+        where = f"where {' and '.join(self.fields)}" if self.fields else "with any fields"
         stage = f"; stage: {self.stage}" if self.stage else ""
-        return f"{self.pattern}, {where} ({len(self.cases)} cases, {self.others} others){stage}: {self.line}"
+        return f"{self.pattern}, {where} ({len(self.cases)} failing cases, {self.others} other cases match){stage}: {self.line}"
 
 
 def _cause_from(members: Mapping[str, Any]) -> Cause:
@@ -139,7 +139,7 @@ def _cause_from(members: Mapping[str, Any]) -> Cause:
         stage, pattern, line = (str(members[name]) for name in ("stage", "pattern", "line"))
         return Cause(texts("outputs"), stage, texts("fields"), int(members["others"]), pattern, texts("cases"), line)
     except (KeyError, TypeError, ValueError) as error:
-        raise ReportError(f"a cause of the report is none: {type(error).__name__}: {error}") from error
+        raise ReportError(f"the report contains an invalid cause: {type(error).__name__}: {error}") from error
 
 
 class Reports(Sequence[Report]):
@@ -287,8 +287,8 @@ def _require_counts(path: str, summary: Any, reports: list[Report]) -> None:
         told = Counter({f"verdicts.{verdict}": int(count) for verdict, count in summary["verdicts"].items()})
         told["cases"] = int(summary["cases"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ReportError(f"{path}: summary counts no cases and verdicts: {type(error).__name__}: {error}") from error
+        raise ReportError(f"{path}: summary has no valid counts of cases and verdicts: {type(error).__name__}: {error}") from error
     for member in sorted(told.keys() | held.keys()):
         if told[member] != held[member]:
-            raise ReportError(f"{path}: summary.{member} is {told[member]}, but cases holds {held[member]} of them: the file was changed after "
-                              "its sweep; let the sweep write it anew")
+            raise ReportError(f"{path}: summary.{member} is {told[member]}, but cases contains {held[member]}: the file was changed after "
+                              "its sweep; run the sweep again to get a correct report")

@@ -9,14 +9,14 @@
 
 namespace assay::conformance {
 
-/// What a text of somebody else must not have: deep nesting, since a text of brackets alone would
-/// take 50 times its size, and a name twice in an object, of which one would be lost.
+/// Rejects JSON of unknown origin that nests too deeply (a text of brackets alone would take 50
+/// times its size in memory) or repeats a name in an object (one of the values would be lost).
 class JsonRules {
  public:
-  /// `what`: how errors call the text.
+  /// `what`: the name of the text in error messages.
   JsonRules(std::string what, int deepest) : what_(std::move(what)), deepest_(deepest) {}
 
-  /// Takes an event of the parser. Errors: std::invalid_argument.
+  /// Checks one event of the parser. Errors: std::invalid_argument.
   void check(int depth, nlohmann::ordered_json::parse_event_t event,
              const nlohmann::ordered_json& parsed) {
     using Event = nlohmann::ordered_json::parse_event_t;

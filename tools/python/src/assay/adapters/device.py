@@ -98,7 +98,7 @@ class DeviceImplementation(Implementation):
         return placed
 
     def _is(self, value: object) -> bool:
-        """Whether another process has the same where it finds the value and takes it to the device."""
+        """Returns whether `value`, imported in another process and moved to the device, is the same implementation."""
         if not isinstance(value, DeviceImplementation):
             return False
         of_both = [(one.function, one.name, {one.numerics, one.elsewhere}, one.predicate) for one in (value, self)]
