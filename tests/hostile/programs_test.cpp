@@ -29,6 +29,7 @@ const std::vector<Expected> kept = {
     {"says two things", crash, "wrote 'done' behind its answer"},
     {"ends with 3 behind its answer", crash, "ended with exit status 3 behind its answer"},
     {"is killed behind its answer", crash, "ended with signal 9 (Killed) behind its answer"},
+    {"is killed late behind its answer", crash, "ended with signal 9 (Killed) behind its answer"},
     {"ends with 0 behind its answer", conforms, ""},
     {"says control characters", crash, "wanted: done"},
     {"says a line without end", crash, "without an end"},

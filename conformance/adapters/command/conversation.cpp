@@ -151,7 +151,7 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
     if (process_) require_quiet();
     if (!process_ || process_->ended(Clock::now())) start(file);
     std::string line;
-    process_->say(file.string());  // where nobody reads it, nobody answers it
+    const bool is_said = process_->say(file.string());
     const Process::Heard heard = process_->hear(line, deadline);
     if (heard == Process::Heard::nothing)
       give_up(Kind::timeout, "gave no answer within " + seconds_text(limits_.answer));
@@ -173,6 +173,9 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
     if (!end) give_up(Kind::crash, "closed its standard output");
     if (!has_answered_ && (end->status == wrong_usage || (is_greeting_ && end->signal == 0)))
       throw std::invalid_argument("ended with " + end->text() + last_words());
+    const bool is_read = is_said && process_->has_read_all();
+    if (has_answered_ && !is_read && !end->orderly())
+      give_up(Kind::crash, "ended with " + end->text() + " behind its answer");
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());
     process_.reset();  // done with one case, it had ended: the next one is for a fresh process

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,11 @@ bool Process::say(const std::string& line) {
       return false;
   }
   return true;
+}
+
+bool Process::has_read_all() const {
+  int left = 0;
+  return ::ioctl(input_.number(), FIONREAD, &left) != 0 || left == 0;
 }
 
 void Process::hang_up() { input_.close(); }
