@@ -26,6 +26,13 @@ float quadratic_exp(float x) {
   return std::ldexp(1.0f + fraction * (0.6565f + fraction * 0.3435f), static_cast<int>(whole));
 }
 
+float wrapping_exp(float x) {
+  const float binary = x * log2_e;
+  const float whole = std::floor(binary);
+  const auto power = static_cast<std::int16_t>(static_cast<std::int64_t>(whole));
+  return std::ldexp(std::exp2(binary - whole), power);
+}
+
 }  // namespace
 
 float exponential(Exponential kind, float x) {
@@ -34,6 +41,8 @@ float exponential(Exponential kind, float x) {
       return polynomial_exp(x);
     case Exponential::quadratic:
       return quadratic_exp(x);
+    case Exponential::wrapping:
+      return wrapping_exp(x);
     case Exponential::clamped:
       return std::exp(std::max(x, -88.0f));
     case Exponential::fused_exp2:

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "assay/conformance/judge/arithmetic.hpp"
+
 namespace assay::conformance::attention {
 namespace {
 
@@ -25,6 +27,17 @@ double overflow_fp16(const Place& p) {
   if (overflows && is_query(p)) return 4 * p.normal();
   if (overflows && p.is(Stream::dy)) return std::clamp(0x1p14 * p.normal(), -65504.0, 65504.0);
   return p.is(Stream::value) ? 4 * p.normal() : p.normal();
+}
+
+/// Models hide a key by a bias of -10^9, or by the lowest number of its type. Key 0 stays,
+/// or, in a bias of i - j, the diagonal: a query all of whose keys are hidden says nothing.
+double masking_pse(const Place& p) {
+  constexpr std::int64_t tile = 64;
+  const bool hides_tile = p.d >= tile && chosen(p.head, p.d / tile, 4);
+  const bool hides = p.d != 0 && (hides_tile || chosen(p.row, p.d, 4));
+  if (!p.is(Stream::pse) || !hides) return p.normal();
+  const double lowest = -largest_finite(p.dtype);
+  return p.d % 2 == 0 ? lowest : std::max(lowest, -1e9);
 }
 
 struct Profile {
@@ -62,6 +75,10 @@ constexpr Profile profile_list[] = {
      "P as much smaller",
      profile::normal},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
+    {"masking_pse",
+     "the bias hides one key in four, and all of every fourth 64: it is -10^9 or the lowest number "
+     "of its type (fp16: -65504)",
+     masking_pse},
     {"negative_query", "as normal, but with query negated", profile::negative<Stream::query>},
     {"negative_key", "as normal, but with key negated", profile::negative<Stream::key>},
     {"negative_value", "as normal, but with value negated", profile::negative<Stream::value>},

@@ -76,6 +76,22 @@ void add_sampled(std::vector<Case>& cases) {
   }
 }
 
+/// Keys are hidden by a bias that is as low as models make it.
+void add_hiding_bias(std::vector<Case>& cases) {
+  for (const DType dtype : {DType::bf16, DType::fp32})
+    cases.push_back({.problem = {.dtype = dtype,
+                                 .heads_q = 2,
+                                 .heads_kv = 1,
+                                 .seq_q = 40,
+                                 .seq_kv = 150,
+                                 .head_dim = 16,
+                                 .head_dim_v = 16,
+                                 .scale_value = 0.25,
+                                 .pse_shift = spec::PseShape::bnss},
+                     .profile = "masking_pse",
+                     .seed = cases.size()});
+}
+
 /// A plain call of every entry point on which requirements are broken.
 std::vector<Case> bases() {
   Problem padded = geometries().front().problem;
@@ -155,6 +171,7 @@ std::vector<Case> kill_cases() {
   add_exact_and_bound(cases);
   add_rounded_staging(cases);
   add_sampled(cases);
+  add_hiding_bias(cases);
   add_cascades(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;

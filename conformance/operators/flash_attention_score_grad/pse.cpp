@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "attention/profiles.hpp"
 
@@ -41,7 +42,7 @@ class Bias {
   }
   double operator()(std::int64_t j) {
     place_.d = j;
-    return amplitude_ * value_(place_);
+    return std::max(amplitude_ * value_(place_), -largest_finite(place_.dtype));
   }
 
  private:

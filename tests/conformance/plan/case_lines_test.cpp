@@ -18,8 +18,8 @@
 namespace assay::conformance {
 namespace {
 
-const std::set<std::string> kinds = {"corners",   "exact",   "legal", "models",
-                                     "relations", "strides", "twins"};
+const std::set<std::string> kinds = {"biases", "corners",   "exact",   "legal",
+                                     "models", "relations", "strides", "twins"};
 
 /// "cases/OPERATOR/KIND.txt" without its middle, or without its ends.
 std::string operator_of(const CaseText& text) {

@@ -78,6 +78,7 @@ TEST(Exponential, GrowthIsNeverTooSmall) {
     const Naive exact = boost::multiprecision::expm1(Naive(x));
     EXPECT_GE(Naive(growth(x)), exact) << x;
     EXPECT_LE(growth(x), exact.convert_to<double>() * (1 + 0x1p-11)) << x;
+    EXPECT_EQ(growth_at(-1.0, x), growth(x));
   }
 }
 
@@ -158,6 +159,21 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   EXPECT_EQ(p.by[0], 0.5);
   EXPECT_EQ(p.squares, 0.0625);
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
+}
+
+// A6. Below e^-709 there is no number that e^(x + error) could be.
+TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
+  const Reading on(Units{}, {});
+  Number x = on.exact(-1e38);
+  for (const double error : {0.0, 1e31, 0.9e38}) {
+    x.rigorous = x.beside = x.shared = error;
+    x.squares = x.moment = error * error;
+    const Number p = on.exponential(x, 2.0, 0.125);
+    for (const double part : {p.value, p.rigorous, p.beside, p.shared, p.squares, p.moment})
+      EXPECT_EQ(part, 0) << error;
+  }
+  EXPECT_EQ(growth_at(-1000.0, 290.0), 0);
+  EXPECT_EQ(growth_at(-1000.0, 292.0), growth(292.0));
 }
 
 // A7.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 
 namespace assay::conformance {
@@ -91,6 +92,39 @@ TEST(Pse, IsAsLargeAsTheScoresThatItJoins) {
     c.problem.seq_q = c.problem.seq_kv = 40;
     c.problem.scale_value = scale;
     EXPECT_NEAR(deviation(values(*make_pse(c))) / wanted, 1, 0.1) << type << " " << scale;
+  }
+}
+
+TEST(Pse, HidesKeysWithTheLowestNumbersButOneOfEveryQuery) {
+  constexpr std::int64_t queries = 40, keys = 500, tile = 64;
+  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
+    FlashCase c = pse_case(PseShape::bnss);
+    c.problem.dtype = dtype;
+    c.problem.seq_q = queries, c.problem.seq_kv = keys;
+    c.profile = "masking_pse";
+    const auto bias = *make_pse(c);
+    // pseType 1 multiplies the bias by 1/4.
+    const double lowest = -largest_finite(dtype), billion = std::max(-4e9, lowest);
+    std::set<double> hiding;
+    std::int64_t hidden = 0, hidden_tiles = 0;
+    for (std::int64_t i = 0; i < queries; ++i) {
+      std::int64_t together = 0;
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const double x = element(bias, {1, 2, i, j});
+        if (j % tile == 0) together = 0;
+        if (x > -100) continue;
+        EXPECT_NE(j, 0);
+        hiding.insert(x);
+        ++hidden;
+        if (++together == tile) ++hidden_tiles;
+      }
+    }
+    EXPECT_EQ(*hiding.begin(), lowest);
+    EXPECT_NEAR(*hiding.rbegin() / billion, 1, 0.01);
+    EXPECT_LE(hiding.size(), 2u);
+    EXPECT_GT(hidden, queries * keys / 4);
+    EXPECT_LT(hidden, queries * keys * 2 / 3);
+    EXPECT_GE(hidden_tiles, queries);
   }
 }
 

@@ -67,7 +67,7 @@ class EnclosureReading {
   }
   [[gnu::always_inline]] Number exponential(const Number& x, const V& z, double) const {
     const V p = engine::exponential(x.value) / z;
-    const V rho = growth(x.radius + 2 * (exponential_error + 2 * double_unit));
+    const V rho = growth_at(x.value, V(x.radius + 2 * (exponential_error + 2 * double_unit)));
     return {p, p * rho + double_underflow * (1.0 + 1.0 / z)};
   }
   [[gnu::always_inline]] Number residue(const Number& x, double) const { return x; }

@@ -149,7 +149,7 @@ class ToleranceReading {
   /// A6.
   [[gnu::always_inline]] Number exponential(const Number& x, const V& z, double error) const {
     const V p = engine::exponential(x.value) / z, squared = square(p);
-    const V rho = growth(x.rigorous + error);
+    const V rho = growth_at(x.value, V(x.rigorous + error));
     Number number = {.value = p, .rigorous = p * rho};
     number.beside = p * larger_of(rho - (x.rigorous - x.beside), x.beside);
     number.squares = squared * x.squares;
