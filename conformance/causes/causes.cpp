@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "assay/conformance/result/sentences.hpp"
@@ -279,6 +280,8 @@ class Telling {
   std::string stage(const std::vector<const Condition*>& terms, const Part& part,
                     const std::vector<Part>& all) const;
   std::string tile(const CaseReport& report) const;
+  /// The outputs that fail in more than half of the cases.
+  std::set<std::string> usually_failing(const Members& members) const;
   /// What a case was shrunk to, if that has the fields and outputs of the cause: shrinking may end
   /// at another bug.
   const ShrunkCase* shrunk_of(const CaseReport& report, const Group& group, const Part& part) const;
@@ -388,6 +391,16 @@ const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& grou
   return has_outputs && may_hold(group.terms, neighbour_of(report, shrunk)) ? &shrunk : nullptr;
 }
 
+std::set<std::string> Telling::usually_failing(const Members& members) const {
+  std::map<std::string, std::size_t> times;
+  for (const std::size_t k : members)
+    for (const std::string& tensor : failed_tensors(cases_[k])) ++times[tensor];
+  std::set<std::string> usual;
+  for (const auto& [tensor, count] : times)
+    if (2 * count > members.size()) usual.insert(tensor);
+  return usual;
+}
+
 Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
                      const std::vector<Part>& all) const {
   Cause cause{.others = groups[0].others};
@@ -400,13 +413,21 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   if (!tensors.empty() && !are_never_written(part, cases_))
     cause.stage = stage(groups[0].terms, part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
-  // Shrunk ones first, then the shortest line: what a person reads first.
+  // Shrunk ones first, then those that show all that fails usually, then the shortest line: what a
+  // person reads first.
+  const std::set<std::string> usual = usually_failing(members);
   const auto line_of = [&](std::size_t k) -> const std::string& {
     const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
     return shrunk == nullptr ? cases_[k].command_line : shrunk->shrunk;
   };
   const auto cost = [&](std::size_t k) {
-    return std::pair(shrunk_of(cases_[k], groups[0], part) == nullptr, line_of(k).size());
+    const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
+    const std::vector<std::string> failed =
+        shrunk == nullptr || shrunk->failed.empty() ? failed_tensors(cases_[k]) : shrunk->failed;
+    const auto missing = std::ranges::count_if(usual, [&](const std::string& tensor) {
+      return std::ranges::find(failed, tensor) == failed.end();
+    });
+    return std::tuple(shrunk == nullptr, missing, line_of(k).size());
   };
   const std::size_t first = *std::ranges::min_element(members, {}, cost);
   cause.pattern += tile(cases_[first]);
@@ -416,18 +437,6 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
 }
 
 }  // namespace
-
-std::vector<std::string> failed_tensors(const CaseReport& report) {
-  // Rules that break no limit: they say what happened.
-  static const std::set<std::string_view> remarks = {"note", "tool", "repeat"};
-  if (!fails(report)) return {};
-  std::vector<std::string> tensors;
-  for (const Finding& finding : report.findings)
-    if (!finding.tensor.empty() && !remarks.contains(finding.rule) &&
-        std::ranges::find(tensors, finding.tensor) == tensors.end())
-      tensors.push_back(finding.tensor);
-  return tensors.empty() ? std::vector<std::string>{""} : tensors;
-}
 
 std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk) {

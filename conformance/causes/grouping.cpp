@@ -36,13 +36,14 @@ bool Grouping::Fact::fails_so(const Way& way) const {
          (!way.tensor.empty() || report->verdict == way.verdict);
 }
 
-/// A relation may hold of outputs that are wrong. A case that is not offered tells nothing.
+/// A relation may hold of outputs that are wrong. A case that is not offered tells nothing, nor
+/// does a tensor of zeros.
 bool Grouping::Fact::passes(const Way& way) const {
   if (way.tensor.empty())
     return report->verdict != way.verdict && report->verdict != Verdict::not_applicable;
+  const auto judged = std::ranges::find(report->tensors, way.tensor, &TensorReport::name);
   return report->value_case && !fails_so(way) && (way.of_relations() || !is_of_relation(*report)) &&
-         std::ranges::find(report->tensors, way.tensor, &TensorReport::name) !=
-             report->tensors.end();
+         judged != report->tensors.end() && !is_due_zeros(*judged);
 }
 
 Grouping::Grouping(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)

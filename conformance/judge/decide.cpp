@@ -101,13 +101,13 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
   return decision;
 }
 
-Decision exact_control_decision(const std::vector<ExactTensor>& tensors, CaseReport& report) {
+Decision exact_control_decision(CaseReport& report) {
   std::vector<ControlResult> controls;
-  for (const ExactTensor& tensor : tensors) {
-    const bool applicable = std::any_of(tensor.exact.begin(), tensor.exact.end(),
-                                        [](const Dyadic& x) { return x.numerator != 0; });
-    controls.push_back(
-        {.applicable = applicable, .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W."});
+  for (const TensorReport& tensor : report.tensors) {
+    const bool applicable = tensor.rows_due > 0;
+    controls.push_back({.applicable = applicable,
+                        .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W.",
+                        .rows_due = tensor.rows_due});
   }
   return control_decision(controls, report);
 }

@@ -38,9 +38,9 @@ Decision structure_decision(const std::vector<Finding>& findings);
 /// which only zeros are due earns no coverage.
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
-/// The same on the exact case: a control is caught wherever an exact gradient is not zero, since
-/// its corruption has other bits.
-Decision exact_control_decision(const std::vector<ExactTensor>& tensors, CaseReport& report);
+/// The same on the exact case, whose tensors are in the report: a control is caught wherever an
+/// exact gradient is not zero, since its corruption has other bits.
+Decision exact_control_decision(CaseReport& report);
 
 /// As it is stored: nothing but what the final cast makes of the exact value is right.
 Expected expected_of(const ExactTensor& tensor);

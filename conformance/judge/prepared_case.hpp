@@ -293,8 +293,7 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
     Suite<Op>::compare_exact(*entry.exact_case, c.problem, outputs, numerics, report);
     consider(judge_tiles(entry, outputs, report));
     consider(report.verdict);
-    consider(
-        exact_control_decision(Suite<Op>::exact_tensors(*entry.exact_case, c.problem), report));
+    consider(exact_control_decision(report));
     name_factors(report);
     conclude(report, std::move(decision));
     return report;

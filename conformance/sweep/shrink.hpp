@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "assay/conformance/sweep/shrink.hpp"
 #include "case/case.hpp"
@@ -36,6 +37,7 @@ class Search {
         examined_(c),
         failing_(failing),
         failure_(failing.verdict),
+        failed_(failed_tensors(failing)),
         broken_(broken_requirements(c)) {
     best_.smallest = c;
     best_.report = failing;
@@ -155,10 +157,19 @@ class Search {
     }
     ++best_.runs;
     CaseReport report = judge_(*c);
-    if (!same_failure(failure_, report.verdict)) return false;
+    if (!same_failure(failure_, report.verdict) || hides_outputs(report)) return false;
     best_.smallest = *c;
     best_.report = std::move(report);
     return true;
+  }
+
+  /// Whether an output that failed cannot fail in a smaller case, of which less would be told.
+  bool hides_outputs(const CaseReport& smaller) const {
+    const std::vector<std::string> still = failed_tensors(smaller);
+    return std::ranges::any_of(smaller.tensors, [&](const TensorReport& tensor) {
+      return is_due_zeros(tensor) && std::ranges::find(failed_, tensor.name) != failed_.end() &&
+             std::ranges::find(still, tensor.name) == still.end();
+    });
   }
 
   /// The case as its replay line gives it back, if it is one: legal, or breaking what the first
@@ -188,6 +199,7 @@ class Search {
   const Case<Op> examined_;
   const CaseReport failing_;
   const Verdict failure_;
+  const std::vector<std::string> failed_;  ///< outputs
   const std::vector<std::string_view> broken_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::set<std::string> seen_;

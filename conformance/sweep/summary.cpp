@@ -14,41 +14,11 @@ std::string_view field(const CaseReport& report, std::string_view name) {
 
 }  // namespace
 
-std::string reason_of(const CaseReport& report) {
-  if (report.verdict.evidence.empty()) return {};
-  return "decided by " + std::string(spec::to_string(report.verdict.rule())) + ": " +
-         report.verdict.evidence;
-}
-
-std::vector<std::string> told_first(const CaseReport& report) {
-  std::vector<std::string> lines;
-  if (std::string reason = reason_of(report); !reason.empty()) lines.push_back(std::move(reason));
-  if (!report.findings.empty() && report.findings.front().text != report.verdict.evidence)
-    lines.push_back(report.findings.front().text);
-  return lines;
-}
-
 void take_ways(RequirementCoverage& coverage, const CaseReport& report) {
   if (report.verdict == Verdict::conforms) coverage.take(field(report, "variant"));
   if (report.verdict == Verdict::rejected_as_specified ||
       report.verdict == Verdict::rejected_other_code)
     coverage.take(field(report, "violate"));
-}
-
-Certainty& Certainty::operator+=(const Certainty& other) {
-  exact += other.exact;
-  by_radius += other.by_radius;
-  by_double_double += other.by_double_double;
-  by_definition += other.by_definition;
-  ties += other.ties;
-  enclosed += other.enclosed;
-  open += other.open;
-  largest_radius = std::max(largest_radius, other.largest_radius);
-  return *this;
-}
-
-double Certainty::share() const {
-  return elements() > 0 ? static_cast<double>(certified()) / static_cast<double>(elements()) : 1;
 }
 
 void count_tensors(Summary& summary, const CaseReport& report) {

@@ -70,6 +70,14 @@ TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
   EXPECT_EQ(number(smallest, "seq_q"), 1);
 }
 
+TEST(Shrink, NoOutputIsLeftWithNothingButZeros) {
+  // With one key dq and dk are 0, and the bug shows in dv alone.
+  const Json smallest = shrunk("last_head_of_group_only", padded)["shrunk"];
+  EXPECT_EQ(number(smallest, "seq_kv"), 2) << smallest["command_line"];
+  EXPECT_EQ(number(smallest, "seq_q"), 1);
+  EXPECT_EQ(number(smallest, "heads_q"), 2);
+}
+
 TEST(Shrink, ConfusedStridesNeedOneStridedTensor) {
   const Json fields = shrunk("dy_strides_of_attention_in",
                              padded + " --inputs=mixed --outputs=mixed")["shrunk"]["fields"];

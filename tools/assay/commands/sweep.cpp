@@ -48,8 +48,9 @@ struct SweepOptions {
   std::string asked;  ///< the command line but for where results go, see `asked_line`
 };
 
-/// Time for shrinking all the failures of a sweep that are shrunk.
-constexpr double shrink_seconds = 20;
+/// Time for shrinking all the failures of a sweep that are shrunk: as long as its budget, but no
+/// less than the least. A sweep without a budget has the most.
+constexpr double least_shrink_seconds = 10, most_shrink_seconds = 40;
 
 /// Seconds after which no case starts; 0: all cases run.
 double budget_of(const SweepOptions& options) {
@@ -87,8 +88,8 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
 
 /// The first failures of `wanted` faults with their smallest failing neighbours.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
-                                                     std::int64_t wanted, const Parts& parts,
-                                                     const Context& context) {
+                                                     std::int64_t wanted, double seconds,
+                                                     const Parts& parts, const Context& context) {
   std::vector<conformance::ShrunkCase> result;
   const auto start = std::chrono::steady_clock::now();
   const std::vector<const CaseReport*> faults = conformance::first_faults(reports, wanted);
@@ -100,10 +101,9 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
     const double spent =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto left = static_cast<double>(wanted - std::ssize(result));
-    result.push_back(
-        part_of(parts, *report)
-            .shrink(*report, conformance::others_of_cause(reports, causes, *report),
-                    {.seconds = (shrink_seconds - spent) / left, .stop = &context.stop}));
+    result.push_back(part_of(parts, *report)
+                         .shrink(*report, conformance::others_of_cause(reports, causes, *report),
+                                 {.seconds = (seconds - spent) / left, .stop = &context.stop}));
   }
   return result;
 }
@@ -415,7 +415,11 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
       options.implementation.in_process, slow, context);
   const Summary& summary = run.finish();
   conformance::Results results = json.results();
-  results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
+  const double shrink_seconds =
+      options.budget.empty()
+          ? most_shrink_seconds
+          : std::clamp(budget_of(options), least_shrink_seconds, most_shrink_seconds);
+  results.shrunk = shrunk_failures(results.cases, shrink, shrink_seconds, parts, context);
   results.shard = std::move(shard);
   const Conclusion end = conclude(results, options, baseline);
   results.summary.ends_with = end.code;
@@ -452,7 +456,10 @@ Command sweep_command() {
                            "one operator, see 'list operators'; by default all");
             options->implementation.declare(app);
             options->plan.declare(app);
-            app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
+            app.add_option(
+                "--budget", options->budget,
+                "no case starts later, e.g. 60s, 5min; shrinking failures takes as long again at "
+                "most, but has 10 s");
             app.add_option("--shrink", options->shrink,
                            "how many faults are reduced to their smallest neighbour [3]");
             options->exit.declare(app);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,7 @@ class SweepPart {
   /// What is stored of the case that is being concluded.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   /// `others` fail for the same cause: what is said of the kernel's numerics holds for them, too.
+  /// Half of the time is for the smaller case, and what is left then for the numerics.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;
@@ -208,10 +210,15 @@ class SweepPartOf final : public SweepPart {
                                  const conformance::ShrinkBudget& budget) override {
     const auto c = case_of(failing);
     std::vector<std::string> untried;
-    const auto result = shrunk(c, failing, recorder_, fresh_, budget, untried);
+    conformance::ShrinkBudget part = budget;
+    part.seconds = budget.seconds / 2;
+    const auto start = std::chrono::steady_clock::now();
+    const auto result = shrunk(c, failing, recorder_, fresh_, part, untried);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    part.seconds = budget.seconds - spent.count();
     std::vector<conformance::Case<Op>> alike = {c};
     for (const conformance::CaseReport* other : others) alike.push_back(case_of(*other));
-    return told(failing, result, fitting_numerics(result, alike, recorder_, budget), alike.size(),
+    return told(failing, result, fitting_numerics(result, alike, recorder_, part), alike.size(),
                 std::move(untried));
   }
 

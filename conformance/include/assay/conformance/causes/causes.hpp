@@ -32,9 +32,6 @@ struct Cause {
 std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk);
 
-/// Tensors of a failing case that break a limit; one empty name where the call as a whole does.
-std::vector<std::string> failed_tensors(const CaseReport& report);
-
 /// "where sparse_mode=3 and seq_q>=64 (3 other cases with these fields do not fail so)".
 std::string where_text(const Cause& cause);
 

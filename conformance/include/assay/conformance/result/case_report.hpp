@@ -86,6 +86,9 @@ struct TensorReport {
   std::optional<ErrorMap> errors;  ///< of cases that do not conform
 };
 
+/// Whether nothing but zeros is due of the whole tensor, which is then right whatever most bugs do.
+bool is_due_zeros(const TensorReport& tensor);
+
 /// What happened to one case.
 struct CaseReport {
   std::string id, operator_name, command_line, note;
@@ -103,6 +106,9 @@ struct CaseReport {
       digests;  ///< output tensor -> digest of its viewed elements
   double seconds_implementation = 0, seconds_total = 0;
 };
+
+/// Tensors of a failing case that break a limit; one empty name where the call as a whole does.
+std::vector<std::string> failed_tensors(const CaseReport& report);
 
 /// "decided by RULE: EVIDENCE"; empty without evidence.
 std::string reason_of(const CaseReport& report);

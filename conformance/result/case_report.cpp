@@ -1,0 +1,54 @@
+#include "assay/conformance/result/case_report.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace assay::conformance {
+
+bool is_due_zeros(const TensorReport& tensor) { return tensor.controls.starts_with("Z."); }
+
+std::vector<std::string> failed_tensors(const CaseReport& report) {
+  // Rules that break no limit: they say what happened.
+  static const std::set<std::string_view> remarks = {"note", "tool", "repeat"};
+  if (contribution(report.verdict) != ExitCode::nonconformant) return {};
+  std::vector<std::string> tensors;
+  for (const Finding& finding : report.findings)
+    if (!finding.tensor.empty() && !remarks.contains(finding.rule) &&
+        std::ranges::find(tensors, finding.tensor) == tensors.end())
+      tensors.push_back(finding.tensor);
+  return tensors.empty() ? std::vector<std::string>{""} : tensors;
+}
+
+std::string reason_of(const CaseReport& report) {
+  if (report.verdict.evidence.empty()) return {};
+  return "decided by " + std::string(spec::to_string(report.verdict.rule())) + ": " +
+         report.verdict.evidence;
+}
+
+std::vector<std::string> told_first(const CaseReport& report) {
+  std::vector<std::string> lines;
+  if (std::string reason = reason_of(report); !reason.empty()) lines.push_back(std::move(reason));
+  if (!report.findings.empty() && report.findings.front().text != report.verdict.evidence)
+    lines.push_back(report.findings.front().text);
+  return lines;
+}
+
+Certainty& Certainty::operator+=(const Certainty& other) {
+  exact += other.exact;
+  by_radius += other.by_radius;
+  by_double_double += other.by_double_double;
+  by_definition += other.by_definition;
+  ties += other.ties;
+  enclosed += other.enclosed;
+  open += other.open;
+  largest_radius = std::max(largest_radius, other.largest_radius);
+  return *this;
+}
+
+double Certainty::share() const {
+  return elements() > 0 ? static_cast<double>(certified()) / static_cast<double>(elements()) : 1;
+}
+
+}  // namespace assay::conformance
