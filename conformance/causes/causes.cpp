@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/field_stages.hpp"
 #include "assay/spec/stage.hpp"
@@ -431,6 +432,11 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   };
   const std::size_t first = *std::ranges::min_element(members, {}, cost);
   cause.pattern += tile(cases_[first]);
+  // What a kernel said when it crashed, or refused.
+  constexpr std::size_t most_shown = 300;
+  if (const std::string& evidence = cases_[first].verdict.evidence;
+      tensors.empty() && !groups[0].refuses_nothing && !evidence.empty())
+    cause.pattern += fmt::format(", in {}: {}", cases_[first].id, excerpt(evidence, most_shown));
   cause.example = cases_[first].id;
   cause.line = line_of(first);
   return cause;

@@ -237,7 +237,8 @@ TEST(Causes, AVerdictAboutTheCallIsAWayOfFailing) {
     if (one.fields[0].second == "fp32") one.verdict = {Verdict::crash, Rule::conduct, "signal 11"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].pattern, "crash by conduct");
+  EXPECT_EQ(causes[0].pattern,
+            "crash by conduct, in id of toy --dtype=fp32 --seq_q=1 --sparse_mode=0: signal 11");
   EXPECT_EQ(causes[0].fields, Names{"dtype=fp32"});
 }
 
