@@ -11,6 +11,7 @@ namespace assay::spec {
 std::span<const FieldStage> field_stages() {
   static constexpr auto dropout = std::to_array<std::string_view>({"keep_prob", "drop_mask"});
   static constexpr auto inputs = std::to_array<std::string_view>({"inputs"});
+  static constexpr auto strides = std::to_array<std::string_view>({"strides"});
   static constexpr auto stages = std::to_array<FieldStage>({
       {"dropout in P as dv takes it", detail::dv_alone, dropout},
       {"dropout in dP, the row term or dS", detail::of_dscore, dropout},
@@ -19,6 +20,8 @@ std::span<const FieldStage> field_stages() {
       {"dropout in P and dP: its bits, or 1/keep_prob", detail::of_probability, dropout},
       {"how query, key, dy, the statistics or a mask is read: its strides and offset",
        detail::of_probability, inputs, true},
+      {"how tensors are read and written: their strides and offsets", detail::of_probability,
+       strides},
   });
   return stages;
 }

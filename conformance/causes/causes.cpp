@@ -60,17 +60,18 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// "; mostly FACT (dq)" of the fact of most cases, where these are a third of those with any
-  /// fact, and a sixth of `cases`: few cases are not a pattern, and a case with one head,
-  /// say, shows nothing of heads.
+  /// "; mostly FACT (dq)" of the fact of most cases, or "; in 3 of them FACT (dq)" of fewer, where
+  /// these are a third of those with any fact, a sixth of `cases`, and two: few cases are not a
+  /// pattern, and a case with one head, say, shows nothing of heads.
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
     if (best == order_.end()) return {};
     const std::size_t seen = seen_.at(*best).cases.size();
-    if (3 * seen < cases_.size() || 6 * seen < cases) return {};
+    const bool is_usual = 2 * seen > cases;
+    if (3 * seen < cases_.size() || 6 * seen < cases || (seen == 1 && !is_usual)) return {};
     const std::set<std::string>& of = seen_.at(*best).tensors;
-    return "; mostly " + describe(*best) +
+    return (is_usual ? "; mostly " : fmt::format("; in {} of them ", seen)) + describe(*best) +
            (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
   }
 

@@ -159,6 +159,39 @@ void Collector::add_limits(const std::string& name, const std::set<double>& told
     add_limit(">=", numbers[k], false);
 }
 
+/// The strides that tensors of a call have, "columns" and "padded" of "dq:columns,dk:padded".
+std::vector<std::string> strides_of(const CaseReport& report) {
+  std::vector<std::string> all;
+  for (const char* name : {"inputs", "outputs"}) {
+    const std::string value = value_of(report, name);
+    for (std::size_t from = 0; !value.empty() && from <= value.size();) {
+      const std::size_t to = std::min(value.find(',', from), value.size());
+      const std::string item = value.substr(from, to - from);
+      all.push_back(item.substr(item.find(':') + 1));
+      from = to + 1;
+    }
+  }
+  return all;
+}
+
+/// Whether some tensor has the strides, whichever it is.
+void add_strides(const Cases& cases, Collector& collector) {
+  std::set<std::string> known;
+  for (const CaseReport* report : cases)
+    for (std::string& word : strides_of(*report)) known.insert(std::move(word));
+  if (known.size() > limits::most_values) return;
+  for (const std::string& word : known)
+    collector.add({.text = "strides=" + word,
+                   .test =
+                       [word](const CaseReport& report) {
+                         const std::vector<std::string> all = strides_of(report);
+                         return std::ranges::find(all, word) != all.end();
+                       },
+                   .kind = Condition::Kind::field,
+                   .fields = {"strides"},
+                   .bits = limits::bits_of_relation});
+}
+
 void Collector::add(const Column& column) {
   std::vector<std::string> values;  // in the order in which they are met
   std::set<std::string_view> seen;
@@ -386,6 +419,7 @@ std::vector<Condition> conditions_on(const Cases& cases) {
   Collector collector(cases);
   const std::vector<Column> columns = columns_of(cases);
   for (const Column& column : columns) collector.add(column);
+  add_strides(cases, collector);
   // Of conditions that hold for the same cases the first is kept: the plainest.
   SizeTerms(cases, collector).add(sizes_of(columns));
   return collector.take();

@@ -206,7 +206,7 @@ CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   Run<Op>& run = answers.run;
   CaseReport report = run.failure ? blank_report(prepared.judged_case())
                                   : prepared.judge(run.outputs, answers.numerics);
-  report.value_case = (run.failure ? *run.failure : report.verdict) != Verdict::not_applicable;
+  report.value_case = !run.failure && report.verdict != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = std::move(answers.metrics);
   for (const TensorOf& output : all_tensors(run.outputs))
@@ -214,7 +214,7 @@ CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   if (run.failure) {
     report.verdict = std::move(*run.failure);
     report.findings = std::move(run.findings);
-    if (!report.value_case) report.findings.front().rule = "note";
+    if (report.verdict == Verdict::not_applicable) report.findings.front().rule = "note";
     return report;
   }
   if (!answers.place.empty()) add_note(report, "note", answers.place);

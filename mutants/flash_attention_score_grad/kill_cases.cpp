@@ -92,6 +92,19 @@ void add_hiding_bias(std::vector<Case>& cases) {
                      .seed = cases.size()});
 }
 
+/// More heads than a table of 32 holds.
+void add_many_heads(std::vector<Case>& cases) {
+  cases.push_back({.problem = {.heads_q = 40,
+                               .heads_kv = 8,
+                               .seq_q = 5,
+                               .seq_kv = 7,
+                               .head_dim = 8,
+                               .head_dim_v = 8,
+                               .scale_value = 0.25,
+                               .pse_shift = spec::PseShape::bnss},
+                   .seed = cases.size()});
+}
+
 /// A plain call of every entry point on which requirements are broken.
 std::vector<Case> bases() {
   Problem padded = geometries().front().problem;
@@ -172,6 +185,7 @@ std::vector<Case> kill_cases() {
   add_rounded_staging(cases);
   add_sampled(cases);
   add_hiding_bias(cases);
+  add_many_heads(cases);
   add_cascades(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;

@@ -56,6 +56,14 @@ struct SlopeOfFirstHead : Kernel {
   }
 };
 
+/// Biases and slopes are kept for 32 heads; the next ones take those of the first.
+struct BiasOfHeadIn5Bits : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::pse_element(w, {q.b, q.n % 32, q.i}, j);
+  }
+};
+
 struct SquareRootMissing : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_type(const Work& w) const override {
@@ -223,6 +231,8 @@ std::vector<Mutant> pse_mutants() {
       planted<SlopeTaken<at_most_one>>("slope_at_most_one", "slopes beyond 1 are taken for 1",
                                        ascend_like),
       planted<SlopeOfFirstHead>("slope_of_first_head", "every head has the slope of head 0"),
+      planted<BiasOfHeadIn5Bits>("bias_of_head_in_5_bits",
+                                 "head 32 has the bias, or the slope, of head 0"),
       planted<SlopeOfNextHead>("slope_of_next_head", "a head has the slope of the next one",
                                ascend_like),
       planted<SlopeOfKeyHead>("slope_of_key_head", "query heads have the slopes of their key head"),

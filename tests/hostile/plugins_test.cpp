@@ -331,10 +331,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"describes nothing", crash, "gave a null pointer"},
                     Expected{"describes itself nowhere", crash, "SIGSEGV"},
                     Expected{"offers operators that are nowhere", crash, "SIGSEGV"},
-                    Expected{"has no name", crash, "lacks its name"},
+                    Expected{"has no name", crash, "lacks 'name'"},
                     Expected{"has a name that is nowhere", crash, "SIGSEGV"},
                     Expected{"has another version", crash, "ABI version 7"},
-                    Expected{"has no function", crash, "lacks its name, operators or run"}),
+                    Expected{"has no function", crash, "lacks 'run'"}),
     test_name);
 
 }  // namespace

@@ -184,9 +184,12 @@ TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
   shorter["cases"].erase(0);
   lying["summary"]["verdicts"] = {{"conforms", report["cases"].size()}};
   counting["summary"]["value_cases"] = 900;
+  auto planning = report;
+  planning["summary"]["planned"] = 3;
   for (const auto& [changed, member] : {std::pair(shorter, "report.summary.cases is "),
                                         {lying, "report.summary.verdicts.conforms is "},
-                                        {counting, "report.summary.value_cases is 900"}}) {
+                                        {counting, "report.summary.value_cases is 900"},
+                                        {planning, "report.summary.planned is 3"}}) {
     const Answer refused = told_of(changed);
     EXPECT_EQ(refused.code, 2) << member;
     EXPECT_PRED2(has, refused.err, std::string(member));
@@ -194,18 +197,24 @@ TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
   }
 }
 
-TEST(Report, IsRefusedWhereACaseConformsBeyondItsTolerance) {
+TEST(Report, IsRefusedWhereATensorContradictsItsCase) {
   const Folder folder;
   const auto registry = registry_of({"flash_like"});
   answer(registry, {"sweep", "flash_attention_score_grad", "--only=--track=exact & --seq_q=5 ",
                     "--report", folder / "r.json"});
-  auto report = nlohmann::json::parse(text_of(folder / "r.json"));
-  for (auto& one : report["cases"])
-    if (one["verdict"] == "conforms") one["tensors"][0]["worst"] = 5000;
-  std::ofstream(folder / "changed.json") << report;
-  const Answer refused = answer(registry, {"report", folder / "changed.json"});
-  EXPECT_EQ(refused.code, 2) << refused.out;
-  EXPECT_PRED2(has, refused.err, std::string("has an error of 5000 times its tolerance"));
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  for (const auto& [member, value, told] :
+       {std::tuple("worst", 5000, "has an error of 5000 times its tolerance"),
+        {"rows_judged", -3, "-3 rows of d"},
+        {"rows_judged", 1'000'000, "1000000 rows of d"}}) {
+    auto edited = report;
+    for (auto& one : edited["cases"])
+      if (one["verdict"] == "conforms") one["tensors"][0][member] = value;
+    std::ofstream(folder / "changed.json") << edited;
+    const Answer refused = answer(registry, {"report", folder / "changed.json"});
+    EXPECT_EQ(refused.code, 2) << refused.out;
+    EXPECT_PRED2(has, refused.err, std::string(told));
+  }
 }
 
 /// The words as a binary of that name answers them.

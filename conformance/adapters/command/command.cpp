@@ -46,6 +46,13 @@ std::string first_change(const spec::Tensor& given, const spec::Tensor& now) {
   return ", first at byte " + std::to_string(first - given.bytes.begin()) + " of its storage";
 }
 
+/// The text without the path of a file that will be gone when somebody reads it.
+std::string in_its_file(const std::string& text, const std::filesystem::path& file) {
+  const std::string path = file.string() + ":";
+  if (!text.starts_with(path)) return text;
+  return "in its file: " + text.substr(path.size());
+}
+
 template <class Op>
 class Command final : public spec::Implementation<Op> {
  public:
@@ -102,10 +109,10 @@ class Command final : public spec::Implementation<Op> {
     try {
       take_outputs(file, inputs, outputs);
     } catch (const fixtures::StoreError& error) {
-      throw spec::ImplementationFault(Kind::crash, error.what());
+      throw spec::ImplementationFault(Kind::crash, in_its_file(error.what(), file));
     } catch (const std::invalid_argument& error) {
-      throw spec::ImplementationFault(Kind::crash,
-                                      file.string() + ":/cases/" + case_id + ": " + error.what());
+      throw spec::ImplementationFault(
+          Kind::crash, std::string("in its file: /cases/") + case_id + " " + error.what());
     }
   }
 

@@ -60,8 +60,14 @@ const assay_plugin& loaded(const std::string& path) {
     throw std::invalid_argument("plug-in '" + path + "' has ABI version " +
                                 std::to_string(plugin->abi_version) + ", wanted " +
                                 std::to_string(assay_plugin_abi_version));
-  if (plugin->name == nullptr || plugin->operators == nullptr || plugin->run == nullptr)
-    throw std::invalid_argument("plug-in '" + path + "' lacks its name, operators or run");
+  const auto require = [&](bool is_there, const std::string& member) {
+    if (!is_there)
+      throw std::invalid_argument("plug-in '" + path + "' lacks '" + member +
+                                  "': its assay_plugin has a null pointer there");
+  };
+  require(plugin->name != nullptr, "name");
+  require(plugin->operators != nullptr, "operators");
+  require(plugin->run != nullptr, "run");
   return *plugin;
 }
 

@@ -222,6 +222,23 @@ TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
             "how query, key, dy, the statistics or a mask is read: its strides and offset");
 }
 
+TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
+  std::vector<std::pair<const char*, const char*>> strides;
+  for (const char* one : {"columns", "query:columns", "dy:columns,key:padded", "padded", "mixed"})
+    strides.insert(strides.end(), {{one, "contiguous"}, {"contiguous", one}});
+  const auto has_columns = [](const Toy& toy) { return toy.number % 10 < 6; };
+  auto all = toys(600, has_columns, {"dq", "dk", "dv"});
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k].operator_name = "flash_attention_score_grad";
+    all[k].fields.emplace_back("inputs", strides[k % 10].first);
+    all[k].fields.emplace_back("outputs", strides[k % 10].second);
+  }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].fields, Names{"strides=columns"});
+  EXPECT_EQ(causes[0].stage, "how tensors are read and written: their strides and offsets");
+}
+
 TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
   auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
   // One output does not show it in the shortest sequences.

@@ -18,7 +18,7 @@
 namespace assay::conformance {
 namespace {
 
-const std::set<std::string> kinds = {"biases", "corners",   "exact",   "legal",
+const std::set<std::string> kinds = {"biases", "corners",   "exact",   "heads", "legal",
                                      "models", "relations", "strides", "twins"};
 
 /// "cases/OPERATOR/KIND.txt" without its middle, or without its ends.

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,6 +165,14 @@ def test_what_is_no_function_and_no_outputs_are_named(cases: list[assay.Case]) -
         assay.sweep(None)  # type: ignore[arg-type]
     report = assay.judge(lambda case: None, cases[0])[0]  # type: ignore[arg-type, return-value]
     assert report.verdict == "crash" and "returned NoneType, wanted outputs by name" in str(report.findings[0])
+
+
+def test_a_kernel_does_not_end_the_program_that_judges_it(cases: list[assay.Case]) -> None:
+    def leaves(case: assay.Case) -> dict[str, Any]:
+        raise SystemExit(0)
+
+    report = assay.judge(leaves, cases[0])[0]
+    assert report.verdict == "crash" and "SystemExit: 0" in str(report.findings[0])
 
 
 def test_a_program_that_is_no_assay_is_named(cases: list[assay.Case], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,6 +151,13 @@ def test_what_cannot_be_run_in_parts_is_named() -> None:
     assert not executor.futures
 
 
+def test_a_flag_that_is_given_as_an_argument_is_shown_as_a_text() -> None:
+    with pytest.raises(TypeError, match="^sweep.* has no argument 'budget'; .* such as '--budget=3s'$"):
+        assay.sweep(kernels.right, budget="3s")
+    with pytest.raises(TypeError, match="^implementation.* got Implementation, wanted a function of a case$"):
+        assay.implementation(assay.implementation(kernels.right))
+
+
 def test_replay_lines_of_a_sweep_name_the_program_that_ran() -> None:
     reports = assay.sweep(kernels.right, *FLAGS, "--fail-fast")
     assert reports[0].replay.startswith(Program(find_program()).shown + " run ")

@@ -24,6 +24,8 @@ constexpr std::size_t least_calls = 20;
 /// doing of the machine.
 constexpr double slow_factor = 20, slow_seconds = 1;
 constexpr std::size_t calls_shown = 5;
+/// Large calls that take so many times as long as small ones tell what work takes.
+constexpr double larger_by = 2;
 
 /// A call of a kernel, and the multiply-adds of the formula for it.
 struct Call {
@@ -63,19 +65,26 @@ std::vector<Call> timed_calls(const conformance::Results& results) {
 }
 
 /// What is usual: seconds of the smallest calls, whatever their work, and of the largest ones for
-/// each multiply-add.
+/// each multiply-add. Where these take hardly longer, the work is not what takes the time.
 struct Pace {
   double call, multiply_add;
+  bool is_of_work;
   double expected(double work) const { return call + multiply_add * work; }
 };
 
 Pace pace_of(const std::vector<Call>& by_work) {
-  std::vector<double> small, large;
+  std::vector<double> small, large, of_work;
   for (std::size_t k = 0; k < by_work.size(); ++k) {
-    if (4 * k < by_work.size()) small.push_back(by_work[k].seconds);
-    if (4 * k >= 3 * by_work.size()) large.push_back(by_work[k].seconds / by_work[k].work);
+    const Call& call = by_work[k];
+    if (4 * k < by_work.size()) small.push_back(call.seconds);
+    if (4 * k < 3 * by_work.size()) continue;
+    large.push_back(call.seconds);
+    of_work.push_back(call.seconds / call.work);
   }
-  return {.call = median(small), .multiply_add = median(large)};
+  const double call = median(small);
+  return {.call = call,
+          .multiply_add = median(of_work),
+          .is_of_work = median(large) >= larger_by * call};
 }
 
 /// Two significant digits, without an exponent where the number has more.
@@ -91,9 +100,12 @@ void print_pace(const conformance::Results& results, const std::string& program,
   if (calls.size() < least_calls) return;
   const Pace pace = pace_of(calls);
   out << fmt::format(
-      "\ntime of the kernel, median of {} calls: {} ms for a small one, {} s for 10^9 "
-      "multiply-adds of a large one\n",
-      calls.size(), two_digits(1e3 * pace.call), two_digits(1e9 * pace.multiply_add));
+      "\ntime of a call, with what carries it to the kernel, median of {}: {} ms for a small one, "
+      "{}\n",
+      calls.size(), two_digits(1e3 * pace.call),
+      pace.is_of_work ? fmt::format("{} s for 10^9 multiply-adds of a large one",
+                                    two_digits(1e9 * pace.multiply_add))
+                      : "about as long for a large one");
   std::vector<std::pair<double, const Call*>> slow;
   for (const Call& call : calls)
     if (const double factor = call.seconds / pace.expected(call.work);

@@ -39,16 +39,24 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
   }
 }
 
-/// Errors: std::invalid_argument where a case conforms that has an error beyond its tolerance.
-void require_tolerances(const conformance::Results& results) {
+constexpr const char* was_edited =
+    "the file was changed after its sweep; run the sweep again to get a correct report";
+
+/// Errors: std::invalid_argument where more rows of a tensor were judged than it has, or where a
+/// case conforms that has an error beyond its tolerance.
+void require_tensors(const conformance::Results& results) {
   for (const conformance::CaseReport& report : results.cases) {
+    for (const conformance::TensorReport& tensor : report.tensors)
+      if (tensor.rows_judged < 0 || tensor.rows_judged > tensor.rows_total)
+        throw std::invalid_argument(
+            fmt::format("report.cases: {} rows of {} were judged in {}, which has {}: {}",
+                        tensor.rows_judged, tensor.name, report.id, tensor.rows_total, was_edited));
     if (report.verdict != conformance::Verdict::conforms) continue;
     for (const conformance::TensorReport& tensor : report.tensors)
       if (!(tensor.worst <= 1))
         throw std::invalid_argument(fmt::format(
-            "report.cases: {} conforms, but {} has an error of {} times its tolerance: "
-            "the file was changed after its sweep; run the sweep again to get a correct report",
-            report.id, tensor.name, tensor.worst));
+            "report.cases: {} conforms, but {} has an error of {} times its tolerance: {}",
+            report.id, tensor.name, tensor.worst, was_edited));
   }
 }
 
@@ -64,10 +72,10 @@ void require_counts(const conformance::Results& results) {
   const auto require = [](std::string_view member, std::int64_t says, std::int64_t counted) {
     if (says == counted) return;
     throw std::invalid_argument(
-        fmt::format("report.summary.{} is {}, but report.cases contains {}: the file was changed "
-                    "after its sweep; run the sweep again to get a correct report",
-                    member, says, counted));
+        fmt::format("report.summary.{} is {}, but report.cases contains {}: {}", member, says,
+                    counted, was_edited));
   };
+  if (told.planned < held.cases) require("planned", told.planned, held.cases);
   require("cases", told.cases, held.cases);
   require("value_cases", told.value_cases, held.value_cases);
   for (const auto& [verdict, count] : told.verdicts)
@@ -80,7 +88,7 @@ void require_counts(const conformance::Results& results) {
 conformance::Results whole_results(const std::string& text) {
   conformance::Results results = conformance::results_from_json(text);
   require_counts(results);
-  require_tolerances(results);
+  require_tensors(results);
   return results;
 }
 

@@ -8,6 +8,7 @@
 //   seq_kv%64>0          what is left of a division
 //   lengths_q=0          of the lengths of sequences (of sequences that are equally long, of seq_q) some
 //   lengths_q=1..7       the same from a number to another one
+//   strides=columns      some tensor, an input or an output, lies so
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
@@ -46,6 +47,8 @@ const derived: Record<string, (c: Case) => (string | number)[]> = {
   tensor: (c) => c.tensors.map((t) => t.name),
   length: (c) => [c.length],
   length_group: (c) => [lengthGroup(c.length)],
+  strides: (c) => ["inputs", "outputs"].flatMap((name) => (c.fields[name] ?? "").split(",")
+    .filter((item) => item !== "").map((item) => item.slice(item.indexOf(":") + 1))),
   cause: (c) => c.causes,
   accepted: (c) => c.accepted_requirements ?? [],
   violated: (c) => (c.violated_requirement ? [c.violated_requirement] : []),

@@ -37,6 +37,7 @@ void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
   cases.add(flash::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(hand_made_cases<Op>("biases", plan));
+  cases.add(hand_made_cases<Op>("heads", plan));
   cases.add(flash::drawn().cover(plan));
   cases.add(exact_cases(plan));
   cases.add(flash::edge_cases(plan.seed));

@@ -127,6 +127,8 @@ def implementation(
     """Decorates a function of a case, with arguments or without: it becomes an implementation that `judge` and `serve` take."""
 
     def decorate(function: Function) -> Implementation:
+        if isinstance(function, Implementation) or not callable(function):
+            raise TypeError(f"implementation() got {type(function).__name__}, wanted a function of a case")
         return Implementation(function, name or function.__name__, numerics, unsupported)
 
     return decorate if function is None else decorate(function)

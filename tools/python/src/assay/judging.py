@@ -167,7 +167,7 @@ class _Judge:
             return self._report(case, "rejected_wrongly", "legal_call", "status", text)
         except WrongType as failure:
             return self._report(case, "usage_error", "stored_case", "note", str(failure))
-        except Exception as failure:
+        except (Exception, SystemExit) as failure:  # a kernel does not end the program that judges it
             if exceptions_pass:
                 raise
             where = _frame_of_kernel(failure)

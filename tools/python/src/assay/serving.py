@@ -38,7 +38,7 @@ def answer(function: Function | Implementation, path: str) -> str:
         return one_line(f"rejected: {refusal}")
     except WrongType as failure:  # in the words of `judge`
         return one_line(f"error: {failure}")
-    except Exception as failure:
+    except (Exception, SystemExit) as failure:
         return one_line(f"error: {type(failure).__name__}: {failure}")
 
 

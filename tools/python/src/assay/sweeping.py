@@ -51,6 +51,7 @@ def sweep(
     require_judged: int = 0,
     executor: Executor | None = None,
     parts: int = 8,
+    **others: object,
 ) -> Reports:
     """Has `assay sweep` drive a function at the top level of a file, live: exact cases for its own
     numerics, fresh seeds, relations between runs. `flags` are those of `assay sweep`; instead of a
@@ -63,6 +64,9 @@ def sweep(
     workers need the same program, at the same path, and what the function imports. Where one of
     them fails the others are cancelled.
     """
+    for other, value in others.items():
+        flag = f"--{other.replace('_', '-')}={value}"
+        raise TypeError(f"sweep() has no argument {other!r}; a flag of 'assay sweep' is a text, such as {flag!r}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(
             f"executor is {type(executor).__name__} ({executor!r}), wanted an object with submit(), such as "

@@ -106,7 +106,9 @@ class NumericsSearch {
     DeclaredOtherwise<Op> otherwise(kernel_, other);
     const CaseReport report = judge_case(c, otherwise);
     share = std::max(share, largest_share(report));
-    return report.value_case ? contribution(report.verdict) == ExitCode::conformant : !is_offered;
+    return report.verdict == Verdict::not_applicable
+               ? !is_offered
+               : contribution(report.verdict) == ExitCode::conformant;
   }
 
   /// Runs the other failing cases, too, as long as there is time.
