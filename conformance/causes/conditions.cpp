@@ -30,6 +30,8 @@ constexpr const char* violation = "violate";
 
 /// What a field says of a tensor that is not given, and of tensors without strides of their own.
 constexpr std::string_view absent = "none", plain = "contiguous";
+/// Each tensor has other strides: which ones is not said.
+constexpr std::string_view various = "mixed";
 
 /// Sizes are held against each other, and against what tiles usually are multiples of.
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
@@ -178,7 +180,8 @@ std::vector<std::string> strides_of(const CaseReport& report) {
 void add_strides(const Cases& cases, Collector& collector) {
   std::set<std::string> known;
   for (const CaseReport* report : cases)
-    for (std::string& word : strides_of(*report)) known.insert(std::move(word));
+    for (std::string& word : strides_of(*report))
+      if (word != plain && word != various) known.insert(std::move(word));
   if (known.size() > limits::most_values) return;
   for (const std::string& word : known)
     collector.add({.text = "strides=" + word,
@@ -189,7 +192,12 @@ void add_strides(const Cases& cases, Collector& collector) {
                        },
                    .kind = Condition::Kind::field,
                    .fields = {"strides"},
-                   .bits = limits::bits_of_relation});
+                   .bits = limits::bits_of_multiple});
+}
+
+/// One of few words that a field knows, however many lists of them it holds: "far", not "dq:far".
+bool is_word(const std::string& value) {
+  return !value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == value.npos;
 }
 
 void Collector::add(const Column& column) {
@@ -213,8 +221,9 @@ void Collector::add(const Column& column) {
          .bits = is_equal ? bits_of(value) : 0,
          .value = is_equal ? value : ""});
   };
-  if (values.size() <= limits::most_values || is_violation)
-    for (const std::string& value : values) add_value(equality(column, value), value, true);
+  for (const std::string& value : values)
+    if (values.size() <= limits::most_values || is_violation || is_word(value))
+      add_value(equality(column, value), value, true);
   for (const std::string& value : values)
     if (values.size() > 2 &&
         (value == absent || value == plain || values.size() <= limits::few_values))

@@ -239,6 +239,17 @@ TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
   EXPECT_EQ(causes[0].stage, "how tensors are read and written: their strides and offsets");
 }
 
+TEST(CausesWithExceptions, OfAWordOfAFieldThatHoldsManyLists) {
+  auto all = toys(600, [](const Toy& toy) { return toy.number % 20 == 0; }, {"dq", "dk", "dv"});
+  for (std::size_t k = 0; k < all.size(); ++k)
+    all[k].fields.emplace_back("inputs", k % 20 == 0  ? "far"
+                                         : k % 3 == 0 ? "contiguous"
+                                                      : "dq:t" + std::string(k % 40, 'x'));
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].fields, Names{"inputs=far"});
+}
+
 TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
   auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
   // One output does not show it in the shortest sequences.
