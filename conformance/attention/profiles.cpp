@@ -29,8 +29,8 @@ double overflow_fp16(const Place& p) {
   return p.is(Stream::value) ? 4 * p.normal() : p.normal();
 }
 
-/// Models hide a key by a bias of -10^9, or by the lowest number of its type. Key 0 stays,
-/// or, in a bias of i - j, the diagonal: a query all of whose keys are hidden says nothing.
+/// Models hide a key by a bias of -10^9, or by the lowest number of its type. Key 0, or the
+/// diagonal in a bias of i - j, stays visible: a query all of whose keys are hidden tests nothing.
 double masking_pse(const Place& p) {
   constexpr std::int64_t tile = 64;
   const bool hides_tile = p.d >= tile && chosen(p.head, p.d / tile, 4);
@@ -76,8 +76,8 @@ constexpr Profile profile_list[] = {
      profile::normal},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
     {"masking_pse",
-     "the bias hides one key in four, and all of every fourth 64: it is -10^9 or the lowest number "
-     "of its type (fp16: -65504)",
+     "the bias hides a quarter of the keys, and of the blocks of 64 keys after the first, with "
+     "-10^9 or the lowest number of its type (fp16: -65504)",
      masking_pse},
     {"negative_query", "as normal, but with query negated", profile::negative<Stream::query>},
     {"negative_key", "as normal, but with key negated", profile::negative<Stream::key>},

@@ -60,9 +60,9 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// "; mostly FACT (dq)" of the fact of most cases, or "; in 3 of them FACT (dq)" of fewer, where
-  /// these are a third of those with any fact, a sixth of `cases`, and two: few cases are not a
-  /// pattern, and a case with one head, say, shows nothing of heads.
+  /// The most frequent fact: "; mostly FACT (dq)" if more than half of the cases show it, else
+  /// "; in 3 of 7 cases FACT". Empty if less than a third of the cases with any fact, less than a
+  /// sixth of `cases`, or one case that is not most of them shows it.
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
@@ -71,8 +71,8 @@ class Sightings {
     const bool is_usual = 2 * seen > cases;
     if (3 * seen < cases_.size() || 6 * seen < cases || (seen == 1 && !is_usual)) return {};
     const std::set<std::string>& of = seen_.at(*best).tensors;
-    return (is_usual ? "; mostly " : fmt::format("; in {} of them ", seen)) + describe(*best) +
-           (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
+    return (is_usual ? "; mostly " : fmt::format("; in {} of {} cases ", seen, cases)) +
+           describe(*best) + (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
   }
 
  private:

@@ -30,7 +30,7 @@ constexpr const char* violation = "violate";
 
 /// What a field says of a tensor that is not given, and of tensors without strides of their own.
 constexpr std::string_view absent = "none", plain = "contiguous";
-/// Each tensor has other strides: which ones is not said.
+/// Strides differ between tensors, and the field does not name them.
 constexpr std::string_view various = "mixed";
 
 /// Sizes are held against each other, and against what tiles usually are multiples of.
@@ -176,7 +176,7 @@ std::vector<std::string> strides_of(const CaseReport& report) {
   return all;
 }
 
-/// Whether some tensor has the strides, whichever it is.
+/// Adds a condition for each kind of strides: at least one tensor has it.
 void add_strides(const Cases& cases, Collector& collector) {
   std::set<std::string> known;
   for (const CaseReport* report : cases)
@@ -195,7 +195,7 @@ void add_strides(const Cases& cases, Collector& collector) {
                    .bits = limits::bits_of_multiple});
 }
 
-/// One of few words that a field knows, however many lists of them it holds: "far", not "dq:far".
+/// Returns true for a single word such as "far", not for "dq:far" or a list.
 bool is_word(const std::string& value) {
   return !value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == value.npos;
 }

@@ -163,7 +163,8 @@ class Search {
     return true;
   }
 
-  /// Whether an output that failed cannot fail in a smaller case, of which less would be told.
+  /// Returns true if an output that failed passes in `smaller` because all its expected values
+  /// are 0.
   bool hides_outputs(const CaseReport& smaller) const {
     const std::vector<std::string> still = failed_tensors(smaller);
     return std::ranges::any_of(smaller.tensors, [&](const TensorReport& tensor) {

@@ -158,7 +158,7 @@ bool ends_behind_its_answer(const std::string& manner) {
 void end(const std::string& manner) {
   if (manner.starts_with("ends with 0")) _exit(0);
   if (manner.starts_with("ends with 3")) _exit(3);
-  // The next question has been written by then, and is not read any more.
+  // By then the judge has written the next question, which this program never reads.
   if (manner.starts_with("is killed late")) usleep(300'000);
   raise(SIGKILL);
 }

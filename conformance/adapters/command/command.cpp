@@ -46,11 +46,11 @@ std::string first_change(const spec::Tensor& given, const spec::Tensor& now) {
   return ", first at byte " + std::to_string(first - given.bytes.begin()) + " of its storage";
 }
 
-/// The text without the path of a file that will be gone when somebody reads it.
-std::string in_its_file(const std::string& text, const std::filesystem::path& file) {
+/// The text without the path of the temporary case file, which readers of a report cannot open.
+std::string without_path(const std::string& text, const std::filesystem::path& file) {
   const std::string path = file.string() + ":";
   if (!text.starts_with(path)) return text;
-  return "in its file: " + text.substr(path.size());
+  return "in the case file: " + text.substr(path.size());
 }
 
 template <class Op>
@@ -109,10 +109,10 @@ class Command final : public spec::Implementation<Op> {
     try {
       take_outputs(file, inputs, outputs);
     } catch (const fixtures::StoreError& error) {
-      throw spec::ImplementationFault(Kind::crash, in_its_file(error.what(), file));
+      throw spec::ImplementationFault(Kind::crash, without_path(error.what(), file));
     } catch (const std::invalid_argument& error) {
       throw spec::ImplementationFault(
-          Kind::crash, std::string("in its file: /cases/") + case_id + " " + error.what());
+          Kind::crash, std::string("in the case file: /cases/") + case_id + " " + error.what());
     }
   }
 

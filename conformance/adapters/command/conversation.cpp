@@ -27,6 +27,9 @@ constexpr std::size_t most_regimes = 100;     // that a report has of a case
 constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;  // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
+constexpr std::string_view without_answer =
+    " and no answer; a program answers each line that it reads, or has {} among its words and is "
+    "started for each file: conformance/adapters/command.md";
 constexpr std::chrono::milliseconds settling_time{100};  // for what comes behind an answer
 
 std::string without_blanks_in_front(const std::string& text) {
@@ -172,7 +175,9 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
     const auto end = process_->ended(deadline);
     if (!end) give_up(Kind::crash, "closed its standard output");
     if (!has_answered_ && (end->status == wrong_usage || (is_greeting_ && end->signal == 0)))
-      throw std::invalid_argument("ended with " + end->text() + last_words());
+      throw std::invalid_argument("ended with " + end->text() +
+                                  (end->orderly() ? std::string(without_answer) : "") +
+                                  last_words());
     const bool is_read = is_said && process_->has_read_all();
     if (has_answered_ && !is_read && !end->orderly())
       give_up(Kind::crash, "ended with " + end->text() + " behind its answer");

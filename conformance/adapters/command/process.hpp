@@ -39,7 +39,7 @@ class Process {
 
   /// Writes a line to its standard input; false where it does not take one any more.
   bool say(const std::string& line);
-  /// Whether it took all that was said to it; also true where the system does not tell.
+  /// Returns true if the program read all its input, or if the system cannot tell.
   bool has_read_all() const;
   /// Closes its standard input.
   void hang_up();

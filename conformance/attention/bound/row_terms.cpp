@@ -48,7 +48,7 @@ class OwnRow {
       const PairNumber s = attention::stored_score(on, call_, row_of(row), pair_of(products_, c));
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
-      // Nothing grows where the error leaves e^x below all numbers.
+      // No growth where e^x is below all normal numbers even with the error added.
       grown += engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
       squares += p * p * s.squares;
       shared += p * s.shared;

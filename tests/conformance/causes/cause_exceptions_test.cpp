@@ -185,7 +185,7 @@ std::string stage_where(const Names& outputs, const std::string& field, const st
   return causes_of(all, {}).at(0).stage;
 }
 
-TEST(CausesWithExceptions, OfOutputsOfWhichZerosAreDueAreOne) {
+TEST(CausesWithExceptions, OutputsExpectedToBeZeroDoNotSplitACause) {
   // With one key dq and dk are 0: a bug of all three shows in dv alone.
   std::vector<CaseReport> all = reports([](const std::string&, int seq, int mode) {
     if (mode != 2) return Names{};
@@ -239,7 +239,7 @@ TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
   EXPECT_EQ(causes[0].stage, "how tensors are read and written: their strides and offsets");
 }
 
-TEST(CausesWithExceptions, OfAWordOfAFieldThatHoldsManyLists) {
+TEST(CausesWithExceptions, AWordIsFoundAmongManyListsOfAField) {
   auto all = toys(600, [](const Toy& toy) { return toy.number % 20 == 0; }, {"dq", "dk", "dv"});
   for (std::size_t k = 0; k < all.size(); ++k)
     all[k].fields.emplace_back("inputs", k % 20 == 0  ? "far"

@@ -161,7 +161,7 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
 }
 
-// A6. Below e^-709 there is no number that e^(x + error) could be.
+// A6. Below e^-709 the exponential counts as 0: a residue covers it.
 TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
   const Reading on(Units{}, {});
   Number x = on.exact(-1e38);

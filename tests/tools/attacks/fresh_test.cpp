@@ -265,8 +265,8 @@ TEST(Pace, OfACallThatIsFarSlowerThanItsWorkSaysIsTold) {
   cli::print_pace(timed(0.002), "assay", healthy);
   cli::print_pace(timed(2), "assay", slow);
   EXPECT_PRED2(has, healthy.str(),
-               std::string("time of a call, with what carries it to the kernel, median of 40: "
-                           "1 ms for a small one, about as long for a large one\n"));
+               std::string("median time of a call, transfer to the kernel included (40 calls): "
+                           "1 ms if small, less than twice that if large\n"));
   EXPECT_FALSE(has(healthy.str(), "times as long"));
   EXPECT_PRED2(has, slow.str(), std::string("1 call took more than 20 times as long as usual"));
   EXPECT_PRED2(has, slow.str(), std::string("assay run nsa_compress_grad --seq=103"));

@@ -151,7 +151,7 @@ def test_what_cannot_be_run_in_parts_is_named() -> None:
     assert not executor.futures
 
 
-def test_a_flag_that_is_given_as_an_argument_is_shown_as_a_text() -> None:
+def test_a_flag_that_is_given_as_a_keyword_is_shown_as_a_string() -> None:
     with pytest.raises(TypeError, match="^sweep.* has no argument 'budget'; .* such as '--budget=3s'$"):
         assay.sweep(kernels.right, budget="3s")
     with pytest.raises(TypeError, match="^implementation.* got Implementation, wanted a function of a case$"):

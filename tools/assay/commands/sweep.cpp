@@ -48,8 +48,8 @@ struct SweepOptions {
   std::string asked;  ///< the command line but for where results go, see `asked_line`
 };
 
-/// Time for shrinking all the failures of a sweep that are shrunk: as long as its budget, but no
-/// less than the least. A sweep without a budget has the most.
+/// Limits of the time for all shrinking of a sweep, which is that of its budget; without a budget,
+/// the most.
 constexpr double least_shrink_seconds = 10, most_shrink_seconds = 40;
 
 /// Seconds after which no case starts; 0: all cases run.
@@ -458,8 +458,8 @@ Command sweep_command() {
             options->plan.declare(app);
             app.add_option(
                 "--budget", options->budget,
-                "no case starts later, e.g. 60s, 5min; shrinking failures takes as long again at "
-                "most, but has 10 s");
+                "do not start new cases after this time, e.g. 60s, 5min; shrinking then takes "
+                "as long at most, or 10 s if that is more, and never more than 40 s");
             app.add_option("--shrink", options->shrink,
                            "how many faults are reduced to their smallest neighbour [3]");
             options->exit.declare(app);

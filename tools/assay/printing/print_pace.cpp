@@ -24,7 +24,8 @@ constexpr std::size_t least_calls = 20;
 /// doing of the machine.
 constexpr double slow_factor = 20, slow_seconds = 1;
 constexpr std::size_t calls_shown = 5;
-/// Large calls that take so many times as long as small ones tell what work takes.
+/// Large calls have to take at least so many times as long as small ones to tell the time of a
+/// multiply-add.
 constexpr double larger_by = 2;
 
 /// A call of a kernel, and the multiply-adds of the formula for it.
@@ -65,7 +66,7 @@ std::vector<Call> timed_calls(const conformance::Results& results) {
 }
 
 /// What is usual: seconds of the smallest calls, whatever their work, and of the largest ones for
-/// each multiply-add. Where these take hardly longer, the work is not what takes the time.
+/// each multiply-add. Where large calls take hardly longer, the time is overhead.
 struct Pace {
   double call, multiply_add;
   bool is_of_work;
@@ -100,12 +101,11 @@ void print_pace(const conformance::Results& results, const std::string& program,
   if (calls.size() < least_calls) return;
   const Pace pace = pace_of(calls);
   out << fmt::format(
-      "\ntime of a call, with what carries it to the kernel, median of {}: {} ms for a small one, "
-      "{}\n",
+      "\nmedian time of a call, transfer to the kernel included ({} calls): {} ms if small, {}\n",
       calls.size(), two_digits(1e3 * pace.call),
-      pace.is_of_work ? fmt::format("{} s for 10^9 multiply-adds of a large one",
-                                    two_digits(1e9 * pace.multiply_add))
-                      : "about as long for a large one");
+      pace.is_of_work
+          ? fmt::format("{} s for 10^9 multiply-adds if large", two_digits(1e9 * pace.multiply_add))
+          : "less than twice that if large");
   std::vector<std::pair<double, const Call*>> slow;
   for (const Call& call : calls)
     if (const double factor = call.seconds / pace.expected(call.work);

@@ -74,7 +74,7 @@ class SweepPart {
   /// What is stored of the case that is being concluded.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   /// `others` fail for the same cause: what is said of the kernel's numerics holds for them, too.
-  /// Half of the time is for the smaller case, and what is left then for the numerics.
+  /// Shrinking may use half of the time, and the search for numerics the rest.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;

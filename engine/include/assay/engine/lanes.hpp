@@ -115,8 +115,8 @@ template <class V>
   return x < 0x1p-12 ? x * (1.0 + x) : far;
 }
 
-/// What an error of `error` in x adds to e^x at most, relative to it: e^error - 1, never too small;
-/// 0 where e^(x + error) is less than the smallest normal number.
+/// The relative error of e^x at most if x has this error: e^error - 1, never too small; 0 where
+/// x + error < -709, below the smallest normal number.
 template <class V>
 [[gnu::always_inline]] inline V growth_at(const V& x, const V& error) {
   constexpr double vanishing = -709.0;

@@ -95,7 +95,7 @@ TEST(Pse, IsAsLargeAsTheScoresThatItJoins) {
   }
 }
 
-TEST(Pse, HidesKeysWithTheLowestNumbersButOneOfEveryQuery) {
+TEST(Pse, MaskingProfileHidesKeysButNeverKeyZero) {
   constexpr std::int64_t queries = 40, keys = 500, tile = 64;
   for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
     FlashCase c = pse_case(PseShape::bnss);

@@ -66,7 +66,7 @@ def sweep(
     """
     for other, value in others.items():
         flag = f"--{other.replace('_', '-')}={value}"
-        raise TypeError(f"sweep() has no argument {other!r}; a flag of 'assay sweep' is a text, such as {flag!r}")
+        raise TypeError(f"sweep() has no argument {other!r}; pass flags of 'assay sweep' as strings, such as {flag!r}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(
             f"executor is {type(executor).__name__} ({executor!r}), wanted an object with submit(), such as "

@@ -86,7 +86,7 @@ struct TensorReport {
   std::optional<ErrorMap> errors;  ///< of cases that do not conform
 };
 
-/// Whether nothing but zeros is due of the whole tensor, which is then right whatever most bugs do.
+/// Whether all expected values of the tensor are 0, so that it is right in spite of most bugs.
 bool is_due_zeros(const TensorReport& tensor);
 
 /// What happened to one case.

@@ -40,9 +40,9 @@ bool same_failure(Verdict first, Verdict other);
 /// Reduces a failing case field by field, geometry first, and keeps every reduction that is legal
 /// and fails in the same way, until no single one does or the budget is spent. The order of the
 /// search is fixed: without a limit of time that is reached, the result depends on the judge alone.
-/// No output that failed is left with nothing but zeros due. Before and behind the search `alone`
-/// runs the case again: one that does not fail each time is not shrunk, and a smaller one that does
-/// not is not told.
+/// Rejects a reduction in which a failed output passes because all its expected values are 0.
+/// `alone` runs the case again before and after the search: a case that does not fail each time is
+/// not shrunk, and a smaller one that does not is not reported.
 /// Errors: std::invalid_argument if `failing`, the report of `c`, is no failure; what `judge`
 ///         throws.
 template <class Op>
