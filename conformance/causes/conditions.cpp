@@ -50,6 +50,17 @@ constexpr std::size_t most_sequences = 4096;  // a report may be anybody's
 constexpr const char* taken = ">0";
 constexpr const char* not_taken = "=0";
 
+/// "a", "b" of "a,b"; none of an empty text.
+std::vector<std::string> items_of(const std::string& text) {
+  std::vector<std::string> items;
+  for (std::size_t from = 0; !text.empty() && from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    items.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return items;
+}
+
 using Cases = std::vector<const CaseReport*>;
 using Numbers = std::vector<double>;
 
@@ -164,15 +175,9 @@ void Collector::add_limits(const std::string& name, const std::set<double>& told
 /// The strides that tensors of a call have, "columns" and "padded" of "dq:columns,dk:padded".
 std::vector<std::string> strides_of(const CaseReport& report) {
   std::vector<std::string> all;
-  for (const char* name : {"inputs", "outputs"}) {
-    const std::string value = value_of(report, name);
-    for (std::size_t from = 0; !value.empty() && from <= value.size();) {
-      const std::size_t to = std::min(value.find(',', from), value.size());
-      const std::string item = value.substr(from, to - from);
+  for (const char* name : {"inputs", "outputs"})
+    for (const std::string& item : items_of(value_of(report, name)))
       all.push_back(item.substr(item.find(':') + 1));
-      from = to + 1;
-    }
-  }
   return all;
 }
 
@@ -259,12 +264,10 @@ Numbers numbers_of(const CaseReport& report, const std::string& name) {
   if (const std::string each = lengths_of(name); !each.empty()) value = value_of(report, each);
   if (value.empty()) value = value_of(report, name);
   Numbers all;
-  for (std::size_t from = 0; !value.empty() && from <= value.size();) {
-    const std::size_t to = std::min(value.find(',', from), value.size());
-    const auto some = repeated(value.substr(from, to - from));
+  for (const std::string& item : items_of(value)) {
+    const auto some = repeated(item);
     if (!some || all.size() + some->first > most_sequences) return {};
     all.insert(all.end(), some->first, some->second);
-    from = to + 1;
   }
   return all;
 }

@@ -76,33 +76,23 @@ void add_sampled(std::vector<Case>& cases) {
   }
 }
 
-/// Keys are hidden by a bias that is as low as models make it.
-void add_hiding_bias(std::vector<Case>& cases) {
-  for (const DType dtype : {DType::bf16, DType::fp32})
-    cases.push_back({.problem = {.dtype = dtype,
-                                 .heads_q = 2,
-                                 .heads_kv = 1,
-                                 .seq_q = 40,
-                                 .seq_kv = 150,
-                                 .head_dim = 16,
-                                 .head_dim_v = 16,
-                                 .scale_value = 0.25,
-                                 .pse_shift = spec::PseShape::bnss},
-                     .profile = "masking_pse",
-                     .seed = cases.size()});
-}
-
-/// More heads than a table of 32 holds.
-void add_many_heads(std::vector<Case>& cases) {
-  cases.push_back({.problem = {.heads_q = 40,
-                               .heads_kv = 8,
-                               .seq_q = 5,
-                               .seq_kv = 7,
-                               .head_dim = 8,
-                               .head_dim_v = 8,
-                               .scale_value = 0.25,
-                               .pse_shift = spec::PseShape::bnss},
-                   .seed = cases.size()});
+/// A bias that is as low as models make it to hide keys, and one of more heads than a table of 32
+/// holds.
+void add_biases(std::vector<Case>& cases) {
+  Problem p = {.heads_q = 2,
+               .heads_kv = 1,
+               .seq_q = 40,
+               .seq_kv = 150,
+               .head_dim = 16,
+               .head_dim_v = 16,
+               .scale_value = 0.25,
+               .pse_shift = spec::PseShape::bnss};
+  for (const DType dtype : {DType::bf16, DType::fp32}) {
+    p.dtype = dtype;
+    cases.push_back({.problem = p, .profile = "masking_pse", .seed = cases.size()});
+  }
+  p.heads_q = 40, p.heads_kv = 8, p.seq_q = 5, p.seq_kv = 7;
+  cases.push_back({.problem = p, .seed = cases.size()});
 }
 
 /// A plain call of every entry point on which requirements are broken.
@@ -184,8 +174,7 @@ std::vector<Case> kill_cases() {
   add_exact_and_bound(cases);
   add_rounded_staging(cases);
   add_sampled(cases);
-  add_hiding_bias(cases);
-  add_many_heads(cases);
+  add_biases(cases);
   add_cascades(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;

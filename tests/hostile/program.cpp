@@ -151,8 +151,8 @@ bool work_on(const std::string& path) {
   return true;
 }
 
-bool ends_behind_its_answer(const std::string& manner) {
-  return manner.ends_with("behind its answer");
+bool ends_after_its_answer(const std::string& manner) {
+  return manner.ends_with("after its answer");
 }
 
 void end(const std::string& manner) {
@@ -167,7 +167,7 @@ int converse() {
   for (std::string path; std::getline(std::cin, path);) {
     const bool worked = work_on(path);
     const std::string other = worked ? said_instead(hostile::manner()) : "";
-    const bool ends = worked && ends_behind_its_answer(hostile::manner());
+    const bool ends = worked && ends_after_its_answer(hostile::manner());
     const bool is_hostile = (ends || !other.empty()) && problem_of(record_in(path)).batch == 2;
     std::cout << (is_hostile && !ends ? other
                   : worked            ? "done\n"

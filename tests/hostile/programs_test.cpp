@@ -26,11 +26,11 @@ const std::vector<Expected> kept = {
     {"closes its output and stays", timeout, "time limit", short_time},
     {"is a program that stays", timeout, "time limit", short_time},
     {"says something else", crash, "answered 'well done'"},
-    {"says two things", crash, "wrote 'done' behind its answer"},
-    {"ends with 3 behind its answer", crash, "ended with exit status 3 behind its answer"},
-    {"is killed behind its answer", crash, "ended with signal 9 (Killed) behind its answer"},
-    {"is killed late behind its answer", crash, "ended with signal 9 (Killed) behind its answer"},
-    {"ends with 0 behind its answer", conforms, ""},
+    {"says two things", crash, "wrote 'done' after its answer"},
+    {"ends with 3 after its answer", crash, "ended with exit status 3 after its answer"},
+    {"is killed after its answer", crash, "ended with signal 9 (Killed) after its answer"},
+    {"is killed late after its answer", crash, "ended with signal 9 (Killed) after its answer"},
+    {"ends with 0 after its answer", conforms, ""},
     {"says control characters", crash, "wanted: done"},
     {"says a line without end", crash, "without an end"},
     {"says that it failed", crash, "no"},
@@ -97,11 +97,11 @@ TEST_P(KeptForOne, IsNamed) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Program, KeptForOne,
-    testing::Values(Expected{"says two things", crash, "wrote 'done' behind its answer"},
-                    Expected{"says half a line more", crash, "wrote 'and' behind its answer"},
-                    Expected{"ends with 3 behind its answer", crash, "exit status 3 behind"},
-                    Expected{"is killed behind its answer", crash, "(Killed) behind its answer"},
-                    Expected{"ends with 0 behind its answer", conforms, ""}),
+    testing::Values(Expected{"says two things", crash, "wrote 'done' after its answer"},
+                    Expected{"says half a line more", crash, "wrote 'and' after its answer"},
+                    Expected{"ends with 3 after its answer", crash, "exit status 3 after"},
+                    Expected{"is killed after its answer", crash, "(Killed) after its answer"},
+                    Expected{"ends with 0 after its answer", conforms, ""}),
     test_name);
 
 /// What it changed before its first answer, the one about numerics, belongs to its start.

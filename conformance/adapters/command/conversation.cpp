@@ -180,7 +180,7 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
                                   last_words());
     const bool is_read = is_said && process_->has_read_all();
     if (has_answered_ && !is_read && !end->orderly())
-      give_up(Kind::crash, "ended with " + end->text() + " behind its answer");
+      give_up(Kind::crash, "ended with " + end->text() + " after its answer");
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());
     process_.reset();  // done with one case, it had ended: the next one is for a fresh process
@@ -195,7 +195,7 @@ void Conversation::settle() {
 }
 
 void Conversation::require_quiet() {
-  const std::string when = has_answered_ ? "behind its answer" : "before it was asked";
+  const std::string when = has_answered_ ? "after its answer" : "before it was asked";
   std::string line;
   const Process::Heard heard = process_->hear(line, Clock::now(), Process::LongLine::cut);
   const std::string said = heard == Process::Heard::line ? line : process_->begun_line();

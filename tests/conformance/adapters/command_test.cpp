@@ -330,7 +330,7 @@ TEST(Command, AnAnswerToNoQuestionIsNamed) {
     answer(*kernel);
     FAIL() << "accepted";
   } catch (const spec::ImplementationFault& seen) {
-    EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' behind its answer"));
+    EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' after its answer"));
   }
   EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a fresh process";
 }

@@ -57,7 +57,7 @@ TEST(Kernel, HealthyVariantsAgreeWithTheFormulasOnEveryGeometry) {
           << mutant.name << " on geometry " << k;
 }
 
-/// No geometry has so many heads, which would cost the kill table too much.
+/// No geometry has more than 32 heads: each would lengthen every run of the kill table.
 constexpr std::string_view of_many_heads = "bias_of_head_in_5_bits";
 
 /// Bugs that show in fp32 and without the judge's other rules.

@@ -24,8 +24,7 @@ constexpr std::size_t least_calls = 20;
 /// doing of the machine.
 constexpr double slow_factor = 20, slow_seconds = 1;
 constexpr std::size_t calls_shown = 5;
-/// Large calls have to take at least so many times as long as small ones to tell the time of a
-/// multiply-add.
+/// The time of a multiply-add is printed if large calls take at least this multiple of small ones.
 constexpr double larger_by = 2;
 
 /// A call of a kernel, and the multiply-adds of the formula for it.
