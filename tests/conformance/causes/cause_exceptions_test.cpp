@@ -186,19 +186,27 @@ std::string stage_where(const Names& outputs, const std::string& field, const st
 }
 
 TEST(CausesWithExceptions, OutputsExpectedToBeZeroDoNotSplitACause) {
-  // With one key dq and dk are 0: a bug of all three shows in dv alone.
-  std::vector<CaseReport> all = reports([](const std::string&, int seq, int mode) {
-    if (mode != 2) return Names{};
-    return seq == 1 ? Names{"dv"} : Names{"dk", "dq", "dv"};
+  // As with one key for each query: dq and dk are 0, and a bug of all three shows in dv alone.
+  constexpr int longest_of_zeros = 6;
+  std::vector<CaseReport> all = reports([](const std::string&, int seq, int) {
+    return seq <= longest_of_zeros ? Names{"dv"} : Names{"dk", "dq", "dv"};
   });
   for (CaseReport& one : all)
-    if (one.fields[1].second == "1")
+    if (std::stoi(one.fields[1].second) <= longest_of_zeros)
       one.tensors[0].controls = one.tensors[1].controls = "Z.N.L.S.W.";
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1u);
-  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
+  EXPECT_EQ(causes[0].fields, Names{});
   EXPECT_EQ(causes[0].outputs, (Names{"dk", "dq", "dv"}));
-  EXPECT_EQ(causes[0].line, "toy --dtype=bf16 --seq_q=2 --sparse_mode=2") << "all three fail in it";
+}
+
+TEST(CausesWithExceptions, TheExampleShowsAllOutputsThatUsuallyFail) {
+  const auto causes = causes_of(reports([](const std::string&, int seq, int mode) {
+                                  if (mode != 2) return Names{};
+                                  return seq == 1 ? Names{"dv"} : Names{"dk", "dq", "dv"};
+                                }),
+                                {});
+  EXPECT_EQ(causes.at(0).line, "toy --dtype=bf16 --seq_q=2 --sparse_mode=2");
 }
 
 TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
