@@ -81,6 +81,8 @@ TEST(Isolation, EveryCrashIsNamedAndTheOthersAreJudged) {
   const Json cases = reports({plugin("crashing"), few, "--shrink=0"});
   expect_found(cases, "crash", "SIGSEGV");
   EXPECT_GT(verdicts(cases)["conforms"], 0);
+  for (const Json& one : cases)
+    EXPECT_FALSE(one["verdict"] == "crash" && one["value_case"] == true) << "as judged by numbers";
   EXPECT_EQ(cases.size(), reports({plugin("naive"), few}).size());
 }
 
