@@ -61,7 +61,7 @@ def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:
     return outputs
 
 
-def test_ten_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_few_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_path: Path) -> None:
     file, code = tmp_path / "cases.h5", block("docs/goldens.md", "Without Assay")
     lines = [
         f"{kernels.OPERATOR} {flags}"
@@ -93,9 +93,9 @@ def test_ten_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_
     assert run(code, tmp_path, *words, "wrong").count("fails") == 3 * len(lines)
 
 
-def test_ten_lines_judge_without_assay(cases: list[assay.Case], tmp_path: Path) -> None:
+def test_few_lines_judge_without_assay(cases: list[assay.Case], tmp_path: Path) -> None:
     code = block("docs/goldens.md", "Without Assay")
-    assert len(code.strip().splitlines()) <= 11  # one is its name
+    assert len(code.strip().splitlines()) <= 15  # one is its name
     case = next(case for case in cases if case.problem["layout"] == "BNSD")
     assay.write_outputs(case, "right", kernels.right(case))
     assay.write_outputs(case, "wrong", kernels.without_scale(case))
@@ -103,3 +103,10 @@ def test_ten_lines_judge_without_assay(cases: list[assay.Case], tmp_path: Path) 
     assert run(code, tmp_path, *words, "right").count("conforms") == 3
     told = run(code, tmp_path, *words, "wrong")
     assert re.search(r"dk .*fails", told) and re.search(r"dq .*conforms", told)
+
+
+def test_few_lines_refuse_a_name_without_outputs(cases: list[assay.Case], tmp_path: Path) -> None:
+    (tmp_path / "judge.py").write_text(block("docs/goldens.md", "Without Assay"))
+    words = [sys.executable, "judge.py", str(cases[0].path), "rihgt"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "has no outputs of rihgt in layout BNSD" in done.stderr
