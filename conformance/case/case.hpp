@@ -175,8 +175,8 @@ std::string culprits(const std::vector<std::string>& words, const spec::Requirem
   return found;
 }
 
-/// A call must not break a requirement; the message tells the first that it breaks, by what, and
-/// the refusal that is due.
+/// A call must not break a requirement; the message says which it breaks first, by what, which
+/// refusal is due, and what to do.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
@@ -199,7 +199,8 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "; a kernel must refuse it with " +
       (status.any ? "any status but success"
                   : number_text(code) + " " + std::string(spec::to_string(status.code))) +
-      "; the call: " + command_line(c));
+      "; 'assay explain " + std::string(first->id) +
+      "' says what is allowed; the call: " + command_line(c));
 }
 
 /// A tensor that is given strides by its name must be one of the call.
