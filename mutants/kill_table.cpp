@@ -67,13 +67,15 @@ void count_failure(KillRow& row, const CaseReport& report) {
   ++row.failed;
   std::set<std::string> rules;  // each of which convicts
   for (const conformance::Finding& finding : report.findings)
-    if (finding.rule != "note" && finding.rule != "control") rules.insert(finding.rule);
+    if (finding.rule != conformance::FindingRule::note &&
+        finding.rule != conformance::FindingRule::control)
+      rules.emplace(spec::to_string(finding.rule));
   if (rules.empty() || report.verdict == conformance::Verdict::crash) rules = {"status"};
   ++row.caught_by[rules.size() == 1 ? *rules.begin() : "several"];
   if (row.failed > 1) return;
   row.replay = report.command_line;
   for (const conformance::Finding& finding : report.findings)
-    if (row.text.empty() && finding.rule != "note") row.text = finding.text;
+    if (row.text.empty() && finding.rule != conformance::FindingRule::note) row.text = finding.text;
 }
 
 void count_accused(KillRow& row, const std::vector<bool>& accused) {

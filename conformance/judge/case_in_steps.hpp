@@ -63,7 +63,7 @@ void CaseInSteps<Op>::State::take(const Step& step) {
     answers.reset();
     is_accepted = has_numbers = false;
     report = blank_report(c);
-    decide(*report, detail::judge_failed(failure), "note");
+    decide(*report, detail::judge_failed(failure), FindingRule::note);
   }
   seconds += seconds_since(start);
 }
@@ -157,7 +157,7 @@ CaseReport CaseInSteps<Op>::conclude(spec::Implementation<Op>& kernel) {
   CaseReport report = std::move(*state_->report);
   report.implementation = state_->implementation;
   if (const auto& seen = state_->afterwards) {
-    add_note(report, "structure", seen->what());
+    add_note(report, FindingRule::structure, seen->what());
     if (contribution(report.verdict) != ExitCode::nonconformant)
       report.verdict = decision_of(*seen);
   }

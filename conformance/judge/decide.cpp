@@ -85,19 +85,19 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
     if (!controls[k].blind) continue;
     const std::string text =
         name + ": zeros or the negated reference would pass (" + controls[k].letters + ")";
-    report.findings.push_back({.rule = "control", .tensor = name, .text = text});
+    report.findings.push_back({.rule = FindingRule::control, .tensor = name, .text = text});
     return {Verdict::inconclusive, Rule::control, text};
   }
   if (!applicable) {
     const std::string text =
         "no gradient of this case exceeds its tolerance: only zeros and noise are due";
-    report.findings.push_back({.rule = "note", .text = text});
+    report.findings.push_back({.rule = FindingRule::note, .text = text});
     return {Rule::nothing_due, text};
   }
   for (std::size_t k = 0; k < controls.size(); ++k)
     if (!controls[k].text.empty())
       report.findings.push_back(
-          {.rule = "note", .tensor = report.tensors[k].name, .text = controls[k].text});
+          {.rule = FindingRule::note, .tensor = report.tensors[k].name, .text = controls[k].text});
   return decision;
 }
 
@@ -136,7 +136,7 @@ Decision exemption_decision(CaseReport& report) {
   const std::string text = std::to_string(exempt) + " of " + std::to_string(all) +
                            " judged elements are exempt: staged values may overflow; the limit "
                            "is 1 %";
-  report.findings.push_back({.rule = "note", .text = text});
+  report.findings.push_back({.rule = FindingRule::note, .text = text});
   return {Rule::exemption, text};
 }
 

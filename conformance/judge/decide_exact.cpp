@@ -116,7 +116,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
       acceptable_bits(exact, dtype, numerics_.round_out, numerics_.overflow);
   if (bits == wanted.first || bits == wanted.second) return 0;
   const spec::FloatFormat format = spec::format_of(dtype);
-  Finding finding{.rule = "exact_case",
+  Finding finding{.rule = FindingRule::exact_case,
                   .tensor = subject.tensor.name,
                   .b = e.row.b,
                   .n = e.row.n,
@@ -184,7 +184,7 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   if (result_.worst > 0) look_around(subject, *result_.errors);
   report.tensors.push_back(result_);
   if (differing_->count() > 1) {
-    report.findings.push_back({.rule = "exact_case",
+    report.findings.push_back({.rule = FindingRule::exact_case,
                                .tensor = subject.tensor.name,
                                .text = {},
                                .pattern = differing_->pattern(result_.elements_judged)});
@@ -206,8 +206,9 @@ void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& 
   }
   report.value_case = elements > 0;
   if (!equal)
-    report.verdict = {Rule::exact_bits,
-                      std::ranges::find(report.findings, "exact_case", &Finding::rule)->text};
+    report.verdict = {
+        Rule::exact_bits,
+        std::ranges::find(report.findings, FindingRule::exact_case, &Finding::rule)->text};
   else if (elements == 0)
     report.verdict = {Rule::vacuity, "no element was compared"};
   else if (report.verdict == Verdict::tool_failure)

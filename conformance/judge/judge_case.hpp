@@ -37,7 +37,7 @@ constexpr bool is_documented(spec::Status status) {
 inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Rejected& answer,
                         CaseReport& report) {
   const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
-  add_note(report, "status", seen);
+  add_note(report, FindingRule::status, seen);
   const auto decided = [&](Verdict verdict, const std::string& why) {
     return Decision(verdict, Rule::forbidden_call, seen + why);
   };
@@ -48,7 +48,7 @@ inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Reject
                    "");
   if (answer.status() == expected.code) return decided(Verdict::rejected_as_specified, "");
   const std::string due = "the documents name " + describe(expected.code);
-  add_note(report, "status", due);
+  add_note(report, FindingRule::status, due);
   return decided(Verdict::rejected_wrongly, "; " + due);
 }
 
@@ -74,7 +74,7 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
   report.implementation = kernel.name();
   if (const auto* requirement = requirement_of<Op>(c.violate))
     report.violated_requirement = requirement->id;
-  decide(report, {Rule::not_offered, no_argument_checks}, "note");
+  decide(report, {Rule::not_offered, no_argument_checks}, FindingRule::note);
   return report;
 }
 
@@ -88,7 +88,7 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
   report.violated_requirement = requirement->id;
   const Answer answer = answer_of([&] { kernel.check(call); });
   if (answer.failure) {
-    decide(report, *answer.failure, "status");
+    decide(report, *answer.failure, FindingRule::status);
   } else if (answer.refusal) {
     report.verdict = refusal(requirement->status_on(c.entry_point), *answer.refusal, report);
   } else {
@@ -96,7 +96,7 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
            {Verdict::accepted_wrongly, Rule::forbidden_call,
             std::string(requirement->id) + " is broken (" + c.violate +
                 ") and phase 1 accepted the call: " + std::string(requirement->statement)},
-           "status");
+           FindingRule::status);
   }
   if (!requirement->binds(c.entry_point, c.policy())) {
     const spec::Standing standing = requirement->standing_on(c.entry_point);
@@ -106,7 +106,7 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
                                               : std::string(spec::to_string(standing))) +
         ": reported, no verdict";
     report.verdict = {Rule::open_question, open + "; " + report.verdict.evidence};
-    add_note(report, "note", open);
+    add_note(report, FindingRule::note, open);
   }
   return report;
 }
@@ -126,7 +126,7 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
                     const typename Op::Outputs& first) {
   if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
     return {{},
-            {{.rule = "note",
+            {{.rule = FindingRule::note,
               .text = "determinism not tested: the case is too large for a second run"}}};
   Run<Op> run = run_once(c, inputs, kernel, lending);
   SecondRun second{.failure = std::move(run.failure),
@@ -140,7 +140,7 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto once = all_tensors(first), again = all_tensors(run.outputs);
   for (std::size_t k = 0; k < once.size(); ++k)
     if (once[k].tensor->bytes != again[k].tensor->bytes)
-      second.findings.push_back({.rule = "determinism",
+      second.findings.push_back({.rule = FindingRule::determinism,
                                  .tensor = once[k].name,
                                  .text = std::string("two runs differ in ") + once[k].name +
                                          " although a fixed order is declared"});
@@ -151,7 +151,8 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
 inline void add(SecondRun second, CaseReport& report) {
   if (second.failure) report.verdict = std::move(*second.failure);
   for (Finding& finding : second.findings) {
-    if (finding.rule == "determinism" && contribution(report.verdict) != ExitCode::nonconformant)
+    if (finding.rule == FindingRule::determinism &&
+        contribution(report.verdict) != ExitCode::nonconformant)
       report.verdict = {Rule::determinism, finding.text};
     report.findings.push_back(std::move(finding));
   }
@@ -214,10 +215,10 @@ CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   if (run.failure) {
     report.verdict = std::move(*run.failure);
     report.findings = std::move(run.findings);
-    if (report.verdict == Verdict::not_applicable) report.findings.front().rule = "note";
+    if (report.verdict == Verdict::not_applicable) report.findings.front().rule = FindingRule::note;
     return report;
   }
-  if (!answers.place.empty()) add_note(report, "note", answers.place);
+  if (!answers.place.empty()) add_note(report, FindingRule::note, answers.place);
   if (answers.second) add(std::move(*answers.second), report);
   return report;
 }
@@ -243,7 +244,7 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
     PreparedCase<Op> again(fresh);
     const CaseReport repeated = judge_values(again, kernel, reading);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
-      return add_note(report, "note",
+      return add_note(report, FindingRule::note,
                       "the fresh seed " + std::to_string(fresh.seed) +
                           " could not confirm: it is " +
                           std::string(spec::to_string(repeated.verdict.value())));
@@ -252,12 +253,12 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
     const std::string confirmed = "confirmed on the fresh seed " + std::to_string(fresh.seed) +
                                   " (" + std::string(spec::to_string(repeated.verdict.value())) +
                                   "); false alarms below 1e-9 a tensor and seed";
-    add_note(report, "note", confirmed);
+    add_note(report, FindingRule::note, confirmed);
     report.verdict = {Verdict::nonconformant_statistical, report.verdict.rule(),
                       first + "; " + confirmed};
     return;
   }
-  add_note(report, "note",
+  add_note(report, FindingRule::note,
            "a statistical failure did not show again on two fresh seeds; its "
            "probability for a healthy kernel is below 1e-9");
   report.verdict = other;
@@ -273,8 +274,8 @@ CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
          refusal_of(question, "phase 1 refused " +
                                   std::string(question.empty() ? "a legal call" : "the call") +
                                   " with " + describe(answer.status()) + ": " + answer.what()),
-         "status");
-  if (!question.empty()) add_note(report, "note", question);
+         FindingRule::status);
+  if (!question.empty()) add_note(report, FindingRule::note, question);
   return report;
 }
 
@@ -289,11 +290,11 @@ CaseReport report_of_exception(const Case<Op>& c) {
   try {
     throw;
   } catch (const NoExactCase& reason) {
-    decide(report, {Rule::no_exact_inputs, reason.what()}, "note");
+    decide(report, {Rule::no_exact_inputs, reason.what()}, FindingRule::note);
   } catch (const spec::ImplementationFault& seen) {
-    decide(report, decision_of(seen), "structure");
+    decide(report, decision_of(seen), FindingRule::structure);
   } catch (const std::exception& failure) {
-    decide(report, judge_failed(failure), "note");
+    decide(report, judge_failed(failure), FindingRule::note);
   }
   return report;
 }
@@ -336,9 +337,9 @@ std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call
   if (!answer.failure && !reason) return std::nullopt;
   CaseReport report = blank_report(c);
   if (answer.failure)
-    decide(report, *answer.failure, "status");
+    decide(report, *answer.failure, FindingRule::status);
   else
-    decide(report, not_offered(*reason), "note");
+    decide(report, not_offered(*reason), FindingRule::note);
   return report;
 }
 
@@ -350,7 +351,7 @@ void add_accepted(const Case<Op>& c, CaseReport& report) {
   if (report.verdict == Verdict::conforms) report.accepted_requirements = exercised_rows(call);
   if (const std::string question = open_question(c, call);
       !question.empty() && report.verdict != Verdict::not_applicable)
-    add_note(report, "note", "accepted; " + question);
+    add_note(report, FindingRule::note, "accepted; " + question);
 }
 
 }  // namespace detail

@@ -302,7 +302,7 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
     decide(report,
            {Rule::inconsistent_inputs,
             "what the forward gives does not belong to the data, as the numerics need it"},
-           "note");
+           FindingRule::note);
     return report;
   }
   if (!entry.is_kept) consider(state_->judge_parts(entry, outputs, report));

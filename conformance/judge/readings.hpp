@@ -50,7 +50,7 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
     CaseReport report = again(reading.numerics);
     if (report.verdict != Verdict::conforms && report.verdict != Verdict::conforms_weak) continue;
     if (reads_small_call_as_asked(c, kernel, reading)) {
-      add_note(first, "note",
+      add_note(first, FindingRule::note,
                "it would conform if " + reading.text +
                    "; but a small call conforms as it is, and not so: no declaration fits both");
       continue;
@@ -58,7 +58,7 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
     decide(report,
            {Verdict::conforms_weak, Rule::undeclared_order,
             "conforms if " + reading.text + "; as the case asks: " + first.verdict.evidence},
-           "note");
+           FindingRule::note);
     return report;
   }
   return first;

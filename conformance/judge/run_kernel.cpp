@@ -2,11 +2,11 @@
 
 namespace assay::conformance {
 
-void add_note(CaseReport& report, const std::string& rule, const std::string& text) {
+void add_note(CaseReport& report, FindingRule rule, const std::string& text) {
   report.findings.push_back({.rule = rule, .text = text});
 }
 
-void decide(CaseReport& report, Decision decision, const std::string& finding) {
+void decide(CaseReport& report, Decision decision, FindingRule finding) {
   add_note(report, finding, decision.evidence);
   report.verdict = std::move(decision);
 }

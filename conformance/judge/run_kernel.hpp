@@ -28,10 +28,10 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void add_note(CaseReport& report, const std::string& rule, const std::string& text);
+void add_note(CaseReport& report, FindingRule rule, const std::string& text);
 
 /// Makes the decision that of the report; its evidence is also a finding, of the rule `finding`.
-void decide(CaseReport& report, Decision decision, const std::string& finding);
+void decide(CaseReport& report, Decision decision, FindingRule finding);
 
 /// "161002 ACLNN_ERR_PARAM_INVALID"; of a code without a name the number alone.
 std::string describe(spec::Status status);
@@ -229,7 +229,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const Lent<typename Op::Inputs> lent(
       inputs, spec::runs_elsewhere(kernel) ? std::nullopt : std::optional(lending));
   const auto fail = [&](Decision decision) {
-    run.findings.push_back({.rule = "structure", .text = decision.evidence});
+    run.findings.push_back({.rule = FindingRule::structure, .text = decision.evidence});
     run.failure = std::move(decision);
   };
   const auto misbehaved = [&](Verdict verdict, const std::string& text) {

@@ -18,14 +18,14 @@ using spec::at;
 StructureFindings::~StructureFindings() {
   if (count_ > findings_per_rule)
     findings_.push_back(
-        {.rule = "structure",
+        {.rule = FindingRule::structure,
          .tensor = tensor_,
          .text = tensor_ + ": each of " + std::to_string(count_) + " elements " + what_});
 }
 
 void StructureFindings::add(Finding finding) {
   if (++count_ > findings_per_rule) return;
-  finding.rule = "structure", finding.tensor = tensor_, finding.expected = due_;
+  finding.rule = FindingRule::structure, finding.tensor = tensor_, finding.expected = due_;
   finding.text = tensor_ + "(" + std::to_string(finding.b) + "," + std::to_string(finding.n) + "," +
                  std::to_string(finding.s) + "," + std::to_string(finding.d) + ") " + what_ + ": " +
                  std::to_string(finding.actual) + finding.text;
@@ -35,7 +35,7 @@ void StructureFindings::add(Finding finding) {
 void StructureFindings::add_storage(std::int64_t element) {
   if (++count_ > findings_per_rule) return;
   findings_.push_back(
-      {.rule = "structure",
+      {.rule = FindingRule::structure,
        .tensor = tensor_,
        .text = tensor_ + ": storage element " + std::to_string(element) + " " + what_});
 }

@@ -35,13 +35,11 @@ class StructureFindings {
 
 /// A fact of a case that the judge counted, "queries_without_key": not a fault. It becomes a field
 /// of the report.
-inline constexpr std::string_view count_rule = "count";
 inline Finding counted(std::string name, std::int64_t count) {
-  return {.rule = std::string(count_rule),
-          .actual = static_cast<double>(count),
-          .text = std::move(name)};
+  return {
+      .rule = FindingRule::count, .actual = static_cast<double>(count), .text = std::move(name)};
 }
-inline bool is_count(const Finding& finding) { return finding.rule == count_rule; }
+inline bool is_count(const Finding& finding) { return finding.rule == FindingRule::count; }
 
 /// What every output is checked for: viewed elements written, storage outside the view untouched.
 /// The kernel was given poison throughout (`poisoned_tensor`).

@@ -71,7 +71,7 @@ std::string text_of(const TileSums& sums, const TileError& d) {
 
 Finding finding_of(const TileSums& sums, const TileError& d) {
   const Tile& tile = sums.tiles[d.tile];
-  return {.rule = "tile_sum",
+  return {.rule = FindingRule::tile_sum,
           .tensor = sums.name,
           .b = tile.b,
           .n = tile.n,
@@ -183,7 +183,7 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
     failing.push_back(worst);
   }
   if (failing.size() > most_told)
-    findings.push_back({.rule = "tile_sum",
+    findings.push_back({.rule = FindingRule::tile_sum,
                         .tensor = sums.name,
                         .text = std::to_string(failing.size()) + " of " +
                                 std::to_string(sums.tiles.size()) + " tiles of " +

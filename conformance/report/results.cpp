@@ -192,7 +192,8 @@ std::string fault_of(const CaseReport& report) {
   std::string fault =
       std::string(spec::to_string(report.verdict.value())) + ' ' + report.violated_requirement;
   if (!report.findings.empty())
-    fault += ' ' + report.findings.front().rule + ' ' + report.findings.front().tensor;
+    fault += ' ' + std::string(spec::to_string(report.findings.front().rule)) + ' ' +
+             report.findings.front().tensor;
   return fault;
 }
 
@@ -210,7 +211,7 @@ std::string kind_of_deviation(const CaseReport& report) {
 bool can_be_reduced(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant &&
          report.violated_requirement.empty() && !report.findings.empty() &&
-         report.findings.front().rule != "repeat";
+         report.findings.front().rule != FindingRule::repeat;
 }
 
 }  // namespace

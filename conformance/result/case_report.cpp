@@ -7,15 +7,22 @@
 
 namespace assay::conformance {
 
+namespace {
+
+/// The others say what happened.
+bool breaks_a_limit(FindingRule rule) {
+  return rule != FindingRule::note && rule != FindingRule::repeat;
+}
+
+}  // namespace
+
 bool is_due_zeros(const TensorReport& tensor) { return tensor.controls.starts_with("Z."); }
 
 std::vector<std::string> failed_tensors(const CaseReport& report) {
-  // Rules that break no limit: they say what happened.
-  static const std::set<std::string_view> remarks = {"note", "tool", "repeat"};
   if (contribution(report.verdict) != ExitCode::nonconformant) return {};
   std::vector<std::string> tensors;
   for (const Finding& finding : report.findings)
-    if (!finding.tensor.empty() && !remarks.contains(finding.rule) &&
+    if (!finding.tensor.empty() && breaks_a_limit(finding.rule) &&
         std::ranges::find(tensors, finding.tensor) == tensors.end())
       tensors.push_back(finding.tensor);
   return tensors.empty() ? std::vector<std::string>{""} : tensors;

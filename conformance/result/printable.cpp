@@ -102,7 +102,6 @@ CaseReport printable(CaseReport report) {
   shorten(report.implementation);
   shorten(report.verdict.evidence);
   const auto tell = [&](Finding& finding) {
-    make(finding.rule);
     make(finding.tensor);
     shorten(finding.text);
     if (!finding.pattern) return;
@@ -123,7 +122,8 @@ CaseReport printable(CaseReport report) {
   if (const std::size_t count = report.metrics.size(); count > most_metrics) {
     report.metrics.resize(most_metrics);
     const std::string all = std::to_string(count);
-    report.findings.push_back({.rule = "note", .text = "100 of " + all + " metrics are told"});
+    report.findings.push_back(
+        {.rule = FindingRule::note, .text = "100 of " + all + " metrics are told"});
   }
   for (spec::Metric& metric : report.metrics) {
     shorten(metric.name);

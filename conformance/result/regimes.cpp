@@ -68,7 +68,7 @@ void sort_out_regimes(CaseReport& report) {
   });
   if (removed > 0)
     report.findings.push_back(
-        {.rule = "note",
+        {.rule = FindingRule::note,
          .text = fmt::format("{} of its regimes do not count, the first is {}", removed, first)});
 }
 

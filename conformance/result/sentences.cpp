@@ -105,8 +105,9 @@ void write_text(Finding& finding) {
   if (!finding.pattern) return;
   const Pattern& pattern = *finding.pattern;
   const std::string places = describe(pattern.places), deviation = describe(pattern.deviation);
-  finding.text = fmt::format("{} of {} judged elements of {} {}", pattern.failing, pattern.judged,
-                             finding.tensor, finding.rule == "exact_case" ? "differ" : "fail");
+  finding.text =
+      fmt::format("{} of {} judged elements of {} {}", pattern.failing, pattern.judged,
+                  finding.tensor, finding.rule == FindingRule::exact_case ? "differ" : "fail");
   if (!places.empty()) finding.text += ", " + places;
   if (!deviation.empty())
     finding.text += (is_of_output(pattern.deviation.kind) ? ", " : "; ") + deviation;

@@ -87,7 +87,8 @@ void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const M
     text = std::string("it could not be run again alone: ") + failure.what();
   }
   if (!text.empty())
-    report.findings.insert(report.findings.begin(), {.rule = "repeat", .text = std::move(text)});
+    report.findings.insert(report.findings.begin(),
+                           {.rule = FindingRule::repeat, .text = std::move(text)});
   repeat_seconds_ += seconds_since(start);
 }
 

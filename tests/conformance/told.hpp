@@ -11,7 +11,7 @@ inline std::string told(const CaseReport& report) {
   std::string text = report.implementation + " " + report.command_line + ": " +
                      std::string(spec::to_string(report.verdict.value()));
   for (const Finding& finding : report.findings)
-    text += "\n  " + finding.rule + ": " + finding.text;
+    text += "\n  " + std::string(spec::to_string(finding.rule)) + ": " + finding.text;
   return text;
 }
 

@@ -31,7 +31,7 @@ CaseReport example() {
                     .value_case = true,
                     .verdict = {conformance::Verdict::nonconformant_proven,
                                 conformance::Rule::bound, "dq is bad"}};
-  const Finding finding{.rule = "bound",
+  const Finding finding{.rule = conformance::FindingRule::bound,
                         .tensor = "dq",
                         .b = 1,
                         .n = 2,
@@ -87,6 +87,18 @@ TEST(Results, AReportWithoutAMemberIsRefused) {
     ASSERT_NE(at, std::string::npos) << member << json;
     without.erase(at, member.size());
     EXPECT_THROW(conformance::report_from_json(without), std::invalid_argument) << member;
+  }
+}
+
+TEST(Results, AFindingOfAnUnknownRuleIsRefused) {
+  std::string json = conformance::to_json(example());
+  const std::string rule = "\"rule\":\"bound\"";
+  json.replace(json.find(rule), rule.size(), "\"rule\":\"bounds\"");
+  try {
+    conformance::report_from_json(json);
+    FAIL() << "the report is accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_PRED2(has, std::string(error.what()), std::string("rule is \"bounds\", wanted one of"));
   }
 }
 

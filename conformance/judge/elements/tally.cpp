@@ -32,16 +32,16 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
   f.actual = x, f.expected = e.value[k], f.tolerance = e.tau[k] + e.radius[k];
   switch (grade) {
     case Grade::structural:
-      f.rule = "structure";
+      f.rule = FindingRule::structure;
       f.text = sentence(f, "an infinity or NaN, or a finite value where one is due");
       break;
     case Grade::proven:
-      f.rule = "bound";
+      f.rule = FindingRule::bound;
       f.text =
           sentence(f, "beyond the rigorous bound; no kernel of the declared numerics does that");
       break;
     default:
-      f.rule = "bound";
+      f.rule = FindingRule::bound;
       f.text = sentence(f, "beyond the probabilistic bound");
   }
   return f;
@@ -145,11 +145,11 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   report.certainty += certainty_;
   distances_.finish(report);
   yardsticks_.finish(arithmetic_, report);
-  const auto note = [&](const std::string& rule, const std::string& text) {
+  const auto note = [&](FindingRule rule, const std::string& text) {
     findings.push_back({.rule = rule, .tensor = name, .text = text});
   };
   if (failing_.count() > 1) {
-    note("bound", {});
+    note(FindingRule::bound, {});
     findings.back().pattern = failing_.pattern(report.elements_judged);
     write_text(findings.back());
   }
@@ -158,20 +158,20 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
   report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
   Decision decision = decision_of(worst_, gravest_);
-  const auto object = [&](bool fails, Verdict verdict, Rule rule, const std::string& finding,
+  const auto object = [&](bool fails, Verdict verdict, Rule rule, FindingRule finding,
                           const std::string& text) {
     if (!fails) return;
     note(finding, text);
     decision = graver(std::move(decision), {verdict, rule, text});
   };
-  object(s.rms_fails, Verdict::statistical_unconfirmed, Rule::rms, "rms",
+  object(s.rms_fails, Verdict::statistical_unconfirmed, Rule::rms, FindingRule::rms,
          "errors of " + name + " have R = " + std::to_string(s.rms) + ", limit " +
              std::to_string(s.rms_limit));
-  object(s.bias_fails, Verdict::statistical_unconfirmed, Rule::bias, "bias",
+  object(s.bias_fails, Verdict::statistical_unconfirmed, Rule::bias, FindingRule::bias,
          "errors of " + name + " have mean " + std::to_string(s.bias) +
              " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
              "), limit 0.08");
-  object(uncertified_ > 0, Verdict::inconclusive, Rule::certificate, "note",
+  object(uncertified_ > 0, Verdict::inconclusive, Rule::certificate, FindingRule::note,
          std::to_string(uncertified_) + " elements of " + name +
              " have a reference whose radius exceeds 2^-10 tau, or no finite tau");
   return decision;

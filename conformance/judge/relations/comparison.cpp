@@ -17,7 +17,7 @@ namespace {
 Finding difference(const Compared& c, std::size_t k, std::string_view sentence) {
   const auto element = static_cast<std::int64_t>(k);
   const auto [b, n, s] = c.extents.position(element / c.extents.dim);
-  Finding f{.rule = "relation",
+  Finding f{.rule = FindingRule::relation,
             .tensor = std::string(c.tensor),
             .b = b,
             .n = n,
@@ -60,7 +60,7 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
   }
   report.tensors.push_back(measured);
   if (failing > most_findings)
-    report.findings.push_back({.rule = "relation",
+    report.findings.push_back({.rule = FindingRule::relation,
                                .tensor = std::string(c.tensor),
                                .text = std::string(c.tensor) + ": " + std::to_string(failing) +
                                        " of " + std::to_string(c.actual.size()) +
@@ -83,13 +83,13 @@ Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {
   const std::string text = runs.are_one_run
                                ? "every run of the relation is the same one: it says nothing here"
                                : "every gradient is zero: the relation says nothing";
-  add_note(report, "note", text);
+  add_note(report, FindingRule::note, text);
   return {Rule::vacuity, text};
 }
 
 Decision outside(std::string_view domain, CaseReport& report) {
   const std::string text = "the relation holds for " + std::string(domain);
-  add_note(report, "status", text);
+  add_note(report, FindingRule::status, text);
   return {Rule::domain, text};
 }
 

@@ -158,7 +158,7 @@ class PreparedRelation {
 
   Decision judge_once(Kernel& kernel, const spec::Numerics* reading, CaseReport& report) {
     const auto does_not_apply = [&](Rule rule, const std::string& text) {
-      add_note(report, "note", text);
+      add_note(report, FindingRule::note, text);
       return Decision(rule, text);
     };
     const spec::Numerics numerics = kernel.numerics(case_.problem);

@@ -51,7 +51,7 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
 template <class Op, class Judge>
 Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
   const auto noted = [&](const std::string& text) {
-    add_note(report, "note", text);
+    add_note(report, FindingRule::note, text);
     return first.evidence + "; " + text;
   };
   for (std::uint64_t k = 1; k <= 2; ++k) {
@@ -71,7 +71,9 @@ template <class Op, class Judge>
 CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& judge) {
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
-  const auto fail = [&](Decision decision) { decide(report, std::move(decision), "status"); };
+  const auto fail = [&](Decision decision) {
+    decide(report, std::move(decision), FindingRule::status);
+  };
   try {
     if (const auto reason = kernel.unsupported(call_of(c))) {
       fail(not_offered(*reason));

@@ -43,8 +43,8 @@ std::string details(const CaseReport& report, const std::string& program) {
   add("replay: " + replay_command(report, program));
   if (const std::string reason = reason_of(report); !reason.empty()) add(reason);
   for (const Finding& finding : report.findings)
-    add(fmt::format("{}{}{}: {}", finding.rule, finding.tensor.empty() ? "" : " ", finding.tensor,
-                    finding.text));
+    add(fmt::format("{}{}{}: {}", spec::to_string(finding.rule), finding.tensor.empty() ? "" : " ",
+                    finding.tensor, finding.text));
   return text;
 }
 

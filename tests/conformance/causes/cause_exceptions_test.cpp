@@ -100,7 +100,7 @@ TEST(CausesWithExceptions, OfASetOfValues) {
   for (CaseReport& one : all)
     if (const std::string& mode = one.fields[2].second; mode == "1" || mode == "4") {
       one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
-      one.findings.push_back({.rule = "bound", .tensor = "dk"});
+      one.findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
     }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
@@ -145,7 +145,7 @@ TEST(CausesWithExceptions, OfSequencesThatAreShorterThanABlock) {
     all[k].fields.emplace_back("block_size", std::to_string(block));
     if (seq >= block) continue;
     all[k].verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
-    all[k].findings.push_back({.rule = "bound", .tensor = "dk"});
+    all[k].findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
   }
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"seq_q<block_size"});
 }
@@ -158,7 +158,7 @@ TEST(CausesWithExceptions, OfAMultipleOfAnotherSize) {
     all[k].fields.emplace_back("block_stride", std::to_string(stride));
     if (size <= 2 * stride) continue;
     all[k].verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
-    all[k].findings.push_back({.rule = "bound", .tensor = "dk"});
+    all[k].findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
   }
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"block_size>2*block_stride"});
 }

@@ -31,7 +31,7 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
   }
   for (const std::string& name : failed) {
     one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
-    one.findings.push_back({.rule = "bound",
+    one.findings.push_back({.rule = FindingRule::bound,
                             .tensor = name,
                             .text = {},
                             .pattern = Pattern{.failing = 4,

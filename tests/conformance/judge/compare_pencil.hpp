@@ -44,7 +44,7 @@ struct Pencil {
   std::set<std::string> rules() const {
     std::set<std::string> rules;
     for (const Finding& finding : findings)
-      if (finding.rule != "note") rules.insert(finding.rule);
+      if (finding.rule != FindingRule::note) rules.emplace(spec::to_string(finding.rule));
     return rules;
   }
 

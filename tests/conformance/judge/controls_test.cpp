@@ -83,7 +83,7 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
             Verdict::conforms_weak);
   EXPECT_EQ(report.tensors[0].rows_due, 5);
   EXPECT_EQ(report.tensors[0].rows_blind, 5);
-  EXPECT_EQ(report.findings.back().rule, "note");
+  EXPECT_EQ(report.findings.back().rule, FindingRule::note);
 }
 
 /// One key, whose P is 1 up to the rounding of its statistics, and 1/keep_prob that is no fp32

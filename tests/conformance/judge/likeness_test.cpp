@@ -79,7 +79,8 @@ std::vector<std::string> quantities_of(double factor, const std::string& scale =
   CaseReport report;
   report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};
   const Deviation deviation{.kind = DeviationKind::multiple, .factor = factor};
-  report.findings.push_back({.rule = "bound", .pattern = Pattern{.deviation = deviation}});
+  report.findings.push_back(
+      {.rule = FindingRule::bound, .pattern = Pattern{.deviation = deviation}});
   name_factors(report);
   return report.findings[0].pattern->deviation.quantities;
 }
@@ -101,7 +102,7 @@ TEST(Likeness, QuantitiesAreInTheText) {
   CaseReport report;
   report.fields = {{"scale_value", "0.5"}};
   report.findings.push_back(
-      {.rule = "bound",
+      {.rule = FindingRule::bound,
        .tensor = "dq",
        .pattern = Pattern{.failing = 3,
                           .judged = 8,

@@ -337,8 +337,8 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
             << tensor.name << ' ' << bug.name << ' ' << first;
         bool named = false;
         for (const Finding& finding : report.findings) {
-          if (finding.rule == "note") continue;
-          EXPECT_EQ(finding.rule, "tile_sum") << finding.text;
+          if (finding.rule == FindingRule::note) continue;
+          EXPECT_EQ(finding.rule, FindingRule::tile_sum) << finding.text;
           EXPECT_EQ(finding.tensor, tensor.name);
           named |= finding.s >= 0 && finding.s + 64 > first && finding.s < first + count;
         }

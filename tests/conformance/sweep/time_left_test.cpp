@@ -172,9 +172,10 @@ TEST(Console, TellsAFaultOnce) {
   ConsoleListener console(out, Progress::lines, {});
   console.on_start(3, "kernel");
   const auto failing = [](const char* tensor) {
-    return CaseReport{.command_line = "line",
-                      .verdict = testing::decided(Verdict::nonconformant_proven),
-                      .findings = {{.rule = "bound", .tensor = tensor, .text = "too far off"}}};
+    return CaseReport{
+        .command_line = "line",
+        .verdict = testing::decided(Verdict::nonconformant_proven),
+        .findings = {{.rule = FindingRule::bound, .tensor = tensor, .text = "too far off"}}};
   };
   console.on_case(failing("dq"), 0);
   console.on_case(failing("dq"), 1);

@@ -89,7 +89,7 @@ class FileJudge {
     report.outputs_file = options_.file;
     if (actual.profile.empty())
       report.findings.push_back(
-          {.rule = "note",
+          {.rule = conformance::FindingRule::note,
            .tensor = {},
            .text = "the file states no numerics: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
@@ -129,7 +129,8 @@ class FileJudge {
                        conformance::Rule::undeclared_order,
                        text + "; as the case asks: " + first.verdict.evidence};
       if (conforms) first.tensors = report.tensors, first.findings.clear();
-      first.findings.push_back({.rule = "note", .tensor = {}, .text = text});
+      first.findings.push_back(
+          {.rule = conformance::FindingRule::note, .tensor = {}, .text = text});
       return first;
     }
     return first;
@@ -141,7 +142,8 @@ class FileJudge {
     result.report.implementation = name;
     result.report.outputs_file = options_.file;
     result.report.verdict = {Verdict::not_applicable, rule, reason};
-    result.report.findings.push_back({.rule = "note", .tensor = {}, .text = reason});
+    result.report.findings.push_back(
+        {.rule = conformance::FindingRule::note, .tensor = {}, .text = reason});
     return result;
   }
 
@@ -184,7 +186,8 @@ class FileJudge {
     if (numerics.order != spec::Order::fixed) return;
     const std::string text =
         tensor + " differs between two runs although order 'fixed' is declared";
-    report.findings.push_back({.rule = "determinism", .tensor = tensor, .text = text});
+    report.findings.push_back(
+        {.rule = conformance::FindingRule::determinism, .tensor = tensor, .text = text});
     if (conformance::contribution(report.verdict) == ExitCode::conformant)
       report.verdict = {conformance::Rule::determinism, text};
   }
@@ -214,7 +217,7 @@ void refuse(const CheckOptions& options, CaseReport report, const std::string& n
   report.implementation = name;
   report.outputs_file = options.file;
   report.verdict = {conformance::Rule::stored_case, why};
-  report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
+  report.findings.push_back({.rule = conformance::FindingRule::note, .tensor = {}, .text = why});
   report = printable(std::move(report));
   conformance::count(verdicts.results.summary, report);
   verdicts.results.cases.push_back(std::move(report));

@@ -87,8 +87,8 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
   print_tensors(report.tensors, out);
   print_terms(report.tensors, out);
   for (const Finding& finding : report.findings)
-    out << fmt::format("  {}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
-                       finding.tensor, finding.text);
+    out << fmt::format("  {}{}{}: {}\n", spec::to_string(finding.rule),
+                       finding.tensor.empty() ? "" : " ", finding.tensor, finding.text);
   if (metrics == Metrics::shown)
     for (const auto& metric : report.metrics)
       out << fmt::format("  {} = {} {}\n", metric.name, text_of(metric.value), metric.unit);

@@ -208,7 +208,7 @@ function errorOf(c: StoredCase): number {
 }
 
 /** Rules that break no limit: they say what happened. */
-const REMARKS = new Set(["note", "tool", "repeat"]);
+const REMARKS = new Set(["note", "repeat"]);
 
 function failedTensors(c: StoredCase): string[] {
   if (kindOf(c.verdict) !== "fails") return [];

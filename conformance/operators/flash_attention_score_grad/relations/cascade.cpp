@@ -46,7 +46,7 @@ Op::Inputs without_results(const FlashCase& c, Op::Inputs inputs) {
   return inputs;
 }
 
-void add_finding(CaseReport& report, const char* rule, const std::string& tensor,
+void add_finding(CaseReport& report, FindingRule rule, const std::string& tensor,
                  const std::string& text) {
   report.findings.push_back({.rule = rule, .tensor = tensor, .text = text});
 }
@@ -84,14 +84,15 @@ Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRe
   visit_tensors(before, [&](const std::string& name, const spec::Tensor& tensor) {
     const spec::Tensor& own = *changed[next++];
     if (!is_result(name) && own.bytes != tensor.bytes)
-      add_finding(report, "structure", name, "the forward modified its input " + name);
+      add_finding(report, FindingRule::structure, name, "the forward modified its input " + name);
     if (is_result(name) && !only_view_written(tensor, own))
-      add_finding(report, "structure", name,
+      add_finding(report, FindingRule::structure, name,
                   "the forward changed " + name + " outside its view, or replaced it");
   });
   for (const auto& [name, tensor] : results)
     if (tensor != &Op::Inputs::attention_in && !replicas_agree(after.*tensor))
-      add_finding(report, "structure", name, std::string("replicas of ") + name + " differ");
+      add_finding(report, FindingRule::structure, name,
+                  std::string("replicas of ") + name + " differ");
   if (report.findings.size() == known) return no_objection("the tensors of the forward");
   return {Rule::structure, report.findings[known].text};
 }
@@ -162,7 +163,7 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
   if (!controls.blind) return decision;
   const std::string text =
       "attention_in: zeros or the negated reference would pass (" + controls.letters + ")";
-  add_finding(report, "control", "attention_in", text);
+  add_finding(report, FindingRule::control, "attention_in", text);
   return graver(decision, {Verdict::inconclusive, Rule::control, text});
 }
 
@@ -253,7 +254,7 @@ Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& gi
 Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   if (!kernel.has_forward()) {
     const std::string text = "the implementation has no forward";
-    add_finding(report, "note", "", text);
+    add_finding(report, FindingRule::note, "", text);
     return {Rule::not_offered, text};
   }
   kernel.check(call_of(c));

@@ -183,7 +183,7 @@ TEST(CompressJudgement, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
   const auto judged = [](double factor) {
     Moody kernel(factor);
     const CaseReport report = judge_case(case_of(small_case), kernel);
-    EXPECT_EQ(std::ranges::count(report.findings, "determinism", &Finding::rule), 1);
+    EXPECT_EQ(std::ranges::count(report.findings, FindingRule::determinism, &Finding::rule), 1);
     return report.verdict;
   };
   EXPECT_EQ(judged(1), Verdict::nondeterministic);

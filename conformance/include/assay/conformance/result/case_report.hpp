@@ -11,11 +11,29 @@
 
 namespace assay::conformance {
 
+/// What a finding is about. Of a rule that decides verdicts it has the same word, but for the exact
+/// case.
+enum class FindingRule : std::uint8_t {
+  none,  ///< of an element that is described, not found wrong
+  structure,
+  exact_case,
+  bound,
+  tile_sum,
+  rms,
+  bias,
+  control,
+  determinism,
+  relation,
+  status,
+  repeat,  ///< how often a failing case failed again, if not always
+  note,
+  count,  ///< a number that becomes a field of the report
+};
+
 /// One thing that is wrong, or a note. Everything a person needs to find the place.
 struct Finding {
-  std::string rule;    ///< structure, exact case, bound, tile_sum, rms, bias, control, determinism,
-                       ///< status, note
-  std::string tensor;  ///< dq, dk, dv; empty where it concerns the call
+  FindingRule rule = FindingRule::none;
+  std::string tensor;                           ///< dq, dk, dv; empty where it concerns the call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
   std::string text;                     ///< a sentence for people: subject, fact, numbers, limit
@@ -118,3 +136,26 @@ std::string reason_of(const CaseReport& report);
 std::vector<std::string> told_first(const CaseReport& report);
 
 }  // namespace assay::conformance
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<conformance::FindingRule> =
+    Spellings<conformance::FindingRule, 14>{{{
+        {conformance::FindingRule::none, ""},
+        {conformance::FindingRule::structure, "structure"},
+        {conformance::FindingRule::exact_case, "exact_case"},
+        {conformance::FindingRule::bound, "bound"},
+        {conformance::FindingRule::tile_sum, "tile_sum"},
+        {conformance::FindingRule::rms, "rms"},
+        {conformance::FindingRule::bias, "bias"},
+        {conformance::FindingRule::control, "control"},
+        {conformance::FindingRule::determinism, "determinism"},
+        {conformance::FindingRule::relation, "relation"},
+        {conformance::FindingRule::status, "status"},
+        {conformance::FindingRule::repeat, "repeat"},
+        {conformance::FindingRule::note, "note"},
+        {conformance::FindingRule::count, "count"},
+    }}};
+
+}  // namespace assay::spec
