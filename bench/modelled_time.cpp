@@ -29,8 +29,8 @@ std::string busiest(const optimized::schedules::Modelled& modelled) {
 /// How often our fastest schedule fits into the time of each of the vendor's, and how often any of
 /// them would if L2, which binds, never stood idle: what no schedule of these can surpass.
 void record_limit(Recorder& recorder, const std::string& problem,
-                  const std::vector<optimized::schedules::Plan>& found,
-                  const std::vector<optimized::schedules::Plan>& vendors) {
+                  const std::vector<optimized::schedules::ModelledSchedule>& found,
+                  const std::vector<optimized::schedules::ModelledSchedule>& vendors) {
   const auto floor = floor_of(found);
   const Subject subject{"schedules.a2", problem + "least of " + std::to_string(found.size()) +
                                             " schedules, L2 never idle"};
@@ -49,13 +49,13 @@ void record_limit(Recorder& recorder, const std::string& problem,
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
   const Attention attention = attention_of(causal);
-  const std::vector<Plan> found = plans(attention, device::a2());
-  const std::vector<Plan> vendors = vendor_plans(attention, device::a2());
-  std::vector<Plan> all = vendors;
+  const std::vector<ModelledSchedule> found = plans(attention, device::a2());
+  const std::vector<ModelledSchedule> vendors = vendor_plans(attention, device::a2());
+  std::vector<ModelledSchedule> all = vendors;
   all.push_back(found.front());
   all.back().name = "ours: " + all.back().to_text();
   const std::string problem = name_of(causal);
-  for (const Plan& plan : all) {
+  for (const ModelledSchedule& plan : all) {
     const Modelled& modelled = plan.modelled;
     const Subject subject{"schedules.a2", problem + plan.name};
     recorder.modelled(subject, {"time", "us"}, 1e6 * modelled.seconds);

@@ -11,23 +11,23 @@ std::size_t first_element(const spec::Extents& e, std::int64_t b, std::int64_t n
 
 }  // namespace
 
-std::span<float> Dense::row(std::int64_t b, std::int64_t n, std::int64_t s) {
+std::span<float> DenseRows::row(std::int64_t b, std::int64_t n, std::int64_t s) {
   return std::span<float>(values).subspan(first_element(extents, b, n, s),
                                           static_cast<std::size_t>(extents.dim));
 }
 
-std::span<const float> Dense::row(std::int64_t b, std::int64_t n, std::int64_t s) const {
+std::span<const float> DenseRows::row(std::int64_t b, std::int64_t n, std::int64_t s) const {
   return std::span<const float>(values).subspan(first_element(extents, b, n, s),
                                                 static_cast<std::size_t>(extents.dim));
 }
 
-Dense filled(const spec::Extents& e, float value) {
+DenseRows filled(const spec::Extents& e, float value) {
   return {e, std::vector<float>(static_cast<std::size_t>(e.rows() * e.dim), value)};
 }
 
-Dense dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e) {
+DenseRows dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e) {
   const spec::HeadIndex index(tensor, layout, e);
-  Dense dense = filled(e, 0);
+  DenseRows dense = filled(e, 0);
   std::size_t next = 0;
   visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
     for (std::int64_t d = 0; d < e.dim; ++d)
@@ -36,7 +36,7 @@ Dense dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Exte
   return dense;
 }
 
-Dense& Work::gradient(Gradient which) {
+DenseRows& Work::gradient(Gradient which) {
   switch (which) {
     case Gradient::dk:
       return dk;

@@ -11,7 +11,7 @@ namespace assay::mutants {
 using Op = spec::FlashAttentionScoreGrad;
 
 /// A dense float copy of an attention tensor: row after row as `Extents::row` counts them.
-struct Dense {
+struct DenseRows {
   spec::Extents extents;
   std::vector<float> values;
 
@@ -30,9 +30,9 @@ void visit_rows(const spec::Extents& e, Visitor visit) {
 }
 
 /// Every element `value`.
-Dense filled(const spec::Extents& extents, float value);
+DenseRows filled(const spec::Extents& extents, float value);
 /// The elements of a tensor of the layout.
-Dense dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents);
+DenseRows dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents);
 
 enum class Gradient : std::uint8_t { dq, dk, dv, dq_rope, dk_rope };
 
@@ -48,15 +48,15 @@ constexpr bool is_of_queries(Gradient which) {
 /// are none.
 struct Work {
   Op::Problem problem;
-  Dense query, key, value, dy, attention_in, query_rope, key_rope;
-  Dense softmax_max, softmax_sum;  ///< dim 1
+  DenseRows query, key, value, dy, attention_in, query_rope, key_rope;
+  DenseRows softmax_max, softmax_sum;  ///< dim 1
   const spec::Tensor* atten_mask = nullptr;
   std::vector<float> pse;                 ///< row-major elements; empty: there is none
   std::vector<std::uint8_t> drop_bytes;   ///< empty: there is no dropout
   std::vector<std::int64_t> first_score;  ///< of every sequence: scores of all heads in front of it
-  Dense dq, dk, dv, dq_rope, dk_rope;
+  DenseRows dq, dk, dv, dq_rope, dk_rope;
 
-  Dense& gradient(Gradient which);
+  DenseRows& gradient(Gradient which);
 };
 
 /// A query row.

@@ -31,7 +31,7 @@ optimized::schedules::Woven our_schedule(const optimized::schedules::Attention& 
   using namespace optimized::schedules;
   static std::map<bool, Woven> known;
   if (!known.contains(attention.causal))
-    for (const Plan& plan : plans(attention, device::a2()))
+    for (const ModelledSchedule& plan : plans(attention, device::a2()))
       if (const auto* woven = std::get_if<Woven>(&plan.schedule)) {
         known[attention.causal] = *woven;
         break;

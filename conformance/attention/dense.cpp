@@ -260,26 +260,26 @@ void Columns::add_features(std::int64_t n, std::int64_t i, RowProducts& products
   }
 }
 
-std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t> rows) {
-  std::vector<Window> windows;
+std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows) {
+  std::vector<RowBlock> blocks;
   std::size_t widest = 0;
   for (const std::int64_t row : rows) {
     std::vector<std::int64_t> keys = dense.key_pattern->keys(dense.queries.position(row));
     widest = std::max(widest, keys.size());
-    if (!windows.empty()) {
-      Window& window = windows.back();
+    if (!blocks.empty()) {
+      RowBlock& block = blocks.back();
       std::vector<std::int64_t> both;
-      std::ranges::set_union(window.keys, keys, std::back_inserter(both));
+      std::ranges::set_union(block.keys, keys, std::back_inserter(both));
       if (both.size() <= 2 * widest) {
-        window.keys = std::move(both);
-        ++window.rows;
+        block.keys = std::move(both);
+        ++block.rows;
         continue;
       }
     }
     widest = keys.size();
-    windows.push_back({1, std::move(keys)});
+    blocks.push_back({1, std::move(keys)});
   }
-  return windows;
+  return blocks;
 }
 
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last) {

@@ -146,13 +146,13 @@ class Columns {
 };
 
 /// Consecutive rows of one head that share their columns, and the keys of these.
-struct Window {
+struct RowBlock {
   std::size_t rows = 1;
   std::vector<std::int64_t> keys;
 };
-/// Windows of ascending query rows of one head: where the keys change with the query, far queries
+/// Blocks of ascending query rows of one head: where the keys change with the query, far queries
 /// would multiply with many keys to which none of them attends.
-std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t> rows);
+std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows);
 
 /// first, first + 1, ..., last - 1.
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last);

@@ -54,7 +54,7 @@ struct QueryOfSequence : Kernel {
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Work w = Kernel::load(p, inputs);
     if (!concerns(p)) return w;
-    const Dense dy = w.dy;
+    const DenseRows dy = w.dy;
     const spec::Extents& e = dy.extents;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       const std::int64_t token = std::min(b, e.tokens() - 1);

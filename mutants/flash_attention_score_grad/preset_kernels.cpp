@@ -45,7 +45,7 @@ class PresetKernel : public Kernel {
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Work w = Kernel::load(p, inputs);
     if (!numerics_.operand_scaled) return w;
-    for (Dense* keys : {&w.key, &w.key_rope})
+    for (DenseRows* keys : {&w.key, &w.key_rope})
       for (float& x : keys->values) x = even(x * Kernel::scale(w), p.dtype);
     return w;
   }
@@ -109,7 +109,7 @@ class PresetKernel : public Kernel {
 
   const spec::NumericsPreset& preset_;
   spec::Numerics numerics_;
-  mutable std::vector<Dense>
+  mutable std::vector<DenseRows>
       of_heads_;  ///< what the heads in front added, each partial sum rounded
 };
 

@@ -24,7 +24,7 @@ bool has_mode(const Op::Problem& p, std::initializer_list<std::int64_t> modes) {
 
 /// Calls of(row, b, n, s) for every row of a gradient.
 template <class Of>
-void change_rows(Dense& dense, Of of) {
+void change_rows(DenseRows& dense, Of of) {
   visit_rows(dense.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
     of(dense.row(b, n, s), b, n, s);
   });
@@ -167,8 +167,8 @@ struct SequenceForQuery : Kernel {
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Work w = Kernel::load(p, inputs);
     if (!is_packed(p.input_layout) || p.seq_q != 1 || p.group() == 1) return w;
-    for (Dense* dense : {&w.query, &w.dy}) {
-      const Dense right = *dense;
+    for (DenseRows* dense : {&w.query, &w.dy}) {
+      const DenseRows right = *dense;
       const spec::Extents& e = right.extents;
       std::vector<std::int64_t> sequences;  // of every token
       for (std::int64_t b = 0; b < p.batch; ++b)
@@ -191,7 +191,7 @@ struct EpilogueOf32Channels : Kernel {
     if (!is_packed(w.problem.input_layout)) return;
     for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv}) {
       if (is_of_queries(which) != of_queries) continue;
-      Dense& dense = w.gradient(which);
+      DenseRows& dense = w.gradient(which);
       const std::int64_t dim = dense.extents.dim, beyond = rounded_up(dim, 32) - dim;
       change_rows(dense, [&](std::span<float> row, std::int64_t, std::int64_t n, std::int64_t) {
         if (n > 0) clear_row(row.first(static_cast<std::size_t>(std::min(dim, beyond))));
@@ -228,9 +228,9 @@ struct StatisticsInBf16 : Kernel {
 
 struct ProductsInTf32 : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout,
-             const spec::Extents& extents) const override {
-    Dense dense = Kernel::read(tensor, layout, extents);
+  DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
+                 const spec::Extents& extents) const override {
+    DenseRows dense = Kernel::read(tensor, layout, extents);
     for (float& value : dense.values) value = shortened(value, 11);
     return dense;
   }

@@ -41,9 +41,9 @@ struct DprobabilityRounded : Kernel {
 
 struct Tf32Operands : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout,
-             const spec::Extents& extents) const override {
-    Dense dense = Kernel::read(tensor, layout, extents);
+  DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
+                 const spec::Extents& extents) const override {
+    DenseRows dense = Kernel::read(tensor, layout, extents);
     for (float& value : dense.values) value = shortened(value, 11);
     return dense;
   }

@@ -17,10 +17,10 @@ struct CornerOfLongest : Kernel {
 /// Counts every sequence as at least one token when it looks for the first token of the next.
 struct EmptyCountsAsOne : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout,
-             const spec::Extents& e) const override {
+  DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
+                 const spec::Extents& e) const override {
     if (!is_packed(layout)) return Kernel::read(tensor, layout, e);
-    Dense dense = filled(e, 0);
+    DenseRows dense = filled(e, 0);
     std::size_t next = 0;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       std::int64_t token = e.start(b) + s;

@@ -36,18 +36,19 @@ class Grown : public Kernel {
     return growth_(Step::weight, spot,
                    [&](const Spot& at) { return Kernel::weight(w, at.j, at.n); });
   }
-  double channel_sum(const Work& w, const Window& window, std::int64_t k,
+  double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     const std::int64_t rows = window_count(w, w.problem.length(window.b));
     return growth_(Step::channel_sum, spot_of(w, window, k, n, rows), [&](const Spot& at) {
       const std::int64_t moved = at.i - window.index;
-      const Window other = {window.b, at.i, window.token + moved * stride(w), window.row + moved};
+      const TokenWindow other = {window.b, at.i, window.token + moved * stride(w),
+                                 window.row + moved};
       return static_cast<float>(Kernel::channel_sum(w, other, at.j, at.n));
     });
   }
 
  private:
-  static Spot spot_of(const Work& w, const Window& window, std::int64_t k, std::int64_t n,
+  static Spot spot_of(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
                       std::int64_t rows) {
     return {.b = window.b,
             .n = n,

@@ -13,8 +13,8 @@ struct DoubleSums : Kernel {
 /// Leaves sequences without a window out of its list, as one that packs its work does.
 struct OwnSequenceList : Kernel {
   using Kernel::Kernel;
-  std::vector<Window> windows(const Work& w) const override {
-    std::vector<Window> all;
+  std::vector<TokenWindow> windows(const Work& w) const override {
+    std::vector<TokenWindow> all;
     std::int64_t row = 0;
     for (const Sequence& sequence : sequences(w))
       for (std::int64_t token = sequence.first;

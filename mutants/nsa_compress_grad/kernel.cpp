@@ -37,15 +37,15 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
   ++runs_;
   Work w = load(problem, inputs);
   clear(w);
-  const std::vector<Window> all = windows(w);
+  const std::vector<TokenWindow> all = windows(w);
   const auto cores = static_cast<std::size_t>(plan().cores);
   std::vector<std::vector<double>> sums(cores, std::vector<double>(w.weight.size(), 0));
   for (std::size_t core = 0; core < cores; ++core) {
-    std::vector<Window> own =
+    std::vector<TokenWindow> own =
         windows_of_core(w, all, core * all.size() / cores, (core + 1) * all.size() / cores);
     if (plan().window_order == WindowOrder::descending) std::ranges::reverse(own);
     if (plan().window_order == WindowOrder::shuffled) shuffle(own, runs_ + core);
-    for (const Window& window : own) add_window(w, window, sums[core]);
+    for (const TokenWindow& window : own) add_window(w, window, sums[core]);
   }
   w.weight_grad = joined(w, std::move(sums));
   adjust(w);
@@ -85,8 +85,8 @@ std::int64_t Kernel::window_count(const Work& w, std::int64_t length) const {
   return length < size ? 0 : (length - size) / stride(w) + 1;
 }
 
-std::vector<Window> Kernel::windows(const Work& w) const {
-  std::vector<Window> all;
+std::vector<TokenWindow> Kernel::windows(const Work& w) const {
+  std::vector<TokenWindow> all;
   std::int64_t b = 0, row = 0;
   for (const Sequence& sequence : sequences(w)) {
     const std::int64_t count = window_count(w, sequence.length);
@@ -97,13 +97,13 @@ std::vector<Window> Kernel::windows(const Work& w) const {
   return all;
 }
 
-std::vector<Window> Kernel::windows_of_core(const Work&, const std::vector<Window>& all,
-                                            std::size_t first, std::size_t last) const {
+std::vector<TokenWindow> Kernel::windows_of_core(const Work&, const std::vector<TokenWindow>& all,
+                                                 std::size_t first, std::size_t last) const {
   const auto begin = all.begin();
   return {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last)};
 }
 
-void Kernel::add_window(Work& w, const Window& window, std::vector<double>& sums) const {
+void Kernel::add_window(Work& w, const TokenWindow& window, std::vector<double>& sums) const {
   if (window.row >= w.rows) return;
   for (std::int64_t k = 0; k < w.problem.compress_block_size; ++k) {
     const std::int64_t token = window.token + k;
@@ -126,7 +126,7 @@ double Kernel::add_to_input(const Work&, double sum, double term) const {
   return in_fp32(sum + term);
 }
 
-double Kernel::channel_sum(const Work& w, const Window& window, std::int64_t k,
+double Kernel::channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
                            std::int64_t n) const {
   constexpr std::size_t group = 8;
   std::vector<double> terms;
@@ -174,8 +174,9 @@ void Kernel::write(const Work& w, Op::Outputs& outputs) const {
     outputs.weight_grad.store(element, cast(w, w.weight_grad[static_cast<std::size_t>(next++)]));
 }
 
-std::int64_t Kernel::covering(const Work& w, const std::vector<Window>& all, std::int64_t token) {
-  return std::ranges::count_if(all, [&](const Window& window) {
+std::int64_t Kernel::covering(const Work& w, const std::vector<TokenWindow>& all,
+                              std::int64_t token) {
+  return std::ranges::count_if(all, [&](const TokenWindow& window) {
     return window.token <= token && token < window.token + w.problem.compress_block_size;
   });
 }

@@ -33,8 +33,8 @@ struct Sequence {
   std::int64_t first, length;  ///< tokens
 };
 
-/// Window `index` of sequence b: where it begins, and its row in output_grad.
-struct Window {
+/// TokenWindow `index` of sequence b: where it begins, and its row in output_grad.
+struct TokenWindow {
   std::int64_t b, index, token, row;
 };
 
@@ -73,19 +73,22 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual std::vector<Sequence> sequences(const Work& w) const;
   virtual std::int64_t stride(const Work& w) const { return w.problem.compress_stride; }
   virtual std::int64_t window_count(const Work& w, std::int64_t length) const;
-  virtual std::vector<Window> windows(const Work& w) const;
+  virtual std::vector<TokenWindow> windows(const Work& w) const;
   /// The windows of a core are those from `first` to `last` of all.
-  virtual std::vector<Window> windows_of_core(const Work& w, const std::vector<Window>& all,
-                                              std::size_t first, std::size_t last) const;
+  virtual std::vector<TokenWindow> windows_of_core(const Work& w,
+                                                   const std::vector<TokenWindow>& all,
+                                                   std::size_t first, std::size_t last) const;
 
   // What one of them adds.
-  virtual bool reaches(const Work&, const Window&, std::int64_t /*k*/) const { return true; }
-  virtual bool reaches_weight(const Work&, const Window&, std::int64_t /*n*/) const { return true; }
+  virtual bool reaches(const Work&, const TokenWindow&, std::int64_t /*k*/) const { return true; }
+  virtual bool reaches_weight(const Work&, const TokenWindow&, std::int64_t /*n*/) const {
+    return true;
+  }
   virtual float weight(const Work& w, std::int64_t k, std::int64_t n) const {
     return w.weight[w.weight_at(k, n)];
   }
   virtual double add_to_input(const Work& w, double sum, double term) const;
-  virtual double channel_sum(const Work& w, const Window& window, std::int64_t k,
+  virtual double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
                              std::int64_t n) const;
   virtual double add_to_weight(const Work& w, double sum, double term) const;
   /// Of the cores, into one.
@@ -100,11 +103,12 @@ class Kernel : public PlannedKernel<Op, Plan> {
   }
 
   /// How many of `all` lie over a token.
-  static std::int64_t covering(const Work& w, const std::vector<Window>& all, std::int64_t token);
+  static std::int64_t covering(const Work& w, const std::vector<TokenWindow>& all,
+                               std::int64_t token);
 
  private:
   Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
-  void add_window(Work& w, const Window& window, std::vector<double>& sums) const;
+  void add_window(Work& w, const TokenWindow& window, std::vector<double>& sums) const;
   void write(const Work& w, Op::Outputs& outputs) const;
 
   std::uint64_t runs_ = 0;  ///< shuffled windows take another order in every run

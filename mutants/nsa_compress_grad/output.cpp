@@ -23,7 +23,7 @@ struct NotCleared : Kernel {
 struct TailOfInput : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    const std::vector<Window> all = windows(w);
+    const std::vector<TokenWindow> all = windows(w);
     const auto numbers = static_cast<std::size_t>(w.problem.heads * w.problem.head_dim);
     for (std::int64_t token = 0; token < w.tokens; ++token) {
       if (covering(w, all, token) > 0) continue;

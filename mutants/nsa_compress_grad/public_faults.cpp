@@ -18,7 +18,7 @@ struct TwoWindowsAtMost : Kernel {
   void adjust(Work& w) const override {
     std::vector<int> met(static_cast<std::size_t>(w.tokens));
     std::ranges::fill(w.input_grad, 0.0);
-    for (const Window& window : windows(w))
+    for (const TokenWindow& window : windows(w))
       for (std::int64_t k = 0; k < w.problem.compress_block_size; ++k) {
         const std::int64_t token = window.token + k;
         if (window.row >= w.rows || token >= w.tokens) continue;
@@ -27,7 +27,7 @@ struct TwoWindowsAtMost : Kernel {
   }
 
  private:
-  void add(Work& w, const Window& window, std::int64_t k) const {
+  void add(Work& w, const TokenWindow& window, std::int64_t k) const {
     for (std::int64_t n = 0; n < w.problem.heads; ++n)
       for (std::size_t c = 0; c < static_cast<std::size_t>(w.problem.head_dim); ++c) {
         double& sum = w.input_grad[w.at(window.token + k, n) + c];

@@ -34,7 +34,7 @@ struct WeightOfHeadZero : Kernel {
 
 struct OneChannel : Kernel {
   using Kernel::Kernel;
-  double channel_sum(const Work& w, const Window& window, std::int64_t k,
+  double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     return static_cast<double>(w.output_grad[w.at(window.row, n)]) *
            w.input[w.at(window.token + k, n)];
@@ -43,7 +43,7 @@ struct OneChannel : Kernel {
 
 struct LastGroupOfChannels : Kernel {
   using Kernel::Kernel;
-  double channel_sum(const Work& w, const Window& window, std::int64_t k,
+  double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     double sum = 0;
     for (std::int64_t c = 0; c + 8 < w.problem.head_dim; ++c)
@@ -55,7 +55,7 @@ struct LastGroupOfChannels : Kernel {
 
 struct OneSequence : Kernel {
   using Kernel::Kernel;
-  bool reaches_weight(const Work& w, const Window& window, std::int64_t) const override {
+  bool reaches_weight(const Work& w, const TokenWindow& window, std::int64_t) const override {
     return window.b == windows(w).back().b;
   }
 };
@@ -111,8 +111,8 @@ struct PartialsIn16Bit : Kernel {
 
 struct RowsExchanged : Kernel {
   using Kernel::Kernel;
-  std::vector<Window> windows(const Work& w) const override {
-    std::vector<Window> all = Kernel::windows(w);
+  std::vector<TokenWindow> windows(const Work& w) const override {
+    std::vector<TokenWindow> all = Kernel::windows(w);
     if (all.size() > 1) std::swap(all[0].row, all[1].row);
     return all;
   }

@@ -7,7 +7,8 @@ namespace assay::mutants::compress {
 namespace {
 
 /// Whether another window lies over token k of `window`, too: in front of it or behind it.
-bool shared_with(const Work& w, const Window& window, std::int64_t k, const Window& other) {
+bool shared_with(const Work& w, const TokenWindow& window, std::int64_t k,
+                 const TokenWindow& other) {
   const std::int64_t token = window.token + k;
   return other.token <= token && token < other.token + w.problem.compress_block_size;
 }
@@ -17,19 +18,19 @@ bool shared_with(const Work& w, const Window& window, std::int64_t k, const Wind
 template <int side>
 struct OuterWindowMissed : Kernel {
   using Kernel::Kernel;
-  bool reaches(const Work& w, const Window& window, std::int64_t k) const override {
-    const std::vector<Window> all = windows(w);
-    const auto covers = [&](const Window& other) { return shared_with(w, window, k, other); };
+  bool reaches(const Work& w, const TokenWindow& window, std::int64_t k) const override {
+    const std::vector<TokenWindow> all = windows(w);
+    const auto covers = [&](const TokenWindow& other) { return shared_with(w, window, k, other); };
     if (std::ranges::count_if(all, covers) < 2) return true;
-    const Window outer = side < 0 ? *std::ranges::find_if(all, covers)
-                                  : *std::find_if(all.rbegin(), all.rend(), covers);
+    const TokenWindow outer = side < 0 ? *std::ranges::find_if(all, covers)
+                                       : *std::find_if(all.rbegin(), all.rend(), covers);
     return outer.row != window.row;
   }
 };
 
 struct LastWindowDropped : Kernel {
   using Kernel::Kernel;
-  bool reaches(const Work& w, const Window& window, std::int64_t) const override {
+  bool reaches(const Work& w, const TokenWindow& window, std::int64_t) const override {
     const std::int64_t count =
         window_count(w, sequences(w)[static_cast<std::size_t>(window.b)].length);
     return window.index + 1 < count;
@@ -39,11 +40,11 @@ struct LastWindowDropped : Kernel {
 /// What the upstream kernel does: its books move on by one sequence only.
 struct MisplacedBehindShort : Kernel {
   using Kernel::Kernel;
-  std::vector<Window> windows_of_core(const Work& w, const std::vector<Window>& all,
-                                      std::size_t first, std::size_t last) const override {
-    std::vector<Window> own = Kernel::windows_of_core(w, all, first, last);
+  std::vector<TokenWindow> windows_of_core(const Work& w, const std::vector<TokenWindow>& all,
+                                           std::size_t first, std::size_t last) const override {
+    std::vector<TokenWindow> own = Kernel::windows_of_core(w, all, first, last);
     const std::vector<Sequence> every = sequences(w);
-    const std::vector<Window> right = own;
+    const std::vector<TokenWindow> right = own;
     for (std::size_t k = 1; k < own.size(); ++k)
       for (std::int64_t b = right[k - 1].b + 1; b < right[k].b; ++b) {
         const std::size_t wrong = k + static_cast<std::size_t>(b - right[k - 1].b - 1);
@@ -94,10 +95,10 @@ struct AcrossSequences : Kernel {
 
 struct StrideOfBlock : Kernel {
   using Kernel::Kernel;
-  std::vector<Window> windows(const Work& w) const override {
-    std::vector<Window> all = Kernel::windows(w);
+  std::vector<TokenWindow> windows(const Work& w) const override {
+    std::vector<TokenWindow> all = Kernel::windows(w);
     const std::vector<Sequence> every = sequences(w);
-    for (Window& window : all)
+    for (TokenWindow& window : all)
       window.token = every[static_cast<std::size_t>(window.b)].first +
                      window.index * w.problem.compress_block_size;
     return all;
@@ -122,7 +123,7 @@ struct FirstFitMissed : Kernel {
 /// Where a window is no whole number of strides, what is behind the last whole one.
 struct RestOfWindowDropped : Kernel {
   using Kernel::Kernel;
-  bool reaches(const Work& w, const Window&, std::int64_t k) const override {
+  bool reaches(const Work& w, const TokenWindow&, std::int64_t k) const override {
     return k < w.problem.compress_block_size / stride(w) * stride(w);
   }
 };
@@ -130,8 +131,8 @@ struct RestOfWindowDropped : Kernel {
 /// One window more than so many cores: the round of the last one is not made.
 struct LastRoundMissed : Kernel {
   using Kernel::Kernel;
-  std::vector<Window> windows(const Work& w) const override {
-    std::vector<Window> all = Kernel::windows(w);
+  std::vector<TokenWindow> windows(const Work& w) const override {
+    std::vector<TokenWindow> all = Kernel::windows(w);
     if (all.size() > 24 && all.size() % 24 == 1) all.pop_back();
     return all;
   }
@@ -140,7 +141,7 @@ struct LastRoundMissed : Kernel {
 /// Numbers of a token from 8,192 on are left out.
 struct TokenOf8192Numbers : Kernel {
   using Kernel::Kernel;
-  bool reaches_weight(const Work& w, const Window&, std::int64_t n) const override {
+  bool reaches_weight(const Work& w, const TokenWindow&, std::int64_t n) const override {
     return n * w.problem.head_dim < 8192;
   }
 };

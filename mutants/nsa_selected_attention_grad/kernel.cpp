@@ -9,7 +9,7 @@
 
 namespace assay::mutants::selected {
 
-Dense& Work::gradient(Gradient which) {
+DenseRows& Work::gradient(Gradient which) {
   return which == Gradient::dk ? dk : which == Gradient::dv ? dv : dq;
 }
 
@@ -27,7 +27,7 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
   write(w, Gradient::dv, outputs.dv);
 }
 
-Dense Kernel::read(const spec::Tensor& tensor, const spec::Extents& e) const {
+DenseRows Kernel::read(const spec::Tensor& tensor, const spec::Extents& e) const {
   return dense_of(tensor, spec::Layout::tnd, e);
 }
 
@@ -154,7 +154,7 @@ float Kernel::cast(const Work& w, float value) const {
 }
 
 void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {
-  const Dense& dense = w.gradient(which);
+  const DenseRows& dense = w.gradient(which);
   const spec::Extents& e = dense.extents;
   const spec::HeadIndex index(tensor, spec::Layout::tnd, e);
   visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {

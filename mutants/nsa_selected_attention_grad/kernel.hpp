@@ -19,13 +19,13 @@ using Op = spec::NsaSelectedAttentionGrad;
 /// Everything that one run reads and accumulates.
 struct Work {
   Op::Problem problem;
-  Dense query, key, value, dy, attention_out;
-  Dense softmax_max, softmax_sum;  ///< dim 8
-  Dense lists;                     ///< heads of key, dim selected_block_count; exact in float
-  Dense dq, dk, dv;
-  Dense dq_apart = {};  ///< of a variant that sums in two places
+  DenseRows query, key, value, dy, attention_out;
+  DenseRows softmax_max, softmax_sum;  ///< dim 8
+  DenseRows lists;                     ///< heads of key, dim selected_block_count; exact in float
+  DenseRows dq, dk, dv;
+  DenseRows dq_apart = {};  ///< of a variant that sums in two places
 
-  Dense& gradient(Gradient which);
+  DenseRows& gradient(Gradient which);
 };
 
 /// An entry of the list of a token.
@@ -54,7 +54,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
 
  protected:
   // What is read.
-  Dense read(const spec::Tensor& tensor, const spec::Extents& extents) const;
+  DenseRows read(const spec::Tensor& tensor, const spec::Extents& extents) const;
   virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
   virtual void clear(Work& w, const Op::Outputs& outputs) const;
 

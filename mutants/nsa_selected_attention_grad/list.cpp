@@ -107,7 +107,7 @@ struct ListAxesSwapped : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Work w = Kernel::load(p, inputs);
-    const Dense right = w.lists;
+    const DenseRows right = w.lists;
     const spec::Extents& e = right.extents;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       for (std::int64_t i = 0; i < e.dim; ++i) {

@@ -30,8 +30,8 @@ struct PartialsByPaddedTokens : Kernel {
 
  private:
   /// From this channel on each row is the one so many tokens behind it, or nothing.
-  static void take_from_behind(Dense& dense, std::int64_t channel, std::int64_t tokens) {
-    const Dense right = dense;
+  static void take_from_behind(DenseRows& dense, std::int64_t channel, std::int64_t tokens) {
+    const DenseRows right = dense;
     const spec::Extents& e = right.extents;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       const auto onto = dense.row(b, n, s).subspan(static_cast<std::size_t>(channel));

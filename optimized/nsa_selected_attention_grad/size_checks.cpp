@@ -42,14 +42,14 @@ Refusal head_sizes(const Call& call) {
 }
 
 /// Sums of lengths, and what they are the lengths of.
-struct Lengths {
+struct NamedSums {
   std::string_view of;
   const std::vector<std::int64_t>& sums;
 };
 
 /// The first length that does not hold, and what it must be.
 template <class Holds>
-Refusal first_unless(const Lengths& lengths, const Holds& holds, const std::string& limit) {
+Refusal first_unless(const NamedSums& lengths, const Holds& holds, const std::string& limit) {
   std::int64_t start = 0;
   for (std::size_t b = 0; b < lengths.sums.size(); ++b) {
     const std::int64_t length = lengths.sums[b] - start;

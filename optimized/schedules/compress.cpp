@@ -293,7 +293,7 @@ std::vector<CompressPlan> plans(const Compression& c, const device::Spec& device
 
 namespace {
 
-Work work_of(const Compression& c, const device::Spec& device) {
+Workload work_of(const Compression& c, const device::Spec& device) {
   return {.flop = flop_of(c),
           .peak = peak_of(device),
           .compulsory = tensor_bytes(c),

@@ -18,10 +18,10 @@ constexpr std::int64_t edge = 128;
 
 /// The plan of a schedule, where it fits.
 template <class Schedule>
-std::optional<Plan> plan_of(const std::string& name, const Attention& attention,
-                            const Schedule& schedule, const device::Spec& device) {
+std::optional<ModelledSchedule> plan_of(const std::string& name, const Attention& attention,
+                                        const Schedule& schedule, const device::Spec& device) {
   try {
-    return Plan{name, schedule, model(attention, schedule, device)};
+    return ModelledSchedule{name, schedule, model(attention, schedule, device)};
   } catch (const device::DeviceFault&) {
     return std::nullopt;  // A capacity says no: the next candidate may fit.
   }
@@ -32,7 +32,7 @@ class Search {
   Search(const Attention& attention, const device::Spec& device) : a_(attention), device_(device) {}
 
   /// Large rounds first: what moves more bytes than a faster one has time for is not tried.
-  std::vector<Plan> all() {
+  std::vector<ModelledSchedule> all() {
     for (const std::int64_t rows : extents(a_.seq_q))
       for (const std::int64_t columns : extents(a_.seq_kv)) {
         for (const std::int64_t group : {2, 4, 8}) add_round(rows, columns, group);
@@ -113,18 +113,18 @@ class Search {
 
   const Attention& a_;
   const device::Spec& device_;
-  std::vector<Plan> found_;
+  std::vector<ModelledSchedule> found_;
   double fastest_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
 
-std::string Plan::to_text() const {
+std::string ModelledSchedule::to_text() const {
   return std::visit([](const auto& of) { return of.to_text(); }, schedule);
 }
 
-std::vector<Plan> vendor_plans(const Attention& attention, const device::Spec& device) {
-  std::vector<Plan> all;
+std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device) {
+  std::vector<ModelledSchedule> all;
   std::vector<std::pair<std::string, Round>> families = {{"sameAB", same_ab()}};
   // That family takes neither a position bias nor dropout nor a mask of its own.
   if (!attention.features.any()) families.insert(families.begin(), {"basic", basic()});
@@ -133,18 +133,19 @@ std::vector<Plan> vendor_plans(const Attention& attention, const device::Spec& d
   return all;
 }
 
-std::vector<Plan> plans(const Attention& attention, const device::Spec& device) {
-  std::vector<Plan> all = Search(attention, device).all();
-  for (Plan& plan : vendor_plans(attention, device)) all.push_back(std::move(plan));
-  std::stable_sort(all.begin(), all.end(), [](const Plan& x, const Plan& y) {
-    return x.modelled.seconds < y.modelled.seconds;
-  });
+std::vector<ModelledSchedule> plans(const Attention& attention, const device::Spec& device) {
+  std::vector<ModelledSchedule> all = Search(attention, device).all();
+  for (ModelledSchedule& plan : vendor_plans(attention, device)) all.push_back(std::move(plan));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ModelledSchedule& x, const ModelledSchedule& y) {
+                     return x.modelled.seconds < y.modelled.seconds;
+                   });
   return all;
 }
 
 namespace {
 
-Work work_of(const Attention& a, const device::Spec& device) {
+Workload work_of(const Attention& a, const device::Spec& device) {
   return {
       .flop = 2 * multiply_adds(a),
       .peak = 2 * peak_rate(device, a.element) * device.cores.cube.value * device.cores.clock.value,
@@ -152,7 +153,7 @@ Work work_of(const Attention& a, const device::Spec& device) {
       .utilised = "cube"};
 }
 
-Candidate candidate(const Attention& a, const Plan& plan, const device::Spec& device) {
+Candidate candidate(const Attention& a, const ModelledSchedule& plan, const device::Spec& device) {
   const std::int64_t rounds = shown_rounds(plan.modelled, 4);
   const auto elsewhere = a.not_taken.find(plan.name);
   return {.name = plan.name,
@@ -171,23 +172,24 @@ Candidate candidate(const Attention& a, const Plan& plan, const device::Spec& de
           .not_taken = elsewhere == a.not_taken.end() ? "" : elsewhere->second};
 }
 
-std::vector<Candidate> candidates(const Attention& a, const std::vector<Plan>& plans,
+std::vector<Candidate> candidates(const Attention& a, const std::vector<ModelledSchedule>& plans,
                                   const device::Spec& device) {
   std::vector<Candidate> all;
-  for (const Plan& plan : plans) all.push_back(candidate(a, plan, device));
+  for (const ModelledSchedule& plan : plans) all.push_back(candidate(a, plan, device));
   return all;
 }
 
 }  // namespace
 
 std::string report(const Attention& attention, const device::Spec& device) {
-  const std::vector<Plan> all = plans(attention, device), vendors = vendor_plans(attention, device);
+  const std::vector<ModelledSchedule> all = plans(attention, device),
+                                      vendors = vendor_plans(attention, device);
   return report_of(work_of(attention, device), candidates(attention, all, device),
                    candidates(attention, vendors, device), device);
 }
 
 std::string trace(const Attention& attention, const device::Spec& device) {
-  const std::vector<Plan> all = plans(attention, device);
+  const std::vector<ModelledSchedule> all = plans(attention, device);
   if (all.empty()) return {};
   return trace_of(work_of(attention, device), candidate(attention, all.front(), device), device);
 }

@@ -18,7 +18,7 @@ std::string fixed(double value, int digits) {
 }
 
 /// "3126.5 us, 62.1 % of the cube, held up most by L2 (94.4 %)".
-std::string figures(const Work& work, const Modelled& modelled) {
+std::string figures(const Workload& work, const Modelled& modelled) {
   const Bound bound = bound_of(modelled);
   const double reached = work.flop / modelled.seconds / work.peak;
   return fixed(1e6 * modelled.seconds, 1) + " us, " + fixed(100 * reached, 1) + " % of the " +
@@ -27,13 +27,13 @@ std::string figures(const Work& work, const Modelled& modelled) {
 }
 
 Floor floor_of_candidates(const std::vector<Candidate>& all) {
-  std::vector<Plan> plans;
+  std::vector<ModelledSchedule> plans;
   for (const Candidate& one : all) plans.push_back({one.name, {}, one.modelled});
   return floor_of(plans);
 }
 
 /// What a page draws beside the queues.
-std::string roofline_json(const Work& work, const Candidate& best, const device::Spec& device) {
+std::string roofline_json(const Workload& work, const Candidate& best, const device::Spec& device) {
   const Roofline roofline = roofline_of(work, best.modelled, device);
   const double bandwidths[] = {
       device.rates.l2_bandwidth.value,
@@ -52,7 +52,7 @@ std::string roofline_json(const Work& work, const Candidate& best, const device:
 
 }  // namespace
 
-std::string report_of(const Work& work, const std::vector<Candidate>& all,
+std::string report_of(const Workload& work, const std::vector<Candidate>& all,
                       const std::vector<Candidate>& vendors, const device::Spec& device) {
   if (all.empty()) return "no schedule fits\n";
   const Candidate& best = all.front();
@@ -91,7 +91,7 @@ std::string report_of(const Work& work, const std::vector<Candidate>& all,
   return text.str();
 }
 
-std::string trace_of(const Work& work, const Candidate& best, const device::Spec& device) {
+std::string trace_of(const Workload& work, const Candidate& best, const device::Spec& device) {
   const device::Program program = best.program();
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   const device::Trace turns = run(program, share_of(device, cores));
@@ -116,9 +116,9 @@ std::string trace_of(const Work& work, const Candidate& best, const device::Spec
   return json.str();
 }
 
-Floor floor_of(const std::vector<Plan>& plans) {
+Floor floor_of(const std::vector<ModelledSchedule>& plans) {
   Floor least = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  for (const Plan& plan : plans) {
+  for (const ModelledSchedule& plan : plans) {
     const Modelled& m = plan.modelled;
     least.l2_bytes = std::min(least.l2_bytes, m.l2_bytes);
     least.seconds = std::min(least.seconds, m.l2_share * m.seconds + m.beside);
@@ -126,7 +126,7 @@ Floor floor_of(const std::vector<Plan>& plans) {
   return least;
 }
 
-Roofline roofline_of(const Work& work, const Modelled& m, const device::Spec& device) {
+Roofline roofline_of(const Workload& work, const Modelled& m, const device::Spec& device) {
   const auto roof = [&](const char* name, double bytes, double bandwidth) -> Roof {
     return {name, work.flop / bytes, std::min(work.peak, work.flop / bytes * bandwidth)};
   };

@@ -23,7 +23,7 @@ struct Candidate {
 
 /// What any schedule of a problem computes and moves at least, and by what: FLOP in a second at
 /// most, "cube" or "vector cores".
-struct Work {
+struct Workload {
   double flop, peak;
   device::Bytes compulsory;
   std::string_view utilised;
@@ -31,13 +31,13 @@ struct Work {
 
 /// The fastest of some schedules, which come in this order, with its buffers and what occupies it,
 /// the next one, and the vendor's beside them.
-std::string report_of(const Work& work, const std::vector<Candidate>& all,
+std::string report_of(const Workload& work, const std::vector<Candidate>& all,
                       const std::vector<Candidate>& vendors, const device::Spec& device);
 
 /// Its first rounds, an event for each instruction, in the JSON that Perfetto opens.
-std::string trace_of(const Work& work, const Candidate& best, const device::Spec& device);
+std::string trace_of(const Workload& work, const Candidate& best, const device::Spec& device);
 
 /// Rates of a schedule beside what cube or vector cores and memories allow.
-Roofline roofline_of(const Work& work, const Modelled& modelled, const device::Spec& device);
+Roofline roofline_of(const Workload& work, const Modelled& modelled, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

@@ -53,7 +53,7 @@ std::vector<SelectedPlan> plans(const Selection& s, const device::Spec& device) 
 
 namespace {
 
-Work work_of(const Selection& s, const device::Spec& device) {
+Workload work_of(const Selection& s, const device::Spec& device) {
   return {
       .flop = flop_of(s),
       .peak = 2 * peak_rate(device, s.element) * device.cores.cube.value * device.cores.clock.value,

@@ -44,7 +44,7 @@ class Kept : public Sink {
 };
 
 template <class T, class Streams, class Finish>
-Gradients<T> sweep_blocks(const Head& head, const IndexSet& pairs, const Sweep& shape,
+Gradients<T> sweep_blocks(const Head& head, const IndexSet& pairs, const BlockShape& shape,
                           const Finish& finish) {
   const HeadFormula formula(head);
   Kept<T, Finish> kept(head, finish);
@@ -69,7 +69,7 @@ void PairsOfHead::counts(std::int64_t row, std::int64_t first, std::span<double>
 }
 
 Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Output& output,
-                              const Sweep& shape) {
+                              const BlockShape& shape) {
   const auto finish = [&](std::size_t sum, std::size_t elements, const Element& element) {
     return written(element, output, sum < 2 ? head.call.scale : 1, elements);
   };
@@ -77,7 +77,7 @@ Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Out
 }
 
 Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& pairs,
-                                              const Sweep& shape) {
+                                              const BlockShape& shape) {
   const auto finish = [&](std::size_t sum, std::size_t, const Element& element) {
     return enclosed(element, sum < 2 ? head.call.scale : 1);
   };

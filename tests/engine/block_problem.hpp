@@ -20,10 +20,10 @@ class PairsOfHead : public IndexSet {
 
 /// The bounds of all elements, in blocks.
 Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Output& output,
-                              const Sweep& sweep);
+                              const BlockShape& sweep);
 
 /// The enclosures of all elements, in blocks.
 Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& pairs,
-                                              const Sweep& sweep);
+                                              const BlockShape& sweep);
 
 }  // namespace assay::engine::attention

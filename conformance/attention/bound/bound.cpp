@@ -100,7 +100,7 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
 constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
 /// Elements of dk and dv beyond which those of a head are not made at once, and beside dq: their
 /// sums take about 60 bytes an element. Of a block, keys are so many.
-constexpr std::int64_t elements_over = std::int64_t{1} << 20, key_rows = engine::Sweep().keys;
+constexpr std::int64_t elements_over = std::int64_t{1} << 20, key_rows = engine::BlockShape().keys;
 
 /// Makes the judged rows of all heads.
 class HeadSweeps {
@@ -164,9 +164,10 @@ class HeadSweeps {
     const attention::HeadFormula formula(pairs.head());
     const bool in_parts =
         pass_.arithmetic.numerics.partials != spec::DType::fp32 && dense.problem.group() > 1;
-    const engine::Sweep shape = {.threads = threads_,
-                                 .wanted = wanted,
-                                 .rows_of_part = in_parts ? dense.queries.length(key_head.b) : 0};
+    const engine::BlockShape shape = {
+        .threads = threads_,
+        .wanted = wanted,
+        .rows_of_part = in_parts ? dense.queries.length(key_head.b) : 0};
     engine::BlockSweep<Streams, attention::HeadFormula>(formula, pairs, shape, sink).run();
   }
 

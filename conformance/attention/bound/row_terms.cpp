@@ -176,9 +176,9 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
   bool consistent = true;
   RowProducts products;
   std::size_t next = 0;
-  for (const Window& window : windows_of(dense, rows)) {
-    const Columns columns(dense, b, head / dense.problem.group(), window.keys);
-    for (const std::size_t end = next + window.rows; next < end; ++next) {
+  for (const RowBlock& block : row_blocks_of(dense, rows)) {
+    const Columns columns(dense, b, head / dense.problem.group(), block.keys);
+    for (const std::size_t end = next + block.rows; next < end; ++next) {
       const spec::RowPosition query = dense.queries.position(rows[next]);
       RowTerms& row = all.rows[static_cast<std::size_t>(rows[next])];
       if (!row.live) continue;

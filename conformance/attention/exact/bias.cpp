@@ -29,7 +29,7 @@ int root_bits_of(const Op::Problem& p) {
 
 }  // namespace
 
-Bias::Bias(const Plan& plan)
+Bias::Bias(const ExactPlan& plan)
     : plan_(&plan),
       queries_(query_extents(plan.problem)),
       random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{0}),

@@ -16,7 +16,7 @@ namespace assay::conformance::exact {
 /// lowers) * factor for pse_type 0, and that divided by scale_value for 1.
 class Bias {
  public:
-  explicit Bias(const Plan& plan);
+  explicit Bias(const ExactPlan& plan);
 
   /// Whether the outer tensor lowers score (i, j) by 128.
   bool lowers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
@@ -39,7 +39,7 @@ class Bias {
   double outer(std::uint64_t slice, std::int64_t column) const;
   void write_packed(spec::Tensor& tensor) const;
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   spec::Extents queries_;
   Random random_;
   std::uint64_t rare_ = 0;  ///< of 2^16 scores so many are not lowered

@@ -16,7 +16,7 @@ bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bi
 /// The maximum of a row: a multiple of what a query spells for one bit, so that it spells no longer
 /// a number. Powers of two where the fused form would round others; three times one shows that form
 /// where it is not declared.
-std::int64_t draw_offset(const Plan& plan, Draws& draws) {
+std::int64_t draw_offset(const ExactPlan& plan, Draws& draws) {
   constexpr std::int64_t of_one_bit = 64;
   const bool rounds = plan.numerics.fused || plan.numerics.lse_form;
   const std::int64_t most = plan.scale.factor == 1 ? 2 : 1, size = draws.integer(-most, most);
@@ -35,7 +35,7 @@ struct Chooser::Row {
                           ///< those after it (-1), and only these count; 0: they do not oppose it
 };
 
-Chooser::Chooser(const Plan& plan, const KeyHead& head, const ScoreCode& score_code,
+Chooser::Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,
                  const Sides& sides)
     : plan_(&plan),
       head_(head),

@@ -2,7 +2,7 @@
 
 namespace assay::conformance::exact {
 
-Dropout::Dropout(const Plan& plan)
+Dropout::Dropout(const ExactPlan& plan)
     : plan_(&plan),
       random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{1}),
               static_cast<std::uint64_t>(Stream::exact_case)) {

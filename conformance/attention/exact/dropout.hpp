@@ -13,7 +13,7 @@ namespace assay::conformance::exact {
 /// keep_prob = 2^-drop_shift.
 class Dropout {
  public:
-  explicit Dropout(const Plan& plan);
+  explicit Dropout(const ExactPlan& plan);
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
   /// Fills drop_mask; bytes that hold no score keep what they have.
@@ -23,7 +23,7 @@ class Dropout {
   /// The bits of scores 64 index .. 64 index + 63.
   std::uint64_t word(std::uint64_t index) const;
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   Random random_;
   std::vector<std::int64_t> first_;  ///< score of every sequence
 };

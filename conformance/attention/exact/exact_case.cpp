@@ -41,7 +41,8 @@ struct Rows {
   std::vector<std::int64_t> query, key;
 };
 
-Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged, ExactPart part) {
+Built build(const ExactPlan& plan, const GroupBuilder& builder, const Rows& judged,
+            ExactPart part) {
   Thinning thinning;
   std::string reason;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -84,7 +85,8 @@ void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, s
 /// The tensors and exact gradients of a case, sequence by sequence.
 class Maker {
  public:
-  Maker(const AttentionCase& c, const Plan& plan, const KeyPattern& key_pattern, ExactPart part)
+  Maker(const AttentionCase& c, const ExactPlan& plan, const KeyPattern& key_pattern,
+        ExactPart part)
       : case_(c),
         plan_(plan),
         part_(part),
@@ -101,7 +103,7 @@ class Maker {
   void add(const KeyHead& head, const Rows& judged);
 
   const AttentionCase& case_;
-  const Plan& plan_;
+  const ExactPlan& plan_;
   ExactPart part_;
   Bias bias_;
   Dropout dropout_;
@@ -145,7 +147,7 @@ AttentionExactCase Maker::make() && {
 
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
                              const KeyPattern& key_pattern, ExactPart part) {
-  const Plan plan = plan_of(c, numerics);
+  const ExactPlan plan = plan_of(c, numerics);
   return Maker(c, plan, key_pattern, part).make();
 }
 

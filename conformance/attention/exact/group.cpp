@@ -19,7 +19,7 @@ std::int64_t halved(std::int64_t magnitude, int times) {
 /// How often `magnitude` can be halved before it is 1.
 int halvings(std::int64_t magnitude) { return bit_length(magnitude) - 1; }
 
-std::vector<Channel> value_channels(const Plan& plan, Draws draws) {
+std::vector<Channel> value_channels(const ExactPlan& plan, Draws draws) {
   const std::int64_t dim = plan.problem.head_dim_v;
   const std::vector<std::int32_t> order = permutation(dim, draws);
   std::vector<Channel> channels(at(dim));
@@ -42,7 +42,7 @@ std::int32_t nonzero(std::int64_t magnitude, Draws& draws) {
 
 /// dS * keep_prob * 4^k after staging; nothing where the staging has an exact tie and the plan
 /// forbids ties.
-std::optional<std::int64_t> staged(const Plan& plan, std::int64_t dscore, int log2_count) {
+std::optional<std::int64_t> staged(const ExactPlan& plan, std::int64_t dscore, int log2_count) {
   if (!plan.staged_rounding) return dscore;
   const spec::Numerics& n = plan.numerics;
   const int exponent = plan.drop_shift - 2 * log2_count;
@@ -56,7 +56,7 @@ std::optional<std::int64_t> staged(const Plan& plan, std::int64_t dscore, int lo
 
 }  // namespace
 
-GroupBuilder::GroupBuilder(const Plan& plan, const Sides& sides, const KeyHead& head)
+GroupBuilder::GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyHead& head)
     : plan_(&plan),
       head_(head),
       dropout_(&sides.dropout),

@@ -56,7 +56,7 @@ struct Group {
 /// not be exact.
 class GroupBuilder {
  public:
-  GroupBuilder(const Plan& plan, const Sides& sides, const KeyHead& head);
+  GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyHead& head);
 
   Group build(const Thinning& thinning) const;
 
@@ -73,7 +73,7 @@ class GroupBuilder {
   bool thinned_out(std::int64_t r, const Thinning& thinning) const;
   Magnitudes reduced(const Thinning& thinning) const;
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   KeyHead head_;
   const Dropout* dropout_;
   Random random_;

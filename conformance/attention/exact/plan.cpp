@@ -187,7 +187,7 @@ BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& s
 }
 
 /// Channels that raise scores: a position needs several, flags one.
-std::int64_t raises_of(const Plan& plan) {
+std::int64_t raises_of(const ExactPlan& plan) {
   const std::int64_t width = plan.width();
   if (plan.bias == BiasForm::none) return 0;
   if (plan.bias == BiasForm::flags) return width >= 4 ? 1 : 0;
@@ -196,7 +196,7 @@ std::int64_t raises_of(const Plan& plan) {
 
 /// Codes that tell all keys apart, as far as the channels leave room beside the constant one,
 /// `taken` ones and some data.
-std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
+std::int64_t code_bits_of(const ExactPlan& plan, std::int64_t taken) {
   const std::int64_t width = plan.width(),
                      wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
   const auto few = static_cast<std::int64_t>(width > 2 && plan.seed % 2 == 0 ? 1 : 0);
@@ -204,7 +204,7 @@ std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
   return std::max<std::int64_t>(std::min(wanted, width - 1 - data - taken), 0);
 }
 
-void lay_out_channels(Plan& plan) {
+void lay_out_channels(ExactPlan& plan) {
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   plan.raises = raises_of(plan);
@@ -220,15 +220,15 @@ void lay_out_channels(Plan& plan) {
 
 }  // namespace
 
-Plan plan_of(const AttentionCase& c, const spec::Numerics& n) {
+ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n) {
   require_exact_case(c, n);
   const bool staged_track = c.track == Track::exact_staged, staged = bits_of(n.stage) < 24;
-  Plan plan{.problem = c.problem,
-            .numerics = n,
-            .seed = c.seed,
-            .scale = scale_of(c.problem),
-            .magnitudes = magnitudes_of(c),
-            .shared_channels = shared_channels(c)};
+  ExactPlan plan{.problem = c.problem,
+                 .numerics = n,
+                 .seed = c.seed,
+                 .scale = scale_of(c.problem),
+                 .magnitudes = magnitudes_of(c),
+                 .shared_channels = shared_channels(c)};
   plan.bias = form_of(c, n, plan.scale);
   plan.drop_shift = drop_shift_of(c.problem);
   plan.rope_carries = c.problem.head_dim_rope > 0 && c.seed % 2 == 0;
@@ -252,7 +252,7 @@ Plan plan_of(const AttentionCase& c, const spec::Numerics& n) {
 
 int query_exponent(const Scale& scale) { return std::min(0, scale.shift - 3); }
 
-std::int64_t dy_budget(const Plan& plan, int k) {
+std::int64_t dy_budget(const ExactPlan& plan, int k) {
   // |dS| 4^k <= 2^(k+1) sum|dy| must fit the staged operand, the scale's factor included.
   const auto& n = plan.numerics;
   const std::int64_t budget =
@@ -264,7 +264,7 @@ std::int64_t dy_budget(const Plan& plan, int k) {
   return std::min(budget, std::int64_t{1} << (14 - plan.drop_shift));
 }
 
-bool has_fp16(const Plan& plan) {
+bool has_fp16(const ExactPlan& plan) {
   const auto& n = plan.numerics;
   return plan.problem.dtype == spec::DType::fp16 || n.stage == spec::DType::fp16 ||
          n.store_dp == spec::DType::fp16;

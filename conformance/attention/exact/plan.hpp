@@ -51,7 +51,7 @@ struct Thinning {
 };
 
 /// Everything about an exact case that its type, track and numerics decide.
-struct Plan {
+struct ExactPlan {
   Op::Problem problem;
   spec::Numerics numerics;
   std::uint64_t seed = 1;
@@ -79,7 +79,7 @@ struct Plan {
 };
 
 /// Errors: NoExactCase.
-Plan plan_of(const AttentionCase& c, const spec::Numerics& numerics);
+ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics);
 
 /// Query and its gradient are integers times 2^query_exponent.
 int query_exponent(const Scale& scale);
@@ -88,9 +88,9 @@ int query_exponent(const Scale& scale);
 std::int64_t centre_of(const Op::Problem& problem, std::int64_t b, std::int64_t i);
 
 /// Whether a value may be kept in fp16, whose range is short.
-bool has_fp16(const Plan& plan);
+bool has_fp16(const ExactPlan& plan);
 
 /// Largest sum of |dy| over the channels of a row in which value is not 0, for 2^k attended keys.
-std::int64_t dy_budget(const Plan& plan, int k);
+std::int64_t dy_budget(const ExactPlan& plan, int k);
 
 }  // namespace assay::conformance::exact

@@ -39,7 +39,7 @@ std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
 }
 
 /// Of four keys a user mask often leaves three, of two never a number that does not fit.
-std::int64_t first_room(const Plan& plan, std::int64_t keys) {
+std::int64_t first_room(const ExactPlan& plan, std::int64_t keys) {
   const Op::Problem& p = plan.problem;
   const bool user_mask =
       (p.sparse_mode < 2 || p.sparse_mode == 5) && p.atten_mask != spec::MaskShape::absent;
@@ -69,7 +69,7 @@ std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws) {
   return order;
 }
 
-ScoreCode::ScoreCode(const Plan& plan, const KeyHead& head, const Random& group)
+ScoreCode::ScoreCode(const ExactPlan& plan, const KeyHead& head, const Random& group)
     : plan_(&plan),
       keys_(head.keys),
       code_bits_(std::min<std::int64_t>(plan.code_bits,

@@ -62,7 +62,7 @@ struct Choice {
 /// same raise a row, those in which they hold the digits of their position oppose a slope.
 class ScoreCode {
  public:
-  ScoreCode(const Plan& plan, const KeyHead& head, const Random& group);
+  ScoreCode(const ExactPlan& plan, const KeyHead& head, const Random& group);
 
   /// Roles of the channels of query and key; left_only: query, right_only: key.
   std::span<const Channel> channels() const { return channels_; }
@@ -84,7 +84,7 @@ class ScoreCode {
   void deal_codes(Draws draws);
   void deal_levels(Draws draws);
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   std::int64_t keys_, code_bits_;
   std::vector<Channel> channels_;
   std::vector<std::int32_t> codes_;
@@ -105,7 +105,8 @@ std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws);
 /// first, among them the last and the first kept key of the row.
 class Chooser {
  public:
-  Chooser(const Plan& plan, const KeyHead& head, const ScoreCode& score_code, const Sides& sides);
+  Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,
+          const Sides& sides);
 
   Choice choose(std::int64_t n, std::int64_t i, Draws draws);
 
@@ -125,7 +126,7 @@ class Chooser {
   void raise(const Row& row, Choice& choice, Draws& draws) const;
   bool take_any_cell(const Row& row, Choice& choice) const;
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   KeyHead head_;
   const ScoreCode* score_code_;
   Sides sides_;

@@ -68,11 +68,11 @@ int score_length(std::span<const std::int32_t> query, const Columns& keys) {
   return bit_length((magnitude - 1) >> std::countr_zero(static_cast<std::uint64_t>(bits)));
 }
 
-int factor_bits(const Plan& plan) { return plan.scale.factor == 1 ? 0 : 2; }
+int factor_bits(const ExactPlan& plan) { return plan.scale.factor == 1 ? 0 : 2; }
 
 }  // namespace
 
-Sums::Sums(const Plan& plan, const Group& group)
+Sums::Sums(const ExactPlan& plan, const Group& group)
     : plan_(&plan), group_(&group), begin_(at(group.head.keys + 1)) {
   for (const Row& row : group.rows)
     if (!row.dscore.empty())

@@ -32,7 +32,7 @@ class Total;
 /// If all summands are multiples of g and sum |summand| <= 2^bits g, every partial sum is exact.
 class Sums {
  public:
-  Sums(const Plan& plan, const Group& group);
+  Sums(const ExactPlan& plan, const Group& group);
 
   /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and
   /// dv, judged or not.
@@ -58,7 +58,7 @@ class Sums {
   void sum_dk(std::int64_t j, std::span<Total> totals) const;
   void sum_dv(std::int64_t j, std::span<Total> totals) const;
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   const Group* group_;
   std::vector<std::size_t> begin_;  ///< of every key in pairs_
   std::vector<Pair> pairs_;         ///< live rows by key

@@ -33,7 +33,7 @@ Op::Inputs empty_inputs(const AttentionCase& c) {
 
 }  // namespace
 
-Writer::Writer(const AttentionCase& c, const Plan& plan, const Sides& sides)
+Writer::Writer(const AttentionCase& c, const ExactPlan& plan, const Sides& sides)
     : plan_(&plan),
       seed_(c.seed),
       dropout_(&sides.dropout),

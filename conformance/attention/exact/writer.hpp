@@ -12,7 +12,7 @@ namespace assay::conformance::exact {
 /// element type. Errors: NoExactCase for others.
 class Writer {
  public:
-  Writer(const AttentionCase& c, const Plan& plan, const Sides& sides);
+  Writer(const AttentionCase& c, const ExactPlan& plan, const Sides& sides);
 
   void write(const Group& group);
   /// The tensors; the mask is not among them.
@@ -36,7 +36,7 @@ class Writer {
   void write_output(const Place& place, const Row& row, const Matrix& value);
   std::int64_t statistics_element(const spec::Tensor& tensor, const Place& place) const;
 
-  const Plan* plan_;
+  const ExactPlan* plan_;
   std::uint64_t seed_;
   const Dropout* dropout_;
   double query_unit_, kept_factor_;

@@ -25,7 +25,7 @@ bool is_narrow(spec::DType type) { return type == spec::DType::fp16 || type == s
 using spec::at;
 
 /// What the numbers of a case are drawn from: integers up to an amplitude, times a power of two.
-struct Plan {
+struct Amplitudes {
   std::int64_t gradient, input, weight;  ///< amplitudes of output_grad, input and weight
   std::uint64_t one_in;  ///< so many elements of output_grad is one that may differ from zero
   int gradient_exponent, input_exponent, weight_exponent;
@@ -41,9 +41,9 @@ bool has_half(const spec::Numerics& numerics, spec::DType io) {
 /// Track exact: products have no more bits than any type that a kernel stages in. Track
 /// exact_staged: they have more, so
 /// that staging rounds.
-Plan first_plan(const Case<Op>& c, const spec::Numerics& numerics, const Exactness& exact) {
+Amplitudes first_plan(const Case<Op>& c, const spec::Numerics& numerics, const Exactness& exact) {
   const int io_bits = spec::format_of(c.problem.dtype).significand_bits;
-  Plan plan{};
+  Amplitudes plan{};
   if (c.track == Track::exact) {
     plan.gradient = 3;
     plan.input = plan.weight = ((std::int64_t{1} << exact.product) - 1) / plan.gradient;
@@ -97,7 +97,7 @@ void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in,
   }
 }
 
-Drawn draw(const Case<Op>& c, const Plan& plan) {
+Drawn draw(const Case<Op>& c, const Amplitudes& plan) {
   const auto drawn = [&](const spec::Extents& e, std::int64_t amplitude, Stream which) {
     return drawn_rows(e, amplitude, DrawnPlaces(c.seed, which));
   };
@@ -209,7 +209,7 @@ class Gradients {
 
 /// Smaller numbers or fewer of them. On track exact amplitudes shrink first, on exact_staged
 /// they are what matters.
-void reduce(Plan& plan, std::int64_t Plan::*amplitude, Track track) {
+void reduce(Amplitudes& plan, std::int64_t Amplitudes::*amplitude, Track track) {
   if (track == Track::exact && plan.*amplitude > 3)
     plan.*amplitude /= 2;
   else
@@ -228,7 +228,7 @@ spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::HeadIndex& 
   return tensor;
 }
 
-Op::Inputs tensors_of(const Case<Op>& c, const Plan& plan, const Drawn& drawn) {
+Op::Inputs tensors_of(const Case<Op>& c, const Amplitudes& plan, const Drawn& drawn) {
   const Op::Problem& p = c.problem;
   const auto t = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs).parameters;
   const auto packed = [](const spec::Parameter& parameter, const spec::Extents& extents) {
@@ -275,7 +275,7 @@ CompressExactCase Suite<spec::NsaCompressGrad>::exact(const Case<Op>& c,
   CompressExactCase exact_case;
   exact_case.input_rows = judged_of(input_extents(p), c.rows, c.seed);
   exact_case.weight_rows = judged_of(weight_extents(p), c.rows, c.seed + 1);
-  Plan plan = first_plan(c, numerics, exact);
+  Amplitudes plan = first_plan(c, numerics, exact);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const Drawn drawn = compress::draw(c, plan);
     const Gradients gradients(p, drawn, part);
@@ -291,8 +291,8 @@ CompressExactCase Suite<spec::NsaCompressGrad>::exact(const Case<Op>& c,
       exact_case.weight_grad = exact_values(weight, of_weight);
       return exact_case;
     }
-    if (input.largest > limit) reduce(plan, &Plan::weight, c.track);
-    if (weight.largest > limit) reduce(plan, &Plan::input, c.track);
+    if (input.largest > limit) reduce(plan, &Amplitudes::weight, c.track);
+    if (weight.largest > limit) reduce(plan, &Amplitudes::input, c.track);
   }
   throw NoExactCase("some sum needs more than " + std::to_string(exact.sum) + " bits");
 }

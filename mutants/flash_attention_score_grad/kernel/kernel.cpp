@@ -53,7 +53,8 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
   if (outputs.dk_rope) write(w, Gradient::dk_rope, *outputs.dk_rope);
 }
 
-Dense Kernel::read(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e) const {
+DenseRows Kernel::read(const spec::Tensor& tensor, spec::Layout layout,
+                       const spec::Extents& e) const {
   return dense_of(tensor, layout, e);
 }
 
@@ -69,7 +70,7 @@ Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
     const std::vector<float> values = flat(tensor);
     spec::Extents e = query_extents(p);
     e.dim = 1;
-    Dense dense = filled(e, 0);
+    DenseRows dense = filled(e, 0);
     std::size_t next = 0;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       dense.values[next++] = values[static_cast<std::size_t>(statistics_element(p, e, {b, n, s}))];
@@ -133,7 +134,7 @@ float Kernel::cast(const Work& w, float value) const {
 }
 
 void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {
-  const Dense& dense = w.gradient(which);
+  const DenseRows& dense = w.gradient(which);
   const spec::Extents& e = dense.extents;
   const spec::HeadIndex index(tensor, w.problem.input_layout, e);
   visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {

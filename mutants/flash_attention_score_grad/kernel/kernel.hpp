@@ -31,8 +31,8 @@ class Kernel : public PlannedKernel<Op, Plan> {
 
  protected:
   // What is read.
-  virtual Dense read(const spec::Tensor& tensor, spec::Layout layout,
-                     const spec::Extents& extents) const;
+  virtual DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
+                         const spec::Extents& extents) const;
   /// Where a statistic of the row lies among the elements in row-major order.
   virtual std::int64_t statistics_element(const Op::Problem& problem, const spec::Extents& extents,
                                           const spec::RowPosition& row) const;

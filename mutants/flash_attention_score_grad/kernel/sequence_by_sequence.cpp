@@ -150,19 +150,19 @@ Op::Inputs inputs_of(const Op::Problem& p, const Op::Inputs& all, const Cut& cut
 }
 
 /// The storage of a gradient, seen at one sequence and given back when the object dies.
-class Window {
+class SequenceView {
  public:
-  Window(spec::Tensor& whole, spec::Tensor& part, std::int64_t first, std::int64_t count)
+  SequenceView(spec::Tensor& whole, spec::Tensor& part, std::int64_t first, std::int64_t count)
       : whole_(&whole), part_(&part), offset_(whole.offset), shape_(whole.shape) {
     part = tokens_of(std::move(whole), first, count);
   }
-  ~Window() {
+  ~SequenceView() {
     *whole_ = std::move(*part_);
     whole_->offset = offset_;
     whole_->shape = shape_;
   }
-  Window(const Window&) = delete;
-  Window& operator=(const Window&) = delete;
+  SequenceView(const SequenceView&) = delete;
+  SequenceView& operator=(const SequenceView&) = delete;
 
  private:
   spec::Tensor *whole_, *part_;
@@ -182,10 +182,10 @@ void SequenceBySequence::run(const Op::Problem& p, const Op::Inputs& inputs, Op:
   const Work modes = {.problem = p};
   for (const Cut& cut : cuts_of(p)) {
     Op::Outputs one;
-    const Window dq(outputs.dq, one.dq, cut.first_query, cut.queries);
-    const Window dk(outputs.dk, one.dk, cut.first_key, cut.keys);
-    const Window dv(outputs.dv, one.dv, cut.first_key, cut.keys);
-    std::optional<Window> dq_rope, dk_rope;
+    const SequenceView dq(outputs.dq, one.dq, cut.first_query, cut.queries);
+    const SequenceView dk(outputs.dk, one.dk, cut.first_key, cut.keys);
+    const SequenceView dv(outputs.dv, one.dv, cut.first_key, cut.keys);
+    std::optional<SequenceView> dq_rope, dk_rope;
     if (outputs.dq_rope)
       dq_rope.emplace(*outputs.dq_rope, one.dq_rope.emplace(), cut.first_query, cut.queries);
     if (outputs.dk_rope)

@@ -136,7 +136,7 @@ std::span<const float> Kernel::collected(const Work& w, Gradient which, Query q,
 }
 
 void Kernel::add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const {
-  Dense& sums = w.gradient(which);
+  DenseRows& sums = w.gradient(which);
   const std::span<float> sum =
       is_of_queries(which) ? sums.row(q.b, q.n, q.i) : sums.row(key_position(w, q, j));
   add_scaled(w, which, sum, factor, collected(w, which, q, j));

@@ -7,12 +7,12 @@ namespace assay::mutants {
 namespace {
 
 /// Reads `extents` from the elements in row-major order of the view, as if the view had `layout`.
-Dense read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) {
+DenseRows read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   spec::Tensor positions = {.shape = shape_of(layout, extents)};
   positions.strides = spec::contiguous_strides(positions.shape);
   const spec::HeadIndex index(positions, layout, extents);
-  Dense dense = filled(extents, 0);
+  DenseRows dense = filled(extents, 0);
   std::size_t next = 0;
   for (std::int64_t b = 0; b < extents.batch; ++b)
     for (std::int64_t n = 0; n < extents.heads; ++n)
@@ -26,8 +26,8 @@ Dense read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Exten
 
 struct BsndReadAsBnsd : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout,
-             const spec::Extents& extents) const override {
+  DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
+                 const spec::Extents& extents) const override {
     if (layout != spec::Layout::bsnd) return Kernel::read(tensor, layout, extents);
     return read_as(tensor, spec::Layout::bnsd, extents);
   }
@@ -35,8 +35,8 @@ struct BsndReadAsBnsd : Kernel {
 
 struct SbhReadAsBsh : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout,
-             const spec::Extents& extents) const override {
+  DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
+                 const spec::Extents& extents) const override {
     if (layout != spec::Layout::sbh) return Kernel::read(tensor, layout, extents);
     return read_as(tensor, spec::Layout::bsh, extents);
   }
@@ -80,8 +80,8 @@ struct MaskStridesIgnored : Kernel {
 };
 
 /// Rows of `dense` taken at the distance of head_dim instead of head_dim_v.
-Dense with_row_distance(const Dense& dense, std::int64_t distance) {
-  Dense moved = dense;
+DenseRows with_row_distance(const DenseRows& dense, std::int64_t distance) {
+  DenseRows moved = dense;
   const std::size_t count = dense.values.size();
   const auto dim = static_cast<std::size_t>(dense.extents.dim);
   for (std::size_t k = 0; k < count; ++k)

@@ -47,7 +47,7 @@ void launch(const Phase2& phase) {
 
 }  // namespace
 
-void hand_out(const Phase1& phase, Plan plan, Operands operands) {
+void hand_out(const Phase1& phase, PlannedRun plan, Operands operands) {
   *phase.workspace_size = plan.workspace_size;
   *phase.executor = Process::get().executors.add(
       std::make_shared<Executor>(phase.phase_2, std::move(plan), std::move(operands)));

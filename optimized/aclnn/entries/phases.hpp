@@ -15,7 +15,7 @@ struct Phase1 {
 };
 
 /// Hands out an executor of `plan`.
-void hand_out(const Phase1& phase, Plan plan, Operands operands);
+void hand_out(const Phase1& phase, PlannedRun plan, Operands operands);
 
 /// All of a phase 1: decide(device, operands) collects the operands, checks the call, and gives the
 /// plan.
@@ -24,7 +24,7 @@ aclnnStatus phase_1(const Phase1& phase, const Decide& decide) noexcept {
   return answer(Family::operators, phase.function, [&] {
     Operands operands;
     try {
-      Plan plan = decide(Process::get().device(), operands);
+      PlannedRun plan = decide(Process::get().device(), operands);
       hand_out(phase, std::move(plan), std::move(operands));
     } catch (const spec::Rejected& rejected) {
       throw spec::Rejected(rejected.status(), rejected.what() + operands.notes());

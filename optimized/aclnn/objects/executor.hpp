@@ -10,18 +10,18 @@
 namespace assay::aclnn {
 
 /// What phase 1 of an operator decides.
-struct Plan {
+struct PlannedRun {
   std::uint64_t workspace_size = 0;                  ///< in bytes
   std::function<void(const Bindings& tensors)> run;  ///< null: there is nothing to do
 };
 
 /// What lies between the phases of one call.
 struct Executor {
-  Executor(std::string_view phase_2, Plan decided, Operands given)
+  Executor(std::string_view phase_2, PlannedRun decided, Operands given)
       : entry_point(phase_2), plan(std::move(decided)), operands(std::move(given)) {}
 
   std::string_view entry_point;  ///< name of phase 2
-  Plan plan;
+  PlannedRun plan;
   Operands operands;
   std::atomic<bool> repeatable = false;
 };

@@ -44,8 +44,8 @@ std::optional<std::string> text(const char* given) {
   return given == nullptr ? std::nullopt : std::optional<std::string>(given);
 }
 
-Lengths lengths_of(const std::vector<std::int64_t>& sums) {
-  Lengths lengths = {.all = {}, .longest = 0};
+SequenceLengths lengths_of(const std::vector<std::int64_t>& sums) {
+  SequenceLengths lengths = {.all = {}, .longest = 0};
   std::int64_t start = 0;
   for (const std::int64_t end : sums) {
     lengths.all.push_back(end - start);

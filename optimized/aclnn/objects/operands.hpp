@@ -20,12 +20,12 @@ inline bool is_given(const spec::Parameter& parameter) {
 /// What a string argument says; nothing for null.
 std::optional<std::string> text(const char* given);
 
-/// Lengths of the sequences that inclusive sums cut off, and the longest.
-struct Lengths {
+/// SequenceLengths of the sequences that inclusive sums cut off, and the longest.
+struct SequenceLengths {
   std::vector<std::int64_t> all;
   std::int64_t longest;
 };
-Lengths lengths_of(const std::vector<std::int64_t>& sums);
+SequenceLengths lengths_of(const std::vector<std::int64_t>& sums);
 
 /// The tensors of one phase 2: where their bytes are, kept alive until it is done.
 class Bindings {

@@ -21,12 +21,12 @@ const Store half(11, -14, Direction::nearest_even);
 struct Named {
   std::string name;
   Head head;
-  Sweep shape;
+  BlockShape shape;
 };
 void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
 
 Named named(
-    std::string name, const Draw& draw, const Sweep& shape,
+    std::string name, const Draw& draw, const BlockShape& shape,
     const std::function<void(Head&)>& change = [](Head&) {}) {
   Named made = {std::move(name), random_head(draw), shape};
   made.head.call.stage = made.head.call.stage_prob = bfloat16;
@@ -39,7 +39,7 @@ void scale_numbers(std::vector<double>& numbers, double by) {
 }
 
 std::vector<Named> heads() {
-  const Sweep small = {.rows = 16, .keys = 32};
+  const BlockShape small = {.rows = 16, .keys = 32};
   return {
       named("one_block", {.queries = 12, .keys = 30, .dim = 8, .dim_v = 8}, {}),
       named("default_blocks", {.queries = 200, .keys = 203, .dim = 9, .dim_v = 5, .seed = 2}, {}),
@@ -151,7 +151,7 @@ TEST_P(Blocks, BitsAreTheSameForAnyNumberOfThreads) {
   const auto one = block_bounds(head, pairs, {}, shape);
   const auto enclosed = block_enclosures(head, pairs, shape);
   for (const std::int64_t threads : {2, 3}) {
-    Sweep shared = shape;
+    BlockShape shared = shape;
     shared.threads = threads;
     for_each_element(one, block_bounds(head, pairs, {}, shared),
                      [](const Bound& a, const Bound& b) {
@@ -171,12 +171,12 @@ TEST_P(Blocks, BitsAreTheSameForAnyNumberOfThreads) {
 TEST_P(Blocks, BitsAreTheSameForAllInstructions) {
   const auto& [name, head, shape] = GetParam();
   const PairsOfHead pairs(head);
-  Sweep portable = shape;
+  BlockShape portable = shape;
   portable.instructions = Instructions::portable;
   const auto bound = block_bounds(head, pairs, {}, portable);
   const auto enclosed = block_enclosures(head, pairs, portable);
   for (const Instructions instructions : available_instructions()) {
-    Sweep other = shape;
+    BlockShape other = shape;
     other.instructions = instructions;
     for_each_element(bound, block_bounds(head, pairs, {}, other),
                      [](const Bound& a, const Bound& b) {
@@ -192,7 +192,7 @@ TEST_P(Blocks, BitsAreTheSameForAllInstructions) {
   }
 }
 
-TEST(Sweep, ARadiusThatIsAThousandTimesTooSmallIsCaught) {
+TEST(BlockSweep, ARadiusThatIsAThousandTimesTooSmallIsCaught) {
   const Head head = random_head({.queries = 40, .keys = 70, .dim = 33, .seed = 21});
   const auto enclosed = block_enclosures(head, PairsOfHead(head), {});
   std::int64_t missed = 0;
@@ -203,7 +203,7 @@ TEST(Sweep, ARadiusThatIsAThousandTimesTooSmallIsCaught) {
   EXPECT_GT(missed, 100);
 }
 
-TEST(Sweep, CausalWindowsGiveWhatTheirMaskGives) {
+TEST(BlockSweep, CausalWindowsGiveWhatTheirMaskGives) {
   Head head = random_head({.queries = 40, .keys = 70, .seed = 22});
   std::vector<Range> windows;
   for (std::int64_t i = 0; i < head.queries; ++i) {
@@ -211,7 +211,7 @@ TEST(Sweep, CausalWindowsGiveWhatTheirMaskGives) {
     for (std::int64_t j = 0; j < head.keys; ++j)
       head.times[static_cast<std::size_t>(i * head.keys + j)] = j >= i / 2 && j < 2 * i ? 1 : 0;
   }
-  const Sweep shape = {.rows = 16, .keys = 32};
+  const BlockShape shape = {.rows = 16, .keys = 32};
   for_each_element(block_bounds(head, PairsOfHead(head), {}, shape),
                    block_bounds(head, Windows(windows), {}, shape),
                    [](const Bound& a, const Bound& b) {
@@ -220,7 +220,7 @@ TEST(Sweep, CausalWindowsGiveWhatTheirMaskGives) {
                    });
 }
 
-TEST(Sweep, ARowThatAttendsToNothingHasNoError) {
+TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {
   Head head = random_head({.queries = 5, .keys = 40, .seed = 23});
   for (std::size_t k = 0; k < 40; ++k) head.times[k] = 0;
   const auto block = block_bounds(head, PairsOfHead(head), {}, {});
@@ -230,14 +230,14 @@ TEST(Sweep, ARowThatAttendsToNothingHasNoError) {
   }
 }
 
-TEST(Sweep, WhatOverflowsFloatIsUnknownNotSmall) {
+TEST(BlockSweep, WhatOverflowsFloatIsUnknownNotSmall) {
   Head head = random_head({.queries = 5, .keys = 40, .seed = 24});
   for (double& z : head.sum) z = 0x1p-140;  // no softmax: P is beyond all that the scales allow for
   const auto block = block_bounds(head, PairsOfHead(head), {}, {});
   for (const Bound& bound : block.dv) EXPECT_EQ(bound.proven, HUGE_VAL);
 }
 
-TEST(Sweep, AnIndexSetThatThrowsEndsIt) {
+TEST(BlockSweep, AnIndexSetThatThrowsEndsIt) {
   class Broken : public IndexSet {
    public:
     Range reach(std::int64_t) const override { return {0, 40}; }

@@ -212,7 +212,7 @@ TEST(Roofline, IsWhatCubeAndMemoriesAllowAtItsIntensities) {
 }
 
 TEST(Floor, IsTheFewestBytesAndTheTimeTheyTakeWhileL2NeverIdles) {
-  Plan few{"few", Woven{}, {}}, many{"many", Woven{}, {}};
+  ModelledSchedule few{"few", Woven{}, {}}, many{"many", Woven{}, {}};
   few.modelled.l2_bytes = 10, few.modelled.l2_share = 0.5, few.modelled.seconds = 8;
   few.modelled.beside = 1;
   many.modelled.l2_bytes = 14, many.modelled.l2_share = 1, many.modelled.seconds = 7;
@@ -244,7 +244,7 @@ TEST(Planner, IsNeverSlowerThanTheVendorsFamilies) {
         const Attention attention = square(seq, causal, head_dim);
         const auto all = plans(attention, spec);
         ASSERT_FALSE(all.empty()) << seq << " " << head_dim;
-        for (const Plan& vendor : vendor_plans(attention, spec))
+        for (const ModelledSchedule& vendor : vendor_plans(attention, spec))
           EXPECT_LE(all.front().modelled.seconds, vendor.modelled.seconds) << seq << head_dim;
       }
 }
@@ -297,7 +297,8 @@ std::int64_t occupied(const std::vector<assay::optimized::Buffer>& all, const st
   return last;
 }
 
-std::vector<assay::optimized::Buffer> buffers_of_plan(const Attention& a, const Plan& plan,
+std::vector<assay::optimized::Buffer> buffers_of_plan(const Attention& a,
+                                                      const ModelledSchedule& plan,
                                                       const device::Spec& spec) {
   return std::visit([&](const auto& of) { return buffers_of(a, of, spec); }, plan.schedule);
 }
@@ -305,7 +306,7 @@ std::vector<assay::optimized::Buffer> buffers_of_plan(const Attention& a, const 
 TEST(Planner, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
   for (const Attention& a : modes()) {
     const device::Spec usual = device::a2();
-    const Plan best = plans(a, usual).front();
+    const ModelledSchedule best = plans(a, usual).front();
     const auto buffers = buffers_of_plan(a, best, usual);
     for (const auto& [name, member] : {std::pair{"L1", &device::Memories::l1},
                                        {"L0C", &device::Memories::l0c},
@@ -318,7 +319,7 @@ TEST(Planner, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
       EXPECT_NO_THROW(buffers_of_plan(a, best, tight)) << name;
       (tight.memories.*member).value -= 1;
       EXPECT_THROW(buffers_of_plan(a, best, tight), device::DeviceFault) << name;
-      for (const Plan& plan : plans(a, tight)) {
+      for (const ModelledSchedule& plan : plans(a, tight)) {
         EXPECT_NE(plan.to_text(), best.to_text()) << name;
         EXPECT_LT(occupied(buffers_of_plan(a, plan, tight), name), enough) << name;
       }
@@ -328,7 +329,7 @@ TEST(Planner, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
 
 TEST(Planner, IsNeverSlowerThanTheVendorsFamiliesInAnyMode) {
   for (const Attention& a : modes())
-    for (const Plan& vendor : vendor_plans(a, device::a2()))
+    for (const ModelledSchedule& vendor : vendor_plans(a, device::a2()))
       EXPECT_LE(plans(a, device::a2()).front().modelled.seconds, vendor.modelled.seconds);
 }
 

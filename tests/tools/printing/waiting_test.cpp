@@ -10,7 +10,7 @@ namespace assay::tests {
 namespace {
 
 /// What is printed on standard error while `work` goes on for so long.
-std::string heard(const cli::Work& work, std::chrono::milliseconds time, bool terminal = false,
+std::string heard(const cli::Task& work, std::chrono::milliseconds time, bool terminal = false,
                   std::int64_t done = 0) {
   const cli::Registry registry;
   std::ostringstream out, err;

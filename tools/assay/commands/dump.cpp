@@ -122,7 +122,7 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
   std::optional<Waiting> waiting;
   if (!options.implementation.in_process)
     waiting.emplace(context,
-                    Work{.what = "dump",
+                    Task{.what = "dump",
                          .expected_seconds = conformance::Suite<Op>::expected_cost(c),
                          .is_foreign = !runs_here<Op>(context.registry, options.implementation)});
   const spec::Numerics numerics = implementation->numerics(c.problem);

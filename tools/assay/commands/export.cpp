@@ -105,7 +105,7 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
 class Progress {
  public:
   Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {
-    first_.emplace(context, Work{.what = "export", .cases = cases});
+    first_.emplace(context, Task{.what = "export", .cases = cases});
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -245,15 +245,15 @@ void require_usable(const SweepOptions& options) {
 }
 
 /// What is run, what the store knows the sweep by, and of which whole sweep it is a part.
-struct Plan {
+struct SweepPlan {
   Order order;
   std::string text;
   std::optional<conformance::Shard> shard;
 };
 
 /// Errors: UsageError.
-Plan plan_of(const Parts& parts, const SweepOptions& options) {
-  Plan plan{.order = order_of(parts), .text = {}, .shard = {}};
+SweepPlan plan_of(const Parts& parts, const SweepOptions& options) {
+  SweepPlan plan{.order = order_of(parts), .text = {}, .shard = {}};
   if (options.shard.empty() && options.files.store.empty()) return plan;
   plan.text = plan_text(parts, options.implementation);
   if (options.shard.empty()) return plan;

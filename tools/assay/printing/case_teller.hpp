@@ -28,7 +28,7 @@ class SlowCaseTeller final : public conformance::SweepListener {
  public:
   void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }
   void begin(const Context& context, std::string what) {
-    waiting_.emplace(context, Work{.what = std::move(what)});
+    waiting_.emplace(context, Task{.what = std::move(what)});
   }
   void end() { waiting_.reset(); }
 

@@ -24,7 +24,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-Waiting::Waiting(const Context& context, Work work) : context_(context), work_(std::move(work)) {
+Waiting::Waiting(const Context& context, Task work) : context_(context), work_(std::move(work)) {
   try {
     thread_ = std::jthread([this] { tell(); });
   } catch (const std::system_error&) {  // there is no room for a thread: the work needs none

@@ -12,7 +12,7 @@
 namespace assay::cli {
 
 /// What a command is busy with, for somebody who waits.
-struct Work {
+struct Task {
   std::string what;             ///< "run", "check"
   double expected_seconds = 0;  ///< rough; 0: nobody knows
   std::int64_t cases = 0;       ///< how many there are to do; 0: one
@@ -24,7 +24,7 @@ struct Work {
 /// than a second to do, first after 10. Nothing else may be written to `context.err` meanwhile.
 class Waiting {
  public:
-  Waiting(const Context& context, Work work);
+  Waiting(const Context& context, Task work);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -41,7 +41,7 @@ class Waiting {
   std::string text(std::chrono::duration<double> passed) const;
 
   const Context& context_;
-  const Work work_;
+  const Task work_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -11,7 +11,7 @@ void draw_lengths(spec::FlashAttentionScoreGrad::Problem& problem, const Categor
                   double budget, Draws& draws);
 
 /// pre_tokens and next_tokens, within what the documents allow for the lengths.
-void draw_window(spec::FlashAttentionScoreGrad::Problem& problem, Window window, Draws& draws);
+void draw_window(spec::FlashAttentionScoreGrad::Problem& problem, WindowKind window, Draws& draws);
 
 /// The fields of a case that has the chosen values, within about `budget` multiply-adds; its scale
 /// and seed are still those of any. It may break requirements.

@@ -24,14 +24,14 @@ bool has_slopes(const K& k) { return k.pse == Pse::type_2 || k.pse == Pse::type_
 bool is_compressed(PseShape shape) { return shape == PseShape::bnhs || shape == PseShape::one_nhs; }
 bool is_exact(const K& k) { return k.track != Track::bound; }
 
-bool is_short(Lengths lengths) {
-  return lengths == Lengths::one_query || lengths == Lengths::one_key;
+bool is_short(LengthsKind lengths) {
+  return lengths == LengthsKind::one_query || lengths == LengthsKind::one_key;
 }
-bool is_negative(Window window) {
-  return window == Window::negative_next || window == Window::negative_pre;
+bool is_negative(WindowKind window) {
+  return window == WindowKind::negative_next || window == WindowKind::negative_pre;
 }
-bool has_empty(Lengths lengths) {
-  return any_of(lengths, {Lengths::empty_q, Lengths::empty_kv, Lengths::empty_both});
+bool has_empty(LengthsKind lengths) {
+  return any_of(lengths, {LengthsKind::empty_q, LengthsKind::empty_kv, LengthsKind::empty_both});
 }
 bool is_thin(std::string_view pattern) {
   return pattern != "open" && pattern != "random" && pattern != "padding";
@@ -39,10 +39,10 @@ bool is_thin(std::string_view pattern) {
 
 /// Whether the window is read where it is `ignored`, or not where it is another.
 bool mistakes_window(const K& k) {
-  if (k.window == Window::unbounded) return false;
+  if (k.window == WindowKind::unbounded) return false;
   const bool reads = is_masked(k) && has_windows(k.sparse_mode);
-  return reads == (k.window == Window::ignored) ||
-         (k.window == Window::ignored && has_windows(k.sparse_mode));
+  return reads == (k.window == WindowKind::ignored) ||
+         (k.window == WindowKind::ignored && has_windows(k.sparse_mode));
 }
 
 bool mistakes_prefix(const K& k) {
@@ -81,8 +81,9 @@ std::vector<Exclusion> senseless_of_positions() {
               }),
       of.rule({why, "Padded, every sequence has the length of the axis."}, {"layout", "lengths"},
               [](const K& k) {
-                return !is_packed(k) && any_of(k.lengths, {Lengths::paired, Lengths::unequal,
-                                                           Lengths::single, Lengths::many});
+                return !is_packed(k) &&
+                       any_of(k.lengths, {LengthsKind::paired, LengthsKind::unequal,
+                                          LengthsKind::single, LengthsKind::many});
               }),
       of.rule({why, "No pattern is read of a mask that is compressed, or made of a prefix."},
               {"sparse_mode", "mask", "pattern"},
@@ -96,20 +97,21 @@ std::vector<Exclusion> senseless_of_positions() {
               [](const K& k) {
                 if (k.sparse_mode < 7 || !is_masked(k)) return false;
                 return is_negative(k.window) ||
-                       (k.sparse_mode == 7 && k.window == Window::unbounded);
+                       (k.sparse_mode == 7 && k.window == WindowKind::unbounded);
               }),
       of.rule({why, "Mode 7 is a causal mask in pieces: none has fewer keys than queries."},
               {"sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return k.sparse_mode == 7 && is_masked(k) &&
-                       any_of(k.lengths, {Lengths::longer_q, Lengths::one_key, Lengths::empty_kv});
+                       any_of(k.lengths,
+                              {LengthsKind::longer_q, LengthsKind::one_key, LengthsKind::empty_kv});
               }),
       of.rule({why, "A prefix is `ignored` where nothing reads it, and there alone."},
               {"sparse_mode", "mask", "prefix"}, mistakes_prefix),
       of.rule({why, "A mask without an axis of sequences holds the prefix of one alone."},
               {"layout", "sparse_mode", "mask", "lengths"},
               [](const K& k) {
-                return is_packed(k) && k.sparse_mode == 5 && k.lengths != Lengths::single &&
+                return is_packed(k) && k.sparse_mode == 5 && k.lengths != LengthsKind::single &&
                        any_of(k.mask, {MaskShape::ss, MaskShape::one_one_ss});
               }),
       of.rule(
@@ -119,8 +121,8 @@ std::vector<Exclusion> senseless_of_positions() {
       of.rule({why, "1024 rows are the last ones of a square bias."}, {"lengths", "pse_shape"},
               [](const K& k) {
                 return is_compressed(k.pse_shape) &&
-                       !any_of(k.lengths,
-                               {Lengths::equal, Lengths::paired, Lengths::single, Lengths::many});
+                       !any_of(k.lengths, {LengthsKind::equal, LengthsKind::paired,
+                                           LengthsKind::single, LengthsKind::many});
               }),
       of.rule({why, "What a bias of 1024 rows is beyond them is said of causal masks alone."},
               {"sparse_mode", "pse_shape"},
@@ -162,13 +164,14 @@ std::vector<Exclusion> fruitless() {
           [](const K& k) { return k.sparse_mode >= 7 && !is_masked(k) && k.pse != Pse::absent; }),
       of.rule({why, "A negative window may leave short sequences no pair."}, {"lengths", "window"},
               [](const K& k) {
-                return (is_short(k.lengths) || k.lengths == Lengths::many) && is_negative(k.window);
+                return (is_short(k.lengths) || k.lengths == LengthsKind::many) &&
+                       is_negative(k.window);
               }),
       of.rule({why, "A negative window may leave one of several sequences no pair."},
               {"layout", "lengths", "window"},
               [](const K& k) {
                 return is_packed(k) && is_negative(k.window) &&
-                       (k.lengths == Lengths::paired || k.lengths == Lengths::unequal ||
+                       (k.lengths == LengthsKind::paired || k.lengths == LengthsKind::unequal ||
                         has_empty(k.lengths));
               }),
       of.rule({why, "So thin a mask may leave short sequences no pair."}, {"pattern", "lengths"},
@@ -177,24 +180,28 @@ std::vector<Exclusion> fruitless() {
               {"pattern", "window"},
               [](const K& k) {
                 if (!is_thin(k.pattern)) return false;
-                const bool confined = k.window != Window::unbounded && k.window != Window::ignored;
+                const bool confined =
+                    k.window != WindowKind::unbounded && k.window != WindowKind::ignored;
                 return is_negative(k.window) || (confined && k.pattern != "checker");
               }),
-      of.rule(
-          {why, "The one row of a sparse dy may be zero."}, {"lengths", "profile"},
-          [](const K& k) { return k.lengths == Lengths::one_query && k.profile == "sparse_dy"; }),
+      of.rule({why, "The one row of a sparse dy may be zero."}, {"lengths", "profile"},
+              [](const K& k) {
+                return k.lengths == LengthsKind::one_query && k.profile == "sparse_dy";
+              }),
       of.rule({why, "Of so few pairs all may be dropped."}, {"lengths", "keep"},
               [](const K& k) { return is_short(k.lengths) && k.keep == Keep::tiny; }),
-      of.rule({why, "With one key the last bit of a row is the only one."}, {"lengths", "drop"},
-              [](const K& k) { return k.lengths == Lengths::one_key && k.drop == "last_bits"; }),
-      of.rule({why, "Of so few rows all may be dropped."}, {"lengths", "drop"},
-              [](const K& k) { return k.lengths == Lengths::one_query && k.drop == "whole_rows"; }),
+      of.rule(
+          {why, "With one key the last bit of a row is the only one."}, {"lengths", "drop"},
+          [](const K& k) { return k.lengths == LengthsKind::one_key && k.drop == "last_bits"; }),
+      of.rule(
+          {why, "Of so few rows all may be dropped."}, {"lengths", "drop"},
+          [](const K& k) { return k.lengths == LengthsKind::one_query && k.drop == "whole_rows"; }),
       of.rule({why, "Of whole rows a small keep_prob may leave none."}, {"keep", "drop"},
               [](const K& k) { return k.keep == Keep::tiny && k.drop == "whole_rows"; }),
       of.rule({why, "The forward of packed sequences has no such window, hence no statistics."},
               {"layout", "sparse_mode", "window"},
               [](const K& k) {
-                return is_packed(k) && k.sparse_mode == 0 && k.window == Window::negative_next;
+                return is_packed(k) && k.sparse_mode == 0 && k.window == WindowKind::negative_next;
               }),
   };
 }
@@ -210,7 +217,7 @@ std::vector<Exclusion> costly() {
               [](const K& k) {
                 return any_of(k.mask,
                               {MaskShape::compressed_b_one_ss, MaskShape::compressed_bnss}) &&
-                       (k.lengths == Lengths::many || has_empty(k.lengths));
+                       (k.lengths == LengthsKind::many || has_empty(k.lengths));
               }),
   };
 }

@@ -38,16 +38,18 @@ HeadDim head_dim_of(const Op::Problem& p) {
   return p.head_dim % 8 == 0 ? HeadDim::eights : HeadDim::odd;
 }
 
-Lengths uniform_lengths_of(std::int64_t seq_q, std::int64_t seq_kv) {
+LengthsKind uniform_lengths_of(std::int64_t seq_q, std::int64_t seq_kv) {
   if (seq_q == 0 || seq_kv == 0)
-    return seq_q != 0 ? Lengths::empty_kv : seq_kv != 0 ? Lengths::empty_q : Lengths::empty_both;
-  if (seq_q == seq_kv) return Lengths::equal;
-  if (seq_q == 1) return Lengths::one_query;
-  if (seq_kv == 1) return Lengths::one_key;
-  return seq_q < seq_kv ? Lengths::shorter_q : Lengths::longer_q;
+    return seq_q != 0    ? LengthsKind::empty_kv
+           : seq_kv != 0 ? LengthsKind::empty_q
+                         : LengthsKind::empty_both;
+  if (seq_q == seq_kv) return LengthsKind::equal;
+  if (seq_q == 1) return LengthsKind::one_query;
+  if (seq_kv == 1) return LengthsKind::one_key;
+  return seq_q < seq_kv ? LengthsKind::shorter_q : LengthsKind::longer_q;
 }
 
-Lengths packed_lengths_of(const Op::Problem& p) {
+LengthsKind packed_lengths_of(const Op::Problem& p) {
   bool empty_q = false, empty_kv = false, alike = true, paired = true;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     empty_q |= p.length_q(b) == 0;
@@ -55,15 +57,15 @@ Lengths packed_lengths_of(const Op::Problem& p) {
     alike &= p.length_q(b) == p.length_q(0) && p.length_kv(b) == p.length_kv(0);
     paired &= p.length_q(b) == p.length_kv(b);
   }
-  if (empty_q && empty_kv) return Lengths::empty_both;
-  if (empty_q || empty_kv) return empty_q ? Lengths::empty_q : Lengths::empty_kv;
-  if (p.batch >= many_sequences) return Lengths::many;
-  if (p.batch == 1) return Lengths::single;
+  if (empty_q && empty_kv) return LengthsKind::empty_both;
+  if (empty_q || empty_kv) return empty_q ? LengthsKind::empty_q : LengthsKind::empty_kv;
+  if (p.batch >= many_sequences) return LengthsKind::many;
+  if (p.batch == 1) return LengthsKind::single;
   if (alike) return uniform_lengths_of(p.length_q(0), p.length_kv(0));
-  return paired ? Lengths::paired : Lengths::unequal;
+  return paired ? LengthsKind::paired : LengthsKind::unequal;
 }
 
-Lengths lengths_of(const Op::Problem& p) {
+LengthsKind lengths_of(const Op::Problem& p) {
   return is_packed(p.input_layout) ? packed_lengths_of(p) : uniform_lengths_of(p.seq_q, p.seq_kv);
 }
 
@@ -95,10 +97,11 @@ const Factors<Op, Categories>& factors() {
       F::axis("head_dim", &K::head_dim,
               in_order<HeadDim>({"small", "odd", "eights", "tiles", "wide", "widest"}),
               [](const FlashCase& c) { return head_dim_of(c.problem); }),
-      F::axis("lengths", &K::lengths,
-              in_order<Lengths>({"equal", "shorter_q", "longer_q", "one_query", "one_key", "paired",
+      F::axis(
+          "lengths", &K::lengths,
+          in_order<LengthsKind>({"equal", "shorter_q", "longer_q", "one_query", "one_key", "paired",
                                  "unequal", "empty_q", "empty_kv", "empty_both", "single", "many"}),
-              [](const FlashCase& c) { return lengths_of(c.problem); }),
+          [](const FlashCase& c) { return lengths_of(c.problem); }),
       F::axis("inputs", &K::inputs, drawn_stridings(),
               [](const FlashCase& c) { return drawn_striding_of(c.inputs); }),
       F::axis("outputs", &K::outputs, drawn_stridings(),
@@ -109,7 +112,7 @@ const Factors<Op, Categories>& factors() {
                words({"random", "open", "causal", "causal_right", "band", "dead_rows", "checker",
                       "sparse", "documents", "padding"})),
       F::drawn("window", &K::window,
-               in_order<Window>(
+               in_order<WindowKind>(
                    {"unbounded", "causal", "band", "negative_next", "negative_pre", "ignored"})),
       F::drawn("prefix", &K::prefix,
                in_order<Prefix>({"absent", "least", "all", "between", "ignored"})),

@@ -23,7 +23,7 @@ enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
 /// equal to one_key: all sequences alike, Sq compared with Skv. paired to many, TND: of differing
 /// lengths, Sq = Skv in each; not so; some without queries, without keys, of both kinds; one
 /// sequence; 16 and more.
-enum class Lengths : std::uint8_t {
+enum class LengthsKind : std::uint8_t {
   equal,
   shorter_q,
   longer_q,
@@ -38,7 +38,14 @@ enum class Lengths : std::uint8_t {
   many
 };
 /// pre_tokens and next_tokens. ignored: small numbers where the mode does not read them.
-enum class Window : std::uint8_t { unbounded, causal, band, negative_next, negative_pre, ignored };
+enum class WindowKind : std::uint8_t {
+  unbounded,
+  causal,
+  band,
+  negative_next,
+  negative_pre,
+  ignored
+};
 /// Entries: none; the least that is documented; all keys; any between; given where nothing reads
 ///          it.
 enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
@@ -62,11 +69,11 @@ struct Categories {
   Dropout dropout;
   Group group;
   HeadDim head_dim;
-  Lengths lengths;
+  LengthsKind lengths;
   spec::Striding inputs, outputs;
   spec::DType mask_dtype;
   std::string_view pattern;
-  Window window;
+  WindowKind window;
   Prefix prefix;
   Keep keep;
   std::string_view drop;

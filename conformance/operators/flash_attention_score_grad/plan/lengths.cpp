@@ -35,26 +35,26 @@ std::int64_t key_length(std::int64_t seq_q, Shape shape, std::int64_t limit, Dra
   return draws.length(limit);
 }
 
-void draw_uniform(Op::Problem& p, Lengths lengths, std::int64_t limit, Draws& draws) {
+void draw_uniform(Op::Problem& p, LengthsKind lengths, std::int64_t limit, Draws& draws) {
   constexpr std::int64_t longest_alone = 700;
   const std::int64_t alone = std::min(limit * limit, longest_alone);
   const std::int64_t some = draws.length(limit);
   p.seq_q = p.seq_kv = some;
-  if (lengths == Lengths::shorter_q) p.seq_kv = some + draws.integer(1, limit);
-  if (lengths == Lengths::longer_q) p.seq_q = some + draws.integer(1, limit);
-  if (lengths == Lengths::one_query) p.seq_q = 1, p.seq_kv = draws.length(alone);
-  if (lengths == Lengths::one_key) p.seq_q = draws.length(alone), p.seq_kv = 1;
-  if (lengths == Lengths::empty_q || lengths == Lengths::empty_both) p.seq_q = 0;
-  if (lengths == Lengths::empty_kv || lengths == Lengths::empty_both) p.seq_kv = 0;
+  if (lengths == LengthsKind::shorter_q) p.seq_kv = some + draws.integer(1, limit);
+  if (lengths == LengthsKind::longer_q) p.seq_q = some + draws.integer(1, limit);
+  if (lengths == LengthsKind::one_query) p.seq_q = 1, p.seq_kv = draws.length(alone);
+  if (lengths == LengthsKind::one_key) p.seq_q = draws.length(alone), p.seq_kv = 1;
+  if (lengths == LengthsKind::empty_q || lengths == LengthsKind::empty_both) p.seq_q = 0;
+  if (lengths == LengthsKind::empty_kv || lengths == LengthsKind::empty_both) p.seq_kv = 0;
 }
 
 /// Clears sequences of a class that has empty ones; the first, the last or one between.
-void clear_some(Op::Problem& p, Lengths lengths, Shape shape, Draws& draws) {
+void clear_some(Op::Problem& p, LengthsKind lengths, Shape shape, Draws& draws) {
   const auto at = static_cast<std::size_t>(draws.integer(0, p.batch - 1));
   const auto other = (at + 1) % static_cast<std::size_t>(p.batch);
-  if (lengths == Lengths::empty_q) p.lengths_q[at] = 0;
-  if (lengths == Lengths::empty_kv) p.lengths_kv[at] = 0;
-  if (lengths != Lengths::empty_both) return;
+  if (lengths == LengthsKind::empty_q) p.lengths_q[at] = 0;
+  if (lengths == LengthsKind::empty_kv) p.lengths_kv[at] = 0;
+  if (lengths != LengthsKind::empty_both) return;
   p.lengths_kv[at] = 0;
   // Where no sequence may have fewer keys than queries, one without keys has no queries either.
   if (shape == Shape::no_longer_q || draws.integer(0, 1) == 0) p.lengths_q[at] = 0;
@@ -62,14 +62,14 @@ void clear_some(Op::Problem& p, Lengths lengths, Shape shape, Draws& draws) {
 }
 
 void draw_packed(Op::Problem& p, const Categories& k, std::int64_t limit, Draws& draws) {
-  const Shape shape = k.lengths == Lengths::paired ? Shape::square : shape_of(k);
+  const Shape shape = k.lengths == LengthsKind::paired ? Shape::square : shape_of(k);
   for (std::int64_t b = 0; b < p.batch; ++b) {
     p.lengths_q.push_back(draws.length(limit));
     p.lengths_kv.push_back(key_length(p.lengths_q.back(), shape, limit, draws));
   }
-  if (k.lengths == Lengths::paired && p.lengths_q[0] == p.lengths_q[1])
+  if (k.lengths == LengthsKind::paired && p.lengths_q[0] == p.lengths_q[1])
     p.lengths_kv[0] = ++p.lengths_q[0];
-  if (k.lengths == Lengths::unequal) {
+  if (k.lengths == LengthsKind::unequal) {
     p.lengths_kv[0] = p.lengths_q[0] + draws.integer(1, limit);
     if (p.lengths_kv[0] == p.lengths_kv[1]) ++p.lengths_kv[0];
   }
@@ -78,13 +78,13 @@ void draw_packed(Op::Problem& p, const Categories& k, std::int64_t limit, Draws&
 
 std::int64_t batch_of(const Categories& k, Draws& draws) {
   switch (k.lengths) {
-    case Lengths::single:
+    case LengthsKind::single:
       return 1;
-    case Lengths::many:
+    case LengthsKind::many:
       return draws.integer(16, 40);
-    case Lengths::empty_q:
-    case Lengths::empty_kv:
-    case Lengths::empty_both:
+    case LengthsKind::empty_q:
+    case LengthsKind::empty_kv:
+    case LengthsKind::empty_both:
       return draws.one_of<std::int64_t>({3, 4, 5, draws.integer(6, 15)});
     default:
       break;
@@ -103,7 +103,7 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
   return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 12)});
 }
 
-/// Lengths of the sequences that have queries and keys.
+/// LengthsKind of the sequences that have queries and keys.
 std::int64_t shortest(const Op::Problem& p) {
   std::int64_t least = std::max(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -124,14 +124,14 @@ std::int64_t band_sequence(const Op::Problem& p) {
 }
 
 /// Documented: pre >= Skv and next >= Sq - Skv of the band's sequence, in mode 7 also next <= 0.
-void draw_split_window(Op::Problem& p, Window window, Draws& draws) {
+void draw_split_window(Op::Problem& p, WindowKind window, Draws& draws) {
   const std::int64_t b = band_sequence(p), seq_q = p.length_q(b), seq_kv = p.length_kv(b);
   const std::int64_t least = seq_q - seq_kv;
-  if (window == Window::unbounded) return;
+  if (window == WindowKind::unbounded) return;
   p.pre_tokens = seq_kv + draws.integer(0, 3);
   const std::int64_t most = p.sparse_mode == 7 ? 0 : std::max<std::int64_t>(least, 0) + 4;
   p.next_tokens =
-      window == Window::causal ? std::max<std::int64_t>(least, 0) : draws.integer(least, most);
+      window == WindowKind::causal ? std::max<std::int64_t>(least, 0) : draws.integer(least, most);
 }
 
 }  // namespace
@@ -140,15 +140,15 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   constexpr std::int64_t longest_of_many = 9;
   p.batch = batch_of(k, draws);
   std::int64_t limit = longest(p, budget);
-  if (k.lengths <= Lengths::one_key || !is_packed(k.layout))
+  if (k.lengths <= LengthsKind::one_key || !is_packed(k.layout))
     return draw_uniform(p, k.lengths, limit, draws);
-  if (k.lengths == Lengths::many) limit = std::min(limit, longest_of_many);
+  if (k.lengths == LengthsKind::many) limit = std::min(limit, longest_of_many);
   draw_packed(p, k, limit, draws);
   settle_longest(p.lengths_q, p.seq_q);
   settle_longest(p.lengths_kv, p.seq_kv);
 }
 
-void draw_window(Op::Problem& p, Window window, Draws& draws) {
+void draw_window(Op::Problem& p, WindowKind window, Draws& draws) {
   const bool masked = p.atten_mask != spec::MaskShape::absent;
   if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
   const std::int64_t shorter = shortest(p);
@@ -156,24 +156,24 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
   // The left edge of a band, which hides keys from the last queries at least.
   const std::int64_t left = draws.edge(1, std::max<std::int64_t>(shorter - 1, 1));
   switch (window) {
-    case Window::unbounded:
+    case WindowKind::unbounded:
       break;
-    case Window::causal:
+    case WindowKind::causal:
       p.pre_tokens = p.sparse_mode == 4 ? left : std::max(p.seq_q, p.seq_kv);
       p.next_tokens = 0;
       break;
-    case Window::band:
+    case WindowKind::band:
       p.pre_tokens = draws.edge(0, shorter / 2);
       p.next_tokens = draws.edge(0, shorter / 3);
       break;
-    case Window::negative_next:
+    case WindowKind::negative_next:
       p.next_tokens = -inside;
       if (p.sparse_mode == 4) p.pre_tokens = inside + left;
       break;
-    case Window::negative_pre:
+    case WindowKind::negative_pre:
       p.pre_tokens = -inside;
       break;
-    case Window::ignored:
+    case WindowKind::ignored:
       p.pre_tokens = draws.integer(-3, 3);
       p.next_tokens = draws.integer(-3, 3);
       break;

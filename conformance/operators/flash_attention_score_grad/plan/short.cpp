@@ -25,7 +25,7 @@ enum class ShortSide : std::uint8_t { query, key, both };
 
 constexpr std::array types_in_turn = {DType::fp16, DType::bf16, DType::fp32};
 
-/// Lengths up to `longest`, which one of them has; `empty` of them are empty.
+/// LengthsKind up to `longest`, which one of them has; `empty` of them are empty.
 Tokens draw_tokens_of(std::int64_t count, std::int64_t longest, bool empty, Draws& draws) {
   Tokens lengths;
   for (std::int64_t b = 0; b < count; ++b) lengths.push_back(draws.integer(empty ? 0 : 1, longest));

@@ -19,7 +19,7 @@ constexpr std::int64_t ordinary_elements = 150'000;
 
 /// Whether what is chosen already makes many elements, so that all else is drawn small.
 bool is_large(const Categories& k) {
-  return k.amount == Amount::beyond || k.lengths == Lengths::many || k.heads == Heads::many ||
+  return k.amount == Amount::beyond || k.lengths == LengthsKind::many || k.heads == Heads::many ||
          k.head_dim == HeadDim::widest;
 }
 
@@ -90,14 +90,14 @@ std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
 }
 
 /// Windows of sequences that all have some, and not one each.
-Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
-  if (lengths == Lengths::single) return {total};
-  if (lengths == Lengths::equal) {
+Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
+  if (lengths == LengthsKind::single) return {total};
+  if (lengths == LengthsKind::equal) {
     const std::int64_t sequences = draws.one_of<std::int64_t>({2, 3, draws.integer(4, 6)});
     const std::int64_t windows = std::max<std::int64_t>(2, (total + sequences - 1) / sequences);
     return Counts(static_cast<std::size_t>(sequences), windows);
   }
-  if (lengths == Lengths::many) {
+  if (lengths == LengthsKind::many) {
     Counts counts(static_cast<std::size_t>(draws.integer(16, 20)), 1);
     ++counts[0];
     for (std::int64_t left = total - std::ssize(counts); left > 0; --left)
@@ -110,21 +110,21 @@ Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
   return counts;
 }
 
-/// Lengths of sequences with so many windows.
+/// LengthsKind of sequences with so many windows.
 std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
                                      const Categories& k, Draws& draws) {
   std::vector<std::int64_t> lengths;
   std::int64_t rest = k.tail == Tail::none ? 0 : draws.integer(1, p.compress_stride - 1);
   for (const std::int64_t count : counts) {
     lengths.push_back(p.compress_block_size + (count - 1) * p.compress_stride + rest);
-    if (k.tail == Tail::some && k.lengths != Lengths::equal)
+    if (k.tail == Tail::some && k.lengths != LengthsKind::equal)
       rest = draws.integer(0, p.compress_stride - 1);
   }
   return lengths;
 }
 
 std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k, Draws& draws) {
-  if (k.lengths == Lengths::one_window) {
+  if (k.lengths == LengthsKind::one_window) {
     const std::int64_t sequences =
         k.amount == Amount::beyond ? draws.integer(65, 70) : draws.integer(2, 6);
     return lengths_of(p, Counts(static_cast<std::size_t>(sequences), 1), k, draws);
@@ -139,26 +139,26 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
       draws.one_of({std::int64_t{1}, full - 1, draws.integer(1, full - 1)});
   const std::int64_t times = draws.integer(1, 3);
   switch (k.lengths) {
-    case Lengths::leading_empty:
+    case LengthsKind::leading_empty:
       insert(0, 1, 0);
       break;
-    case Lengths::repeated:
+    case LengthsKind::repeated:
       insert(draws.integer(1, std::ssize(lengths)), times, 0);
       break;
-    case Lengths::short_first:
+    case LengthsKind::short_first:
       insert(0, times, too_short);
       break;
-    case Lengths::short_last:
+    case LengthsKind::short_last:
       insert(std::ssize(lengths), times, too_short);
       break;
-    case Lengths::short_middle:
+    case LengthsKind::short_middle:
       insert(draws.integer(1, 2), times, too_short);
       break;
     default:
       break;
   }
   // Both kinds of sequences without windows side by side.
-  if ((k.lengths == Lengths::leading_empty || k.lengths == Lengths::repeated) && times == 2)
+  if ((k.lengths == LengthsKind::leading_empty || k.lengths == LengthsKind::repeated) && times == 2)
     insert(1, 1, too_short);
   return lengths;
 }

@@ -38,7 +38,7 @@ Overlap overlap_of(const Op::Problem& p) {
   return size <= 4 * stride ? Overlap::few : Overlap::many;
 }
 
-Lengths lengths_of(const Op::Problem& p) {
+LengthsKind lengths_of(const Op::Problem& p) {
   bool has_empty = false, has_short = false, alike = true, single_windows = true;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     has_empty |= p.length(b) == 0;
@@ -46,14 +46,14 @@ Lengths lengths_of(const Op::Problem& p) {
     alike &= p.length(b) == p.length(0);
     single_windows &= windows_of(p, b) == 1;
   }
-  if (single_windows) return Lengths::one_window;
-  if (p.batch == 1) return Lengths::single;
-  if (p.batch >= many_sequences) return Lengths::many;
-  if (has_empty) return p.length(0) == 0 ? Lengths::leading_empty : Lengths::repeated;
-  if (windows_of(p, 0) == 0) return Lengths::short_first;
-  if (windows_of(p, p.batch - 1) == 0) return Lengths::short_last;
-  if (has_short) return Lengths::short_middle;
-  return alike ? Lengths::equal : Lengths::unequal;
+  if (single_windows) return LengthsKind::one_window;
+  if (p.batch == 1) return LengthsKind::single;
+  if (p.batch >= many_sequences) return LengthsKind::many;
+  if (has_empty) return p.length(0) == 0 ? LengthsKind::leading_empty : LengthsKind::repeated;
+  if (windows_of(p, 0) == 0) return LengthsKind::short_first;
+  if (windows_of(p, p.batch - 1) == 0) return LengthsKind::short_last;
+  if (has_short) return LengthsKind::short_middle;
+  return alike ? LengthsKind::equal : LengthsKind::unequal;
 }
 
 Tail tail_of(const Op::Problem& p) {
@@ -71,9 +71,9 @@ bool is_costly(const Categories& k) {
   const bool is_wide = k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest;
   const bool is_long = k.amount == Amount::beyond;
   if (k.heads == Heads::many)
-    return (is_wide && (is_long || k.lengths == Lengths::many)) ||
-           (is_long && k.lengths == Lengths::one_window && k.head_dim != HeadDim::least);
-  return is_wide && is_long && k.lengths == Lengths::one_window && k.heads == Heads::few;
+    return (is_wide && (is_long || k.lengths == LengthsKind::many)) ||
+           (is_long && k.lengths == LengthsKind::one_window && k.head_dim != HeadDim::least);
+  return is_wide && is_long && k.lengths == LengthsKind::one_window && k.heads == Heads::few;
 }
 
 std::vector<Exclusion> senseless() {
@@ -108,10 +108,11 @@ const Factors<Op, Categories>& factors() {
               [](const CompressCase& c) { return head_dim_of(c.problem); }),
       F::axis("overlap", &K::overlap, in_order<Overlap>({"part", "two", "few", "odd", "many"}),
               [](const CompressCase& c) { return overlap_of(c.problem); }),
-      F::axis("lengths", &K::lengths,
-              in_order<Lengths>({"one_window", "single", "many", "leading_empty", "repeated",
+      F::axis(
+          "lengths", &K::lengths,
+          in_order<LengthsKind>({"one_window", "single", "many", "leading_empty", "repeated",
                                  "short_first", "short_last", "short_middle", "equal", "unequal"}),
-              [](const CompressCase& c) { return lengths_of(c.problem); }),
+          [](const CompressCase& c) { return lengths_of(c.problem); }),
       F::axis("tail", &K::tail, in_order<Tail>({"none", "some"}),
               [](const CompressCase& c) { return tail_of(c.problem); }),
       F::axis("windows", &K::amount, in_order<Amount>({"few", "beyond_64"}),

@@ -19,7 +19,7 @@ enum class Overlap : std::uint8_t { part, two, few, odd, many };
 /// one_window: every sequence has one. Else, in this order: one sequence; 16 and more; a first one
 /// without tokens; others without tokens; a first, last or other one too short for a window; all
 /// alike; not so.
-enum class Lengths : std::uint8_t {
+enum class LengthsKind : std::uint8_t {
   one_window,
   single,
   many,
@@ -42,7 +42,7 @@ struct Categories {
   Heads heads;
   HeadDim head_dim;
   Overlap overlap;
-  Lengths lengths;
+  LengthsKind lengths;
   Tail tail;
   Amount amount;
   spec::Striding inputs, outputs;

@@ -138,7 +138,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   gradient.store(outputs);
 }
 
-Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, const Call& call) {
+PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                  const Call& call) {
   device->flash_attention_score_grad.check(call);
   operands.require_size(device->memory);
   if (optimized::all_outputs_empty(call)) return {};

@@ -11,7 +11,7 @@ void run(const Compression& compression, const Bindings& tensors) {
   tensors.scatter("output", output);
 }
 
-Plan decide(const Device& device, const Operands& operands, const CompressCall& call) {
+PlannedRun decide(const Device& device, const Operands& operands, const CompressCall& call) {
   refuse_unless_legal(call);
   operands.require_size(device.memory);
   const Compression compression = {.lengths = lengths_of(*call.act_seq_len).all,

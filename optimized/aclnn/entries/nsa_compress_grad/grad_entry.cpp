@@ -24,7 +24,7 @@ std::vector<std::int64_t> sums_of(const Call& call) {
 
 Op::Problem problem_of(const Call& call) {
   const auto& p = call.parameters;
-  const Lengths lengths = lengths_of(sums_of(call));
+  const SequenceLengths lengths = lengths_of(sums_of(call));
   return {.dtype = p.input.dtype,
           .batch = static_cast<std::int64_t>(lengths.all.size()),
           .heads = p.input.shape[1],
@@ -54,11 +54,12 @@ std::uint64_t workspace_size(const Op::Problem& problem,
   return size.bytes();
 }
 
-Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, const Call& call) {
+PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                  const Call& call) {
   device->nsa_compress_grad.check(call);
   operands.require_size(device->memory);
   const Op::Problem problem = problem_of(call);
-  Plan plan = {
+  PlannedRun plan = {
       .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
   if (spec::element_count(call.parameters.input.shape) > 0)
     plan.workspace_size = workspace_size(problem, optimized::compress::plan(problem, device->spec));

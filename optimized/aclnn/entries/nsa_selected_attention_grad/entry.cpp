@@ -25,7 +25,7 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
 }
 
 /// A forward is taken where its gradient is: the call of a gradient of the same tensors.
-Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, Call call) {
+PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands, Call call) {
   auto& p = call.parameters;
   p.attention_out_grad = p.attention_out;
   p.dq = p.query, p.dk = p.key, p.dv = p.value;

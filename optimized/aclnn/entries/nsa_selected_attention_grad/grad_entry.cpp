@@ -38,7 +38,8 @@ std::uint64_t workspace_size(const Call& call) {
   return size.bytes();
 }
 
-Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, const Call& call) {
+PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                  const Call& call) {
   device->nsa_selected_attention_grad.check(call);
   operands.require_size(device->memory);
   const Op::Problem problem = problem_of(call);

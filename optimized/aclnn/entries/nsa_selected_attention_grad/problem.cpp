@@ -9,7 +9,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 Op::Problem problem_of(const spec::Call<Op>& call) {
   const auto& p = call.parameters;
   const auto& a = call.attributes;
-  const Lengths q = lengths_of(*p.actual_seq_qlen), kv = lengths_of(*p.actual_seq_kvlen);
+  const SequenceLengths q = lengths_of(*p.actual_seq_qlen), kv = lengths_of(*p.actual_seq_kvlen);
   const bool masked = is_given(p.atten_mask);
   return {.dtype = p.query.dtype,
           .batch = static_cast<std::int64_t>(q.all.size()),

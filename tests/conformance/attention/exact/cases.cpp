@@ -20,10 +20,11 @@ struct Dims {
 constexpr Dims dims[] = {{16, 16}, {1, 1}, {40, 24}, {2, 2}, {64, 64},
                          {3, 1},   {8, 8}, {33, 33}, {5, 4}};
 
-struct Lengths {
+struct CaseLengths {
   std::int64_t seq_q, seq_kv;
 };
-constexpr Lengths lengths[] = {{19, 33}, {1, 17}, {33, 19}, {17, 1}, {32, 32}, {7, 70}, {50, 6}};
+constexpr CaseLengths lengths[] = {{19, 33}, {1, 17}, {33, 19}, {17, 1},
+                                   {32, 32}, {7, 70}, {50, 6}};
 
 struct Heads {
   std::int64_t batch, heads_q, heads_kv;

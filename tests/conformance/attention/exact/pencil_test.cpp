@@ -16,7 +16,7 @@ namespace {
 /// of +-4 and 16 that is 512 a bit that agrees and -512 for one that differs, less 512 for all: the
 /// scaled score is 0 for its own code, and -128 for every bit that differs.
 TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
-  const Plan plan = plan_of(
+  const ExactPlan plan = plan_of(
       {.problem = {.seq_q = 4, .seq_kv = 4, .head_dim = 16, .head_dim_v = 16, .scale_value = 0.125},
        .track = Track::exact},
       {});
@@ -47,7 +47,7 @@ TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
 }
 
 /// One query (3, 0), which attends to the one key (5, 0) with dy (5, 0) and dS 9, of any plan.
-std::optional<Excess> excess_of(const Plan& plan) {
+std::optional<Excess> excess_of(const ExactPlan& plan) {
   Group group{.head = {.queries = 1, .keys = 1},
               .query = Matrix(1, 2),
               .key = Matrix(1, 2),
@@ -95,8 +95,8 @@ TEST(ExactCasePencil, SumsAreCountedOnTheirCommonGrid) {
                          {.choice = {.keys = {0}}, .kept = 1, .dscore = {2}}}};
     group.query.row(0)[0] = 4, group.query.row(1)[0] = 1;
     group.key.row(0)[0] = 1;
-    const Plan plan{.problem = {.seq_q = 2, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1},
-                    .sum_bits = sum_bits};
+    const ExactPlan plan{.problem = {.seq_q = 2, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1},
+                         .sum_bits = sum_bits};
     const std::optional<Excess> excess = Sums(plan, group).excess();
     return excess ? excess->text : std::string();
   };

@@ -37,7 +37,7 @@ class Sink {
 };
 
 /// How a sweep is cut and shared. Blocks are parts of the definition of its bits; threads are not.
-struct Sweep {
+struct BlockShape {
   std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
   std::int64_t threads = 1;                           ///< 0: all of the machine
   Instructions instructions = Instructions::fastest;  ///< no part of the definition either
@@ -70,7 +70,7 @@ struct Sweep {
 template <class Streams, class Formula>
 class BlockSweep {
  public:
-  BlockSweep(const Formula& formula, const IndexSet& index, const Sweep& shape, Sink& sink)
+  BlockSweep(const Formula& formula, const IndexSet& index, const BlockShape& shape, Sink& sink)
       : formula_(formula),
         index_(index),
         shape_(shape),
@@ -133,7 +133,7 @@ class BlockSweep {
     }
   };
 
-  static std::vector<Range> row_ranges(std::int64_t rows, const Sweep& shape) {
+  static std::vector<Range> row_ranges(std::int64_t rows, const BlockShape& shape) {
     const std::int64_t part = shape.rows_of_part > 0 ? shape.rows_of_part : rows;
     std::vector<Range> ranges;
     for (std::int64_t first = 0; first < rows;) {
@@ -378,7 +378,7 @@ class BlockSweep {
 
   const Formula& formula_;
   const IndexSet& index_;
-  Sweep shape_;
+  BlockShape shape_;
   Sink& sink_;
   std::int64_t rows_, keys_, key_blocks_;
   std::vector<Range> row_ranges_;

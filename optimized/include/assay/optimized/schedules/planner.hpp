@@ -9,7 +9,7 @@
 namespace assay::optimized::schedules {
 
 /// A schedule of a gradient and what the model says of it.
-struct Plan {
+struct ModelledSchedule {
   std::string name;  ///< "basic" and "sameAB" are the vendor's
   std::variant<Round, Woven> schedule;
   Modelled modelled;
@@ -18,12 +18,12 @@ struct Plan {
 };
 
 /// The vendor's families where they fit, in the order of their templates.
-std::vector<Plan> vendor_plans(const Attention& attention, const device::Spec& device);
+std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device);
 
 /// Every schedule that fits, the fastest first: rounds of all extents, one phase after the other or
 /// woven, and the vendor's.
 /// Cost: well below a second.
-std::vector<Plan> plans(const Attention& attention, const device::Spec& device);
+std::vector<ModelledSchedule> plans(const Attention& attention, const device::Spec& device);
 
 /// The fastest schedule of a problem with its buffers and what occupies it, the next one, and the
 /// vendor's beside them, for people.
@@ -38,7 +38,7 @@ std::string trace(const Attention& attention, const device::Spec& device);
 struct Floor {
   double l2_bytes, seconds;
 };
-Floor floor_of(const std::vector<Plan>& plans);
+Floor floor_of(const std::vector<ModelledSchedule>& plans);
 
 /// What memory allows, in a picture of rate over intensity: at so many FLOP for each byte no more
 /// than the roof in FLOP/s, which ends at that of the cube.
