@@ -71,7 +71,8 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
 });
 
 test("every line that the page offers runs as it stands", async () => {
-  const cases = report().cases;
+  // The cheapest of each kind comes last, and stays.
+  const cases = report().cases.sort((a, b) => b.seconds_total - a.seconds_total);
   const kinds = new Map(cases.map((c) => [c.verdict + " " + c.fields["track"], c.id]));
   assert.ok(kinds.size >= 5, [...kinds.keys()].join(", "));
   const commands = new Set<string>();
