@@ -27,6 +27,7 @@ export interface Case {
   outputs_file?: string;
   verdict: string;
   value_case: boolean;
+  seconds_total: number;
   fields: Record<string, string>;
   findings: { rule: string; tensor: string }[];
   tensors: Tensor[];

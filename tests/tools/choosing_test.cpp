@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "flags/filter.hpp"
+#include "filter/filter.hpp"
 #include "flags/foreign.hpp"
 #include "session.hpp"
 
@@ -29,6 +29,54 @@ std::vector<std::string> lines_of(const Json& report) {
 Answer sweep(const std::string& kernel, std::vector<std::string> more) {
   more.insert(more.begin(), {"sweep", "--shrink=0"});
   return answer(registry_of({kernel}), more);
+}
+
+/// A filter of a text alone.
+bool holds_of_text(const std::string& value, const std::string& text) {
+  return cli::Filter("--only", value, {}).holds({.text = text, .fields = {}});
+}
+
+/// Terms, and of which of two cases each holds; the page's test reads the same table.
+TEST(FieldTerm, HoldsOfTheCasesOfWhichThePagesSearchSaysSo) {
+  const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
+  std::vector<std::string> names;
+  for (const auto& [name, value] : table["cases"][0].items()) names.push_back(name);
+  ASSERT_GT(table["terms"].size(), 40u);
+  for (const Json& row : table["terms"])
+    for (std::size_t k = 0; k < table["cases"].size(); ++k) {
+      cli::Searched searched;
+      for (const auto& [name, value] : table["cases"][k].items())
+        searched.fields.emplace_back(name, value);
+      EXPECT_EQ(cli::Filter("--only", row["term"], names).holds(searched), row["holds"][k])
+          << row["term"] << " of case " << k;
+    }
+}
+
+TEST(Filter, CombinesTermsOfFieldsByWordsAndSigns) {
+  const cli::Searched searched{.text = "op --dtype=bf16 --seq_kv=65 rows and keys",
+                               .fields = {{"dtype", "bf16"}, {"seq_kv", "65"}}};
+  for (const auto& [value, holds] : std::initializer_list<std::pair<const char*, bool>>{
+           {"dtype=bf16 and seq_kv>=64", true},
+           {"dtype=bf16 and not seq_kv>=64", false},
+           {"not dtype=bf16 or seq_kv = 65", true},
+           {"not (dtype=fp16 or seq_kv<64) and dtype=bf16", true},
+           {"dtype=fp16 | seq_kv=65", true},
+           {"dtype=fp16|bf16", true},
+           {"dtype=fp16|seq_kv=64", false},
+           {"dtype=bf16 & !(seq_kv=65 | keys)", false},
+           {"dtype=bf16 seq_kv=65 dtype!=fp16", true},
+           {"--dtype=bf16 and seq_kv>64", true},
+           {"rows and keys", true},
+           {"rows and key & dtype=bf16", true},
+           {"keys and rows", false},
+           {"dtype=b", false},
+           {"--dtype=b", true},
+           {"seq_kv=6", false},
+           {"seq_kv=65 ", true},
+           {"dtype=bf16 and", false},
+           {"dtype=bf16 rows", false},
+       })
+    EXPECT_EQ(cli::Filter("--only", value, {"dtype", "seq_kv"}).holds(searched), holds) << value;
 }
 
 TEST(Filter, HoldsWhatItsTermsSay) {
@@ -56,22 +104,22 @@ TEST(Filter, HoldsWhatItsTermsSay) {
            {"(--dtype=fp32 | --dtype=bf16) & (--seq_q=4 | !(a & fp32))", true},
            {"((--dtype=bf16))&!!op", true},
        })
-    EXPECT_EQ(cli::Filter("--only", value).holds(text), holds) << value;
+    EXPECT_EQ(holds_of_text(value, text), holds) << value;
 }
 
 /// Notes have them, and are pasted.
 TEST(Filter, TakesParenthesesInATextAsTheyStand) {
   const std::string note = "BERT-base: 5 of 12 kv heads (5 of 12 query heads)";
-  EXPECT_TRUE(cli::Filter("--only", note).holds(note));
-  EXPECT_FALSE(cli::Filter("--only", note).holds("BERT-base: 5 of 12 kv heads"));
-  EXPECT_TRUE(cli::Filter("--only", "heads (5 of 12 query heads) & !GPT").holds(note));
+  EXPECT_TRUE(holds_of_text(note, note));
+  EXPECT_FALSE(holds_of_text(note, "BERT-base: 5 of 12 kv heads"));
+  EXPECT_TRUE(holds_of_text("heads (5 of 12 query heads) & !GPT", note));
 }
 
 TEST(Filter, NestsWithoutEndForNobody) {
   for (const std::string sign : {"(", "!", "!("}) {
     std::string value;
     for (int k = 0; k < 100'000; ++k) value += sign;
-    EXPECT_THROW(cli::Filter("--only", value + "a"), cli::UsageError);
+    EXPECT_THROW(cli::Filter("--only", value + "a", {}), cli::UsageError);
   }
 }
 

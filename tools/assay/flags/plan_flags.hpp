@@ -10,8 +10,8 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/result/printable.hpp"
+#include "filter/filter.hpp"
 #include "flags/case_texts.hpp"
-#include "flags/filter.hpp"
 #include "flags/fresh_inputs.hpp"
 #include "flags/values.hpp"
 #include "guide/guide.hpp"
@@ -35,8 +35,9 @@ struct PlanFlags {
     app.add_option("--product", product, "only calls on this product: a2 or a3");
     app.add_option(
         "--only", only,
-        "cases whose replay line (defaults written out) or note holds this text; '--seq=1 ', with "
-        "a blank behind it, is no 16; 'A & !(B | C)': A, and neither B nor C");
+        "cases whose fields compare so, as in the search of a report's page: 'dtype=bf16 and "
+        "seq_kv>=64'; or whose replay line (defaults written out) or note holds this text; 'A & "
+        "!(B | C)': A, and neither B nor C");
     app.add_option("--cases", cases,
                    "cases of your own beside the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
@@ -99,21 +100,36 @@ inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanF
         << " cases\n";
 }
 
-/// All that --only looks at: the replay line, its defaults, the note.
+/// All that --only looks at: the replay line, its defaults, the note, the fields.
 template <class Op>
-std::string searchable(const conformance::Case<Op>& c) {
-  std::string text = conformance::command_line(c) + '\n' + c.note + '\n';
-  for (const auto& [name, value] : conformance::field_texts(c)) text += " --" + name + "=" + value;
-  return text + ' ';  // behind the last value, too, so that a text can ask for the whole of one
+Searched searchable(const conformance::Case<Op>& c) {
+  Searched searched{.text = conformance::command_line(c) + '\n' + c.note + '\n',
+                    .fields = conformance::field_texts(c)};
+  for (const auto& [name, value] : searched.fields) searched.text += " --" + name + "=" + value;
+  searched.text += ' ';  // after the last value, too, so that a text can ask for the whole of one
+  searched.fields.emplace_back("operator", std::string(Op::name));
+  searched.fields.emplace_back("violated", c.violate.substr(0, c.violate.find(':')));
+  return searched;
 }
 
-/// Returns a hint if --only contains a comparison (==, !=, <, >), else an empty text.
-inline std::string_view hint_of_comparison(const std::string& only) {
-  const bool compares = only.find("==") != only.npos || only.find("!=") != only.npos ||
-                        only.find_first_of("<>") != only.npos;
-  return compares ? "; --only looks for text of replay lines, such as 'sparse_mode=4 '; it cannot "
-                    "compare numbers, but the search on a report's page (--html) can"
-                  : "";
+/// The names of the fields of every operator's cases.
+inline std::vector<std::string> names_of_fields() {
+  std::vector<std::string> names = {"operator", "violated"};
+  const auto add = [&]<class Op>() {
+    for (const auto& [name, value] : conformance::field_texts(conformance::Case<Op>()))
+      names.push_back(name);
+  };
+  spec::for_each_operator(add);
+  return names;
+}
+
+/// What to do about a comparison of --only whose name is no field, such as "headdim>=64"; empty
+/// where there is none.
+inline std::string hint_of_comparison(const std::string& only) {
+  const std::string name = compared_name(only);
+  const std::vector<std::string> names = names_of_fields();
+  if (name.empty() || std::ranges::find(names, name) != names.end()) return {};
+  return "; no case has a field '" + name + "'" + meant(name, names);
 }
 
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
@@ -126,8 +142,7 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
         "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) + "', which none of " +
-                     std::to_string(left_out) + " cases holds" +
-                     std::string(hint_of_comparison(flags.only)));
+                     std::to_string(left_out) + " cases holds" + hint_of_comparison(flags.only));
 }
 
 /// Errors: UsageError naming the file and the line of a case that is none.
@@ -161,7 +176,7 @@ std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance:
 /// not accepted.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
-  const Filter filter("--only", flags.only);
+  const Filter filter("--only", flags.only, names_of_fields());
   conformance::SamplingPlan plan{
       .seed = seed_value("--seed", flags.seed),
       .full = flags.full,

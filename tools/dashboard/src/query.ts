@@ -1,4 +1,5 @@
-// What a person types into the search, and what a click on a chart adds to it: words and terms that all must hold.
+// What a person types into the search, and what a click on a chart adds to it: words and terms that all must hold. The terms of
+// fields are those of `assay sweep --only`; tests/tools/field_terms.json has examples that both answer alike.
 //   tile bf16            both words are in the replay line, note, verdict, rule or evidence
 //   dtype=fp16|bf16      the field has one of the values
 //   head_dim>=128        as numbers: <, <=, >, >=
@@ -12,6 +13,7 @@
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
+//   a or b, not (a or b) one of them, neither; `and` is what a blank says
 
 import { type Case, figure, kindOf } from "./report";
 
@@ -215,13 +217,76 @@ function missingWord(term: Term, cases: Case[], names: Set<string>): string {
   return `No replay line holds ${term.text}: lines leave out defaults. Search for ${flag[1]}=${flag[2]}.`;
 }
 
+type Test = (c: Case) => boolean;
+
+const DEEPEST = 64;  // an address may be anybody's
+
+/** Words with the parentheses at their ends apart, if each has its other one and they nest no deeper; else as they are. */
+function tokens(query: string): string[] {
+  const found = words(query);
+  const apart = found.flatMap((word) => {
+    if (word.includes('"')) return [word];
+    const parts = /^(\(*)(.*?)(\)*)$/.exec(word)!;
+    // Of a text with a pair of its own, "heads(5)", nothing is taken.
+    return parts[2]!.includes("(") ? [word] : [...parts[1]!, ...(parts[2] === "" ? [] : [parts[2]!]), ...parts[3]!];
+  });
+  let depth = 0;
+  for (const token of apart) {
+    depth += token === "(" ? 1 : token === ")" ? -1 : 0;
+    if (depth < 0 || depth > DEEPEST) return found;
+  }
+  return depth === 0 ? apart : found;
+}
+
+/** What tokens ask of a case: terms side by side must all hold; `or` binds less. A sign without a term asks nothing. */
+function combined(all: string[], holdsTerm: (text: string, c: Case) => boolean): Test {
+  let at = 0;
+  const factor = (): Test => {
+    let negated = false;
+    for (; all[at] === "not"; at += 1) negated = !negated;
+    const token = all[at];
+    if (token === undefined || token === "or" || token === "and" || token === ")") return () => true;
+    at += 1;
+    let inner: Test = (c) => holdsTerm(token, c);
+    if (token === "(") {
+      inner = alternatives();
+      at += 1;  // the parenthesis that closes
+    }
+    return (c) => inner(c) !== negated;
+  };
+  const combination = (): Test => {
+    const parts: Test[] = [];
+    while (at < all.length && all[at] !== "or" && all[at] !== ")") {
+      if (all[at] === "and") at += 1;
+      else parts.push(factor());
+    }
+    return (c) => parts.every((part) => part(c));
+  };
+  const alternatives = (): Test => {
+    const parts = [combination()];
+    while (all[at] === "or") {
+      at += 1;
+      parts.push(combination());
+    }
+    return (c) => parts.some((part) => part(c));
+  };
+  return alternatives();
+}
+
+const SIGNS = new Set(["and", "or", "not", "(", ")"]);
+
 export function compile(query: string, names: Set<string>, cases: Case[]): Query {
-  const terms = words(query).map(parse);
+  const all = tokens(query);
+  const terms = all.filter((token) => !SIGNS.has(token)).map(parse);
+  const byText = new Map(terms.map((one) => [one.text, one]));
   const missing = (name: string): boolean => name !== "" && !names.has(name);
   const unknown = terms.find((term) => missing(term.field) || missing(term.below));
   const complaints = terms.flatMap((term) => [unknownValue(term, cases), missingWord(term, cases, names)]);
   return {
-    matches: (c) => terms.every((term) => holds(term, c) !== term.negated),
+    matches: combined(all, (text, c) => {
+      const term = byText.get(text);
+      return term === undefined || holds(term, c) !== term.negated;
+    }),
     complaint: unknown === undefined ? complaints.find((text) => text !== "") ?? ""
       : unknownField(missing(unknown.field) ? unknown.field : unknown.below, names),
   };
@@ -238,9 +303,10 @@ export const has = (query: string, terms: string[]): boolean => {
   return terms.every((t) => present.includes(t));
 };
 
-/** Adds the terms, or takes them away where all are there. A new value of a field replaces its old one. */
+/** Adds the terms, or takes them away where all are there. A new value of a field replaces its old one, but in a combination. */
 export function toggle(query: string, terms: string[]): string {
   const present = words(query);
+  if (tokens(query).some((token) => SIGNS.has(token)) && !has(query, terms)) return [`(${query})`, ...terms].join(" ");
   if (has(query, terms)) return present.filter((t) => !terms.includes(t)).join(" ");
   const head = (t: string): string => /^-?[\w.%/]+(?:<|>|=)/.exec(t)?.[0] ?? t;
   const heads = new Set(terms.map(head));

@@ -1,0 +1,286 @@
+#include "filter/field_term.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace assay::cli {
+namespace {
+
+using Numbers = std::vector<double>;
+
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+char small(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+bool is_name(char letter) {
+  return (small(letter) >= 'a' && small(letter) <= 'z') || letter == '_' || is_digit(letter);
+}
+
+/// Reads a text from its beginning.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : text_(text) {}
+
+  std::size_t place() const { return at_; }
+  bool at_end() const { return at_ == text_.size(); }
+  char next() const { return at_end() ? '\0' : text_[at_]; }
+  std::string_view rest() const { return text_.substr(at_); }
+  void skip(std::size_t letters) { at_ += letters; }
+  void skip_blanks() {
+    while (next() == ' ') ++at_;
+  }
+  bool take(std::string_view word) {
+    if (!rest().starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+  template <class Is>
+  std::string take_while(Is is) {
+    const std::size_t begin = at_;
+    while (!at_end() && is(text_[at_])) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  std::string take_name() { return is_digit(next()) ? "" : take_while(is_name); }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+std::optional<double> number(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size() || std::isnan(value)) return {};
+  return value;
+}
+
+std::string value_of(const CaseFields& fields, std::string_view name) {
+  for (const auto& [own, value] : fields)
+    if (own == name) return value;
+  return {};
+}
+
+std::vector<std::string> parts_of(const std::string& text, char sign) {
+  std::vector<std::string> parts(1);
+  for (const char letter : text)
+    if (letter == sign)
+      parts.emplace_back();
+    else
+      parts.back() += letter;
+  return parts;
+}
+
+/// Of packed sequences seq_q is the longest, and lengths_q has all of them; of sequences of equal
+/// length lengths_q is empty.
+std::string list_of(const CaseFields& fields, const std::string& name) {
+  const auto other = [&](std::string_view own, std::string_view wanted) {
+    return name.starts_with(own) ? value_of(fields, std::string(wanted) + name.substr(own.size()))
+                                 : std::string();
+  };
+  const std::string own = value_of(fields, name);
+  if (const std::string lengths = other("seq", "lengths"); !lengths.empty()) return lengths;
+  return own.empty() ? other("lengths", "seq") : own;
+}
+
+/// The numbers of a field, "2x7,3" for 7, 7, 3; none where it has another value.
+Numbers numbers_of(const CaseFields& fields, const std::string& name) {
+  constexpr double most = 4096;
+  const std::string list = list_of(fields, name);
+  Numbers all;
+  if (list.empty()) return all;
+  for (const std::string& item : parts_of(list, ',')) {
+    const std::size_t sign = item.find('x');
+    const auto times = sign == item.npos ? 1 : number(item.substr(0, sign));
+    const auto one = number(sign == item.npos ? item : item.substr(sign + 1));
+    if (!times || !one) return {};
+    all.insert(all.end(), static_cast<std::size_t>(std::clamp(*times, 1.0, most)), *one);
+  }
+  return all;
+}
+
+/// The values that = compares: one of a field, of strides those of every tensor.
+std::vector<std::string> texts_of(const CaseFields& fields, const std::string& name) {
+  if (name != "strides") {
+    const std::string value = value_of(fields, name);
+    return {value};
+  }
+  std::vector<std::string> all;
+  for (const char* tensors : {"inputs", "outputs"})
+    for (const std::string& item : parts_of(value_of(fields, tensors), ','))
+      if (!item.empty()) all.push_back(item.substr(item.find(':') + 1));
+  return all;
+}
+
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(), small);
+  return text;
+}
+
+/// A comparison without its values.
+struct Head {
+  bool is_negated;
+  std::string field, divided_by;
+  double divisor;
+  std::string sign;
+};
+
+std::optional<Head> head_at(Cursor& cursor) {
+  Head head{
+      .is_negated = cursor.take("-"), .field = {}, .divided_by = {}, .divisor = 0, .sign = {}};
+  head.field = cursor.take_name();
+  if (head.field.empty()) return {};
+  if (cursor.take("/") && (head.divided_by = cursor.take_name()).empty()) return {};
+  cursor.skip_blanks();
+  if (cursor.take("%")) {
+    cursor.skip_blanks();
+    const auto divisor = number(cursor.take_while(is_digit));
+    if (!divisor || *divisor == 0) return {};
+    head.divisor = *divisor;
+    cursor.skip_blanks();
+  }
+  for (const char* sign : {"==", "!=", "<=", ">=", "=", "<", ">"})
+    if (cursor.take(sign)) {
+      head.sign = sign;
+      cursor.skip_blanks();
+      return head;
+    }
+  return {};
+}
+
+/// Values that | joins without blanks, up to a sign that a value cannot have.
+std::vector<std::string> values_at(Cursor& cursor) {
+  std::vector<std::string> values;
+  do {
+    if (!values.empty()) cursor.skip(1);
+    if (cursor.take("\"")) {
+      values.push_back(cursor.take_while([](char letter) { return letter != '"'; }));
+      cursor.take("\"");
+    } else {
+      values.push_back(cursor.take_while([](char letter) {
+        return std::string_view(" &|!()\"").find(letter) == std::string_view::npos;
+      }));
+    }
+    if (cursor.next() != '|') break;
+    Cursor behind(cursor.rest().substr(1));
+    if (behind.at_end() || behind.next() == ' ' || head_at(behind)) break;
+  } while (true);
+  for (std::string& value : values) value = in_small_letters(std::move(value));
+  return values;
+}
+
+/// "2*heads_kv": the number, and the field.
+std::pair<double, std::string> multiple_of(const std::string& value) {
+  const std::size_t sign = value.find('*');
+  if (sign == value.npos) return {1, value};
+  const auto times = number(value.substr(0, sign));
+  return {times.value_or(1), value.substr(sign + 1)};
+}
+
+bool is_field(const CaseFields& fields, std::string_view name) {
+  return std::ranges::any_of(fields, [&](const auto& field) { return field.first == name; });
+}
+
+}  // namespace
+
+std::optional<FieldTerm::Read> FieldTerm::read(std::string_view text,
+                                               const std::vector<std::string>& names) {
+  Cursor cursor(text);
+  const auto head = head_at(cursor);
+  const auto is_known = [&](const std::string& name) {
+    return name == "strides" || std::ranges::find(names, name) != names.end();
+  };
+  if (!head || !is_known(head->field) || !(head->divided_by.empty() || is_known(head->divided_by)))
+    return {};
+  constexpr std::array<std::pair<const char*, Comparison>, 7> signs{{{"==", Comparison::equal},
+                                                                     {"=", Comparison::equal},
+                                                                     {"!=", Comparison::equal},
+                                                                     {"<", Comparison::less},
+                                                                     {"<=", Comparison::at_most},
+                                                                     {">", Comparison::greater},
+                                                                     {">=", Comparison::at_least}}};
+  FieldTerm term;
+  term.is_negated_ = head->is_negated != (head->sign == "!=");
+  term.field_ = head->field;
+  term.divided_by_ = head->divided_by;
+  term.divisor_ = head->divisor;
+  term.comparison_ = std::ranges::find(signs, head->sign, [](const auto& one) {
+                       return std::string(one.first);
+                     })->second;
+  term.values_ = values_at(cursor);
+  return Read(term, cursor.place());
+}
+
+bool FieldTerm::compares_numbers(double value, double limit) const {
+  switch (comparison_) {
+    case Comparison::equal:
+      return value == limit;
+    case Comparison::less:
+      return value < limit;
+    case Comparison::at_most:
+      return value <= limit;
+    case Comparison::greater:
+      return value > limit;
+    case Comparison::at_least:
+      return value >= limit;
+  }
+  return false;
+}
+
+/// Of lists each number is compared with that at its place; a list of one number is broadcast.
+/// Equal are lists of which all numbers are, otherwise some pair decides. Nothing where the value
+/// is no field.
+std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields) const {
+  const auto [times, other] = multiple_of(values_.front());
+  if (!is_field(fields, other)) return {};
+  const Numbers own = numbers_of(fields, field_), others = numbers_of(fields, other);
+  if (own.empty() || others.empty()) return {};
+  const bool has_one = own.size() == 1 || others.size() == 1;
+  const std::size_t places =
+      has_one ? std::max(own.size(), others.size()) : std::min(own.size(), others.size());
+  std::size_t holding = 0;
+  for (std::size_t k = 0; k < places; ++k)
+    holding +=
+        compares_numbers(own[own.size() == 1 ? 0 : k], times * others[others.size() == 1 ? 0 : k])
+            ? 1
+            : 0;
+  return comparison_ == Comparison::equal ? holding == places : holding > 0;
+}
+
+bool FieldTerm::compares(const CaseFields& fields) const {
+  const std::string& wanted = values_.front();
+  const auto limit = number(wanted);
+  const auto is_within = [&](double value) { return limit && compares_numbers(value, *limit); };
+  const Numbers own = numbers_of(fields, field_);
+  if (divisor_ > 0)
+    return std::ranges::any_of(own, [&](double x) { return is_within(std::fmod(x, divisor_)); });
+  if (!divided_by_.empty()) {
+    const Numbers below = numbers_of(fields, divided_by_);
+    return !own.empty() && !below.empty() && is_within(own.front() / below.front());
+  }
+  if (const auto decided = compares_fields(fields)) return *decided;
+  if (const std::size_t dots = wanted.find(".."); dots != wanted.npos) {
+    const auto first = number(wanted.substr(0, dots)), last = number(wanted.substr(dots + 2));
+    if (first && last)
+      return std::ranges::any_of(own, [&](double x) { return *first <= x && x <= *last; });
+  }
+  if (field_.starts_with("lengths") && std::ranges::any_of(own, is_within)) return true;
+  const std::vector<std::string> texts = texts_of(fields, field_);
+  if (comparison_ != Comparison::equal)
+    return std::ranges::any_of(texts, [&](const std::string& text) {
+      const auto value = number(text);
+      return value && is_within(*value);
+    });
+  return std::ranges::any_of(texts, [&](const std::string& text) {
+    return std::ranges::find(values_, in_small_letters(text)) != values_.end();
+  });
+}
+
+std::string compared_name(std::string_view text) {
+  Cursor cursor(text);
+  const auto head = head_at(cursor);
+  return head ? head->field : "";
+}
+
+}  // namespace assay::cli
