@@ -66,13 +66,30 @@ class Guides(unittest.TestCase):
             self.assertEqual(run([COMMANDS, folder], env=os.environ).returncode, 0)
             self.assertEqual(run(check).returncode, 0)
             page = Path(folder, "sweep.md")
-            page.write_text(page.read_text().replace("`--budget TEXT`", "`--budged TEXT`"))
+            page.write_text(page.read_text().replace("`--budget <time>`", "`--budged <time>`"))
             told = run(check)
             self.assertEqual(told.returncode, 1)
             self.assertIn("--budged", told.stdout)
             run([COMMANDS, folder])
             Path(folder, "swep.md").write_text("no command\n")
             self.assertIn("swep.md", run(check).stdout)
+
+    def test_examples_of_the_help_run_as_they_stand(self):
+        """In their order and in one folder: later ones read what earlier ones wrote."""
+        commands = [words for words in guide("commands").splitlines() if " " not in words]
+        without = []
+        with tempfile.TemporaryDirectory() as folder:
+            for command in commands:
+                _, _, after = run([PROGRAM, "help", command]).stdout.partition("\nExamples:\n")
+                examples = after.split("\n") if after else without.append(command) or []
+                for line in filter(None, map(str.strip, examples)):
+                    done = run(["bash", "-c", line], cwd=folder, env={"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"})
+                    self.assertIn(done.returncode, (0, 1), f"{line}\n{done.stderr}")
+        self.assertEqual(without, ["merge", "golden"], "which need parts of a sweep, and minutes")
+
+    def test_help_names_the_kind_of_every_value(self):
+        for command in ["", *guide("commands").splitlines()]:
+            self.assertNotRegex(run([PROGRAM, "help", *command.split()]).stdout, r"\b(TEXT|INT|FLOAT)\b", command)
 
     def test_replay_lines_begin_with_what_was_typed(self):
         words = ["run", "flash_attention_score_grad", "--seq_q=2", "--seq_kv=2"]

@@ -27,6 +27,7 @@
 #include "flags/choose.hpp"
 #include "flags/documented_names.hpp"
 #include "flags/values.hpp"
+#include "guide/complete_help.hpp"
 #include "guide/guide.hpp"
 #include "printing/coloured.hpp"
 #include "signals.hpp"
@@ -219,6 +220,7 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   asked.declare(*app.add_subcommand("help", "print what a command takes"));
   Loudness loudness;
   loudness.declare(app);
+  complete_help(app);
   allow_extras(app);
   if (words.empty()) {
     context.err << app.help();

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,14 +24,15 @@ class CaseFlags {
   void declare(CLI::App& app) {
     conformance::Case<Op> defaults;
     const auto texts = conformance::field_texts(defaults);
-    conformance::visit_case_fields(
-        defaults, [&](std::string_view name, const auto&, std::string_view meaning) {
-          const std::string& text = texts[fields_.size()].second;
-          auto& [field, value] = *fields_.emplace_back(
-              std::make_unique<std::pair<std::string, std::string>>(name, std::string()));
-          app.add_option("--" + field, value,
-                         std::string(meaning) + (text.empty() ? "" : " [" + text + "]"));
-        });
+    conformance::visit_case_fields(defaults, [&]<class Member>(std::string_view name, const Member&,
+                                                               std::string_view meaning) {
+      const std::string& text = texts[fields_.size()].second;
+      auto& [field, value] = *fields_.emplace_back(
+          std::make_unique<std::pair<std::string, std::string>>(name, std::string()));
+      app.add_option("--" + field, value,
+                     std::string(meaning) + (text.empty() ? "" : " [" + text + "]"))
+          ->type_name(kind_of<Member>());
+    });
   }
 
   /// Errors: UsageError naming the flag, its value and what is accepted.
@@ -46,6 +50,12 @@ class CaseFlags {
   }
 
  private:
+  template <class Member>
+  static const char* kind_of() {
+    if constexpr (std::same_as<Member, std::vector<std::int64_t>>) return "<list>";
+    return std::is_arithmetic_v<Member> ? "<number>" : "<word>";
+  }
+
   std::vector<std::unique_ptr<std::pair<std::string, std::string>>> fields_;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 FlagGuide guide_of(const CLI::Option& option) {
   FlagGuide guide{.summary = option.get_description(),
+                  .kind = option.get_type_name(),
                   .takes_value = option.get_expected_max() > 0,
                   .positional = option.get_positional(),
                   .required = option.get_required()};

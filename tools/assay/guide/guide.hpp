@@ -17,6 +17,7 @@ namespace assay::cli {
 struct FlagGuide {
   std::vector<std::string> names;  ///< "-q", "--quiet"; a positional's name alone
   std::string summary;
+  std::string kind = {};  ///< of its value, "<count>"
   bool takes_value = false, positional = false, required = false;
 };
 

@@ -21,9 +21,10 @@ std::string command_line(const CommandGuide& guide) {
   return guide.words.empty() ? "assay" : "assay " + joined_by(guide.words, " ");
 }
 
-/// "-q, --quiet", "--seed TEXT", "file".
+/// "-q, --quiet", "--seed <number>", "file".
 std::string spelled(const FlagGuide& flag) {
-  return joined_by(flag.names, ", ") + (flag.takes_value && !flag.positional ? " TEXT" : "");
+  return joined_by(flag.names, ", ") +
+         (flag.takes_value && !flag.positional ? " " + flag.kind : "");
 }
 
 std::string capitalised(std::string text) {

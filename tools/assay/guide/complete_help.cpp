@@ -1,0 +1,112 @@
+#include "guide/complete_help.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::cli {
+namespace {
+
+/// What the values of flags and positionals are, by their names without dashes.
+const std::map<std::string_view, const char*> kinds = {
+    {"as", "<format>"},
+    {"baseline", "<file>"},
+    {"before", "<report.json>"},
+    {"budget", "<time>"},
+    {"case", "<id>"},
+    {"cases", "<file or folder>"},
+    {"command", "<command>"},
+    {"device", "<a2|a3>"},
+    {"documents", "<lenient|strict>"},
+    {"file", "<file.h5>"},
+    {"format", "<format>"},
+    {"fresh", "<seed or off>"},
+    {"html", "<page.html>"},
+    {"id", "<id or line>"},
+    {"implementation", "<name or scheme>"},
+    {"json", "<changes.json>"},
+    {"junit", "<file.xml>"},
+    {"kind", "<list>"},
+    {"largest", "<elements>"},
+    {"last-failed", "<report.json>"},
+    {"lines", "<file or folder>"},
+    {"memory-limit", "<size>"},
+    {"name", "<device>"},
+    {"npy", "<folder>"},
+    {"numerics", "<preset,field=value>"},
+    {"only", "<condition>"},
+    {"operator", "<operator>"},
+    {"part", "<report.json>"},
+    {"product", "<a2|a3>"},
+    {"random", "<count>"},
+    {"report", "<report.json>"},
+    {"require-judged", "<count>"},
+    {"seed", "<number>"},
+    {"set", "<set>"},
+    {"shard", "<i/n>"},
+    {"shrink", "<count>"},
+    {"store", "<file.h5>"},
+    {"threads", "<count>"},
+    {"time-limit", "<time>"},
+    {"to", "<folder>"},
+    {"trace", "<trace.json>"},
+    {"upstream", "<on|off>"},
+    {"verify", "<folder>"},
+};
+
+/// Commands, and examples of them: tests/docs/guides_test.py runs all, in the order of the
+/// commands, in one folder.
+constexpr std::pair<std::string_view, std::string_view> examples[] = {
+    {"list", "assay list operators"},
+    {"list", "assay list --coverage"},
+    {"explain", "assay explain NSAC-C10"},
+    {"explain", "assay explain bound"},
+    {"run", "assay run flash_attention_score_grad --heads_q=4 --heads_kv=2 --seq_q=129"},
+    {"run", "assay run nsa_compress_grad --seq=65 --dtype=fp16 --implementation=optimized-a2"},
+    {"dump", "assay dump nsa_compress_grad --seq=40 --npy=arrays"},
+    {"sweep", "assay sweep nsa_compress_grad --budget=2s --report=report.json --html=report.html"},
+    {"sweep",
+     "assay sweep --budget=2s --only='dtype=bf16 and head_dim>=64' --implementation=optimized-a2"},
+    {"report", "assay report report.json"},
+    {"report", "assay report report.json report.json"},
+    {"shrink",
+     "assay shrink flash_attention_score_grad --seq_q=65 "
+     "--implementation=mutant-scale_missing_on_dk"},
+    {"export", "assay export cases.h5 --implementation=optimized-a2 nsa_compress_grad --seq=40"},
+    {"export",
+     "assay export small.h5 --only='dtype=fp16 and track=bound' --random=0 --largest=2000"},
+    {"check", "assay check cases.h5"},
+    {"check", "assay check cases.h5 --report=checked.json"},
+    {"pack", "assay pack --list"},
+    {"device", "assay device a2"},
+    {"device", "assay device plan flash_attention_score_grad --seq_q=4096 --seq_kv=4096"},
+    {"mutants", "assay mutants --list"},
+    {"help", "assay help sweep"},
+};
+
+void name_kinds(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0 || option->get_type_name() != "TEXT") continue;
+    const std::string name =
+        option->get_positional() ? option->get_name() : option->get_lnames().front();
+    if (const auto kind = kinds.find(name); kind != kinds.end()) option->type_name(kind->second);
+  }
+  for (CLI::App* sub : app.get_subcommands(nullptr)) name_kinds(*sub);
+}
+
+}  // namespace
+
+void complete_help(CLI::App& app) {
+  name_kinds(app);
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    std::string footer;
+    for (const auto& [name, line] : examples)
+      if (name == command->get_name())
+        footer += (footer.empty() ? "Examples:\n  " : "\n  ") + std::string(line);
+    if (!footer.empty()) command->footer(footer);
+  }
+}
+
+}  // namespace assay::cli
