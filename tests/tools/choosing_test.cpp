@@ -73,8 +73,11 @@ TEST(Filter, CombinesTermsOfFieldsByWordsAndSigns) {
            {"--dtype=b", true},
            {"seq_kv=6", false},
            {"seq_kv=65 ", true},
-           {"dtype=bf16 and", false},
-           {"dtype=bf16 rows", false},
+           {"not --dtype=fp16", true},
+           {"dtype=fp16 or rows and", true},
+           {"dtype=bf16 and --seq_kv=65", true},
+           {"dtype=bf16 and not --seq_kv=65", false},
+           {"dtype=bf16 and \"keys\"", true},
        })
     EXPECT_EQ(cli::Filter("--only", value, {"dtype", "seq_kv"}).holds(searched), holds) << value;
 }
@@ -139,6 +142,12 @@ TEST(Filter, NamesWhatIsWrong) {
            {"a)", "a parenthesis closes none at character 2"},
            {"()", "a term is empty at character 2"},
            {"(a) b", "no & or | stands between two terms at character 5"},
+           {"dtype=bf16 rows", "no & or | stands between two terms at character 12"},
+           {"dtype=bf16 or", "no & or | stands between two terms at character 12"},
+           {"dtype=bf16||dtype=fp16", "a term is empty at character 12"},
+           {"!(headdim>=64)",
+            "no planned case has a field 'headdim'; did you mean 'head_dim'? at character 3"},
+           {"dtype=bf16 & key_tile.tail>0", "no planned case has a field 'key_tile.tail'"},
            {"(a \"b\")", "no & or | stands between two terms at character 4"},
        }) {
     const Answer result = sweep(buggy, {std::string("--only=") + value});

@@ -15,6 +15,7 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/result/meaning.hpp"
 #include "assay/fixtures/file.hpp"
 #include "judge/decide.hpp"
 #include "judge/relations/comparison.hpp"
@@ -420,6 +421,16 @@ TEST(Decisions, TheHandbookNamesTheRulesOfEveryVerdict) {
   for (const auto& [verdict, word] : spec::spellings_of<Verdict>.entries)
     EXPECT_TRUE(has(row_of(verdict, handbook), " | " + rules_of(verdict) + " | "))
         << rules_of(verdict) << " in " << row_of(verdict, handbook);
+}
+
+TEST(Decisions, TheHandbookRepeatsTheMeaningOfEveryVerdict) {
+  const std::string handbook = tests::text_of(ASSAY_SOURCE_DIR "/docs/verdicts.md");
+  for (const auto& [verdict, word] : spec::spellings_of<Verdict>.entries) {
+    const auto known = std::ranges::find(conformance::meanings, verdict,
+                                         [](const auto& one) { return one.first; });
+    ASSERT_NE(known, conformance::meanings.end()) << word;
+    EXPECT_PRED2(has, row_of(verdict, handbook), " | " + std::string(known->second) + " | ");
+  }
 }
 
 TEST(Decisions, OfARuleThatDoesNotGiveTheVerdictAreRefused) {

@@ -127,7 +127,7 @@ TEST(Sweep, ABudgetIsSharedByTheOperators) {
 TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   const cli::Registry registry = registry_with([] { return std::make_unique<Wrapped>(); });
   const std::vector<std::string> line = {"sweep", "--random=0",
-                                         "--only=seq_q=1 --seq_kv=1 --head_dim=1 "};
+                                         "--only=seq_q=1 seq_kv=1 head_dim=1"};
   const Answer enough = answer(registry, line);
   EXPECT_EQ(enough.code, 0) << enough.out << enough.err;
   auto more = line;

@@ -379,6 +379,18 @@ TEST(Explain, EveryRuleThatDecidesHasItsSentence) {
   }
 }
 
+TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
+  for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries) {
+    const Answer result = answer(registry_of({"flash_like"}), {"explain", std::string(name)});
+    EXPECT_EQ(result.code, 0) << name << result.err;
+    EXPECT_PRED2(has, result.out, std::string(name) + ", a verdict with exit code ");
+    EXPECT_PRED2(has, result.out, std::string("\ngiven by these rules\n  "));
+  }
+  const Answer weak = answer(registry_of({"flash_like"}), {"explain", "CONFORMS_WEAK"});
+  EXPECT_PRED2(has, weak.out, std::string("exit code 0\n  no rule objects, but the case proves"));
+  EXPECT_PRED2(has, weak.out, std::string("\n  nothing_due: some gradient exceeds"));
+}
+
 /// Long runs too, which are beside the relation's own small cases.
 TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
   const Answer result = answer(registry_of({"flash_like"}), {"explain", "split_batch"});

@@ -8,6 +8,7 @@
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/result/decision.hpp"
+#include "assay/conformance/result/meaning.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/spec/contradiction.hpp"
@@ -259,15 +260,32 @@ bool explain_rule(const std::string& word, const Context& context) {
   return true;
 }
 
+/// What a verdict means, and the rules that give it.
+bool explain_verdict(const std::string& word, const Context& context) {
+  const auto& known = spec::spellings_of<conformance::Verdict>.entries;
+  const auto named =
+      std::ranges::find_if(known, [&](const auto& one) { return same_letters(one.second, word); });
+  if (named == known.end()) return false;
+  const auto& [verdict, name] = *named;
+  const auto meaning = std::ranges::find(conformance::meanings, verdict,
+                                         &std::pair<conformance::Verdict, std::string_view>::first);
+  context.out << fmt::format("{}, a verdict with exit code {}\n  {}\ngiven by these rules\n", name,
+                             static_cast<int>(conformance::contribution(verdict)), meaning->second);
+  for (const conformance::RuleText& rule : conformance::rules)
+    if (rule.verdicts.contains(verdict))
+      context.out << fmt::format("  {}: {}\n", rule.word, rule.sentence);
+  return true;
+}
+
 ExitCode explain(const ExplainOptions& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
   if (explain_requirement(options.id, context) || explain_contradiction(options.id, context) ||
       explain_relation(options.id, context) || explain_rule(options.id, context) ||
-      explain_documents(options.id, context))
+      explain_verdict(options.id, context) || explain_documents(options.id, context))
     return ExitCode::conformant;
   const std::string guess = guess_of(options.id);
   throw UsageError(
-      "no requirement, contradiction, relation or rule '" + options.id + "'" + guess +
+      "no requirement, contradiction, relation, rule or verdict '" + options.id + "'" + guess +
       (guess.empty() ? "; requirements" : " Requirements") +
       " are listed by 'assay list requirements', relations by 'assay list relations'; "
       "contradictions are those that requirements cite in their notes, rules are those "
@@ -278,21 +296,22 @@ ExitCode explain(const ExplainOptions& options, const Context& context) {
 }  // namespace
 
 Command explain_command() {
-  return {.name = "explain",
-          .summary =
-              "print one documented requirement and where it was read, a contradiction of the "
-              "documents, a relation, a rule, or a stored case",
-          .declare = [](CLI::App& app, const Registry&) -> Action {
-            const auto options = std::make_shared<ExplainOptions>();
-            app.add_option(
-                   "id", options->id,
-                   "id of a requirement such as FAG-C20 or of a contradiction such as "
-                   "FAG-Q4, name of a relation or of a rule that decided a verdict, id of a "
-                   "stored case, or 'documents': what a kernel must accept and refuse")
-                ->required();
-            app.add_option("--store", options->store, "file in which the case lies");
-            return [options](const Context& context) { return explain(*options, context); };
-          }};
+  return {
+      .name = "explain",
+      .summary =
+          "print one documented requirement and where it was read, a contradiction of the "
+          "documents, a relation, a rule, a verdict, or a stored case",
+      .declare = [](CLI::App& app, const Registry&) -> Action {
+        const auto options = std::make_shared<ExplainOptions>();
+        app.add_option(
+               "id", options->id,
+               "id of a requirement such as FAG-C20 or of a contradiction such as "
+               "FAG-Q4, name of a relation, of a verdict or of a rule that decided one, id of a "
+               "stored case, or 'documents': what a kernel must accept and refuse")
+            ->required();
+        app.add_option("--store", options->store, "file in which the case lies");
+        return [options](const Context& context) { return explain(*options, context); };
+      }};
 }
 
 }  // namespace assay::cli

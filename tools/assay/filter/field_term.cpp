@@ -14,8 +14,11 @@ bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 char small(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
+bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
+/// Regimes have names with a dot, "key_tile.tail".
 bool is_name(char letter) {
-  return (small(letter) >= 'a' && small(letter) <= 'z') || letter == '_' || is_digit(letter);
+  return (small(letter) >= 'a' && small(letter) <= 'z') || letter == '_' || letter == '.' ||
+         is_digit(letter);
 }
 
 /// Reads a text from its beginning.
@@ -29,7 +32,7 @@ class Cursor {
   std::string_view rest() const { return text_.substr(at_); }
   void skip(std::size_t letters) { at_ += letters; }
   void skip_blanks() {
-    while (next() == ' ') ++at_;
+    while (is_blank(next())) ++at_;
   }
   bool take(std::string_view word) {
     if (!rest().starts_with(word)) return false;
@@ -42,18 +45,20 @@ class Cursor {
     while (!at_end() && is(text_[at_])) ++at_;
     return std::string(text_.substr(begin, at_ - begin));
   }
-  std::string take_name() { return is_digit(next()) ? "" : take_while(is_name); }
+  std::string take_name() { return is_digit(next()) || next() == '.' ? "" : take_while(is_name); }
 
  private:
   std::string_view text_;
   std::size_t at_ = 0;
 };
 
+/// A decimal number, or "inf".
 std::optional<double> number(const std::string& text) {
+  if (text == "inf") return HUGE_VAL;
+  if (text.empty() || text.find_first_not_of("+-.0123456789eE") != text.npos) return {};
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || end != text.c_str() + text.size() || std::isnan(value)) return {};
-  return value;
+  return end == text.c_str() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 std::string value_of(const CaseFields& fields, std::string_view name) {
@@ -149,22 +154,24 @@ std::optional<Head> head_at(Cursor& cursor) {
   return {};
 }
 
-/// Values that | joins without blanks, up to a sign that a value cannot have.
+/// Values that | joins without blanks, up to a sign that a value cannot have; none where a quote is
+/// not closed.
 std::vector<std::string> values_at(Cursor& cursor) {
   std::vector<std::string> values;
   do {
     if (!values.empty()) cursor.skip(1);
     if (cursor.take("\"")) {
       values.push_back(cursor.take_while([](char letter) { return letter != '"'; }));
-      cursor.take("\"");
+      if (!cursor.take("\"")) return {};
     } else {
       values.push_back(cursor.take_while([](char letter) {
-        return std::string_view(" &|!()\"").find(letter) == std::string_view::npos;
+        return !is_blank(letter) &&
+               std::string_view("&|!()\"").find(letter) == std::string_view::npos;
       }));
     }
     if (cursor.next() != '|') break;
-    Cursor behind(cursor.rest().substr(1));
-    if (behind.at_end() || behind.next() == ' ' || head_at(behind)) break;
+    Cursor after(cursor.rest().substr(1));
+    if (after.at_end() || is_blank(after.next()) || after.next() == '|' || head_at(after)) break;
   } while (true);
   for (std::string& value : values) value = in_small_letters(std::move(value));
   return values;
@@ -172,10 +179,21 @@ std::vector<std::string> values_at(Cursor& cursor) {
 
 /// "2*heads_kv": the number, and the field.
 std::pair<double, std::string> multiple_of(const std::string& value) {
-  const std::size_t sign = value.find('*');
-  if (sign == value.npos) return {1, value};
-  const auto times = number(value.substr(0, sign));
-  return {times.value_or(1), value.substr(sign + 1)};
+  const std::size_t digits = value.find_first_not_of("0123456789");
+  if (digits == 0 || digits == value.npos || value[digits] != '*') return {1, value};
+  return {number(value.substr(0, digits)).value_or(1), value.substr(digits + 1)};
+}
+
+/// Calls visit(a, b) with the numbers of two lists at each place; a list of one number is
+/// broadcast.
+template <class Visit>
+void each_pair(const Numbers& some, const Numbers& others, const Visit& visit) {
+  if (some.empty() || others.empty()) return;
+  const bool has_one = some.size() == 1 || others.size() == 1;
+  const std::size_t places =
+      has_one ? std::max(some.size(), others.size()) : std::min(some.size(), others.size());
+  for (std::size_t k = 0; k < places; ++k)
+    visit(some[some.size() == 1 ? 0 : k], others[others.size() == 1 ? 0 : k]);
 }
 
 bool is_field(const CaseFields& fields, std::string_view name) {
@@ -209,6 +227,7 @@ std::optional<FieldTerm::Read> FieldTerm::read(std::string_view text,
                        return std::string(one.first);
                      })->second;
   term.values_ = values_at(cursor);
+  if (term.values_.empty()) return {};
   return Read(term, cursor.place());
 }
 
@@ -228,53 +247,57 @@ bool FieldTerm::compares_numbers(double value, double limit) const {
   return false;
 }
 
-/// Of lists each number is compared with that at its place; a list of one number is broadcast.
-/// Equal are lists of which all numbers are, otherwise some pair decides. Nothing where the value
-/// is no field.
-std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields) const {
-  const auto [times, other] = multiple_of(values_.front());
+/// Equal are lists of which all numbers are; otherwise some pair of numbers decides. Nothing where
+/// the value is no field.
+std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
+                                               const std::string& wanted) const {
+  const auto [times, other] = multiple_of(wanted);
   if (!is_field(fields, other)) return {};
-  const Numbers own = numbers_of(fields, field_), others = numbers_of(fields, other);
-  if (own.empty() || others.empty()) return {};
-  const bool has_one = own.size() == 1 || others.size() == 1;
-  const std::size_t places =
-      has_one ? std::max(own.size(), others.size()) : std::min(own.size(), others.size());
-  std::size_t holding = 0;
-  for (std::size_t k = 0; k < places; ++k)
-    holding +=
-        compares_numbers(own[own.size() == 1 ? 0 : k], times * others[others.size() == 1 ? 0 : k])
-            ? 1
-            : 0;
-  return comparison_ == Comparison::equal ? holding == places : holding > 0;
+  std::size_t holding = 0, pairs = 0;
+  each_pair(numbers_of(fields, field_), numbers_of(fields, other), [&](double own, double limit) {
+    ++pairs;
+    if (compares_numbers(own, times * limit)) ++holding;
+  });
+  if (pairs == 0) return {};
+  return comparison_ == Comparison::equal ? holding == pairs : holding > 0;
 }
 
-bool FieldTerm::compares(const CaseFields& fields) const {
-  const std::string& wanted = values_.front();
+/// What is compared with a number: the field's numbers, quotients, or what is left of a division.
+std::vector<double> FieldTerm::numbers(const CaseFields& fields) const {
+  Numbers all = numbers_of(fields, field_);
+  if (!divided_by_.empty()) {
+    Numbers quotients;
+    each_pair(all, numbers_of(fields, divided_by_),
+              [&](double above, double below) { quotients.push_back(above / below); });
+    all = std::move(quotients);
+  }
+  if (divisor_ > 0)
+    for (double& one : all) one = std::fmod(one, divisor_);
+  return all;
+}
+
+bool FieldTerm::compares_with(const CaseFields& fields, const std::string& wanted) const {
   const auto limit = number(wanted);
   const auto is_within = [&](double value) { return limit && compares_numbers(value, *limit); };
-  const Numbers own = numbers_of(fields, field_);
-  if (divisor_ > 0)
-    return std::ranges::any_of(own, [&](double x) { return is_within(std::fmod(x, divisor_)); });
-  if (!divided_by_.empty()) {
-    const Numbers below = numbers_of(fields, divided_by_);
-    return !own.empty() && !below.empty() && is_within(own.front() / below.front());
-  }
-  if (const auto decided = compares_fields(fields)) return *decided;
-  if (const std::size_t dots = wanted.find(".."); dots != wanted.npos) {
+  const Numbers own = numbers(fields);
+  if (divisor_ > 0 || !divided_by_.empty()) return std::ranges::any_of(own, is_within);
+  if (const auto decided = compares_fields(fields, wanted)) return *decided;
+  const bool is_equal = comparison_ == Comparison::equal;
+  if (const std::size_t dots = wanted.find(".."); is_equal && dots != wanted.npos) {
     const auto first = number(wanted.substr(0, dots)), last = number(wanted.substr(dots + 2));
     if (first && last)
       return std::ranges::any_of(own, [&](double x) { return *first <= x && x <= *last; });
   }
   if (field_.starts_with("lengths") && std::ranges::any_of(own, is_within)) return true;
-  const std::vector<std::string> texts = texts_of(fields, field_);
-  if (comparison_ != Comparison::equal)
-    return std::ranges::any_of(texts, [&](const std::string& text) {
-      const auto value = number(text);
-      return value && is_within(*value);
-    });
-  return std::ranges::any_of(texts, [&](const std::string& text) {
-    return std::ranges::find(values_, in_small_letters(text)) != values_.end();
+  return std::ranges::any_of(texts_of(fields, field_), [&](const std::string& text) {
+    const auto value = number(text);
+    return (value && is_within(*value)) || (is_equal && in_small_letters(text) == wanted);
   });
+}
+
+bool FieldTerm::compares(const CaseFields& fields) const {
+  return std::ranges::any_of(
+      values_, [&](const std::string& wanted) { return compares_with(fields, wanted); });
 }
 
 std::string compared_name(std::string_view text) {

@@ -43,7 +43,9 @@ class FieldTerm {
 
   bool compares(const CaseFields& fields) const;
   bool compares_numbers(double value, double limit) const;
-  std::optional<bool> compares_fields(const CaseFields& fields) const;
+  bool compares_with(const CaseFields& fields, const std::string& wanted) const;
+  std::optional<bool> compares_fields(const CaseFields& fields, const std::string& wanted) const;
+  std::vector<double> numbers(const CaseFields& fields) const;
 
   bool is_negated_ = false;
   std::string field_, divided_by_;

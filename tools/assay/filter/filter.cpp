@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "assay/cli/command.hpp"
+#include "assay/conformance/result/printable.hpp"
+#include "guide/guide.hpp"
 
 namespace assay::cli {
 namespace {
@@ -31,11 +33,13 @@ class Pieces {
     ++at_;
     return true;
   }
-  /// Whether this word is next, in front of a term of a field; the word is then taken.
+  /// Whether this word is next, which is then taken: next to a term of a field, a flag, a quote or
+  /// a parenthesis.
   bool take_word(std::string_view word) {
     skip_blanks();
-    if (!is_word_at(at_, word)) return false;
+    if (field_terms_ > 0 ? word_end(at_, word) == 0 : !is_word_at(at_, word)) return false;
     at_ += word.size();
+    ++words_;
     return true;
   }
   /// A term of a field with an end behind it.
@@ -47,11 +51,12 @@ class Pieces {
     ++field_terms_;
     return read->first;
   }
-  bool has_field_terms() const { return field_terms_ > 0; }
-  /// Whether a term of a field is next, or its contrary.
-  bool is_at_field_term() {
+  bool is_condition() const { return field_terms_ + words_ > 0; }
+  bool begins_with_field_term() { return field_term_at(value_.find_first_not_of(' ')).has_value(); }
+  /// Whether a term of a field is next, its contrary, or a parenthesis.
+  bool is_at_next_term() {
     skip_blanks();
-    return begins_term(at_);
+    return (field_terms_ > 0 && at_ < value_.size() && value_[at_] == '(') || begins_term(at_);
   }
   /// In a text parentheses stand in pairs, as notes have them.
   std::string text() {
@@ -71,37 +76,60 @@ class Pieces {
     if (!open.empty()) refuse_open(open.back());
     std::string text = value_.substr(begin, at_ - begin);
     text.erase(text.find_last_not_of(' ') + 1);
-    return text.empty() ? refuse("a term is empty") : text;
+    if (text.empty()) refuse("a term is empty");
+    require_field(text, begin);
+    return text;
   }
+  /// Refuses a comparison of what is no field: as a text no line holds it.
+  void require_field(const std::string& text, std::size_t at) const {
+    const std::string name = compared_name(text);
+    if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;
+    throw UsageError(fmt::format(
+        "{} is '{}': no planned case has a field '{}'{} at character {}; 'assay run OPERATOR "
+        "--help' lists fields, and a text stands in double quotes",
+        flag_, shown(), name, meant(name, names_), at + 1));
+  }
+  /// What a user sees of a long value.
+  std::string shown() const { return conformance::excerpt(value_, 200); }
   [[noreturn]] std::string refuse(std::string_view why, std::optional<std::size_t> at = {}) const {
     throw UsageError(
         fmt::format("{} is '{}': {} at character {}; wanted TEXT, a field and its value, such as "
                     "head_dim>=64, or a combination: 'A & !(B | \"C & D\")'",
-                    flag_, value_, why, at.value_or(at_) + 1));
+                    flag_, shown(), why, at.value_or(at_) + 1));
   }
   [[noreturn]] void refuse_open(std::size_t at) const { refuse("a parenthesis is open", at); }
 
  private:
   std::optional<FieldTerm::Read> field_term_at(std::size_t at) const {
+    if (at >= value_.size()) return {};
     auto read = FieldTerm::read(std::string_view(value_).substr(at), names_);
     if (!read) return {};
     const std::size_t end = at + read->second;
-    const bool is_whole = end == value_.size() ||
-                          std::string_view(" &|!)").find(value_[end]) != std::string_view::npos;
+    const bool is_whole = end == value_.size() || is_blank(value_[end]) ||
+                          std::string_view("&|!)").find(value_[end]) != std::string_view::npos;
     return is_whole ? read : std::nullopt;
   }
-  /// Behind `not`, a parenthesis may begin the term as well.
-  bool begins_term(std::size_t at) const { return field_term_at(at) || is_word_at(at, "not"); }
-  bool is_word_at(std::size_t at, std::string_view word) const {
-    if (!std::string_view(value_).substr(std::min(at, value_.size())).starts_with(word))
-      return false;
-    const std::size_t end = at + word.size();
-    const std::size_t next = value_.find_first_not_of(' ', end);
-    if (next == value_.npos || (next == end && value_[next] != '(')) return false;
-    return value_[next] == '(' ||
-           (word == "not" ? field_term_at(next).has_value() : begins_term(next));
+  static bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
+  /// Where the text after the word begins; 0 where another word stands there, or nothing follows.
+  std::size_t word_end(std::size_t at, std::string_view word) const {
+    if (at + word.size() > value_.size()) return 0;
+    for (std::size_t k = 0; k < word.size(); ++k)
+      if (value_[at + k] != word[k] && value_[at + k] != word[k] - 'a' + 'A') return 0;
+    std::size_t next = at + word.size();
+    const bool is_apart = next < value_.size() && (is_blank(value_[next]) || value_[next] == '(');
+    while (next < value_.size() && is_blank(value_[next])) ++next;
+    return is_apart && next < value_.size() ? next : 0;
   }
-  void skip_blanks() { at_ = std::min(value_.find_first_not_of(' ', at_), value_.size()); }
+  bool begins_term(std::size_t at) const { return field_term_at(at) || is_word_at(at, "not"); }
+  /// Whether the word is a sign, by what follows.
+  bool is_word_at(std::size_t at, std::string_view word) const {
+    std::size_t next = word_end(at, word);
+    if (next == 0) return false;
+    while (const std::size_t further = word_end(next, "not")) next = further;
+    return value_[next] == '(' || value_[next] == '"' || value_.compare(next, 2, "--") == 0 ||
+           field_term_at(next);
+  }
+  void skip_blanks() { at_ = std::min(value_.find_first_not_of(" \t\n", at_), value_.size()); }
   std::string quoted() {
     const std::size_t end = value_.find('"', at_);
     if (end == std::string::npos) refuse("a quote is open");
@@ -114,7 +142,7 @@ class Pieces {
   std::string_view flag_;
   const std::string& value_;
   const std::vector<std::string>& names_;
-  std::size_t at_ = 0, field_terms_ = 0;
+  std::size_t at_ = 0, field_terms_ = 0, words_ = 0;
 };
 
 using Question = std::function<bool(const Searched&)>;
@@ -156,7 +184,7 @@ std::vector<Question> parted_by(const std::function<bool()>& goes_on,
 
 Question combination(Pieces& pieces, int depth) {
   const auto goes_on = [&] {
-    return pieces.take('&') || pieces.take_word("and") || pieces.is_at_field_term();
+    return pieces.take('&') || pieces.take_word("and") || pieces.is_at_next_term();
   };
   return [all = parted_by(goes_on, term, pieces, depth)](const Searched& searched) {
     return std::ranges::all_of(all, [&](const Question& one) { return one(searched); });
@@ -177,11 +205,13 @@ Filter::Filter(std::string_view flag, const std::string& value, std::vector<std:
   if (!pieces.has_sign()) {
     holds_ = holds_text(value);
     if (value.find_first_not_of(' ') == value.npos) return;
+    const bool is_text = !pieces.begins_with_field_term();
     Question terms = alternatives(pieces, 0);
-    if (pieces.has_field_terms() && pieces.at_end()) holds_ = std::move(terms);
-    return;
+    if (pieces.is_condition() && pieces.at_end()) holds_ = std::move(terms);
+    if (is_text || pieces.at_end()) return;
+  } else {
+    holds_ = alternatives(pieces, 0);
   }
-  holds_ = alternatives(pieces, 0);
   if (pieces.at_end()) return;
   const std::size_t at = pieces.place();
   pieces.refuse(

@@ -123,15 +123,6 @@ inline std::vector<std::string> names_of_fields() {
   return names;
 }
 
-/// What to do about a comparison of --only whose name is no field, such as "headdim>=64"; empty
-/// where there is none.
-inline std::string hint_of_comparison(const std::string& only) {
-  const std::string name = compared_name(only);
-  const std::vector<std::string> names = names_of_fields();
-  if (name.empty() || std::ranges::find(names, name) != names.end()) return {};
-  return "; no case has a field '" + name + "'" + meant(name, names);
-}
-
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
@@ -142,7 +133,7 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
         "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) + "', which none of " +
-                     std::to_string(left_out) + " cases holds" + hint_of_comparison(flags.only));
+                     std::to_string(left_out) + " cases holds");
 }
 
 /// Errors: UsageError naming the file and the line of a case that is none.

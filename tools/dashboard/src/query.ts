@@ -13,7 +13,7 @@
 //   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
 //   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
-//   a or b, not (a or b) one of them, neither; `and` is what a blank says
+//   a or b, not (a or b) one of them, neither; `and` is what a blank says; a | b, !a, a & b with blanks as well
 
 import { type Case, figure, kindOf } from "./report";
 
@@ -88,7 +88,7 @@ export function valuesOf(c: Case, field: string): (string | number)[] {
 }
 
 /** A name with its comparison, with or without spaces around the sign; what is quoted stays as it is. */
-const SPACED = /"[^"]*"?|(?<=^|\s)(-?[A-Za-z_][\w.]*(?:\s*%\s*\d+)?)\s*(<=|>=|!=|==?|<|>)\s*/g;
+const SPACED = /"[^"]*"?|(?<=^|[\s(!])(-?[A-Za-z_][\w.]*(?:\/[A-Za-z_]\w*)?(?:\s*%\s*\d+)?)\s*(<=|>=|!=|==?|<|>)\s*/g;
 
 /** Splits at spaces outside double quotes and beside no comparison. */
 export function words(query: string): string[] {
@@ -102,7 +102,7 @@ const plain = (text: string): string => text.replaceAll('"', "");
 function parse(text: string): Term {
   const negated = text.length > 1 && text.startsWith("-") && !text.startsWith("--");
   const rest = negated ? text.slice(1) : text;
-  const parts = /^([A-Za-z_][\w.]*)(\/[A-Za-z_]\w*)?(%\d+)?(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
+  const parts = /^([A-Za-z_][\w.]*)(\/[A-Za-z_]\w*)?(%0*[1-9]\d*)?(<=|>=|!=|=|<|>)(.*)$/.exec(rest);
   if (parts === null)
     return { text, negated, field: "", below: "", divisor: 0, comparison: "=", values: [plain(rest).toLowerCase()] };
   const differs = parts[4] === "!=";
@@ -113,7 +113,9 @@ function parse(text: string): Term {
   };
 }
 
-const number = (text: string): number => (text === "inf" ? Infinity : Number(text));
+/** A decimal number, or "inf". */
+const number = (text: string): number =>
+  (text === "inf" ? Infinity : /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : NaN);
 
 function compares(value: number, comparison: Comparison, limit: number): boolean {
   switch (comparison) {
@@ -127,7 +129,7 @@ function compares(value: number, comparison: Comparison, limit: number): boolean
 
 function equals(value: string | number, wanted: string): boolean {
   if (typeof value === "number") return value === number(wanted);
-  return value.toLowerCase() === wanted;
+  return value.toLowerCase() === wanted || number(value) === number(wanted);
 }
 
 /** The numbers of a field, where it tells the longest of packed sequences those of each: "2x7,3" is 7, 7, 3. */
@@ -141,37 +143,40 @@ function numbersOf(c: Case, field: string): number[] {
   return all.some(Number.isNaN) ? [] : all;
 }
 
-function holds(term: Term, c: Case): boolean {
-  if (term.field === "") return c.text.includes(term.values[0]!);
-  if (term.divisor > 0)
-    return numbersOf(c, term.field).some((n) => compares(n % term.divisor, term.comparison, number(term.values[0]!)));
-  const wanted = term.values[0]!;
+/** Calls visit(a, b) with the numbers of two lists at each place; a list of one number is broadcast. */
+function eachPair(some: number[], others: number[], visit: (a: number, b: number) => void): void {
+  if (some.length === 0 || others.length === 0) return;
+  const places = some.length === 1 || others.length === 1 ? Math.max(some.length, others.length) : Math.min(some.length, others.length);
+  for (let k = 0; k < places; k += 1) visit(some[some.length === 1 ? 0 : k]!, others[others.length === 1 ? 0 : k]!);
+}
+
+function holdsOf(term: Term, wanted: string, c: Case): boolean {
+  let own = numbersOf(c, term.field);
+  const within = (n: number): boolean => compares(n, term.comparison, number(wanted));
   if (term.below !== "") {
-    const above = numbersOf(c, term.field)[0], below = numbersOf(c, term.below)[0];
-    return above !== undefined && below !== undefined && compares(above / below, term.comparison, number(wanted));
+    const quotients: number[] = [];
+    eachPair(own, numbersOf(c, term.below), (above, below) => quotients.push(above / below));
+    own = quotients;
   }
+  if (term.divisor > 0) own = own.map((n) => n % term.divisor);
+  if (term.below !== "" || term.divisor > 0) return own.some(within);
   const times = /^(\d+)\*(\w+)$/.exec(wanted);
   const other = times?.[2] ?? wanted;
-  const others = Object.hasOwn(c.fields, other) ? numbersOf(c, other).map((n) => n * Number(times?.[1] ?? 1)) : [];
-  const own = numbersOf(c, term.field);
-  // A list of one number is broadcast to the length of the other list.
-  const places = own.length === 1 || others.length === 1 ? Math.max(own.length, others.length) : Math.min(own.length, others.length);
-  if (own.length > 0 && others.length > 0) {
-    const pairs = Array.from({ length: places }, (_, k) => own[own.length === 1 ? 0 : k]!);
-    const fits = (n: number, k: number): boolean => compares(n, term.comparison, others[others.length === 1 ? 0 : k]!);
-    return term.comparison === "=" ? pairs.every(fits) : pairs.some(fits);
+  if (Object.hasOwn(c.fields, other)) {
+    const fits: boolean[] = [];
+    eachPair(own, numbersOf(c, other), (n, limit) => fits.push(compares(n, term.comparison, limit * Number(times?.[1] ?? 1))));
+    if (fits.length > 0) return term.comparison === "=" ? fits.every(Boolean) : fits.some(Boolean);
   }
-  const range = /^(\d+)\.\.(\d+)$/.exec(wanted);
-  if (range !== null) return own.some((n) => n >= Number(range[1]) && n <= Number(range[2]));
-  if (term.field.startsWith("lengths") && !Number.isNaN(number(wanted || "none")) &&
-      own.some((n) => compares(n, term.comparison, number(wanted)))) return true;
+  const range = /^([-+.\deE]+)\.\.([-+.\deE]+)$/.exec(wanted);
+  if (range !== null && term.comparison === "=") return own.some((n) => n >= number(range[1]!) && n <= number(range[2]!));
+  if (term.field.startsWith("lengths") && own.some(within)) return true;
   const values = valuesOf(c, term.field);
-  if (term.comparison === "=") {
-    if (values.length === 0) return term.values.includes("");
-    return values.some((value) => term.values.some((wanted) => equals(value, wanted)));
-  }
-  const limit = number(term.values[0]!);
-  return values.some((value) => value !== "" && compares(Number(value), term.comparison, limit));
+  if (term.comparison === "=") return values.length === 0 ? wanted === "" : values.some((value) => equals(value, wanted));
+  return values.some((value) => value !== "" && within(Number(value)));
+}
+
+function holds(term: Term, c: Case): boolean {
+  return term.field === "" ? c.text.includes(term.values[0]!) : term.values.some((wanted) => holdsOf(term, wanted, c));
 }
 
 export interface Query {
@@ -221,14 +226,28 @@ type Test = (c: Case) => boolean;
 
 const DEEPEST = 64;  // an address may be anybody's
 
+/** "dtype=fp16|seq_q=3" are two terms, "dtype=fp16|bf16" one. */
+function alternatives(word: string): string[] {
+  const parts = word.includes('"') ? [word] : word.split(/\|(?=-?[A-Za-z_][\w.]*(?:\/\w+)?(?:%\d+)?(?:<|>|!?=))/);
+  return parts.flatMap((part, k) => (k === 0 ? [part] : ["or", part]));
+}
+
 /** Words with the parentheses at their ends apart, if each has its other one and they nest no deeper; else as they are. */
 function tokens(query: string): string[] {
   const found = words(query);
   const apart = found.flatMap((word) => {
-    if (word.includes('"')) return [word];
-    const parts = /^(\(*)(.*?)(\)*)$/.exec(word)!;
+    if (word === "&" || word === "|") return [word === "&" ? "and" : "or"];
+    if (/^(and|or|not)$/i.test(word)) return [word.toLowerCase()];
+    let from = 0, to = word.length;
+    const opening: string[] = [], closing: string[] = [];
+    if (/^not\(/i.test(word)) opening.push("not"), from = 3;
+    for (; word[from] === "(" || (word[from] === "!" && word[from + 1] !== "=" && from + 1 < to); from += 1)
+      opening.push(word[from] === "(" ? "(" : "not");
+    for (; to > from && word[to - 1] === ")"; to -= 1) closing.push(")");
+    const inner = word.slice(from, to);
     // Of a text with a pair of its own, "heads(5)", nothing is taken.
-    return parts[2]!.includes("(") ? [word] : [...parts[1]!, ...(parts[2] === "" ? [] : [parts[2]!]), ...parts[3]!];
+    if (inner.includes("(")) return [word];
+    return [...opening, ...(inner === "" ? [] : alternatives(inner)), ...closing];
   });
   let depth = 0;
   for (const token of apart) {
