@@ -426,10 +426,9 @@ TEST(Decisions, TheHandbookNamesTheRulesOfEveryVerdict) {
 TEST(Decisions, TheHandbookRepeatsTheMeaningOfEveryVerdict) {
   const std::string handbook = tests::text_of(ASSAY_SOURCE_DIR "/docs/verdicts.md");
   for (const auto& [verdict, word] : spec::spellings_of<Verdict>.entries) {
-    const auto known = std::ranges::find(conformance::meanings, verdict,
-                                         [](const auto& one) { return one.first; });
-    ASSERT_NE(known, conformance::meanings.end()) << word;
-    EXPECT_PRED2(has, row_of(verdict, handbook), " | " + std::string(known->second) + " | ");
+    const auto& [known, meaning] = conformance::meanings.at(static_cast<std::size_t>(verdict));
+    EXPECT_EQ(known, verdict) << word;
+    EXPECT_PRED2(has, row_of(verdict, handbook), " | " + std::string(meaning) + " | ");
   }
 }
 
