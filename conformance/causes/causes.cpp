@@ -463,13 +463,16 @@ std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
 }
 
 std::string where_text(const Cause& cause) {
-  if (cause.fields.empty() && cause.others == 0) return "in every case that has it";
-  const std::string fields = cause.fields.empty()
-                                 ? "whatever the fields"
-                                 : fmt::format("where {}", fmt::join(cause.fields, " and "));
+  const std::string others =
+      fmt::format("{} other case{}", cause.others, cause.others == 1 ? "" : "s");
+  if (cause.fields.empty())
+    return cause.others == 0 ? "in every case that has it"
+                             : fmt::format("no fields separate them from {} that {} not fail so",
+                                           others, cause.others == 1 ? "does" : "do");
+  const std::string fields = fmt::format("where {}", fmt::join(cause.fields, " and "));
   if (cause.others == 0) return fields + " (no other case has these fields)";
-  return fields + fmt::format(" ({} other case{} with these fields {} not fail so)", cause.others,
-                              cause.others == 1 ? "" : "s", cause.others == 1 ? "does" : "do");
+  return fields + fmt::format(" ({} with these fields {} not fail so)", others,
+                              cause.others == 1 ? "does" : "do");
 }
 
 }  // namespace assay::conformance

@@ -29,7 +29,7 @@ struct Way {
 /// Cases that fail in one way and have fields in common which others have not.
 struct Group {
   Way way;
-  std::vector<const Condition*> terms;  ///< none: whatever the fields
+  std::vector<const Condition*> terms;  ///< none: no fields separate them
   Members cases;
   std::int64_t others = 0;
   bool refuses_nothing = false;  ///< every forbidden call is accepted

@@ -94,7 +94,7 @@ def main():
             right += not wrong
             cause = report["causes"][0]
             print(f"{fault}, seed {seed}: {'right' if not wrong else 'WRONG, ' + '; '.join(wrong)}: "
-                  f"{', '.join(cause['outputs'])} where {' and '.join(cause['fields']) or 'whatever the fields'} "
+                  f"{', '.join(cause['outputs'])} where {' and '.join(cause['fields']) or 'any fields'} "
                   f"({len(cause['cases'])} cases, {cause['others']} others), 1 of {len(report['causes'])}", flush=True)
             if words.prefixes:
                 parts = made_worse(words.prefixes, folder / f"{fault}.{seed}.json", EXPECTED[fault])

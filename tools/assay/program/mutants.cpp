@@ -261,7 +261,7 @@ ExitCode judge(const Flags& flags, const Context& context) {
 
 Command mutants_command() {
   return {.name = "mutants",
-          .summary = "Judge planted bugs and healthy variants; exit 0 if each is told apart",
+          .summary = "judge planted bugs and healthy variants; exit 0 if each is told apart",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto flags = std::make_shared<Flags>();
             app.add_option("--only", flags->only, "mutants whose name holds this text");

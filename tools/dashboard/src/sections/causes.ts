@@ -7,14 +7,14 @@ import { byId, copyLine, element, plural, put, runLine } from "../text";
 
 function causeLine(cause: Cause): HTMLElement {
   const q = read().q;
-  const fields = cause.fields.length === 0 ? [element("em", {}, "whatever the fields")] :
-    cause.fields.map((field) => element("code", { class: "field" }, field));
+  const fields = cause.fields.map((field) => element("code", { class: "field" }, field));
   const only = element("button", { type: "button", class: "only", "aria-pressed": String(has(q, ["cause=" + cause.number])),
     click: () => toggleTerms(["cause=" + cause.number]) }, `Show its ${plural(cause.cases.length, "case")}`);
-  const others = cause.others === 0 ? "no other case has these fields" :
-    `${plural(cause.others, "other case")} with these fields ${cause.others === 1 ? "does" : "do"} not fail so`;
+  const counted = plural(cause.others, "other case"), fail = `${cause.others === 1 ? "does" : "do"} not fail so`;
+  const others = cause.others === 0 ? (fields.length === 0 ? "in every case that has it" : "no other case has these fields") :
+    fields.length === 0 ? `no fields separate them from ${counted} that ${fail}` : `${counted} with these fields ${fail}`;
   return element("li", { class: "cause" },
-    element("p", {}, element("strong", {}, cause.pattern), " where ", ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
+    element("p", {}, element("strong", {}, cause.pattern), ...(fields.length === 0 ? [] : [" where "]), ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
       element("span", { class: "quiet" }, ` (${others})`)),
     ...(cause.stage === "" ? [] : [element("p", { class: "stage" }, "Stage: ", cause.stage)]),
     copyLine(runLine(cause.example, cause.line)),

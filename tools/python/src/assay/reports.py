@@ -126,9 +126,16 @@ class Cause:
     line: str  # replay line of the shortest or of what it was shrunk to
 
     def __str__(self) -> str:
-        where = f"where {' and '.join(self.fields)}" if self.fields else "with any fields"
+        failing, others = (f"{count} case{'' if count == 1 else 's'}" for count in (len(self.cases), self.others))
+        where = (
+            f"where {' and '.join(self.fields)} ({failing} fail, {others} with these fields do not)"
+            if self.fields
+            else f"{failing} fail, and no fields separate them from {others} that do not"
+            if self.others
+            else f"in all {failing} that have it"
+        )
         stage = f"; stage: {self.stage}" if self.stage else ""
-        return f"{self.pattern}, {where} ({len(self.cases)} failing cases, {self.others} other cases match){stage}: {self.line}"
+        return f"{self.pattern}, {where}{stage}: {self.line}"
 
 
 def _cause_from(members: Mapping[str, Any]) -> Cause:
@@ -198,7 +205,7 @@ class Reports(Sequence[Report]):
         lines += [f"cause {number}: {cause}" for number, cause in enumerate(self.causes[:shown], 1)]
         lines += [report.explanation() for report in told[:shown]]
         if len(told) > shown:
-            lines.append(f"and {len(told) - shown} cases more")
+            lines.append(f"and {len(told) - shown} case{'' if len(told) - shown == 1 else 's'} more")
         return "\n".join(lines)
 
 

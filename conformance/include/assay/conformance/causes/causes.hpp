@@ -17,7 +17,7 @@ struct Cause {
   std::string stage;                 ///< the stage whose outputs are those that fail: "dP, the row
                                      ///< term or dS"; empty where none is known
   std::vector<std::string> fields;   ///< terms that separate its cases: "sparse_mode=3",
-                                     ///< "seq_q>=64"; none: whatever the fields
+                                     ///< "seq_q>=64"; none: no fields do
   std::vector<std::string> cases;    ///< ids, in the order of the cases
   std::int64_t others = 0;           ///< cases with these fields that do not fail so
   std::string example;               ///< id of the case to look at first: shrunk, or of few words
