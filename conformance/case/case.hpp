@@ -176,7 +176,7 @@ std::string culprits(const std::vector<std::string>& words, const spec::Requirem
 }
 
 /// A call must not break a requirement; the message says which it breaks first, by what, which
-/// refusal is due, and what to do.
+/// refusal the documents ask for, and what to do.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);

@@ -123,7 +123,7 @@ CaseReport printable(CaseReport report) {
     report.metrics.resize(most_metrics);
     const std::string all = std::to_string(count);
     report.findings.push_back(
-        {.rule = FindingRule::note, .text = "100 of " + all + " metrics are told"});
+        {.rule = FindingRule::note, .text = "100 of " + all + " metrics are listed"});
   }
   for (spec::Metric& metric : report.metrics) {
     shorten(metric.name);

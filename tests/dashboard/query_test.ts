@@ -22,7 +22,7 @@ test("a term of a field holds of the cases of which --only says so", () => {
     assert.deepEqual(cases.map((c) => compile(term, names, cases).matches(c)), holds, term);
 });
 
-test("words join terms, and a term that is added holds beside a combination", () => {
+test("words join terms, and an added term holds together with a combination", () => {
   const one = { fields: { dtype: "bf16", seq_kv: "65" }, metrics: [], tensors: [], text: "rows of heads(5)" } as unknown as Case;
   const names = new Set(["dtype", "seq_kv"]);
   const holds = (query: string): boolean => compile(query, names, [one]).matches(one);

@@ -146,7 +146,7 @@ TEST(Filter, NamesWhatIsWrong) {
            {"dtype=bf16 or", "no & or | stands between two terms at character 12"},
            {"dtype=bf16||dtype=fp16", "a term is empty at character 12"},
            {"!(headdim>=64)",
-            "no planned case has a field 'headdim'; did you mean 'head_dim'? at character 3"},
+            "no planned case has a field 'headdim' (character 3); did you mean 'head_dim'? 'assay"},
            {"dtype=bf16 & key_tile.tail>0", "no planned case has a field 'key_tile.tail'"},
            {"(a \"b\")", "no & or | stands between two terms at character 4"},
        }) {

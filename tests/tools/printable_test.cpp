@@ -159,7 +159,7 @@ TEST(Printable, AKernelWithoutEndIsCutShort) {
   EXPECT_PRED2(has, text_of(folder / "r.json"), std::string("aaa ... (10000"));
   const Answer run = answer(registry_of<Measuring>("measuring"), {"run", "nsa_compress_grad"});
   EXPECT_LT(run.out.size() + run.err.size(), 100'000u);
-  EXPECT_PRED2(has, run.out, std::string("100 of 10000 metrics are told"));
+  EXPECT_PRED2(has, run.out, std::string("100 of 10000 metrics are listed"));
 }
 
 TEST(Printable, AReportOfSomebodyElseIsQuoted) {

@@ -20,7 +20,7 @@ inline bool is_given(const spec::Parameter& parameter) {
 /// What a string argument says; nothing for null.
 std::optional<std::string> text(const char* given);
 
-/// SequenceLengths of the sequences that inclusive sums cut off, and the longest.
+/// Lengths of the sequences that inclusive sums cut off, and the longest.
 struct SequenceLengths {
   std::vector<std::int64_t> all;
   std::int64_t longest;

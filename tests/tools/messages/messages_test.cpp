@@ -98,7 +98,7 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect("explain aclnnFlashAttentionScoreGrad", "is entry point g1");
   expect("sweep --implementation=mine.py:f", "'command:python3 -m assay serve mine.py:f'");
   expect("sweep --only=headdim>=64",
-         "no planned case has a field 'headdim'; did you mean 'head_dim'?");
+         "no planned case has a field 'headdim' (character 1); did you mean 'head_dim'?");
   expect("list requirement", "no list of 'requirement'; did you mean 'requirements'? There are ");
   expect("pack modell-bert-base --to x", "; did you mean 'model-bert-base'? ");
 }

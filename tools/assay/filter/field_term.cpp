@@ -248,7 +248,7 @@ bool FieldTerm::compares_numbers(double value, double limit) const {
 }
 
 /// Equal are lists of which all numbers are; otherwise some pair of numbers decides. Nothing where
-/// the value is no field.
+/// the value names no field.
 std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
                                                const std::string& wanted) const {
   const auto [times, other] = multiple_of(wanted);

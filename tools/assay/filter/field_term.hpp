@@ -54,8 +54,8 @@ class FieldTerm {
   std::vector<std::string> values_;  ///< in small letters
 };
 
-/// The name that a comparison asks for, such as "headdim" of "headdim>=64", whether it is a field
-/// or not; empty where the text is no comparison.
+/// The name that a comparison asks for, such as "headdim" of "headdim>=64", known or not;
+/// empty if the text has no comparison.
 std::string compared_name(std::string_view text);
 
 }  // namespace assay::cli

@@ -42,7 +42,7 @@ class Pieces {
     ++words_;
     return true;
   }
-  /// A term of a field with an end behind it.
+  /// A term of a field that ends at a blank, a sign or the end.
   std::optional<FieldTerm> field_term() {
     skip_blanks();
     const auto read = field_term_at(at_);
@@ -80,14 +80,15 @@ class Pieces {
     require_field(text, begin);
     return text;
   }
-  /// Refuses a comparison of what is no field: as a text no line holds it.
+  /// Refuses a comparison of an unknown field: no line contains it as a text.
   void require_field(const std::string& text, std::size_t at) const {
     const std::string name = compared_name(text);
     if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;
+    const std::string guess = meant(name, names_);
     throw UsageError(fmt::format(
-        "{} is '{}': no planned case has a field '{}'{} at character {}; 'assay run OPERATOR "
-        "--help' lists fields, and a text stands in double quotes",
-        flag_, shown(), name, meant(name, names_), at + 1));
+        "{} is '{}': no planned case has a field '{}' (character {}){} 'assay run OPERATOR --help' "
+        "lists the fields; put a text into double quotes",
+        flag_, shown(), name, at + 1, guess.empty() ? ";" : guess));
   }
   /// What a user sees of a long value.
   std::string shown() const { return conformance::excerpt(value_, 200); }
@@ -153,7 +154,7 @@ Question holds_text(const std::string& words) {
 
 Question alternatives(Pieces& pieces, int depth);
 
-/// A term of a field, a text, or what stands in parentheses; behind an exclamation mark the
+/// A term of a field, a text, or what stands in parentheses; after an exclamation mark the
 /// contrary.
 Question term(Pieces& pieces, int depth) {
   constexpr int deepest = 64;

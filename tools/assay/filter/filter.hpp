@@ -19,7 +19,7 @@ struct Searched {
 /// says (field_term.hpp), or a combination of such questions.
 ///
 /// "A & !(B | C) | D": it holds A and neither B nor C, or it holds D. Blanks around the signs are
-/// none of the texts; a text with a sign in it, or with blanks at its ends beside one, stands in
+/// none of the texts; a text with a sign in it, or with blanks at its ends next to one, stands in
 /// "double quotes". Without a sign, the whole of it is one text, blanks and all. Next to a term of
 /// a field the words `and`, `or` and `not` are signs, too, and a blank between two of them is
 /// `and`.

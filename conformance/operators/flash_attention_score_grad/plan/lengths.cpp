@@ -103,7 +103,7 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
   return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 12)});
 }
 
-/// LengthsKind of the sequences that have queries and keys.
+/// Lengths of the sequences that have queries and keys.
 std::int64_t shortest(const Op::Problem& p) {
   std::int64_t least = std::max(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
