@@ -267,10 +267,10 @@ bool explain_verdict(const std::string& word, const Context& context) {
       std::ranges::find_if(known, [&](const auto& one) { return same_letters(one.second, word); });
   if (named == known.end()) return false;
   const auto& [verdict, name] = *named;
-  const auto meaning = std::ranges::find(conformance::meanings, verdict,
-                                         &std::pair<conformance::Verdict, std::string_view>::first);
+  const std::string_view meaning =
+      conformance::meanings.at(static_cast<std::size_t>(verdict)).second;
   context.out << fmt::format("{}, a verdict with exit code {}\n  {}\ngiven by these rules\n", name,
-                             static_cast<int>(conformance::contribution(verdict)), meaning->second);
+                             static_cast<int>(conformance::contribution(verdict)), meaning);
   for (const conformance::RuleText& rule : conformance::rules)
     if (rule.verdicts.contains(verdict))
       context.out << fmt::format("  {}: {}\n", rule.word, rule.sentence);
