@@ -390,7 +390,9 @@ const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& grou
       part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
         return part.tensors.contains(tensor);
       });
-  return has_outputs && may_hold(group.terms, neighbour_of(report, shrunk)) ? &shrunk : nullptr;
+  return has_outputs && may_hold(group.terms, searched_fields(neighbour_of(report, shrunk)))
+             ? &shrunk
+             : nullptr;
 }
 
 std::set<std::string> Telling::usually_failing(const Members& members) const {

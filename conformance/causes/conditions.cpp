@@ -30,6 +30,8 @@ constexpr const char* violation = "violate";
 
 /// What a field says of a tensor that is not given, and of tensors without strides of their own.
 constexpr std::string_view absent = "none", plain = "contiguous";
+/// The strides of some tensor.
+constexpr std::string_view strides = "strides";
 /// Strides differ between tensors, and the field does not name them.
 constexpr std::string_view various = "mixed";
 
@@ -44,7 +46,6 @@ constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
 /// Of packed sequences a field tells the longest, seq_q or seq, another all of them, lengths_q or
 /// lengths.
 constexpr std::string_view longest = "seq", lengths = "lengths";
-constexpr std::size_t most_sequences = 4096;  // a report may be anybody's
 
 /// Whether a run took a regime, as the page's search has it, for which a regime is a count.
 constexpr const char* taken = ">0";
@@ -108,34 +109,29 @@ std::vector<Column> columns_of(const Cases& cases) {
   return columns;
 }
 
-/// Empty where the case has none.
-std::string value_of(const CaseReport& report, std::string_view name) {
-  if (name == "operator") return report.operator_name;
-  if (name == violated) return report.violated_requirement;
-  for (const auto& [own, value] : report.fields)
-    if (own == name) return value;
-  for (const spec::Metric& metric : report.metrics)
-    if (metric.name == name && metric.unit == spec::regime_unit) return regime(metric);
-  return {};
-}
-
 /// As the page's search reads it.
 std::string equality(const Column& column, const std::string& value) {
   if (column.is_regime) return column.name + value;
-  const bool is_word = value.find_first_of(" \"") == std::string::npos;
+  const bool is_word = value.find_first_of(" \"&|!()") == std::string::npos;
   return column.name + "=" + (is_word ? value : '"' + value + '"');
 }
 
 class Collector {
  public:
-  explicit Collector(const Cases& cases) : cases_(cases) {}
+  explicit Collector(const Cases& cases) : cases_(cases) {
+    for (const CaseReport* report : cases) fields_.push_back(searched_fields(*report));
+  }
 
   void add(const Column& column);
-  /// A condition without its cases, which it gets here.
+  /// A condition without its term and cases, which it gets here. One that no search could take is
+  /// left out.
   void add(Condition condition) {
+    const auto read = FieldTerm::read(condition.text);
+    if (!read || read->second != condition.text.size()) return;
+    condition.term = read->first;
     condition.cases = CaseSet(cases_.size());
     for (std::size_t k = 0; k < cases_.size(); ++k)
-      if (condition.test(*cases_[k])) condition.cases.add(k);
+      if (condition.holds(fields_[k])) condition.cases.add(k);
     const std::int64_t size = condition.cases.size();
     if (size == 0 || size == static_cast<std::int64_t>(cases_.size())) return;
     if (seen_.insert(condition.cases).second) conditions_.push_back(std::move(condition));
@@ -146,6 +142,7 @@ class Collector {
   void add_limits(const std::string& name, const std::set<double>& told);
 
   const Cases& cases_;
+  std::vector<CaseFields> fields_;  ///< of each case
   std::vector<Condition> conditions_;
   std::set<CaseSet> seen_;
 };
@@ -155,48 +152,33 @@ void Collector::add_limits(const std::string& name, const std::set<double>& told
   const Numbers numbers(told.begin(), told.end());
   if (numbers.size() < 3) return;
   const std::size_t step = std::max<std::size_t>(1, numbers.size() / limits::most_limits);
-  const auto add_limit = [&](const char* sign, double limit, bool is_below) {
+  const auto add_limit = [&](const char* sign, double limit) {
     const std::string text = fmt::format("{}", limit);
     add({.text = name + sign + text,
-         .test =
-             [=](const CaseReport& report) {
-               const auto value = number(value_of(report, name));
-               return value && (*value < limit) == is_below;
-             },
          .kind = Condition::Kind::field,
          .fields = {name},
          .bits = bits_of(text)});
   };
-  for (std::size_t k = step; k < numbers.size(); k += step) add_limit("<", numbers[k], true);
+  for (std::size_t k = step; k < numbers.size(); k += step) add_limit("<", numbers[k]);
   for (std::size_t k = (numbers.size() - 1) / step * step; k > 0; k -= step)
-    add_limit(">=", numbers[k], false);
-}
-
-/// The strides that tensors of a call have, "columns" and "padded" of "dq:columns,dk:padded".
-std::vector<std::string> strides_of(const CaseReport& report) {
-  std::vector<std::string> all;
-  for (const char* name : {"inputs", "outputs"})
-    for (const std::string& item : items_of(value_of(report, name)))
-      all.push_back(item.substr(item.find(':') + 1));
-  return all;
+    add_limit(">=", numbers[k]);
 }
 
 /// Adds a condition for each kind of strides: at least one tensor has it.
 void add_strides(const Cases& cases, Collector& collector) {
   std::set<std::string> known;
   for (const CaseReport* report : cases)
-    for (std::string& word : strides_of(*report))
-      if (word != plain && word != various) known.insert(std::move(word));
+    for (const auto& [name, value] : report->fields)
+      if (name == "inputs" || name == "outputs")
+        for (const std::string& item : items_of(value))
+          if (const std::string word = item.substr(item.find(':') + 1);
+              word != plain && word != various)
+            known.insert(word);
   if (known.size() > limits::most_values) return;
   for (const std::string& word : known)
-    collector.add({.text = "strides=" + word,
-                   .test =
-                       [word](const CaseReport& report) {
-                         const std::vector<std::string> all = strides_of(report);
-                         return std::ranges::find(all, word) != all.end();
-                       },
+    collector.add({.text = std::string(strides) + "=" + word,
                    .kind = Condition::Kind::field,
-                   .fields = {"strides"},
+                   .fields = {std::string(strides)},
                    .bits = limits::bits_of_multiple});
 }
 
@@ -216,11 +198,6 @@ void Collector::add(const Column& column) {
                                        : Condition::Kind::field;
   const auto add_value = [&](const std::string& text, const std::string& value, bool is_equal) {
     add({.text = text,
-         .test =
-             [name = column.name, value, is_equal](const CaseReport& report) {
-               const std::string own = value_of(report, name);
-               return !own.empty() && (own == value) == is_equal;
-             },
          .kind = kind,
          .fields = {column.name},
          .bits = is_equal ? bits_of(value) : 0,
@@ -244,32 +221,9 @@ void Collector::add(const Column& column) {
   add_limits(column.name, told);
 }
 
-/// How many numbers "2x7" stands for, and the number; nothing where it is none.
-std::optional<std::pair<std::size_t, double>> repeated(const std::string& text) {
-  const std::size_t sign = text.find('x');
-  const auto times = sign == std::string::npos ? 1 : number(text.substr(0, sign));
-  const auto one = number(sign == std::string::npos ? text : text.substr(sign + 1));
-  if (!times || !one || !(*times >= 1 && *times <= most_sequences)) return {};
-  return std::pair(static_cast<std::size_t>(*times), *one);
-}
-
 /// The field that has the length of every sequence, "lengths_q", of one that has the longest.
 std::string lengths_of(const std::string& name) {
   return name.starts_with(longest) ? std::string(lengths) + name.substr(longest.size()) : "";
-}
-
-/// The numbers of a field, of lengths those of every sequence; none where it holds no numbers.
-Numbers numbers_of(const CaseReport& report, const std::string& name) {
-  std::string value;
-  if (const std::string each = lengths_of(name); !each.empty()) value = value_of(report, each);
-  if (value.empty()) value = value_of(report, name);
-  Numbers all;
-  for (const std::string& item : items_of(value)) {
-    const auto some = repeated(item);
-    if (!some || all.size() + some->first > most_sequences) return {};
-    all.insert(all.end(), some->first, some->second);
-  }
-  return all;
 }
 
 /// A field of whole numbers.
@@ -291,22 +245,6 @@ std::vector<Size> sizes_of(const std::vector<Column>& columns) {
     if (is_size) sizes.push_back({column.name, is_large});
   }
   return sizes;
-}
-
-/// Returns a predicate: some pair of numbers at the same position satisfies `compare`. A list of
-/// one number is broadcast to the length of the other list.
-template <class Compare>
-auto some(Compare compare) {
-  return [compare](const Numbers& a, const Numbers& b) {
-    if (a.empty() || b.empty()) return false;
-    const auto at = [](const Numbers& all, std::size_t k) { return all[all.size() == 1 ? 0 : k]; };
-    const bool has_one = a.size() == 1 || b.size() == 1;
-    const std::size_t places =
-        has_one ? std::max(a.size(), b.size()) : std::min(a.size(), b.size());
-    for (std::size_t k = 0; k < places; ++k)
-      if (compare(at(a, k), at(b, k))) return true;
-    return false;
-  };
 }
 
 /// Returns whether two sizes are compared: sizes of one kind, and a sequence length with a block
@@ -331,17 +269,9 @@ class SizeTerms {
   }
 
  private:
-  template <class Holds>
-  void add_pair(const std::string& left, const char* sign, int times, const std::string& right,
-                const Holds& holds) {
+  void add_pair(const std::string& left, const char* sign, int times, const std::string& right) {
     const std::string factor = times == 1 ? "" : fmt::format("{}*", times);
     collector_.add({.text = left + sign + factor + right,
-                    .test =
-                        [=](const CaseReport& report) {
-                          Numbers others = numbers_of(report, right);
-                          for (double& x : others) x *= times;
-                          return holds(numbers_of(report, left), others);
-                        },
                     .kind = Condition::Kind::field,
                     .fields = {left, right},
                     .bits = times == 1 ? limits::bits_of_relation : limits::bits_of_multiple});
@@ -351,74 +281,53 @@ class SizeTerms {
   void add_pairs(const std::string& left, const std::string& right, bool are_large) {
     for (const int times : multiples) {
       if (times > 1 && !are_large) break;
-      add_pair(left, ">", times, right, some(std::greater()));
-      if (times == 1) add_pair(left, "<", times, right, some(std::less()));
-      if (times > 1) add_pair(right, ">", times, left, some(std::greater()));
+      add_pair(left, ">", times, right);
+      if (times == 1) add_pair(left, "<", times, right);
+      if (times > 1) add_pair(right, ">", times, left);
     }
-    add_pair(left, "!=", 1, right, some(std::not_equal_to()));
-    add_pair(left, "=", 1, right, [](const Numbers& a, const Numbers& b) {
-      return !a.empty() && !b.empty() && !some(std::not_equal_to())(a, b);
-    });
+    add_pair(left, "!=", 1, right);
+    add_pair(left, "=", 1, right);
     add_ratios(left, right);
   }
 
   /// "heads_q/heads_kv>=2" where one is a multiple of the other in all cases.
   void add_ratios(const std::string& left, const std::string& right) {
-    const auto ratio = [left, right](const CaseReport& report) -> std::optional<double> {
-      const auto above = number(value_of(report, left)), below = number(value_of(report, right));
-      if (!above || !below || *below == 0) return {};
-      return *above / *below;
-    };
     std::set<double> ratios;
-    for (const CaseReport* report : cases_)
-      if (const auto one = ratio(*report)) ratios.insert(*one);
+    for (const CaseReport* report : cases_) {
+      std::optional<double> above, below;
+      for (const auto& [name, value] : report->fields) {
+        if (name == left) above = number(value);
+        if (name == right) below = number(value);
+      }
+      if (above && below && *below != 0) ratios.insert(*above / *below);
+    }
     if (ratios.size() < 3 ||
         std::ranges::any_of(ratios, [](double x) { return x < 1 || std::floor(x) != x; }))
       return;
-    const auto add_ratio = [&](const char* sign, double limit, const auto& compare) {
-      collector_.add({.text = fmt::format("{}/{}{}{}", left, right, sign, limit),
-                      .test =
-                          [=](const CaseReport& report) {
-                            const auto own = ratio(report);
-                            return own && compare(*own, limit);
-                          },
-                      .kind = Condition::Kind::field,
-                      .fields = {left, right},
-                      .bits = limits::bits_of_relation});
-    };
-    for (const double limit : ratios) {
-      add_ratio("=", limit, std::equal_to());
-      add_ratio(">=", limit, std::greater_equal());
-      add_ratio("<", limit, std::less());
-    }
+    for (const double limit : ratios)
+      for (const char* sign : {"=", ">=", "<"})
+        collector_.add({.text = fmt::format("{}/{}{}{}", left, right, sign, limit),
+                        .kind = Condition::Kind::field,
+                        .fields = {left, right},
+                        .bits = limits::bits_of_relation});
   }
 
-  void add_some(const std::string& name, const std::string& text,
-                const std::function<bool(double)>& holds) {
+  void add_some(const std::string& name, const std::string& text) {
     collector_.add({.text = text,
-                    .test =
-                        [=](const CaseReport& report) {
-                          return std::ranges::any_of(numbers_of(report, name), holds);
-                        },
                     .kind = Condition::Kind::field,
                     .fields = {name},
                     .bits = limits::bits_of_rest});
   }
 
   void add_of_tiles(const std::string& name) {
-    for (const double divisor : divisors)
-      add_some(name, fmt::format("{}%{}>0", name, divisor),
-               [divisor](double x) { return std::fmod(x, divisor) != 0; });
+    for (const double divisor : divisors) add_some(name, fmt::format("{}%{}>0", name, divisor));
     const std::string each = lengths_of(name);
     if (each.empty()) return;
     for (const double length : short_lengths)
-      add_some(name, fmt::format("{}{}{}", each, length == 0 ? "=" : "<=", length),
-               [length](double x) { return x <= length; });
+      add_some(name, fmt::format("{}{}{}", each, length == 0 ? "=" : "<=", length));
     // An empty sequence shows nothing of a fault in short ones.
     for (const double length : short_lengths)
-      if (length > 1)
-        add_some(name, fmt::format("{}=1..{}", each, length),
-                 [length](double x) { return x >= 1 && x <= length; });
+      if (length > 1) add_some(name, fmt::format("{}=1..{}", each, length));
   }
 
   const Cases& cases_;
@@ -426,6 +335,25 @@ class SizeTerms {
 };
 
 }  // namespace
+
+bool Condition::holds(const CaseFields& of_case) const {
+  const auto is_given = [&](const std::string& name) {
+    return name == strides || std::ranges::any_of(of_case, [&](const auto& field) {
+             return field.first == name && !field.second.empty();
+           });
+  };
+  return term->holds(of_case) && std::ranges::all_of(fields, is_given);
+}
+
+CaseFields searched_fields(const CaseReport& report) {
+  CaseFields all = report.fields;
+  all.emplace_back("operator", report.operator_name);
+  all.emplace_back(violated, report.violated_requirement);
+  for (const spec::Metric& metric : report.metrics)
+    if (metric.unit == spec::regime_unit)
+      all.emplace_back(metric.name, metric.value > 0 ? "1" : "0");
+  return all;
+}
 
 std::vector<Condition> conditions_on(const Cases& cases) {
   Collector collector(cases);
@@ -457,9 +385,7 @@ std::vector<Condition> joined(const std::vector<Condition>& conditions, const Ca
       join.cases = join.cases | values[k]->cases;
       text += "|" + values[k]->text.substr(name.size() + 1);
       join.text = text;
-      join.test = [one = join.test, other = values[k]->test](const CaseReport& report) {
-        return one(report) || other(report);
-      };
+      join.term = FieldTerm::read(text)->first;
       join.bits += values[k]->bits + std::log2(static_cast<double>(values.size()));
       join.value.clear();
       all.push_back(join);

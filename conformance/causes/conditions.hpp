@@ -3,11 +3,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "assay/conformance/result/case_report.hpp"
+#include "assay/conformance/result/field_term.hpp"
 
 namespace assay::conformance {
 
@@ -49,20 +50,24 @@ class CaseSet {
 
 /// A term of a query, and the cases that meet it.
 struct Condition {
-  using Test = std::function<bool(const CaseReport&)>;
-
   /// A violation is made on purpose: that it is the cause needs no further case. A regime is
   /// known of cases that ran in the sweep, not of what they were shrunk to.
   enum class Kind : std::uint8_t { violation, field, regime };
 
   std::string text;
   CaseSet cases = {};
-  Test test;  ///< of any case
   Kind kind;
-  std::vector<std::string> fields;  ///< that it asks about
-  double bits = 0;                  ///< that it costs beyond its choice: the less plain the more
-  std::string value = {};           ///< where it is "field=value" of a choice
+  std::vector<std::string> fields;     ///< that it asks about
+  double bits = 0;                     ///< that it costs beyond its choice: the less plain the more
+  std::string value = {};              ///< where it is "field=value" of a choice
+  std::optional<FieldTerm> term = {};  ///< that `text` is
+
+  /// Whether it holds of any case. It says nothing of a case without its fields.
+  bool holds(const CaseFields& fields) const;
 };
+
+/// What a search finds a case by.
+CaseFields searched_fields(const CaseReport& report);
 
 /// `field=value`, `field!=value` of few, and `field<limit`, `field>=limit` of fields of numbers,
 /// that split the cases; `field>other`, `field>2*other`, `heads_q/heads_kv>=2` and `field%64>0` of

@@ -25,8 +25,8 @@ bool is_of_relation(const CaseReport& report) {
   });
 }
 
-bool all_hold(const std::vector<const Condition*>& terms, const CaseReport& report) {
-  return std::ranges::all_of(terms, [&](const Condition* term) { return term->test(report); });
+bool all_hold(const std::vector<const Condition*>& terms, const CaseFields& fields) {
+  return std::ranges::all_of(terms, [&](const Condition* term) { return term->holds(fields); });
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Grouping::Grouping(const std::vector<CaseReport>& cases, const std::vector<Shrun
     : cases_(cases.size()) {
   std::vector<std::size_t> failing, others;
   for (std::size_t k = 0; k < cases.size(); ++k) {
-    facts_.push_back({&cases[k], failed_tensors(cases[k])});
+    facts_.push_back({&cases[k], searched_fields(cases[k]), failed_tensors(cases[k])});
     (facts_.back().failed.empty() ? others : failing).push_back(k);
   }
   add_neighbours(cases, shrunk);
@@ -69,9 +69,9 @@ CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk) {
   return neighbour;
 }
 
-bool may_hold(const std::vector<const Condition*>& terms, const CaseReport& neighbour) {
+bool may_hold(const std::vector<const Condition*>& terms, const CaseFields& neighbour) {
   return std::ranges::all_of(terms, [&](const Condition* term) {
-    return term->kind == Condition::Kind::regime || term->test(neighbour);
+    return term->kind == Condition::Kind::regime || term->holds(neighbour);
   });
 }
 
@@ -85,7 +85,8 @@ void Grouping::add_neighbours(const std::vector<CaseReport>& cases,
     known.push_back(&one);
   }
   for (std::size_t k = 0; k < known.size(); ++k)
-    facts_.push_back({&neighbours_[k].report, known[k]->failed});
+    facts_.push_back(
+        {&neighbours_[k].report, searched_fields(neighbours_[k].report), known[k]->failed});
 }
 
 CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const {
@@ -126,7 +127,7 @@ Members Grouping::failing(const Way& way) const {
 Group Grouping::explained(const Way& way, const Terms& terms, Members& left) const {
   Group group{.way = way, .terms = terms, .cases = {}};
   for (std::size_t k = 0; k < cases_; ++k) {
-    if (!all_hold(terms, *facts_[k].report)) continue;
+    if (!all_hold(terms, facts_[k].fields)) continue;
     if (left.erase(k) > 0) group.cases.insert(k);
     if (facts_[k].passes(way)) ++group.others;
   }
@@ -150,7 +151,7 @@ std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary
     sample = {sample.open.without(rule.cases), sample.passed.without(rule.cases)};
   }
   for (const std::size_t k : of_relations) {
-    const auto meets = [&](const Group& g) { return all_hold(g.terms, *facts_[k].report); };
+    const auto meets = [&](const Group& g) { return all_hold(g.terms, facts_[k].fields); };
     const auto group = std::ranges::find_if(groups, meets);
     (group == groups.end() ? groups.front() : *group).cases.insert(k);
   }
@@ -170,17 +171,18 @@ bool Grouping::is_sure(const Group& group) const {
 Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
   Terms all;
   for (std::size_t k = 0; k < neighbours_.size(); ++k) {
-    const auto& [report, of] = neighbours_[k];
+    const std::size_t of = neighbours_[k].of;
+    const CaseFields& fields = facts_[cases_ + k].fields;
     const auto own =
         std::ranges::find_if(groups, [&](const Group& group) { return group.cases.contains(of); });
     if (!facts_[cases_ + k].fails_so(way) || own == groups.end() || is_sure(*own)) continue;
     const bool is_explained = std::ranges::any_of(groups, [&](const Group& group) {
-      return may_hold(group.terms, report) &&
+      return may_hold(group.terms, fields) &&
              (!group.terms.empty() || group.cases.size() > own->cases.size());
     });
     if (is_explained) continue;
     std::ranges::copy_if(own->terms, std::back_inserter(all),
-                         [&](const Condition* term) { return !may_hold({term}, report); });
+                         [&](const Condition* term) { return !may_hold({term}, fields); });
   }
   return all;
 }
@@ -188,15 +190,15 @@ Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& grou
 /// A rule whose cases fail hardly more often than those without one is a tendency: large cases show
 /// wrong numbers more often. It explains nothing.
 std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Group> groups) const {
-  const auto meets_none = [&](const CaseReport& report) {
+  const auto meets_none = [&](const Fact& fact) {
     return std::ranges::none_of(groups, [&](const Group& group) {
-      return !group.terms.empty() && all_hold(group.terms, report);
+      return !group.terms.empty() && all_hold(group.terms, fact.fields);
     });
   };
   double failing = 0, passing = 0;
   for (std::size_t k = 0; k < cases_; ++k) {
     const bool fails = tells_of(facts_[k], way), passes = facts_[k].passes(way);
-    if ((fails || passes) && meets_none(*facts_[k].report)) (fails ? failing : passing) += 1;
+    if ((fails || passes) && meets_none(facts_[k])) (fails ? failing : passing) += 1;
   }
   const double elsewhere = failing == 0 ? 0 : failing / (failing + passing);
   Members left;

@@ -38,7 +38,7 @@ struct Group {
 /// As far as what a case was shrunk to is known.
 CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk);
 /// Whether they hold of a neighbour, whose regimes are not known.
-bool may_hold(const std::vector<const Condition*>& terms, const CaseReport& neighbour);
+bool may_hold(const std::vector<const Condition*>& terms, const CaseFields& neighbour);
 
 /// Learns what separates cases that fail from others. What a failing case was shrunk to fails, too:
 /// its fields are known to be enough.
@@ -55,6 +55,7 @@ class Grouping {
 
   struct Fact {
     const CaseReport* report;
+    CaseFields fields;                ///< of the report, as a search takes them
     std::vector<std::string> failed;  ///< tensors; empty where it does not fail
 
     bool fails_so(const Way& way) const;

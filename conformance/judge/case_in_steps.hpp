@@ -83,7 +83,7 @@ void CaseInSteps<Op>::State::call(spec::Implementation<Op>& kernel) {
     is_accepted = true;
     if (c.track == Track::arguments) {
       report = blank_report(c);
-      report->verdict = {Verdict::conforms, Rule::legal_call, "phase 1 accepted a legal call"};
+      report->verdict = {Rule::legal_call, Ground::accepted, "phase 1 accepted a legal call"};
       return;
     }
     has_numbers = true;

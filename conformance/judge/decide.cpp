@@ -80,13 +80,13 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
     const std::string& name = report.tensors[k].name;
     if (controls[k].weak)
       decision = graver(std::move(decision),
-                        {Verdict::conforms_weak, Rule::control,
+                        {Rule::control, Ground::missed,
                          name + ": a control was missed (" + controls[k].letters + ")"});
     if (!controls[k].blind) continue;
     const std::string text =
         name + ": zeros or the negated reference would pass (" + controls[k].letters + ")";
     report.findings.push_back({.rule = FindingRule::control, .tensor = name, .text = text});
-    return {Verdict::inconclusive, Rule::control, text};
+    return {Rule::control, Ground::blind, text};
   }
   if (!applicable) {
     const std::string text =

@@ -38,18 +38,15 @@ inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Reject
                         CaseReport& report) {
   const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
   add_note(report, FindingRule::status, seen);
-  const auto decided = [&](Verdict verdict, const std::string& why) {
-    return Decision(verdict, Rule::forbidden_call, seen + why);
-  };
-  if (answer.status() == spec::Status::success) return decided(Verdict::rejected_wrongly, "");
+  const auto decided = [&](Ground ground) { return Decision(Rule::forbidden_call, ground, seen); };
+  if (answer.status() == spec::Status::success) return decided(Ground::wrong_status);
   if (expected.any)
-    return decided(is_documented(answer.status()) ? Verdict::rejected_as_specified
-                                                  : Verdict::rejected_other_code,
-                   "");
-  if (answer.status() == expected.code) return decided(Verdict::rejected_as_specified, "");
+    return decided(is_documented(answer.status()) ? Ground::documented_status
+                                                  : Ground::other_status);
+  if (answer.status() == expected.code) return decided(Ground::documented_status);
   const std::string due = "the documents name " + describe(expected.code);
   add_note(report, FindingRule::status, due);
-  return decided(Verdict::rejected_wrongly, "; " + due);
+  return {Rule::forbidden_call, Ground::wrong_status, seen + "; " + due};
 }
 
 /// Whether the kernel has a phase 1. One that fails to say so is asked, and judged by what it does
@@ -93,7 +90,7 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
     report.verdict = refusal(requirement->status_on(c.entry_point), *answer.refusal, report);
   } else {
     decide(report,
-           {Verdict::accepted_wrongly, Rule::forbidden_call,
+           {Rule::forbidden_call, Ground::accepted,
             std::string(requirement->id) + " is broken (" + c.violate +
                 ") and phase 1 accepted the call: " + std::string(requirement->statement)},
            FindingRule::status);
@@ -254,8 +251,7 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
                                   " (" + std::string(spec::to_string(repeated.verdict.value())) +
                                   "); false alarms below 1e-9 a tensor and seed";
     add_note(report, FindingRule::note, confirmed);
-    report.verdict = {Verdict::nonconformant_statistical, report.verdict.rule(),
-                      first + "; " + confirmed};
+    report.verdict = {report.verdict.rule(), Ground::confirmed, first + "; " + confirmed};
     return;
   }
   add_note(report, FindingRule::note,

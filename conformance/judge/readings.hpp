@@ -56,7 +56,7 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
       continue;
     }
     decide(report,
-           {Verdict::conforms_weak, Rule::undeclared_order,
+           {Rule::undeclared_order, Ground::fits_otherwise,
             "conforms if " + reading.text + "; as the case asks: " + first.verdict.evidence},
            FindingRule::note);
     return report;

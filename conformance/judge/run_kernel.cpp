@@ -20,7 +20,7 @@ std::string describe(spec::Status status) {
 
 Answer answer_of(const std::function<void()>& ask) {
   const auto threw = [](const std::string& what) {
-    return Answer{.failure = Decision(Verdict::crash, Rule::conduct, "phase 1 threw" + what)};
+    return Answer{.failure = Decision(Rule::conduct, Ground::died, "phase 1 threw" + what)};
   };
   try {
     ask();
@@ -43,31 +43,31 @@ Decision not_offered(const std::string& reason) {
 }
 
 Decision refusal_of(const std::string& question, const std::string& evidence) {
-  if (question.empty()) return {Verdict::rejected_wrongly, Rule::legal_call, evidence};
+  if (question.empty()) return {Rule::legal_call, Ground::refused, evidence};
   return {Rule::open_question, evidence};
 }
 
 namespace {
 
-Verdict verdict_of(spec::ImplementationFault::Kind kind) {
+Ground ground_of(spec::ImplementationFault::Kind kind) {
   switch (kind) {
     case spec::ImplementationFault::Kind::crash:
     case spec::ImplementationFault::Kind::out_of_memory:
-      return Verdict::crash;
+      return Ground::died;
     case spec::ImplementationFault::Kind::timeout:
-      return Verdict::timeout;
+      return Ground::late;
     case spec::ImplementationFault::Kind::inputs_modified:
     case spec::ImplementationFault::Kind::wrote_outside:
     case spec::ImplementationFault::Kind::mode_changed:
-      return Verdict::nonconformant_structural;
+      return Ground::wrote_elsewhere;
   }
-  throw std::logic_error("verdict_of: no such fault");
+  throw std::logic_error("ground_of: no such fault");
 }
 
 }  // namespace
 
 Decision decision_of(const spec::ImplementationFault& seen, const std::string& where) {
-  return {verdict_of(seen.kind()), Rule::conduct, where + seen.what()};
+  return {Rule::conduct, ground_of(seen.kind()), where + seen.what()};
 }
 
 }  // namespace assay::conformance

@@ -232,8 +232,8 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
     run.findings.push_back({.rule = FindingRule::structure, .text = decision.evidence});
     run.failure = std::move(decision);
   };
-  const auto misbehaved = [&](Verdict verdict, const std::string& text) {
-    fail({verdict, Rule::conduct, text});
+  const auto misbehaved = [&](Ground ground, const std::string& text) {
+    fail({Rule::conduct, ground, text});
   };
   const spec::Call<Op> call = call_of(c);
   const auto start = std::chrono::steady_clock::now();
@@ -252,22 +252,22 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   } catch (const spec::NotAsked&) {
     throw;
   } catch (const std::exception& failure) {
-    misbehaved(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
+    misbehaved(Ground::died, std::string("phase 2 threw: ") + failure.what());
   } catch (...) {
-    misbehaved(Verdict::crash, "phase 2 threw something that is no std::exception");
+    misbehaved(Ground::died, "phase 2 threw something that is no std::exception");
   }
   run.seconds = seconds_since(start);
   for (const std::string& name : lent.changed()) {
-    misbehaved(Verdict::nonconformant_structural, "the input " + name + " was modified");
+    misbehaved(Ground::wrote_elsewhere, "the input " + name + " was modified");
     run.changed_inputs = true;
   }
   const auto outputs = all_tensors(run.outputs);
   const bool lost = outputs.size() != given.size();
   bool replaced = false;
-  if (lost) misbehaved(Verdict::nonconformant_structural, "an output was added or taken away");
+  if (lost) misbehaved(Ground::wrote_elsewhere, "an output was added or taken away");
   for (std::size_t k = 0; k < std::min(outputs.size(), given.size()); ++k)
     if (ViewOf(*outputs[k].tensor) != given[k]) {
-      misbehaved(Verdict::nonconformant_structural,
+      misbehaved(Ground::wrote_elsewhere,
                  std::string("the output ") + outputs[k].name + " was replaced by another tensor");
       replaced = true;
     }

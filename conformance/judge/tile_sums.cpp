@@ -193,7 +193,7 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
     findings.push_back(finding_of(sums, failing[k]));
   if (failing.empty()) return no_objection("the sums of " + sums.name);
   const auto gravest = std::ranges::find(failing, proven, &TileError::proven);
-  return {proven ? Verdict::nonconformant_proven : Verdict::statistical_unconfirmed, Rule::tile_sum,
+  return {Rule::tile_sum, proven ? Ground::certain : Ground::likely,
           finding_of(sums, *gravest).text};
 }
 

@@ -142,7 +142,7 @@ void visit_decision(T& decision, Visitor& visit) {
     if (!rules.at(static_cast<std::size_t>(rule)).verdicts.contains(verdict))
       visit.refuse("decided_by", "one of " + rules_that_give(verdict) + ", which can give " +
                                      std::string(spec::to_string(verdict)));
-    decision = {verdict, rule, std::move(evidence)};
+    decision = Decision::recorded(verdict, rule, std::move(evidence));
   }
 }
 

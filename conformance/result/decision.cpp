@@ -11,34 +11,35 @@ namespace {
 
 const RuleText& text_of(Rule rule) { return rules.at(static_cast<std::size_t>(rule)); }
 
-/// The one verdict of the rule.
-Verdict only_verdict(Rule rule) {
-  const auto& known = spec::spellings_of<Verdict>.entries;
-  const auto only = std::ranges::find_if(
-      known, [&](const auto& entry) { return text_of(rule).verdicts.is_only(entry.first); });
-  if (only == known.end())
-    throw std::invalid_argument("the rule '" + std::string(text_of(rule).word) +
-                                "' gives several verdicts: name one");
-  return only->first;
-}
-
 }  // namespace
 
-Decision::Decision(Rule rule, std::string seen)
-    : Decision(only_verdict(rule), rule, std::move(seen)) {}
+Verdict verdict_of(Rule rule, Ground ground) {
+  const Outcomes& outcomes = text_of(rule).verdicts;
+  const auto found = std::ranges::find(outcomes, ground, &Outcomes::Outcome::ground);
+  if (found == outcomes.end())
+    throw std::invalid_argument("the rule '" + std::string(text_of(rule).word) + "' " +
+                                (ground == Ground::only ? "gives several verdicts: name a ground"
+                                                        : "does not know this ground"));
+  return found->verdict;
+}
 
-Decision::Decision(Verdict verdict, Rule rule, std::string seen)
-    : evidence(std::move(seen)), verdict_(verdict), rule_(rule) {
+Decision::Decision(Rule rule, Ground ground, std::string seen)
+    : evidence(std::move(seen)), verdict_(verdict_of(rule, ground)), rule_(rule) {}
+
+Decision Decision::recorded(Verdict verdict, Rule rule, std::string seen) {
   if (!text_of(rule).verdicts.contains(verdict))
     throw std::invalid_argument("the rule '" + std::string(text_of(rule).word) +
                                 "' does not give the verdict '" +
                                 std::string(spec::to_string(verdict)) + "'");
+  Decision decision;
+  decision.evidence = std::move(seen), decision.verdict_ = verdict, decision.rule_ = rule;
+  return decision;
 }
 
 Decision some_decision(Verdict verdict, std::string seen) {
   const auto rule = std::ranges::find_if(
       rules, [&](const RuleText& one) { return one.verdicts.contains(verdict); });
-  return {verdict, rule->rule, std::move(seen)};
+  return Decision::recorded(verdict, rule->rule, std::move(seen));
 }
 
 }  // namespace assay::conformance

@@ -129,7 +129,7 @@ TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
   const Hostilities hostilities(expected.manner);
   const cli::Registry kernels = registry();
   const auto kernel = cli::make_implementation<Op>(
-      kernels, {.time_limit = std::to_string(expected.seconds) + "s", .memory_limit = "200MiB"});
+      kernels, {.memory_limit = 200 * (std::int64_t{1} << 20), .time_limit = expected.seconds});
   expect_named(reports_of(*kernel), expected);
 }
 INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);

@@ -104,6 +104,10 @@ foreach(path IN LISTS files)
     forbid("std::(cout|cerr|clog)|fmt::print|${word_start}(std::)?(f?printf|puts|abort|_?exit|quick_exit|terminate) *\\("
            "libraries do not print, exit or abort")
   endif()
+  # Which verdict a rule gives on which ground stands in one table. A report that is read has its own.
+  if(path MATCHES "^(conformance|tools)/" AND NOT path MATCHES "^conformance/(result/decision\\.cpp|report/json_fields\\.hpp)$")
+    forbid("Decision::recorded *\\(" "a rule and a ground give a verdict, nothing else")
+  endif()
   # What is compiled before all sources of most builds hides that; the one for fuzzing has no such thing.
   if(NOT text MATCHES "#include <algorithm>")
     forbid("${word_start}std::(ranges::)?(${algorithms})[(<]|std::ranges::move" "takes <algorithm>, and includes it")

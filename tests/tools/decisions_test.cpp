@@ -34,7 +34,6 @@ namespace {
 using conformance::CaseReport;
 using conformance::Decision;
 using conformance::Expectation;
-using conformance::Finding;
 using conformance::Rule;
 using conformance::TensorReport;
 using conformance::Verdict;
@@ -145,7 +144,7 @@ Decision compared(double (*error)(std::size_t), double radius = 0) {
   for (std::size_t k = 0; k < actual.size(); ++k) actual[k] += error(k);
   const conformance::Arithmetic arithmetic({.fused = false}, spec::DType::fp32);
   TensorReport report;
-  std::vector<Finding> findings;
+  std::vector<conformance::Finding> findings;
   return conformance::compare(e, actual, arithmetic, report, findings);
 }
 
@@ -159,7 +158,7 @@ Decision tile(double error) {
   sums.resize(1);
   sums.tolerance = {0.25}, sums.tolerance_det = {0.5};
   TensorReport report;
-  std::vector<Finding> findings;
+  std::vector<conformance::Finding> findings;
   return conformance::compare_tiles(
       sums, [&](auto) { return std::vector<double>{error}; },
       conformance::Arithmetic({}, spec::DType::fp32), report, findings);
@@ -433,11 +432,12 @@ TEST(Decisions, TheHandbookRepeatsTheMeaningOfEveryVerdict) {
 }
 
 TEST(Decisions, OfARuleThatDoesNotGiveTheVerdictAreRefused) {
-  EXPECT_EQ(Decision(Rule::determinism, "seen").value(), Verdict::nondeterministic);
+  EXPECT_EQ(Decision(Rule::determinism, "").value(), Verdict::nondeterministic);
   EXPECT_THROW(Decision(Rule::bound, "seen"), std::invalid_argument);
-  EXPECT_THROW(Decision(Verdict::crash, Rule::bound, "seen"), std::invalid_argument);
+  EXPECT_THROW(Decision(Rule::bound, conformance::Ground::died, "seen"), std::invalid_argument);
+  EXPECT_THROW(Decision::recorded(Verdict::crash, Rule::bound, "seen"), std::invalid_argument);
   CaseReport report;
-  report.verdict = {Verdict::crash, Rule::conduct, "gone"};
+  report.verdict = {Rule::conduct, conformance::Ground::died, "gone"};
   std::string json = conformance::to_json(report);
   json.replace(json.find("conduct"), 7, "bound");
   try {
@@ -491,7 +491,7 @@ TEST(Decisions, RunAndExplainPrintTheReason) {
 
 TEST(Decisions, AHostileReasonIsPrintable) {
   CaseReport report;
-  report.verdict = {Verdict::crash, Rule::conduct, "\x1b[2J gone"};
+  report.verdict = {Rule::conduct, conformance::Ground::died, "\x1b[2J gone"};
   const std::string json = conformance::to_json(report);
   EXPECT_EQ(conformance::report_from_json(json).verdict.evidence, "\\x1b[2J gone");
 }

@@ -20,17 +20,17 @@ using conformance::CaseReport;
 using conformance::Finding;
 
 CaseReport example() {
-  CaseReport report{.id = "0123456789ab",
-                    .operator_name = "op",
-                    .command_line = "op --a=1",
-                    .note = "two \"words\"",
-                    .implementation = "x",
-                    .fields = {{"b", "2"}, {"a", "1"}},
-                    .violated_requirement = "R1",
-                    .accepted_requirements = {"R2", "R3"},
-                    .value_case = true,
-                    .verdict = {conformance::Verdict::nonconformant_proven,
-                                conformance::Rule::bound, "dq is bad"}};
+  CaseReport report{
+      .id = "0123456789ab",
+      .operator_name = "op",
+      .command_line = "op --a=1",
+      .note = "two \"words\"",
+      .implementation = "x",
+      .fields = {{"b", "2"}, {"a", "1"}},
+      .violated_requirement = "R1",
+      .accepted_requirements = {"R2", "R3"},
+      .value_case = true,
+      .verdict = {conformance::Rule::bound, conformance::Ground::certain, "dq is bad"}};
   const Finding finding{.rule = conformance::FindingRule::bound,
                         .tensor = "dq",
                         .b = 1,

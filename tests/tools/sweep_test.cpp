@@ -444,7 +444,7 @@ TEST(Sweep, ASpentBudgetSaysWhatWasNotRun) {
   std::int64_t checks = 0;
   const Answer result =
       answer(counting(checks, 1, [] { usleep(20'000); }), {"sweep", quick, "--budget=0.01s"});
-  EXPECT_PRED2(has, result.out, std::string("budget of 0.01s spent"));
+  EXPECT_PRED2(has, result.out, std::string("budget of 0.01 s spent"));
 }
 
 TEST(Sweep, AFileThatCannotBeWrittenIsNamedBeforeTheFirstCase) {

@@ -143,7 +143,7 @@ TEST(Usage, FlagsThatHaveNothingToChooseAreNamed) {
   const Folder folder;
   std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
   for (const std::string command : {"export ", "golden "})
-    for (const std::string flag : {"--cases=absent.txt", "--product=a9", "--only=zzz", "--full",
+    for (const std::string flag : {"--cases=absent.txt", "--product=a2", "--only=zzz", "--full",
                                    "--seed=5", "--largest=7", "--lines=absent.txt"})
       expect_usage(command + (folder / "q.h5") + " " + flag + " " + case_to_run,
                    {flag.substr(0, flag.find('=')), "flash_attention_score_grad", "one case"});

@@ -53,9 +53,9 @@ Decision decision_of(Grade grade, const std::string& evidence) {
     case Grade::within:
       break;
     case Grade::statistical:
-      return {Verdict::statistical_unconfirmed, Rule::bound, evidence};
+      return {Rule::bound, Ground::likely, evidence};
     case Grade::proven:
-      return {Verdict::nonconformant_proven, Rule::bound, evidence};
+      return {Rule::bound, Ground::certain, evidence};
     case Grade::structural:
       return {Rule::structure, evidence};
   }
@@ -158,20 +158,20 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
   report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
   Decision decision = decision_of(worst_, gravest_);
-  const auto object = [&](bool fails, Verdict verdict, Rule rule, FindingRule finding,
+  const auto object = [&](bool fails, Rule rule, Ground ground, FindingRule finding,
                           const std::string& text) {
     if (!fails) return;
     note(finding, text);
-    decision = graver(std::move(decision), {verdict, rule, text});
+    decision = graver(std::move(decision), {rule, ground, text});
   };
-  object(s.rms_fails, Verdict::statistical_unconfirmed, Rule::rms, FindingRule::rms,
+  object(s.rms_fails, Rule::rms, Ground::likely, FindingRule::rms,
          "errors of " + name + " have R = " + std::to_string(s.rms) + ", limit " +
              std::to_string(s.rms_limit));
-  object(s.bias_fails, Verdict::statistical_unconfirmed, Rule::bias, FindingRule::bias,
+  object(s.bias_fails, Rule::bias, Ground::likely, FindingRule::bias,
          "errors of " + name + " have mean " + std::to_string(s.bias) +
              " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
              "), limit 0.08");
-  object(uncertified_ > 0, Verdict::inconclusive, Rule::certificate, FindingRule::note,
+  object(uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
          std::to_string(uncertified_) + " elements of " + name +
              " have a reference whose radius exceeds 2^-10 tau, or no finite tau");
   return decision;

@@ -50,12 +50,11 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
     const double error = std::abs(x - y), tau = c.tau.empty() ? 0 : c.tau[k];
     if (tau > 0) measured.worst = std::max(measured.worst, error / tau);
     if (error <= tau || std::isinf(tau)) continue;
-    const Verdict verdict = !c.tau.empty() && error <= c.tau_det[k]
-                                ? Verdict::statistical_unconfirmed
-                                : Verdict::nonconformant_proven;
-    if (decision != verdict)
+    const Ground ground =
+        !c.tau.empty() && error <= c.tau_det[k] ? Ground::likely : Ground::certain;
+    if (decision != verdict_of(Rule::relation, ground))
       decision =
-          graver(std::move(decision), {verdict, Rule::relation, difference(c, k, sentence).text});
+          graver(std::move(decision), {Rule::relation, ground, difference(c, k, sentence).text});
     if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
   }
   report.tensors.push_back(measured);

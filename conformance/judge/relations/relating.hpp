@@ -59,7 +59,7 @@ Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report,
     fresh.seed += k * fresh_seed_step;
     CaseReport again;
     if (contribution(judge(fresh, again)) == ExitCode::nonconformant)
-      return {Verdict::nonconformant_statistical, first.rule(),
+      return {first.rule(), Ground::confirmed,
               noted("confirmed on the fresh seed " + std::to_string(fresh.seed))};
   }
   return {Rule::fresh_seeds, noted("the difference did not show again on two fresh seeds")};
@@ -88,17 +88,17 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   } catch (const spec::Unsupported& reason) {
     fail(not_offered(reason.what()));
   } catch (const spec::Rejected& answer) {
-    fail({Verdict::rejected_wrongly, Rule::legal_call,
+    fail({Rule::legal_call, Ground::refused,
           std::string("a run of the relation was refused: ") + answer.what()});
   } catch (const spec::ImplementationFault& seen) {
     fail(decision_of(seen, "a run of the relation: "));
   } catch (const spec::NotAsked&) {
     throw;
   } catch (const std::exception& failure) {
-    fail({Verdict::crash, Rule::conduct,
+    fail({Rule::conduct, Ground::died,
           std::string("a run of the relation threw: ") + failure.what()});
   } catch (...) {
-    fail({Verdict::crash, Rule::conduct,
+    fail({Rule::conduct, Ground::died,
           "a run of the relation threw something that is no std::exception"});
   }
   return report;

@@ -99,7 +99,7 @@ TEST(CausesWithExceptions, OfASetOfValues) {
   auto all = toys(900, [](const Toy&) { return false; });
   for (CaseReport& one : all)
     if (const std::string& mode = one.fields[2].second; mode == "1" || mode == "4") {
-      one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+      one.verdict = {Rule::bound, Ground::certain, "too far"};
       one.findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
     }
   const auto causes = causes_of(all, {});
@@ -144,7 +144,7 @@ TEST(CausesWithExceptions, OfSequencesThatAreShorterThanABlock) {
     all[k].fields.emplace_back("lengths_q", "100," + std::to_string(seq));
     all[k].fields.emplace_back("block_size", std::to_string(block));
     if (seq >= block) continue;
-    all[k].verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+    all[k].verdict = {Rule::bound, Ground::certain, "too far"};
     all[k].findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
   }
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"seq_q<block_size"});
@@ -157,7 +157,7 @@ TEST(CausesWithExceptions, OfAMultipleOfAnotherSize) {
     all[k].fields.emplace_back("block_size", std::to_string(size));
     all[k].fields.emplace_back("block_stride", std::to_string(stride));
     if (size <= 2 * stride) continue;
-    all[k].verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+    all[k].verdict = {Rule::bound, Ground::certain, "too far"};
     all[k].findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
   }
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"block_size>2*block_stride"});
@@ -274,8 +274,7 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   for (std::size_t k = 0; k < all.size(); k += 2) {
     all[k].value_case = false;
     all[k].violated_requirement = "TOY-C" + std::to_string(k % 7);
-    all[k].verdict = {Verdict::accepted_wrongly, Rule::forbidden_call,
-                      "it should have been refused"};
+    all[k].verdict = {Rule::forbidden_call, Ground::accepted, "it should have been refused"};
   }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
@@ -284,7 +283,7 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   // One check that is missing is another matter.
   for (std::size_t k = 0; k < all.size(); k += 2)
     if (all[k].violated_requirement != "TOY-C3")
-      all[k].verdict = {Verdict::rejected_as_specified, Rule::forbidden_call, "refused"};
+      all[k].verdict = {Rule::forbidden_call, Ground::documented_status, "refused"};
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"violated=TOY-C3"});
 }
 

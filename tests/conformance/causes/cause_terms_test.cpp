@@ -42,7 +42,7 @@ TEST(Causes, OfPackedSequencesMayLieInOneOfThem) {
     const auto conditions = conditions_on(cases);
     const auto found = std::ranges::find(conditions, text, &Condition::text);
     return found != conditions.end() && std::ranges::all_of(all, [&](const CaseReport& one) {
-             return found->test(one) == (one.verdict != Verdict::conforms);
+             return found->holds(searched_fields(one)) == (one.verdict != Verdict::conforms);
            });
   };
   EXPECT_TRUE(is_met("seq_q=256"));
@@ -85,8 +85,7 @@ TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
 TEST(Causes, OfOneCaseIsItsViolation) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   all[20].violated_requirement = "TOY-C1";
-  all[20].verdict = {Verdict::accepted_wrongly, Rule::forbidden_call,
-                     "it should have been refused"};
+  all[20].verdict = {Rule::forbidden_call, Ground::accepted, "it should have been refused"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
@@ -144,7 +143,7 @@ TEST(Causes, CountNoCaseThatIsNotOffered) {
     if (one.fields[0].second == "bf16")
       one.verdict = {Rule::not_offered, "only fp32"}, one.value_case = false;
     else if (one.fields[2].second == "1")
-      one.verdict = {Verdict::crash, Rule::conduct, "signal 11"};
+      one.verdict = {Rule::conduct, Ground::died, "signal 11"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].fields, Names{"sparse_mode=1"});

@@ -234,7 +234,7 @@ TEST(Causes, ShowWhatACaseWasShrunkTo) {
 TEST(Causes, AVerdictAboutTheCallIsAWayOfFailing) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   for (CaseReport& one : all)
-    if (one.fields[0].second == "fp32") one.verdict = {Verdict::crash, Rule::conduct, "signal 11"};
+    if (one.fields[0].second == "fp32") one.verdict = {Rule::conduct, Ground::died, "signal 11"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].pattern,

@@ -9,8 +9,8 @@ CaseReport report(const std::string& operator_name, double whole, double tail, b
   CaseReport one;
   one.operator_name = operator_name;
   one.value_case = true;
-  one.verdict = fails ? Decision{Verdict::nonconformant_proven, Rule::bound, "too far"}
-                      : no_objection("the elements");
+  one.verdict =
+      fails ? Decision{Rule::bound, Ground::certain, "too far"} : no_objection("the elements");
   const std::string unit(spec::regime_unit);
   one.metrics = {{"makespan", 3, "cycle"}, {"whole", whole, unit}, {"tail", tail, unit}};
   return one;

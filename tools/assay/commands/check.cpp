@@ -28,6 +28,9 @@ namespace assay::cli {
 namespace {
 
 using conformance::CaseReport;
+using conformance::Decision;
+using conformance::Ground;
+using conformance::Rule;
 using conformance::Verdict;
 
 struct CheckOptions {
@@ -76,9 +79,9 @@ class FileJudge {
         actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
                                : conformance::numerics_from_json(actual.profile, io, Op::name);
     if (const auto reason = other_inputs(numerics))
-      return not_applicable(name, conformance::Rule::no_exact_inputs, *reason);
+      return without_judgement(name, {Rule::no_exact_inputs, *reason});
     if (const auto reason = other_places(numerics))
-      return not_applicable(name, conformance::Rule::undeclared_order, *reason);
+      return without_judgement(name, {Rule::undeclared_order, Ground::declared_otherwise, *reason});
     const auto outputs = conformance::outputs_from(case_, actual.outputs);
     Judged result{
         .report = read_otherwise(prepared_.judge(outputs, numerics), outputs, numerics),
@@ -93,8 +96,7 @@ class FileJudge {
            .tensor = {},
            .text = "the file states no numerics: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
-      report.verdict = {Verdict::statistical_unconfirmed, report.verdict.rule(),
-                        report.verdict.evidence};
+      report.verdict = {report.verdict.rule(), Ground::likely, report.verdict.evidence};
       result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
     }
     settle_determinism(name, actual, numerics, result);
@@ -125,8 +127,8 @@ class FileJudge {
       if (contribution(report.verdict) == ExitCode::nonconformant) continue;
       const bool conforms = contribution(report.verdict) == ExitCode::conformant;
       const std::string text = (conforms ? "conforms if " : "may conform if ") + reading.text;
-      first.verdict = {conforms ? Verdict::conforms_weak : Verdict::inconclusive,
-                       conformance::Rule::undeclared_order,
+      first.verdict = {Rule::undeclared_order,
+                       conforms ? Ground::fits_otherwise : Ground::may_fit_otherwise,
                        text + "; as the case asks: " + first.verdict.evidence};
       if (conforms) first.tensors = report.tensors, first.findings.clear();
       first.findings.push_back(
@@ -136,14 +138,13 @@ class FileJudge {
     return first;
   }
 
-  Judged not_applicable(const std::string& name, conformance::Rule rule,
-                        const std::string& reason) const {
+  Judged without_judgement(const std::string& name, Decision decision) const {
     Judged result{.report = conformance::blank_report(case_), .unconfirmed = {}};
     result.report.implementation = name;
     result.report.outputs_file = options_.file;
-    result.report.verdict = {Verdict::not_applicable, rule, reason};
     result.report.findings.push_back(
-        {.rule = conformance::FindingRule::note, .tensor = {}, .text = reason});
+        {.rule = conformance::FindingRule::note, .tensor = {}, .text = decision.evidence});
+    result.report.verdict = std::move(decision);
     return result;
   }
 
@@ -189,7 +190,7 @@ class FileJudge {
     report.findings.push_back(
         {.rule = conformance::FindingRule::determinism, .tensor = tensor, .text = text});
     if (conformance::contribution(report.verdict) == ExitCode::conformant)
-      report.verdict = {conformance::Rule::determinism, text};
+      report.verdict = {Rule::determinism, text};
   }
 
   const CheckOptions& options_;
@@ -216,7 +217,7 @@ void refuse(const CheckOptions& options, CaseReport report, const std::string& n
             const std::string& why, Verdicts& verdicts) {
   report.implementation = name;
   report.outputs_file = options.file;
-  report.verdict = {conformance::Rule::stored_case, why};
+  report.verdict = {Rule::stored_case, why};
   report.findings.push_back({.rule = conformance::FindingRule::note, .tensor = {}, .text = why});
   report = printable(std::move(report));
   conformance::count(verdicts.results.summary, report);

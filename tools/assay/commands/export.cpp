@@ -29,14 +29,17 @@
 namespace assay::cli {
 namespace {
 
+constexpr std::int64_t unlimited = std::int64_t{1} << 40;
+
 struct ExportOptions {
-  std::string file, lines, numerics = "ascend_a2", largest, implementation;
+  std::string file, lines, numerics = "ascend_a2", implementation;
+  std::optional<std::int64_t> largest;  ///< elements of a case
   bool recipe_only = false;
   bool is_golden = false;  ///< says how the references are known, and fails where one is not
   PlanFlags plan;
 
   /// A file of tensors has a limit of its own; recipes have none that is not said.
-  std::string limit() const { return !largest.empty() ? largest : recipe_only ? "" : "1048576"; }
+  std::int64_t limit() const { return largest.value_or(recipe_only ? unlimited : 1'048'576); }
   Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
 };
 
@@ -59,17 +62,13 @@ struct Written {
 
 template <class Op>
 Chosen<Op> chosen_cases(const ExportOptions& options) {
-  constexpr std::int64_t unlimited = std::int64_t{1} << 40;
-  const std::int64_t largest = options.limit().empty()
-                                   ? unlimited
-                                   : integer_value("--largest", options.limit(), 1, unlimited);
   Chosen<Op> chosen;
   Planned<Op> planned = planned_cases<Op>(options.plan);
   chosen.only = planned.left_out;
   for (auto& c : planned.cases) {
     if (without_tensors(c))
       ++(c.track == conformance::Track::arguments ? chosen.calls : chosen.relations);
-    else if (conformance::Suite<Op>::tensor_elements(c.problem) > largest)
+    else if (conformance::Suite<Op>::tensor_elements(c.problem) > options.limit())
       ++chosen.large;
     else
       chosen.cases.push_back(std::move(c));
@@ -265,13 +264,13 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
   }
   writer.close();
   print_written(options, golden.cases, context.out);
-  const std::string limit = options.limit();
+  const std::int64_t limit = options.limit();
   context.out << fmt::format(
       "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
       "without "
       "exact inputs for the numerics{}\n",
       sum.calls, sum.relations, sum.large,
-      limit.empty() ? "as too large" : "larger than --largest=" + limit,
+      limit == unlimited ? "as too large" : fmt::format("larger than --largest={}", limit),
       sum.cases - golden.cases - golden.repeated,
       golden.repeated == 0
           ? ""
@@ -358,9 +357,9 @@ Action declare(CLI::App& app, bool is_golden) {
                    "also store what this implementation makes of the cases; its numerics are those "
                    "that it declares")
         ->excludes(numerics);
-  app.add_option("--largest", options->largest,
-                 std::string("largest number of query and key elements of a case; 1048576") +
-                     (is_golden ? "" : ", with --recipe-only none"));
+  add_integer(app, "--largest", options->largest, 1, unlimited,
+              std::string("largest number of query and key elements of a case; 1048576") +
+                  (is_golden ? "" : ", with --recipe-only none"));
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {

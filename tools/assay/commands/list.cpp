@@ -176,9 +176,9 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
 /// Removes from the missing values of each size those that the next seeds draw.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
-  const std::uint64_t seed = seed_value("--seed", flags.seed);
+  const std::uint64_t seed = flags.seed;
   for (std::uint64_t next = 1; next < seeds_of_sizes; ++next) {
-    flags.seed = std::to_string(seed + next);
+    flags.seed = seed + next;
     std::vector<conformance::SizeCoverage> others;
     for (const auto& c : planned_cases<Op>(flags).cases)
       conformance::cover(others, conformance::sizes_of(c));
@@ -203,7 +203,7 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
     with_operators(options.kind, [&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
-      Coverage coverage = planned_coverage(planned, policy_value(options.plan));
+      Coverage coverage = planned_coverage(planned, options.plan.policy);
       complete_sizes<Op>(coverage.sizes, options.plan);
       show(std::string(Op::name) + ": what the planned cases exercise", coverage);
     });
@@ -214,14 +214,13 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
 }
 
 ExitCode list(const ListOptions& options, const Context& context) {
-  const spec::Policy policy = policy_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
   const std::string& wanted = options.kind;
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
     if (!wanted.empty() && wanted != kind.name) continue;
-    const Listing listing = kind.list(context.registry, policy);
+    const Listing listing = kind.list(context.registry, options.plan.policy);
     all[std::string(kind.name)] = json_of(listing);
     if (options.json) continue;
     if (options.kind.empty())

@@ -45,15 +45,11 @@ void ResultFiles::print(std::ostream& out, const Deliveries& deliveries) const {
 }
 
 void ExitFlags::declare(CLI::App& app) {
-  app.add_option("--require-judged", least,
-                 "fewer cases judged by numbers are not conclusive (exit code 3)");
+  add_integer(app, "--require-judged", least, 0, 1'000'000,
+              "fewer cases judged by numbers are not conclusive (exit code 3)");
   app.add_option("--baseline", baseline_path,
                  "file of known failures, each until a day, which do not count: lines of day, "
                  "verdict, replay line");
-}
-
-std::int64_t ExitFlags::require_judged() const {
-  return integer_value("--require-judged", least, 0, 1'000'000);
 }
 
 Baseline ExitFlags::baseline() const {
@@ -63,9 +59,9 @@ Baseline ExitFlags::baseline() const {
 ExitCode ExitFlags::code_of(const conformance::Results& results, const Baseline& baseline,
                             std::ostream& out) const {
   const ExitCode code = baseline.apply(results, out);
-  if (results.summary.value_cases >= require_judged()) return code;
+  if (results.summary.value_cases >= least) return code;
   out << fmt::format("only {} of {} cases were judged by numbers; --require-judged is {}\n",
-                     results.summary.value_cases, results.summary.planned, require_judged());
+                     results.summary.value_cases, results.summary.planned, least);
   return code == ExitCode::conformant ? ExitCode::not_conclusive : code;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,11 @@ struct ResultFiles {
 /// What makes the exit code of a sweep another one than its verdicts say, as flags: failures that
 /// are known, too few cases that were judged by numbers.
 struct ExitFlags {
-  std::string least = "0", baseline_path;
+  std::int64_t least = 0;  ///< cases judged by numbers
+  std::string baseline_path;
 
   void declare(CLI::App& app);
   /// Errors: UsageError.
-  std::int64_t require_judged() const;
   Baseline baseline() const;
   /// The exit code of a sweep; says why it is another one than its verdicts amount to.
   ExitCode code_of(const conformance::Results& results, const Baseline& baseline,

@@ -30,6 +30,7 @@
 #include "sweeping/run_cases.hpp"
 #include "sweeping/sweep_order.hpp"
 #include "sweeping/sweep_part.hpp"
+#include "sweeping/sweep_store.hpp"
 
 namespace assay::cli {
 namespace {
@@ -38,12 +39,16 @@ using conformance::CaseReport;
 using conformance::Summary;
 
 struct SweepOptions {
-  std::string operator_name, budget, shard, shrink = "3";
+  std::string operator_name;
+  std::optional<double> budget;  ///< in seconds, after which no case starts
+  std::optional<ShardValue> shard;
+  std::int64_t shrink = 3;  ///< faults
   ImplementationFlags implementation;
   PlanFlags plan;
   ResultFiles files;
   ExitFlags exit;
-  std::string lines, last_failed, fresh;
+  std::string lines, last_failed;
+  FreshFlag fresh;
   bool resume = false, fail_fast = false;
   std::string asked;  ///< the command line but for where results go, see `asked_line`
 };
@@ -51,11 +56,6 @@ struct SweepOptions {
 /// Limits of the time for all shrinking of a sweep, which is that of its budget; without a budget,
 /// the most.
 constexpr double least_shrink_seconds = 10, most_shrink_seconds = 40;
-
-/// Seconds after which no case starts; 0: all cases run.
-double budget_of(const SweepOptions& options) {
-  return options.budget.empty() ? 0 : seconds_value("--budget", options.budget);
-}
 
 conformance::Environment environment(const SweepOptions& options, const Parts& parts,
                                      const Context& context) {
@@ -66,19 +66,12 @@ conformance::Environment environment(const SweepOptions& options, const Parts& p
       .implementation = implementations(parts),
       .program = context.program,
       .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-      .seed = seed_value("--seed", options.plan.seed),
+      .seed = options.plan.seed,
       .fresh_seed = options.plan.fresh_seed,
       .numerics = {}};
   for (const auto& part : parts)
     for (const auto& [key, profile] : part->numerics()) result.numerics[key] = profile;
   return result;
-}
-
-/// The reports of an interrupted sweep of the same plan.
-std::map<std::string, CaseReport> taken_up(const fixtures::Store& store) {
-  std::map<std::string, CaseReport> reports;
-  for (const auto& [id, json] : store.finished()) reports[id] = conformance::report_from_json(json);
-  return reports;
 }
 
 SweepPart& part_of(const Parts& parts, const CaseReport& report) {
@@ -111,7 +104,7 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
 /// How a sweep ended, was stopped or ran out of its budget. The report has the code: it is known
 /// before the words are due, which come last.
 struct Conclusion {
-  ExitCode code;
+  ExitCode code = ExitCode::conformant;
   std::string words, warning;  ///< for standard output, and standard error
 };
 
@@ -130,7 +123,8 @@ Conclusion conclude(const conformance::Results& results, const SweepOptions& opt
   if (summary.cases < summary.planned)
     words << fmt::format(
         "{}: {} of {} cases were not run{}\n",
-        failed ? "ended behind the first failure" : "budget of " + options.budget + " spent",
+        failed ? "ended behind the first failure"
+               : fmt::format("budget of {} s spent", options.budget.value_or(0)),
         summary.planned - summary.cases, summary.planned,
         options.files.store.empty() || failed ? "" : "; the same command takes them up");
   return {code, words.str(), ""};
@@ -141,98 +135,13 @@ struct Sinks {
   conformance::Sink report, html, junit;
 };
 
-/// Prints the results and writes what is made of all of them at once, the report where it says more
-/// than at the end of the cases. One on standard output cannot be replaced: it is written here
-/// alone.
-void publish(const conformance::Results& results, const SweepOptions& options, const Sinks& sinks,
-             const Deliveries& deliveries, const Context& context) {
-  const Context told = beside(options.files.texts(), context);
-  print_results(results, context.typed, told.out);
-  const bool says_more = !results.shrunk.empty() || results.shard ||
-                         results.summary.ends_with != results.summary.exit_code();
-  if (sinks.report && (says_more || is_standard_output(options.files.report)))
-    sinks.report(conformance::to_json(results));
-  if (sinks.html) sinks.html(dashboard_page(results, context));
-  told.out << '\n';
-  options.files.print(told.out, deliveries);
-}
-
-/// What the store of one part says beside its cases: its report, without the cases that it holds.
-std::string description(conformance::Results results, const fixtures::Store& store) {
-  std::erase_if(results.cases,
-                [&](const CaseReport& report) { return store.finished().contains(report.id); });
-  std::string text = conformance::to_json(results);
-  std::ranges::replace(text, '\n', ' ');  // a text in a file of ours is one line
-  return text;
-}
-
-/// The store of the sweep, with what an earlier start of it left. Errors: UsageError where
-/// `--resume` finds nothing of it.
-fixtures::Store opened_store(const SweepOptions& options, const std::filesystem::path& path,
-                             const std::string& plan, const Context& context) {
-  using Leftover = fixtures::Store::Leftover;
-  const Leftover leftover = fixtures::Store::leftover(path, plan);
-  if (options.resume && leftover == Leftover::none)
-    throw UsageError(
-        fmt::format("--resume: no interrupted sweep lies beside {}{}", options.files.store,
-                    std::filesystem::exists(options.files.store) ? ", which is complete" : ""));
-  const std::string another = fmt::format(
-      "the sweep beside {} is another one: its cases, its implementation, its limits "
-      "or this program differ",
-      options.files.store);
-  if (options.resume && leftover == Leftover::other_plan)
-    throw UsageError("--resume: " + another + "; without --resume it is discarded");
-  if (leftover == Leftover::other_plan)
-    context.err << conformance::printable(another) << "; it is discarded\n";
-  const std::string damaged = fmt::format(
-      "the journal of the sweep beside {} is damaged from end to end", options.files.store);
-  if (options.resume && leftover == Leftover::damaged)
-    throw UsageError("--resume: " + damaged + "; without --resume the sweep starts anew");
-  if (leftover == Leftover::damaged)
-    context.err << conformance::printable(damaged) << "; the sweep starts anew\n";
-  fixtures::Store store(path, plan);
-  const auto [records, parts] = store.damage();
-  if (records > 0 || parts > 0)
-    context.err << fmt::format(
-        "{} records and {} parts of the sweep beside {} are damaged; what "
-        "they held is run again\n",
-        records, parts, conformance::printable(options.files.store));
-  return store;
-}
-
-/// The same. Errors: UsageError also for a place that is not the store's to take.
-fixtures::Store own_store(const SweepOptions& options, const std::filesystem::path& path,
-                          const std::string& plan, const Context& context) {
-  try {
-    return opened_store(options, path, plan, context);
-  } catch (const fixtures::StoreRefused& error) {
-    throw UsageError(fmt::format("--store: {}", error.what()));
-  }
-}
-
-/// What the store makes of its parts at the end; false where it lacks cases.
-bool is_stored(fixtures::Store& store, const Summary& summary, const SweepOptions& options,
-               const Context& context) {
-  const std::vector<std::string> left_out =
-      summary.cases < summary.planned ? store.snapshot() : store.merge();
-  if (left_out.empty()) return true;
-  context.err << fmt::format(
-      "{} lacks {} cases, the first is {}: what was kept of them was changed "
-      "by somebody else; the same command runs them again\n",
-      conformance::printable(options.files.store), left_out.size(),
-      conformance::printable(left_out.front()));
-  return false;
-}
-
 /// Errors: UsageError for flags that do not go together, or whose values are none.
 void require_usable(const SweepOptions& options) {
   if (options.resume && options.files.store.empty())
     throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
-  const std::int64_t least = options.exit.require_judged();
-  if (!options.shard.empty() && least > 0)
+  if (options.shard && options.exit.least > 0)
     throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
-  if (!options.shard.empty()) shard_value(options.shard);
-  const bool ends_early = !options.budget.empty() || options.fail_fast;
+  const bool ends_early = options.budget || options.fail_fast;
   std::error_code apart;
   if (ends_early && !options.last_failed.empty() && !options.files.report.empty() &&
       std::filesystem::equivalent(options.last_failed, options.files.report, apart))
@@ -254,14 +163,14 @@ struct SweepPlan {
 /// Errors: UsageError.
 SweepPlan plan_of(const Parts& parts, const SweepOptions& options) {
   SweepPlan plan{.order = order_of(parts), .text = {}, .shard = {}};
-  if (options.shard.empty() && options.files.store.empty()) return plan;
+  if (!options.shard && options.files.store.empty()) return plan;
   plan.text = plan_text(parts, options.implementation);
-  if (options.shard.empty()) return plan;
-  conformance::Shard shard = take_shard(plan.order, shard_value(options.shard), parts);
+  if (!options.shard) return plan;
+  conformance::Shard shard = take_shard(plan.order, *options.shard, parts);
   shard.plan = fixtures::digest(std::as_bytes(std::span(plan.text)));
-  shard.policy = policy_value(options.plan);
-  shard.shrink = integer_value("--shrink", options.shrink, 0, 1000);
-  plan.text += " shard " + options.shard;
+  shard.policy = options.plan.policy;
+  shard.shrink = options.shrink;
+  plan.text += " shard " + options.shard->text();
   plan.shard = std::move(shard);
   return plan;
 }
@@ -343,106 +252,188 @@ void publish_none(const SweepOptions& options, const Context& context) {
       .on_end(none.summary);
 }
 
-ExitCode sweep(const SweepOptions& options, const Context& context) {
-  require_usable(options);
-  const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
-  const Baseline baseline = options.exit.baseline();
+/// A sweep, step by step.
+class SweepSteps {
+ public:
+  /// Settles which cases run, and where results go. Errors: UsageError.
+  SweepSteps(const SweepOptions& options, const Context& context);
+
+  /// Opens the store, with what an earlier start left in it. Errors: UsageError.
+  void open_store();
+  /// Judges the cases.
+  void judge();
+  /// Shrinks the first failures, and decides how the sweep ended.
+  void conclude_results();
+  /// Prints the results and writes those files that are made of all of them at once.
+  void write();
+  /// Writes what a later start of the same sweep reads, and says how the sweep ended.
+  ExitCode end();
+
+ private:
+  Sinks opened_sinks();
+  conformance::SweepControl control() const;
+  std::vector<conformance::SweepListener*> listeners();
+
+  const SweepOptions& options_;
+  const Context& context_;
+  Baseline baseline_;
+  Deliveries deliveries_;
+  Sinks sinks_;
+  std::filesystem::path store_path_;  ///< absolute: a kernel may go to another folder
+  Parts parts_;
+  SweepPlan plan_;
+  std::optional<fixtures::Store> store_;
+  std::map<std::string, CaseReport> earlier_;  ///< finished by an earlier start
+  // Listeners:
+  SlowCaseTeller slow_;
+  std::optional<conformance::ConsoleListener> console_;
+  std::optional<GuardedStore> storing_;
+  CaseTeller teller_;
+  std::optional<conformance::JsonListener> json_;
+  std::optional<conformance::JunitListener> junit_;
+
+  conformance::Results results_;
+  Conclusion conclusion_;
+};
+
+SweepSteps::SweepSteps(const SweepOptions& options, const Context& context)
+    : options_(options),
+      context_(context),
+      baseline_(options.exit.baseline()),
+      sinks_(opened_sinks()),
+      teller_(context.err) {
   tell_in_process(options.implementation, context.err);
-  Deliveries deliveries;
-  const Sinks sinks = {
-      .report = deliveries.guarded("--report", sink(options.files.report, context)),
-      .html = deliveries.guarded("--html", sink(options.files.html, context)),
-      .junit = deliveries.guarded("--junit", sink(options.files.junit, context))};
-  const std::filesystem::path store_path = options.files.store.empty()
-                                               ? std::filesystem::path()
-                                               : std::filesystem::absolute(options.files.store);
+  if (!options.files.store.empty()) store_path_ = std::filesystem::absolute(options.files.store);
   stop_on_signals();  // before there are workers, which have temporary files
-  const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
-                                  options.plan, context.err);
-  auto [order, plan, shard] = plan_of(parts, options);
+  parts_ = sweep_parts(options.operator_name, context.registry, options.implementation,
+                       options.plan, context.err);
+  plan_ = plan_of(parts_, options);
+}
 
-  conformance::ConsoleListener console(context.err,
-                                       context.terminal && !context.verbose
-                                           ? conformance::Progress::bar
-                                           : conformance::Progress::lines,
-                                       std::move(order.costs), budget_of(options));
-  conformance::JsonListener json(
-      is_standard_output(options.files.report) ? conformance::Sink() : sinks.report,
-      environment(options, parts, context));
-  conformance::JunitListener junit(
-      sinks.junit, context.program,
-      [&baseline](const CaseReport& report) { return baseline.excuse(report); });
-  SlowCaseTeller slow;
-  std::vector<conformance::SweepListener*> listeners = {&slow, &console};
-  conformance::SweepControl control{.stop = &context.stop};
-  if (options.fail_fast)
-    control.ends_behind = [&baseline](const CaseReport& report) {
+Sinks SweepSteps::opened_sinks() {
+  const auto guarded = [&](const char* flag, const std::string& path) {
+    return deliveries_.guarded(flag, sink(path, context_));
+  };
+  return {.report = guarded("--report", options_.files.report),
+          .html = guarded("--html", options_.files.html),
+          .junit = guarded("--junit", options_.files.junit)};
+}
+
+void SweepSteps::open_store() {
+  if (options_.files.store.empty()) return;
+  store_.emplace(
+      own_store({.name = options_.files.store, .path = store_path_, .must_exist = options_.resume},
+                plan_.text, context_));
+  earlier_ = taken_up(*store_);
+  if (!earlier_.empty())
+    context_.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
+                                earlier_.size());
+  for (const auto& part : parts_) part->keep_digests();
+  const auto record = [this](const CaseReport& report) {
+    return part_of(parts_, report).record(report);
+  };
+  storing_.emplace(*store_, record, deliveries_, context_.err);
+}
+
+conformance::SweepControl SweepSteps::control() const {
+  conformance::SweepControl control{.stop = &context_.stop};
+  if (options_.fail_fast)
+    control.ends_behind = [this](const CaseReport& report) {
       return conformance::contribution(report.verdict) == ExitCode::nonconformant &&
-             baseline.excuse(report).empty();
+             baseline_.excuse(report).empty();
     };
-  if (!options.budget.empty()) control.budget_seconds = budget_of(options);
+  if (options_.budget) control.budget_seconds = *options_.budget;
+  if (store_)
+    control.finished = [this](const std::string& id) {
+      const auto found = earlier_.find(id);
+      return found == earlier_.end() ? nullptr : &found->second;
+    };
+  return control;
+}
 
-  std::optional<fixtures::Store> store;
-  std::optional<GuardedStore> storing;
-  std::map<std::string, CaseReport> earlier;
-  if (!options.files.store.empty()) {
-    store.emplace(own_store(options, store_path, plan, context));
-    earlier = taken_up(*store);
-    if (!earlier.empty())
-      context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
-                                 earlier.size());
-    control.finished = [&earlier](const std::string& id) {
-      const auto found = earlier.find(id);
-      return found == earlier.end() ? nullptr : &found->second;
-    };
-    for (const auto& part : parts) part->keep_digests();
-    const auto record = [&parts](const CaseReport& report) {
-      return part_of(parts, report).record(report);
-    };
-    listeners.push_back(&storing.emplace(*store, record, deliveries, context.err));
-  }
-  CaseTeller teller(context.err);
-  if (context.verbose) listeners.push_back(&teller);
-  listeners.push_back(&json);
-  if (!options.files.junit.empty()) listeners.push_back(&junit);
+std::vector<conformance::SweepListener*> SweepSteps::listeners() {
+  const bool has_bar = context_.terminal && !context_.verbose;
+  console_.emplace(context_.err,
+                   has_bar ? conformance::Progress::bar : conformance::Progress::lines,
+                   std::move(plan_.order.costs), options_.budget.value_or(0));
+  json_.emplace(is_standard_output(options_.files.report) ? conformance::Sink() : sinks_.report,
+                environment(options_, parts_, context_));
+  junit_.emplace(sinks_.junit, context_.program,
+                 [this](const CaseReport& report) { return baseline_.excuse(report); });
+  std::vector<conformance::SweepListener*> all = {&slow_, &*console_};
+  if (storing_) all.push_back(&*storing_);
+  if (context_.verbose) all.push_back(&teller_);
+  all.push_back(&*json_);
+  if (!options_.files.junit.empty()) all.push_back(&*junit_);
+  return all;
+}
 
-  conformance::Sweep run(listeners, control);
-  for (const auto& part : parts) part->append_coverage(run.summary());
-  print_fresh_seed(options.plan.fresh_seed, options.fresh, context.err);
-  run.start(std::ssize(order.turns), implementations(parts));
+void SweepSteps::judge() {
+  conformance::Sweep run(listeners(), control());
+  for (const auto& part : parts_) part->append_coverage(run.summary());
+  print_fresh_seed(options_.plan.fresh_seed, options_.fresh, context_.err);
+  run.start(std::ssize(plan_.order.turns), implementations(parts_));
   run_cases(
-      parts, order.turns, run, [&earlier](const std::string& id) { return earlier.contains(id); },
-      options.implementation.in_process, slow, context);
-  const Summary& summary = run.finish();
-  conformance::Results results = json.results();
-  const double shrink_seconds =
-      options.budget.empty()
-          ? most_shrink_seconds
-          : std::clamp(budget_of(options), least_shrink_seconds, most_shrink_seconds);
-  results.shrunk = shrunk_failures(results.cases, shrink, shrink_seconds, parts, context);
-  results.shard = std::move(shard);
-  const Conclusion end = conclude(results, options, baseline);
-  results.summary.ends_with = end.code;
-  publish(results, options, sinks, deliveries, context);
+      parts_, plan_.order.turns, run,
+      [this](const std::string& id) { return earlier_.contains(id); },
+      options_.implementation.in_process, slow_, context_);
+  run.finish();
+}
+
+void SweepSteps::conclude_results() {
+  results_ = json_->results();
+  const double seconds = std::clamp(options_.budget.value_or(most_shrink_seconds),
+                                    least_shrink_seconds, most_shrink_seconds);
+  results_.shrunk = shrunk_failures(results_.cases, options_.shrink, seconds, parts_, context_);
+  results_.shard = std::move(plan_.shard);
+  conclusion_ = conclude(results_, options_, baseline_);
+  results_.summary.ends_with = conclusion_.code;
+}
+
+void SweepSteps::write() {
+  const Context told = beside(options_.files.texts(), context_);
+  print_results(results_, context_.typed, told.out);
+  // A report on standard output cannot be replaced: it is written here alone.
+  const bool says_more = !results_.shrunk.empty() || results_.shard ||
+                         results_.summary.ends_with != results_.summary.exit_code();
+  if (sinks_.report && (says_more || is_standard_output(options_.files.report)))
+    sinks_.report(conformance::to_json(results_));
+  if (sinks_.html) sinks_.html(dashboard_page(results_, context_));
+  told.out << '\n';
+  options_.files.print(told.out, deliveries_);
+}
+
+ExitCode SweepSteps::end() {
   // Last: after a kill before this line the next start takes everything up. What a stop or a budget
   // left out is taken up as well.
   bool stored = true;
-  if (store && !deliveries.has_failed("--store"))
-    deliveries.attempt("--store", [&] {
-      if (results.shard) store->describe(description(results, *store));
-      stored = is_stored(*store, summary, options, context);
+  if (store_ && !deliveries_.has_failed("--store"))
+    deliveries_.attempt("--store", [&] {
+      if (results_.shard) store_->describe(description(results_, *store_));
+      stored = is_stored(*store_, results_.summary, options_.files.store, context_);
     });
-  context.err << end.warning;
-  const ExitCode code = deliveries.conclude(
-      stored || end.code != ExitCode::conformant ? end.code : ExitCode::not_conclusive,
-      context.err);
-  beside(options.files.texts(), context).out << end.words << conclusion(results, code) << '\n';
-  if (code == end.code) return code;
-  results.summary.ends_with = code;
-  if (sinks.report && !deliveries.has_failed("--report") &&
-      !is_standard_output(options.files.report))
-    sinks.report(conformance::to_json(results));
+  context_.err << conclusion_.warning;
+  const bool lacks_cases = !stored && conclusion_.code == ExitCode::conformant;
+  const ExitCode code =
+      deliveries_.conclude(lacks_cases ? ExitCode::not_conclusive : conclusion_.code, context_.err);
+  beside(options_.files.texts(), context_).out << conclusion_.words << conclusion(results_, code)
+                                               << '\n';
+  if (code == conclusion_.code) return code;
+  results_.summary.ends_with = code;
+  if (sinks_.report && !deliveries_.has_failed("--report") &&
+      !is_standard_output(options_.files.report))
+    sinks_.report(conformance::to_json(results_));
   return code;
+}
+
+ExitCode sweep(const SweepOptions& options, const Context& context) {
+  require_usable(options);
+  SweepSteps steps(options, context);
+  steps.open_store();
+  steps.judge();
+  steps.conclude_results();
+  steps.write();
+  return steps.end();
 }
 
 }  // namespace
@@ -456,16 +447,19 @@ Command sweep_command() {
                            "one operator, see 'list operators'; by default all");
             options->implementation.declare(app);
             options->plan.declare(app);
-            app.add_option(
-                "--budget", options->budget,
+            add_seconds(
+                app, "--budget", options->budget,
                 "do not start new cases after this time, e.g. 60s, 5min; shrinking then takes "
                 "as long at most, or 10 s if that is more, and never more than 40 s");
-            app.add_option("--shrink", options->shrink,
-                           "how many faults are reduced to their smallest neighbour [3]");
+            add_integer(app, "--shrink", options->shrink, 0, 1000,
+                        "how many faults are reduced to their smallest neighbour [3]");
             options->exit.declare(app);
             declare_fresh(app, options->fresh);
-            app.add_option("--shard", options->shard,
-                           "only part i of n, e.g. 1/3; 'merge' joins the parts");
+            const auto take_shard = [options](const std::string& text) {
+              options->shard = shard_value(text);
+            };
+            app.add_option_function<std::string>(
+                "--shard", take_shard, "only part i of n, e.g. 1/3; 'merge' joins the parts");
             options->files.declare(
                 app, "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_flag("--resume", options->resume,
@@ -477,8 +471,7 @@ Command sweep_command() {
               if (choose_lines(app, *options, context)) {
                 choose_data(
                     {.fresh = options->fresh,
-                     .store = options->files.store,
-                     .shard = options->shard,
+                     .needs_agreement = !options->files.store.empty() || options->shard,
                      .has_fixed_cases = app.count("--seed") > 0 || !options->plan.lines.empty() ||
                                         !options->exit.baseline_path.empty()},
                     options->implementation, options->plan, options->asked, context);

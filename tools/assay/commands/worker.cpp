@@ -13,8 +13,8 @@ namespace assay::cli {
 adapters::WorkerLimits limits(const ImplementationFlags& flags) {
   const auto machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   adapters::WorkerLimits limits{.bytes = machine / 2};
-  if (!flags.time_limit.empty()) limits.seconds = seconds_value("--time-limit", flags.time_limit);
-  if (!flags.memory_limit.empty()) limits.bytes = bytes_value("--memory-limit", flags.memory_limit);
+  if (flags.time_limit) limits.seconds = *flags.time_limit;
+  if (flags.memory_limit) limits.bytes = *flags.memory_limit;
   return limits;
 }
 

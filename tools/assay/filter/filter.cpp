@@ -14,6 +14,8 @@
 namespace assay::cli {
 namespace {
 
+using conformance::FieldTerm;
+
 /// A value in pieces: terms of fields, texts, and the signs between them.
 class Pieces {
  public:
@@ -82,7 +84,7 @@ class Pieces {
   }
   /// Refuses a comparison of an unknown field: no line contains it as a text.
   void require_field(const std::string& text, std::size_t at) const {
-    const std::string name = compared_name(text);
+    const std::string name = conformance::compared_name(text);
     if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;
     const std::string guess = meant(name, names_);
     throw UsageError(fmt::format(
@@ -103,8 +105,11 @@ class Pieces {
  private:
   std::optional<FieldTerm::Read> field_term_at(std::size_t at) const {
     if (at >= value_.size()) return {};
-    auto read = FieldTerm::read(std::string_view(value_).substr(at), names_);
-    if (!read) return {};
+    auto read = FieldTerm::read(std::string_view(value_).substr(at));
+    const auto is_known = [&](const std::string& name) {
+      return name == "strides" || std::ranges::find(names_, name) != names_.end();
+    };
+    if (!read || !std::ranges::all_of(read->first.fields(), is_known)) return {};
     const std::size_t end = at + read->second;
     const bool is_whole = end == value_.size() || is_blank(value_[end]) ||
                           std::string_view("&|!)").find(value_[end]) != std::string_view::npos;

@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/field_term.hpp"
+#include "assay/conformance/result/field_term.hpp"
 
 namespace assay::cli {
 
 /// What --only looks at.
 struct Searched {
   std::string text;  ///< the replay line, its defaults, the note
-  CaseFields fields;
+  conformance::CaseFields fields;
 };
 
 /// What --only asks of a case: that its text holds another one, that its fields compare as a term

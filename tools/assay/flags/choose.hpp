@@ -1,8 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,24 +54,29 @@ void with_operators(const std::string& name, Use&& use) {
 
 /// Which implementation a command runs, and how, as flags.
 struct ImplementationFlags {
-  std::string name, threads, time_limit, memory_limit;
+  std::string name;
+  std::optional<std::int64_t> threads, memory_limit;  ///< memory in bytes
+  std::optional<double> time_limit;                   ///< in seconds
   bool isolated = false, in_process = false;
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
                    "what is judged: see 'list implementations', or aclnn:LIBRARIES, "
                    "plugin:LIBRARY, command:PROGRAM");
-    app.add_option("--threads", threads,
-                   "host threads of the implementation, where it can be told");
+    add_integer(app, "--threads", threads, 1, 1024,
+                "host threads of the implementation, where it can be told");
     CLI::Option* const apart =
         app.add_flag("--isolated", isolated,
                      "run it in a process of its own, as all but Assay's own kernels are anyway");
     app.add_flag("--in-process", in_process,
                  "run it in this process, e.g. for a debugger: what it does there ends the run")
         ->excludes(apart);
-    app.add_option("--time-limit", time_limit, "of one call in a process of its own [60s]");
-    app.add_option("--memory-limit", memory_limit,
-                   "of that process beside the tensors [half of the machine's]");
+    add_seconds(app, "--time-limit", time_limit, "of one call in a process of its own [60s]");
+    const auto take_bytes = [this](const std::string& text) {
+      memory_limit = bytes_value("--memory-limit", text);
+    };
+    app.add_option_function<std::string>(
+        "--memory-limit", take_bytes, "of that process beside the tensors [half of the machine's]");
   }
 };
 
@@ -128,12 +137,11 @@ std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
   if (is_foreign<Op>(registry, flags.name))
     return adapters::fenced<Op>([&] { return open<Op>(*foreign(flags.name)); });
   const ImplementationEntry<Op>& entry = chosen<Op>(registry, flags);
-  if (flags.threads.empty()) return adapters::fenced<Op>(entry.make);
+  if (!flags.threads) return adapters::fenced<Op>(entry.make);
   if (!entry.make_threaded)
-    throw UsageError("--threads is '" + flags.threads + "', but " + entry.name +
-                     " has no threads to set");
-  const std::int64_t threads = integer_value("--threads", flags.threads, 1, 1024);
-  return adapters::fenced<Op>([&] { return entry.make_threaded(threads); });
+    throw UsageError(
+        fmt::format("--threads is '{}', but {} has no threads to set", *flags.threads, entry.name));
+  return adapters::fenced<Op>([&] { return entry.make_threaded(*flags.threads); });
 }
 
 /// Whether the flags have it run in the judge's own process.
@@ -160,14 +168,14 @@ std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& re
                                                               const ImplementationFlags& flags) {
   if (is_foreign<Op>(registry, flags.name)) require_scheme(*foreign(flags.name));
   if (runs_here<Op>(registry, flags)) {
-    if (!flags.time_limit.empty() || !flags.memory_limit.empty())
+    if (flags.time_limit || flags.memory_limit)
       throw UsageError("--time-limit and --memory-limit need --isolated: it runs in this process");
     return make_here<Op>(registry, flags);
   }
   const std::string name = implementation_name<Op>(registry, flags);
   std::vector<std::string> words = {worker_command_name, std::string(Op::name),
                                     "--implementation=" + name};
-  if (!flags.threads.empty()) words.push_back("--threads=" + flags.threads);
+  if (flags.threads) words.push_back(fmt::format("--threads={}", *flags.threads));
   try {
     return adapters::isolated<Op>({.words = std::move(words)}, limits(flags));
   } catch (const std::invalid_argument& refusal) {

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -18,10 +20,35 @@
 
 namespace assay::cli {
 
+/// A flag whose value is one of the words of an enumeration.
+/// Errors of parsing: UsageError for another word.
+template <class Choice>
+void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::string& help) {
+  const auto take = [=, &to](const std::string& word) {
+    const auto& words = spec::spellings_of<Choice>;
+    const auto value = words.parse(word);
+    if (!value) throw UsageError(flag + " is '" + word + "', wanted one of " + words.choices());
+    to = *value;
+  };
+  app.add_option_function<std::string>(flag, take, help);
+}
+
+/// Errors: UsageError for a product that the documents do not name.
+inline spec::Product product_value(const std::string& word) {
+  const auto& products = spec::spellings_of<spec::Product>;
+  if (const auto product = products.parse(word)) return *product;
+  throw UsageError("--product is '" + word + "'" + meant(word, {"a2", "a3"}) + ", wanted one of " +
+                   products.choices() +
+                   " (Atlas A2 and A3 training products), or no --product for both");
+}
+
 /// Which cases a command takes, as flags.
 struct PlanFlags {
-  std::string seed = "1", random = "60", product, only, cases;
-  std::string upstream = "on", documents = "lenient";
+  std::uint64_t seed = 1;
+  std::int64_t random = 60;
+  std::optional<spec::Product> product;
+  spec::Policy policy;
+  std::string only, cases;
   bool full = false;
   /// Seed of the fresh data of a tenth of a sweep's cases; 0: no fresh data.
   std::uint64_t fresh_seed = 0;
@@ -30,9 +57,12 @@ struct PlanFlags {
   std::string lines_flag = "--lines", lines_path;
 
   void declare(CLI::App& app) {
-    app.add_option("--seed", seed, "seed of the sampled cases");
-    app.add_option("--random", random, "number of random cases");
-    app.add_option("--product", product, "only calls on this product: a2 or a3");
+    const auto take_seed = [this](const std::string& text) { seed = seed_value("--seed", text); };
+    app.add_option_function<std::string>("--seed", take_seed, "seed of the sampled cases");
+    add_integer(app, "--random", random, 0, 1'000'000, "number of random cases");
+    const auto take_product = [this](const std::string& text) { product = product_value(text); };
+    app.add_option_function<std::string>("--product", take_product,
+                                         "only calls on this product: a2 or a3");
     app.add_option(
         "--only", only,
         "cases whose fields compare so, as in the search of a report's page: 'dtype=bf16 and "
@@ -41,29 +71,15 @@ struct PlanFlags {
     app.add_option("--cases", cases,
                    "cases of your own beside the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
-    app.add_option("--upstream", upstream,
-                   "off: a kernel may accept what the vendor's code alone forbids, and such calls "
-                   "are not tried [on]");
-    app.add_option("--documents", documents,
-                   "strict: a kernel must refuse what a page forbids, even where the vendor's own "
-                   "code accepts it; lenient: it may accept that [lenient]");
+    add_choice(app, "--upstream", policy.upstream,
+               "off: a kernel may accept what the vendor's code alone forbids, and such calls "
+               "are not tried [on]");
+    add_choice(app, "--documents", policy.documents,
+               "strict: a kernel must refuse what a page forbids, even where the vendor's own "
+               "code accepts it; lenient: it may accept that [lenient]");
     app.add_flag("--full", full, "model shapes whole, more random cases");
   }
 };
-
-/// Errors: UsageError for a word that is none of the choices.
-template <class Choice>
-Choice choice_value(const std::string& flag, const std::string& word) {
-  const auto& words = spec::spellings_of<Choice>;
-  if (const auto value = words.parse(word)) return *value;
-  throw UsageError(flag + " is '" + word + "', wanted one of " + words.choices());
-}
-
-/// Errors: UsageError.
-inline spec::Policy policy_value(const PlanFlags& flags) {
-  return {.upstream = choice_value<spec::Upstream>("--upstream", flags.upstream),
-          .documents = choice_value<spec::Documents>("--documents", flags.documents)};
-}
 
 template <class Op>
 struct Planned {
@@ -129,7 +145,7 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
     throw UsageError(flags.lines.front().name + " holds no line of the chosen operators");
   if (cases == 0 && left_out == 0)
     throw UsageError(
-        "--product is '" + flags.product +
+        "--product is '" + std::string(spec::to_string(*flags.product)) +
         "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) + "', which none of " +
@@ -169,18 +185,9 @@ template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
   const Filter filter("--only", flags.only, names_of_fields());
   conformance::SamplingPlan plan{
-      .seed = seed_value("--seed", flags.seed),
-      .full = flags.full,
-      .random_cases = integer_value("--random", flags.random, 0, 1'000'000)};
-  plan.policy = policy_value(flags);
-  const auto& products = spec::spellings_of<spec::Product>;
-  if (!flags.product.empty()) {
-    plan.product = products.parse(flags.product);
-    if (!plan.product)
-      throw UsageError("--product is '" + flags.product + "'" + meant(flags.product, {"a2", "a3"}) +
-                       ", wanted one of " + products.choices() +
-                       " (Atlas A2 and A3 training products), or no --product for both");
-  }
+      .seed = flags.seed, .full = flags.full, .random_cases = flags.random};
+  plan.policy = flags.policy;
+  plan.product = flags.product;
   plan.own_cases = case_texts("--cases", flags.cases);
   const auto all = flags.lines.empty() ? sampled<Op>(plan) : cases_of_lines<Op>(flags.lines);
   Planned<Op> planned;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,21 @@ std::uint64_t seed_value(std::string_view flag, const std::string& text,
 double seconds_value(std::string_view flag, const std::string& text);
 /// "4GiB", "512MiB" as bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
+
+/// Flags whose values are read while the command line is: `to` never holds a text that is no value.
+template <class To>
+CLI::Option* add_integer(CLI::App& app, const std::string& flag, To& to, std::int64_t least,
+                         std::int64_t most, const std::string& help) {
+  const auto take = [=, &to](const std::string& text) {
+    to = integer_value(flag, text, least, most);
+  };
+  return app.add_option_function<std::string>(flag, take, help);
+}
+template <class To>
+CLI::Option* add_seconds(CLI::App& app, const std::string& flag, To& to, const std::string& help) {
+  const auto take = [=, &to](const std::string& text) { to = seconds_value(flag, text); };
+  return app.add_option_function<std::string>(flag, take, help);
+}
 
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words);

@@ -27,7 +27,8 @@ using mutants::KillRow;
 using mutants::KillTable;
 
 struct Flags {
-  std::string only, threads, report;
+  std::string only, report;
+  std::optional<std::int64_t> threads;
   Replace replace = Replace::own_results;
   bool json = false, list = false;
 };
@@ -199,7 +200,7 @@ constexpr std::string_view subject_name(mutants::Subject subject) {
 
 /// Names alone: each is an implementation, too, for example of a sweep.
 ExitCode list(const Flags& flags, const Context& context) {
-  if (!flags.report.empty() || !flags.threads.empty())
+  if (!flags.report.empty() || flags.threads)
     throw UsageError("--list judges nothing: it goes with --only and --json alone");
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   Table table({"implementation", "operator", "healthy", "subject", "what it does"});
@@ -237,7 +238,7 @@ ExitCode judge(const Flags& flags, const Context& context) {
   const Context told = beside({{"--report", flags.report}}, context);
   stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
-  if (!flags.threads.empty()) control.threads = integer_value("--threads", flags.threads, 1, 1024);
+  if (flags.threads) control.threads = *flags.threads;
   KillTable table;
   for_each_operator([&]<class Op> {
     const auto mutants = chosen_mutants<Op>(flags.only);
@@ -265,7 +266,7 @@ Command mutants_command() {
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto flags = std::make_shared<Flags>();
             app.add_option("--only", flags->only, "mutants whose name holds this text");
-            app.add_option("--threads", flags->threads, "host threads that judge cases");
+            add_integer(app, "--threads", flags->threads, 1, 1024, "host threads that judge cases");
             app.add_option("--report", flags->report,
                            "write the table as JSON, which 'assay report' shows");
             declare_force(app, flags->replace);

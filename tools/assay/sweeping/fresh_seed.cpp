@@ -21,33 +21,35 @@ std::uint64_t seed_of_kernel(const ImplementationFlags& implementation, const Pl
 
 std::uint64_t seed_of(const DataChoice& choice, const ImplementationFlags& implementation,
                       const PlanFlags& plan, const Context& context) {
-  if (choice.fresh == "off") return 0;
-  if (!choice.fresh.empty()) return seed_value("--fresh", choice.fresh, "off");
+  if (choice.fresh) return *choice.fresh;
   if (choice.has_fixed_cases || !context.entropy) return 0;
-  if (!choice.store.empty() || !choice.shard.empty())
-    return short_seed(seed_of_kernel(implementation, plan));
+  if (choice.needs_agreement) return short_seed(seed_of_kernel(implementation, plan));
   return short_seed(context.entropy());
 }
 
 }  // namespace
 
-void declare_fresh(CLI::App& app, std::string& fresh) {
-  app.add_option("--fresh", fresh,
-                 "seed of the data of a tenth of the cases, or off [drawn for every sweep; off "
-                 "with --seed, --baseline and named cases]");
+void declare_fresh(CLI::App& app, FreshFlag& fresh) {
+  const auto take = [&](const std::string& text) {
+    fresh = text == "off" ? 0 : seed_value("--fresh", text, "off");
+  };
+  app.add_option_function<std::string>(
+      "--fresh", take,
+      "seed of the data of a tenth of the cases, or off [drawn for every sweep; off "
+      "with --seed, --baseline and named cases]");
 }
 
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
                  PlanFlags& plan, std::string& asked, const Context& context) {
-  if (!plan.lines.empty() && !choice.fresh.empty())
+  if (!plan.lines.empty() && choice.fresh)
     throw UsageError(plan.lines_flag + " names the cases, so that --fresh has nothing to choose");
   plan.fresh_seed = seed_of(choice, implementation, plan, context);
-  if (plan.fresh_seed == 0 || !choice.fresh.empty()) return;
+  if (plan.fresh_seed == 0 || choice.fresh) return;
   asked += fmt::format(" --fresh={}", plan.fresh_seed);
 }
 
-void print_fresh_seed(std::uint64_t fresh_seed, const std::string& given, std::ostream& err) {
-  if (fresh_seed == 0 || !given.empty()) return;
+void print_fresh_seed(std::uint64_t fresh_seed, const FreshFlag& given, std::ostream& err) {
+  if (fresh_seed == 0 || given) return;
   err << fmt::format(
       "a tenth of the cases has data of the fresh seed {0}; --fresh={0} repeats them\n",
       fresh_seed);

@@ -74,9 +74,9 @@ std::string plan_text(const Parts& parts, const ImplementationFlags& flags) {
   std::int64_t cases = 0;
   for (const auto& part : parts) lines += part->lines(), cases += part->cases();
   return fmt::format("{} {}{} {} {} isolated {} {} cases {} program {}", build_facts().version,
-                     implementations(parts), fingerprint(flags.name), flags.time_limit,
-                     flags.memory_limit, flags.isolated, cases, conformance::case_id(lines),
-                     program_digest());
+                     implementations(parts), fingerprint(flags.name), flags.time_limit.value_or(0),
+                     flags.memory_limit.value_or(0), flags.isolated, cases,
+                     conformance::case_id(lines), program_digest());
 }
 
 const std::string& program_digest() {

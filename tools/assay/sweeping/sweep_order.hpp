@@ -34,6 +34,8 @@ Order order_of(const Parts& parts);
 /// "1/3": the first of three. Errors: UsageError.
 struct ShardValue {
   std::int64_t number, of;
+
+  std::string text() const { return std::to_string(number) + '/' + std::to_string(of); }
 };
 ShardValue shard_value(const std::string& text);
 

@@ -84,7 +84,7 @@ template <class Op>
 class SweepPartOf final : public SweepPart {
  public:
   SweepPartOf(const Registry& registry, const ImplementationFlags& flags, const PlanFlags& plan)
-      : policy_(policy_value(plan)),
+      : policy_(plan.policy),
         planned_(planned_cases<Op>(plan)),
         fresh_([&registry, flags] { return make_implementation<Op>(registry, flags); }),
         implementation_(fresh_()),

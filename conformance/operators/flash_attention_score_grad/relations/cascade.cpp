@@ -164,7 +164,7 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
   const std::string text =
       "attention_in: zeros or the negated reference would pass (" + controls.letters + ")";
   add_finding(report, FindingRule::control, "attention_in", text);
-  return graver(decision, {Verdict::inconclusive, Rule::control, text});
+  return graver(decision, {Rule::control, Ground::blind, text});
 }
 
 /// What a kernel whose numerics recomputes statistics or row term is judged by: the tensors that it

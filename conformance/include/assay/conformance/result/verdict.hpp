@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 
 #include "assay/spec/text_enum.hpp"
 
@@ -27,23 +26,6 @@ enum class Verdict : std::uint8_t {
   vacuous,
   usage_error,
   tool_failure,
-};
-
-/// A set of verdicts.
-class VerdictSet {
- public:
-  constexpr VerdictSet(std::initializer_list<Verdict> verdicts) {
-    for (const Verdict verdict : verdicts) bits_ |= bit(verdict);
-  }
-  constexpr bool contains(Verdict verdict) const { return (bits_ & bit(verdict)) != 0; }
-  /// Returns true if this is its only verdict.
-  constexpr bool is_only(Verdict verdict) const { return bits_ == bit(verdict); }
-
- private:
-  static constexpr std::uint32_t bit(Verdict verdict) {
-    return std::uint32_t{1} << static_cast<unsigned>(verdict);
-  }
-  std::uint32_t bits_ = 0;
 };
 
 /// Whether a verdict objects to the numbers of the outputs.

@@ -1,11 +1,12 @@
-#include "filter/field_term.hpp"
+#include "assay/conformance/result/field_term.hpp"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <system_error>
 
-namespace assay::cli {
+namespace assay::conformance {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -53,49 +54,56 @@ class Cursor {
 };
 
 /// A decimal number, or "inf".
-std::optional<double> number(const std::string& text) {
+std::optional<double> number(std::string_view text) {
   if (text == "inf") return HUGE_VAL;
-  if (text.empty() || text.find_first_not_of("+-.0123456789eE") != text.npos) return {};
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return end == text.c_str() + text.size() ? std::optional(value) : std::nullopt;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // Digits end it: std::from_chars takes "nan" and "infinity", too.
+  const bool is_number = fault == std::errc() && end == text.data() + text.size() &&
+                         (is_digit(text.back()) || text.back() == '.');
+  return is_number ? std::optional(value) : std::nullopt;
 }
 
-std::string value_of(const CaseFields& fields, std::string_view name) {
+std::string_view value_of(const CaseFields& fields, std::string_view name) {
   for (const auto& [own, value] : fields)
     if (own == name) return value;
   return {};
 }
 
-std::vector<std::string> parts_of(const std::string& text, char sign) {
-  std::vector<std::string> parts(1);
-  for (const char letter : text)
-    if (letter == sign)
-      parts.emplace_back();
-    else
-      parts.back() += letter;
-  return parts;
+std::vector<std::string_view> items_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    items.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return items;
 }
 
 /// Of packed sequences seq_q is the longest, and lengths_q has all of them; of sequences of equal
 /// length lengths_q is empty.
-std::string list_of(const CaseFields& fields, const std::string& name) {
-  const auto other = [&](std::string_view own, std::string_view wanted) {
-    return name.starts_with(own) ? value_of(fields, std::string(wanted) + name.substr(own.size()))
-                                 : std::string();
+std::string_view list_of(const CaseFields& fields, std::string_view name) {
+  const auto other = [&](std::string_view own, std::string_view wanted) -> std::string_view {
+    if (!name.starts_with(own)) return {};
+    const std::string_view end = name.substr(own.size());
+    for (const auto& [known, value] : fields)
+      if (known.starts_with(wanted) && std::string_view(known).substr(wanted.size()) == end)
+        return value;
+    return {};
   };
-  const std::string own = value_of(fields, name);
-  if (const std::string lengths = other("seq", "lengths"); !lengths.empty()) return lengths;
+  const std::string_view own = value_of(fields, name);
+  if (const std::string_view lengths = other("seq", "lengths"); !lengths.empty()) return lengths;
   return own.empty() ? other("lengths", "seq") : own;
 }
 
 /// The numbers of a field, "2x7,3" for 7, 7, 3; none where it has another value.
-Numbers numbers_of(const CaseFields& fields, const std::string& name) {
+Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   constexpr double most = 4096;
-  const std::string list = list_of(fields, name);
+  const std::string_view list = list_of(fields, name);
   Numbers all;
   if (list.empty()) return all;
-  for (const std::string& item : parts_of(list, ',')) {
+  for (const std::string_view item : items_of(list)) {
     const std::size_t sign = item.find('x');
     const auto times = sign == item.npos ? 1 : number(item.substr(0, sign));
     const auto one = number(sign == item.npos ? item : item.substr(sign + 1));
@@ -105,15 +113,11 @@ Numbers numbers_of(const CaseFields& fields, const std::string& name) {
   return all;
 }
 
-/// The values that = compares: one of a field, of strides those of every tensor.
-std::vector<std::string> texts_of(const CaseFields& fields, const std::string& name) {
-  if (name != "strides") {
-    const std::string value = value_of(fields, name);
-    return {value};
-  }
-  std::vector<std::string> all;
+/// The strides of every tensor that has its own: of "dq:columns,dk:padded" the words.
+std::vector<std::string_view> strides_of(const CaseFields& fields) {
+  std::vector<std::string_view> all;
   for (const char* tensors : {"inputs", "outputs"})
-    for (const std::string& item : parts_of(value_of(fields, tensors), ','))
+    for (const std::string_view item : items_of(value_of(fields, tensors)))
       if (!item.empty()) all.push_back(item.substr(item.find(':') + 1));
   return all;
 }
@@ -202,15 +206,10 @@ bool is_field(const CaseFields& fields, std::string_view name) {
 
 }  // namespace
 
-std::optional<FieldTerm::Read> FieldTerm::read(std::string_view text,
-                                               const std::vector<std::string>& names) {
+std::optional<FieldTerm::Read> FieldTerm::read(std::string_view text) {
   Cursor cursor(text);
   const auto head = head_at(cursor);
-  const auto is_known = [&](const std::string& name) {
-    return name == "strides" || std::ranges::find(names, name) != names.end();
-  };
-  if (!head || !is_known(head->field) || !(head->divided_by.empty() || is_known(head->divided_by)))
-    return {};
+  if (!head) return {};
   constexpr std::array<std::pair<const char*, Comparison>, 7> signs{{{"==", Comparison::equal},
                                                                      {"=", Comparison::equal},
                                                                      {"!=", Comparison::equal},
@@ -276,23 +275,38 @@ std::vector<double> FieldTerm::numbers(const CaseFields& fields) const {
   return all;
 }
 
+bool FieldTerm::compares_text(std::string_view text, std::optional<double> limit,
+                              const std::string& wanted) const {
+  if (comparison_ == Comparison::equal && std::ranges::equal(text, wanted, {}, small)) return true;
+  const auto value = limit ? number(text) : std::nullopt;
+  return value && compares_numbers(*value, *limit);
+}
+
 bool FieldTerm::compares_with(const CaseFields& fields, const std::string& wanted) const {
   const auto limit = number(wanted);
   const auto is_within = [&](double value) { return limit && compares_numbers(value, *limit); };
-  const Numbers own = numbers(fields);
-  if (divisor_ > 0 || !divided_by_.empty()) return std::ranges::any_of(own, is_within);
-  if (const auto decided = compares_fields(fields, wanted)) return *decided;
-  const bool is_equal = comparison_ == Comparison::equal;
-  if (const std::size_t dots = wanted.find(".."); is_equal && dots != wanted.npos) {
-    const auto first = number(wanted.substr(0, dots)), last = number(wanted.substr(dots + 2));
-    if (first && last)
-      return std::ranges::any_of(own, [&](double x) { return *first <= x && x <= *last; });
+  if (divisor_ > 0 || !divided_by_.empty()) return std::ranges::any_of(numbers(fields), is_within);
+  if (limit && field_.starts_with("lengths") && std::ranges::any_of(numbers(fields), is_within))
+    return true;
+  if (!limit) {
+    if (const auto decided = compares_fields(fields, wanted)) return *decided;
+    const std::size_t dots = comparison_ == Comparison::equal ? wanted.find("..") : wanted.npos;
+    if (dots != wanted.npos) {
+      const auto first = number(wanted.substr(0, dots)), last = number(wanted.substr(dots + 2));
+      if (first && last)
+        return std::ranges::any_of(numbers(fields),
+                                   [&](double x) { return *first <= x && x <= *last; });
+    }
   }
-  if (field_.starts_with("lengths") && std::ranges::any_of(own, is_within)) return true;
-  return std::ranges::any_of(texts_of(fields, field_), [&](const std::string& text) {
-    const auto value = number(text);
-    return (value && is_within(*value)) || (is_equal && in_small_letters(text) == wanted);
+  if (field_ != "strides") return compares_text(value_of(fields, field_), limit, wanted);
+  return std::ranges::any_of(strides_of(fields), [&](std::string_view text) {
+    return compares_text(text, limit, wanted);
   });
+}
+
+std::vector<std::string> FieldTerm::fields() const {
+  if (divided_by_.empty()) return {field_};
+  return {field_, divided_by_};
 }
 
 bool FieldTerm::compares(const CaseFields& fields) const {
@@ -306,4 +320,4 @@ std::string compared_name(std::string_view text) {
   return head ? head->field : "";
 }
 
-}  // namespace assay::cli
+}  // namespace assay::conformance

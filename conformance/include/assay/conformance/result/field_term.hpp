@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-namespace assay::cli {
+namespace assay::conformance {
 
-/// Names and values of a case's fields, as its replay line spells them.
+/// Names and values of a case's fields, as its replay line spells them. A search takes the
+/// operator, the violated requirement, and regimes with their counts for fields, too.
 using CaseFields = std::vector<std::pair<std::string, std::string>>;
 
 /// A comparison of a field, as the search of a report's page takes it and causes print it:
@@ -32,10 +33,12 @@ class FieldTerm {
   /// A term, and how many letters it takes.
   using Read = std::pair<FieldTerm, std::size_t>;
 
-  /// The term that `text` begins with; nothing where there is none, or where it asks for a field
-  /// that is not among `names`.
-  static std::optional<Read> read(std::string_view text, const std::vector<std::string>& names);
+  /// The term that `text` begins with; nothing where there is none.
+  static std::optional<Read> read(std::string_view text);
 
+  /// The fields that it compares: one or two.
+  std::vector<std::string> fields() const;
+  bool is_negated() const { return is_negated_; }
   bool holds(const CaseFields& fields) const { return compares(fields) != is_negated_; }
 
  private:
@@ -43,6 +46,8 @@ class FieldTerm {
 
   bool compares(const CaseFields& fields) const;
   bool compares_numbers(double value, double limit) const;
+  bool compares_text(std::string_view text, std::optional<double> limit,
+                     const std::string& wanted) const;
   bool compares_with(const CaseFields& fields, const std::string& wanted) const;
   std::optional<bool> compares_fields(const CaseFields& fields, const std::string& wanted) const;
   std::vector<double> numbers(const CaseFields& fields) const;
@@ -58,4 +63,4 @@ class FieldTerm {
 /// empty if the text has no comparison.
 std::string compared_name(std::string_view text);
 
-}  // namespace assay::cli
+}  // namespace assay::conformance
