@@ -46,8 +46,8 @@ std::string range_of(std::vector<double> errors) {
   for (double& error : errors)
     if (error >= std::numeric_limits<double>::max()) error = HUGE_VAL;
   const auto [least, most] = std::ranges::minmax(errors);
-  return least == most ? fmt::format(", error {:.4g} times the bound", least)
-                       : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);
+  return least == most ? fmt::format("error {:.4g} times the bound", least)
+                       : fmt::format("error {:.4g} to {:.4g} times the bound", least, most);
 }
 
 /// Facts, and the tensors and cases in which each was seen.
@@ -60,8 +60,8 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// The most frequent fact: "; mostly FACT (dq)" if more than half of the cases show it, else
-  /// "; in 3 of 7 cases FACT". Empty if less than a third of the cases with any fact, less than a
+  /// The most frequent fact: "mostly FACT (dq)" if more than half of the cases show it, else "in 3
+  /// of 7 cases FACT". Empty if less than a third of the cases with any fact, less than a
   /// sixth of `cases`, or one case that is not most of them shows it.
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
@@ -71,7 +71,7 @@ class Sightings {
     const bool is_usual = 2 * seen > cases;
     if (3 * seen < cases_.size() || 6 * seen < cases || (seen == 1 && !is_usual)) return {};
     const std::set<std::string>& of = seen_.at(*best).tensors;
-    return (is_usual ? "; mostly " : fmt::format("; in {} of {} cases ", seen, cases)) +
+    return (is_usual ? "mostly " : fmt::format("in {} of {} cases ", seen, cases)) +
            describe(*best) + (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
   }
 
@@ -323,10 +323,20 @@ std::string Telling::pattern(const Members& members,
         deviations.push_back({pattern->deviation, finding.tensor, k});
     }
   }
-  std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
-  return text + most_frequent(verdicts) + range_of(std::move(errors)) +
-         places.most_frequent(members.size(), tensors.size()) +
-         sightings_of(deviations).most_frequent(members.size(), tensors.size());
+  // The plain fact comes first, the words of the judge last.
+  std::vector<std::string> facts = {
+      sightings_of(deviations).most_frequent(members.size(), tensors.size()),
+      places.most_frequent(members.size(), tensors.size()), range_of(std::move(errors))};
+  std::erase(facts, "");
+  const std::string usual = most_frequent(verdicts);
+  const auto times = std::ranges::count(verdicts, usual);
+  const std::string verdict =
+      times == std::ssize(verdicts)
+          ? usual
+          : fmt::format("{} in {} of {} cases", usual, times, verdicts.size());
+  const std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
+  if (facts.empty()) return text + verdict;
+  return fmt::format("{}{} ({})", text, fmt::join(facts, "; "), verdict);
 }
 
 /// The stage whose outputs are those that fail in nearly all of its cases, but for what another bug

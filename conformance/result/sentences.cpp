@@ -45,7 +45,7 @@ std::string text_of(const AxisPlace& place) {
 }
 
 std::string shifted(std::string_view axis, std::int64_t shift) {
-  return fmt::format("it has the expected values of {} {} {}", axis, shift < 0 ? '-' : '+',
+  return fmt::format("the expected values of {} {} {}", axis, shift < 0 ? '-' : '+',
                      std::abs(shift));
 }
 
@@ -65,9 +65,10 @@ std::string of_heads(const Deviation& deviation) {
   return text;
 }
 
-/// Whether it is said in a clause that starts with "where the output is".
-bool is_of_output(DeviationKind kind) {
-  return kind != DeviationKind::none && kind < DeviationKind::heads;
+/// What joins the deviation to a sentence about failing elements.
+std::string_view joined_by(DeviationKind kind) {
+  if (kind == DeviationKind::heads) return "; ";
+  return kind < DeviationKind::heads ? ", where the output is " : "; it has ";
 }
 
 }  // namespace
@@ -79,18 +80,17 @@ std::string describe(std::span<const AxisPlace> places) {
 }
 
 std::string describe(const Deviation& deviation) {
-  constexpr std::string_view output = "where the output is ";
   switch (deviation.kind) {
     case DeviationKind::none:
       return {};
     case DeviationKind::never_written:
-      return fmt::format("{}never written", output);
+      return "never written";
     case DeviationKind::not_a_number:
-      return fmt::format("{}NaN", output);
+      return "NaN";
     case DeviationKind::zero:
-      return fmt::format("{}0", output);
+      return "0";
     case DeviationKind::multiple:
-      return fmt::format("{}{}", output, multiple(deviation));
+      return multiple(deviation);
     case DeviationKind::heads:
       return of_heads(deviation);
     case DeviationKind::rows:
@@ -110,7 +110,7 @@ void write_text(Finding& finding) {
                   finding.tensor, finding.rule == FindingRule::exact_case ? "differ" : "fail");
   if (!places.empty()) finding.text += ", " + places;
   if (!deviation.empty())
-    finding.text += (is_of_output(pattern.deviation.kind) ? ", " : "; ") + deviation;
+    finding.text += fmt::format("{}{}", joined_by(pattern.deviation.kind), deviation);
 }
 
 }  // namespace assay::conformance

@@ -25,9 +25,10 @@ TEST(Causes, AreTheFieldsThatSeparateWhatFailsFromWhatConforms) {
   EXPECT_EQ(causes[0].fields, (Names{"sparse_mode=3", "seq_q>=5"}));
   EXPECT_EQ(causes[0].cases.size(), 16U);
   EXPECT_EQ(causes[0].others, 0);
-  EXPECT_EQ(causes[0].pattern,
-            "dq: nonconformant_proven by bound, error 5 times the bound; mostly all at s from 4 to "
-            "the end");
+  EXPECT_EQ(
+      causes[0].pattern,
+      "dq: mostly all at s from 4 to the end; error 5 times the bound (nonconformant_proven by "
+      "bound)");
   EXPECT_EQ(causes[0].line, "toy --dtype=bf16 --seq_q=5 --sparse_mode=3");
   EXPECT_EQ(causes[1].fields, (Names{"sparse_mode=1", "dtype=fp32"}));
   EXPECT_EQ(causes[1].cases.size(), 12U);
@@ -160,18 +161,16 @@ std::string pattern_of_multiples(const std::function<Deviation(int)>& deviation)
 TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
   const std::string group = "heads_q / heads_kv";
   const std::string named = pattern_of_multiples([&](int seq) { return times(seq, {group}); });
-  EXPECT_TRUE(named.ends_with("where the output is " + group + " times the expected value"))
-      << named;
+  EXPECT_TRUE(named.starts_with("dq: mostly " + group + " times the expected value; ")) << named;
   // In some cases another quantity is the same number, and comes first.
   const std::string both = pattern_of_multiples([&](int seq) {
     return times(seq, seq % 3 == 0 ? Names{group} : Names{"scale_value", group});
   });
-  EXPECT_TRUE(both.ends_with("where the output is " + group + " times the expected value")) << both;
+  EXPECT_TRUE(both.starts_with("dq: mostly " + group + " times the expected value; ")) << both;
   // In a case of a group of two it is that by chance.
   const std::string by_chance = pattern_of_multiples(
       [&](int seq) { return times(2, seq % 3 == 0 ? Names{} : Names{group}); });
-  EXPECT_TRUE(by_chance.ends_with("where the output is about 2 times the expected value"))
-      << by_chance;
+  EXPECT_TRUE(by_chance.starts_with("dq: mostly about 2 times the expected value; ")) << by_chance;
 }
 
 TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {

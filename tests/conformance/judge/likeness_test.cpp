@@ -53,9 +53,9 @@ TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n < 2 ? 1 - n : n, s, d); }),
             "n = 0 has the expected values of n = 1, n = 1 has the expected values of n = 0");
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s < 7 ? s + 1 : 0, d); }),
-            "it has the expected values of s + 1");
+            "the expected values of s + 1");
   EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s, d > 0 ? d - 1 : 5); }),
-            "it has the expected values of d - 1");
+            "the expected values of d - 1");
 }
 
 TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
@@ -64,7 +64,7 @@ TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
       return due(n, n == 1 && s >= 3 && s < 3 + wrong ? s + 1 : s, d);
     });
   };
-  EXPECT_EQ(shifted(2), "it has the expected values of s + 1");
+  EXPECT_EQ(shifted(2), "the expected values of s + 1");
   EXPECT_EQ(shifted(1), "");
 }
 

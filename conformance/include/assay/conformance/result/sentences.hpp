@@ -12,7 +12,8 @@ namespace assay::conformance {
 /// "all at n = 1, s from 64 to the end"; empty where there are none.
 std::string describe(std::span<const AxisPlace> places);
 
-/// "where the output is 0", "it has the expected values of s + 1"; empty where none was found.
+/// How an output relates to the expected value: "0", "-1 times the expected value", "the expected
+/// values of s + 1"; empty where nothing was found.
 std::string describe(const Deviation& deviation);
 
 /// Writes the text of a finding that has a pattern: "32 of 64 judged elements of dq fail, all at n
