@@ -11,7 +11,7 @@ namespace {
 /// As `assay report` tells it.
 void tell(const assay::conformance::Results& results) {
   std::ostringstream told;
-  assay::cli::print_results(results, results.environment.program, told);
+  assay::cli::print_results(results, results.environment.program, assay::cli::Detail::whole, told);
   assay::conformance::JunitListener junit([](std::string_view) {}, results.environment.program);
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     junit.on_case(results.cases[k], static_cast<std::int64_t>(k));

@@ -171,7 +171,7 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
   const ExitCode code = options.exit.code_of(results, baseline, words);
   results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
   const Context told = beside(options.files.texts(), context);
-  print_results(results, replay_program(results, context), told.out);
+  print_results(results, replay_program(results, context), detail_of(context), told.out);
   Deliveries deliveries;
   if (!options.files.store.empty())
     deliveries.attempt("--store", [&] { write_store(options.files.store, results, parts); });

@@ -85,7 +85,8 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   const std::vector<Results>& runs = shown.runs;
   if (!options.json.empty() && runs.size() < 2)
     throw UsageError("--json: says what changed, and no earlier report is named");
-  if (!runs.empty()) print_results(runs[0], replay_program(runs[0], context), told.out);
+  if (!runs.empty())
+    print_results(runs[0], replay_program(runs[0], context), detail_of(context), told.out);
   if (shown.kills) print_kills(*shown.kills, told.out);
   if (shown.timeline) print_timeline(*shown.timeline, told.out);
   Deliveries deliveries;

@@ -392,7 +392,7 @@ void SweepSteps::conclude_results() {
 
 void SweepSteps::write() {
   const Context told = beside(options_.files.texts(), context_);
-  print_results(results_, context_.typed, told.out);
+  print_results(results_, context_.typed, detail_of(context_), told.out);
   // A report on standard output cannot be replaced: it is written here alone.
   const bool says_more = !results_.shrunk.empty() || results_.shard ||
                          results_.summary.ends_with != results_.summary.exit_code();

@@ -28,10 +28,18 @@ inline std::string replay_program(const conformance::Results& results, const Con
   return program == context.program ? context.typed : program;
 }
 
-/// Verdicts by entry point and dtype, why cases were not applicable, requirements exercised, worst
-/// error of each tensor, each fault with the replay line of its first case, and the smallest
-/// failing neighbours.
-void print_results(const conformance::Results& results, const std::string& program,
+/// How much of a result is printed: a screen, or all.
+enum class Detail : std::uint8_t { brief, whole };
+
+inline Detail detail_of(const Context& context) {
+  return context.verbose ? Detail::whole : Detail::brief;
+}
+
+/// Verdicts by entry point and dtype, why cases were not applicable, the worst error of each
+/// tensor, each fault with the replay line of its first case, the smallest failing neighbours, and
+/// causes. Whole: requirements, pairs of values and regimes that were exercised, replay lines of
+/// the worst errors, and more of what it lists.
+void print_results(const conformance::Results& results, const std::string& program, Detail detail,
                    std::ostream& out);
 
 /// How a search for a smaller case ended: "after 34 runs nothing smaller fails in the same way",

@@ -20,7 +20,11 @@ using conformance::CaseReport;
 using conformance::Results;
 using conformance::Verdict;
 
-constexpr std::size_t faults_shown = 20, reasons_shown = 8;
+/// Of faults and reasons the first are printed, fewer if briefly.
+constexpr std::size_t faults_shown = 20, faults_shown_briefly = 5;
+constexpr std::size_t reasons_shown = 8, reasons_shown_briefly = 3;
+/// Letters of a reason that are printed briefly.
+constexpr std::size_t line_width = 110;
 
 std::string replay(const std::string& program, const std::string& line, const std::string& name) {
   CaseReport report;
@@ -113,14 +117,20 @@ std::string shortened(const std::string& line) {
                      line.size());
 }
 
-void print_worst(const Results& results, const std::string& program, std::ostream& out) {
+void print_worst(const Results& results, const std::string& program, Detail detail,
+                 std::ostream& out) {
   const auto worst = conformance::worst_errors(results.cases);
   if (worst.empty()) return;
   out << '\n';
-  Table table({"tensor", "worst error/tau", "case", "replay"});
-  for (const auto& error : worst)
-    table.add({error.tensor, ratio_text(error.ratio), error.case_id,
-               shortened(replay(program, error.command_line, error.implementation))});
+  std::vector<std::string> head = {"tensor", "worst error/tau", "case"};
+  if (detail == Detail::whole) head.emplace_back("replay");
+  Table table(head);
+  for (const auto& error : worst) {
+    std::vector<std::string> cells = {error.tensor, ratio_text(error.ratio), error.case_id};
+    if (detail == Detail::whole)
+      cells.push_back(shortened(replay(program, error.command_line, error.implementation)));
+    table.add(std::move(cells));
+  }
   table.print(out);
 }
 
@@ -147,7 +157,9 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
 }
 
 /// Cases that failed alike are told once, by the first of them, which is the cheapest.
-void print_failures(const Results& results, const std::string& program, std::ostream& out) {
+void print_failures(const Results& results, const std::string& program, Detail detail,
+                    std::ostream& out) {
+  const std::size_t shown = detail == Detail::brief ? faults_shown_briefly : faults_shown;
   std::vector<std::pair<const CaseReport*, std::int64_t>> faults;
   std::map<std::string, std::size_t> positions;
   for (const CaseReport& report : results.cases) {
@@ -160,7 +172,7 @@ void print_failures(const Results& results, const std::string& program, std::ost
   std::int64_t left_out = 0;
   for (std::size_t k = 0; k < faults.size(); ++k) {
     const auto& [report, count] = faults[k];
-    if (k >= faults_shown) {
+    if (k >= shown) {
       left_out += count;
       continue;
     }
@@ -174,13 +186,14 @@ void print_failures(const Results& results, const std::string& program, std::ost
     for (const std::string& line : conformance::told_first(*report)) out << "    " << line << '\n';
   }
   if (left_out > 0)
-    out << fmt::format("  and {} with {}, see the report\n", conformance::counted(left_out, "case"),
-                       conformance::counted(static_cast<std::int64_t>(faults.size() - faults_shown),
-                                            "other fault"));
+    out << fmt::format(
+        "  and {} with {}: {}\n", conformance::counted(left_out, "case"),
+        conformance::counted(static_cast<std::int64_t>(faults.size() - shown), "other fault"),
+        detail == Detail::brief ? "--verbose prints more" : "the report has them");
 }
 
 /// Why cases were not applicable, the most frequent reasons first.
-void print_reasons(const Results& results, std::ostream& out) {
+void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   std::map<std::string, std::int64_t> counts;
   for (const CaseReport& report : results.cases)
     if (report.verdict == Verdict::not_applicable && !report.findings.empty())
@@ -190,17 +203,21 @@ void print_reasons(const Results& results, std::ostream& out) {
   std::vector<Reason> reasons(counts.begin(), counts.end());
   std::ranges::stable_sort(reasons, std::greater<>(), &Reason::second);
   out << "\nnot applicable:\n";
+  const bool is_brief = detail == Detail::brief;
+  const std::size_t shown = is_brief ? reasons_shown_briefly : reasons_shown;
   std::int64_t left_out = 0;
   for (std::size_t k = 0; k < reasons.size(); ++k) {
     const auto& [reason, count] = reasons[k];
-    if (k < reasons_shown)
-      out << fmt::format("  {:5} {}\n", count, reason);
+    if (k < shown)
+      out << fmt::format("  {:5} {}\n", count,
+                         is_brief ? conformance::excerpt(reason, line_width) : reason);
     else
       left_out += count;
   }
   if (left_out > 0)
-    out << fmt::format("  {:5} for {} other reasons, see the report\n", left_out,
-                       reasons.size() - reasons_shown);
+    out << fmt::format(
+        "  {:5} for {}\n", left_out,
+        conformance::counted(static_cast<std::int64_t>(reasons.size() - shown), "other reason"));
 }
 
 void print_regimes(const Results& results, std::ostream& out) {
@@ -250,22 +267,27 @@ void print_causes(const Results& results, const std::string& program, std::ostre
 
 }  // namespace
 
-void print_results(const Results& results, const std::string& program, std::ostream& out) {
+void print_results(const Results& results, const std::string& program, Detail detail,
+                   std::ostream& out) {
   const auto& summary = results.summary;
   if (!summary.implementation.empty()) out << summary.implementation << ": ";
   out << fmt::format("{}, {} of them judged by numbers, {:.1f} s\n\n",
                      conformance::counted(summary.cases, "case"), summary.value_cases,
                      summary.seconds);
   print_verdicts(results, out);
-  print_reasons(results, out);
-  print_requirements(summary.requirements, out);
-  print_pairs(summary.pairs, out);
-  print_regimes(results, out);
+  print_reasons(results, detail, out);
+  if (detail == Detail::whole) {
+    print_requirements(summary.requirements, out);
+    print_pairs(summary.pairs, out);
+    print_regimes(results, out);
+  }
   print_pace(results, program, out);
   print_data(results, out);
-  print_worst(results, program, out);
-  print_failures(results, program, out);
+  print_worst(results, program, detail, out);
+  print_failures(results, program, detail, out);
   print_shrunk(results, program, out);
+  if (detail == Detail::brief)
+    out << "\nrequirements, pairs of values, regimes and replay lines: --verbose, or the page\n";
   print_causes(results, program, out);
 }
 
