@@ -36,6 +36,7 @@ endfunction()
 set(word_start "(^|[^A-Za-z0-9_])")
 set(marker "TO[D]O|FIX[M]E")  # in brackets, so that this line is no breach of its own rule
 string(REPEAT "." 101 too_long)
+string(REPEAT "." 161 too_wide)
 set(bad_names "utils?|common|helpers?|managers?|misc|data|infos?|new|v2|final")
 
 string(CONCAT algorithms "all_of|any_of|none_of|count|count_if|find|find_if|for_each|equal|mismatch|"
@@ -55,10 +56,14 @@ set(below_causes result)
 set(below_report result case inputs plan judge sweep causes)
 
 foreach(path IN LISTS files)
-  if(path MATCHES "(^|[/_.-])(${bad_names})([/_.-]|$)")
+  # A page of a command has its name.
+  if(path MATCHES "(^|[/_.-])(${bad_names})([/_.-]|$)" AND NOT path MATCHES "^docs/commands/")
     report("${path}" "a name says what the thing is")
   endif()
   file(READ ${ROOT}/${path} text)
+  if(path MATCHES "\\.md$" AND NOT path MATCHES "^docs/commands/")
+    forbid("${too_wide}" "at most 160 columns outside tables" "^ *\\|")
+  endif()
   if(path MATCHES "\\.json$")
     continue()  # quotes its sources as they are
   endif()

@@ -1,6 +1,9 @@
-# cmake -D OUTPUT=<file.cpp> -D "ENTRIES=<name>=<file>|<file>;..." -P embed.cmake
+# cmake -D OUTPUT=<file.cpp> -D "ENTRIES=<name>=<file>|<file>;..." [-D HEADER=<assets.hpp>] -P embed.cmake
 # Writes a source file that holds the bytes of files: one std::string_view per name, its files joined by a newline.
-set(source "#include \"assets.hpp\"\n\nnamespace assay::cli::assets {\n")
+if(NOT HEADER)
+  set(HEADER assets.hpp)
+endif()
+set(source "#include \"${HEADER}\"\n\nnamespace assay::cli::assets {\n")
 foreach(entry IN LISTS ENTRIES)
   string(REGEX MATCH "^([a-z_]+)=(.*)$" matched "${entry}")
   set(name ${CMAKE_MATCH_1})

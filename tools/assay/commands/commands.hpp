@@ -7,6 +7,7 @@
 namespace assay::cli {
 
 Command list_command();
+Command new_command();
 Command explain_command();
 Command run_command();
 Command dump_command();
@@ -21,9 +22,9 @@ Command report_command();
 Command worker_command();
 
 inline std::vector<Command> built_in_commands() {
-  return {list_command(),  explain_command(), run_command(),    dump_command(),   sweep_command(),
-          merge_command(), shrink_command(),  export_command(), golden_command(), pack_command(),
-          check_command(), report_command(),  worker_command()};
+  return {new_command(),   list_command(),  explain_command(), run_command(),    dump_command(),
+          sweep_command(), merge_command(), shrink_command(),  export_command(), golden_command(),
+          pack_command(),  check_command(), report_command(),  worker_command()};
 }
 
 }  // namespace assay::cli

@@ -21,6 +21,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"device", "<a2|a3>"},
     {"documents", "<lenient|strict>"},
     {"file", "<file.h5>"},
+    {"folder", "<folder>"},
     {"format", "<format>"},
     {"fresh", "<seed or off>"},
     {"html", "<page.html>"},
@@ -48,6 +49,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"shard", "<i/n>"},
     {"shrink", "<count>"},
     {"store", "<file.h5>"},
+    {"template", "<python|cpp|plugin|command>"},
     {"threads", "<count>"},
     {"time-limit", "<time>"},
     {"to", "<folder>"},
@@ -59,6 +61,8 @@ const std::map<std::string_view, const char*> kinds = {
 /// Commands, and examples of them: tests/docs/guides_test.py runs all, in the order of the
 /// commands, in one folder.
 constexpr std::pair<std::string_view, std::string_view> examples[] = {
+    {"new", "assay new python my_kernel"},
+    {"new", "assay new plugin my_plugin"},
     {"list", "assay list operators"},
     {"list", "assay list --coverage"},
     {"explain", "assay explain NSAC-C10"},

@@ -10,7 +10,8 @@ class Mine final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "mine"; }
 
-  // What it declares of its arithmetic: everything in fp32 or better, and one cast at the end.
+  // EDIT 1: what it declares of its arithmetic: everything in fp32 or better, and one cast at the
+  // end.
   spec::Numerics numerics(const Op::Problem& problem) const override {
     return spec::numerics_preset("fp32_staging", problem.dtype);
   }
@@ -18,7 +19,7 @@ class Mine final : public spec::Implementation<Op> {
   // It does not look for what the documents forbid; else check() would throw spec::Rejected.
   bool checks_arguments() const override { return false; }
 
-  // What it does not offer.
+  // EDIT 2: what it does not offer.
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (spec::is_unpadding(call.entry_point)) return "only padded layouts";
     if (call.parameters.atten_mask.present || call.attributes.sparse_mode != 0) return "no mask";
@@ -27,6 +28,7 @@ class Mine final : public spec::Implementation<Op> {
     return std::nullopt;
   }
 
+  // EDIT 3: your kernel.
   void run(const Op::Problem& p, const Op::Inputs& in, Op::Outputs& out) override {
     const spec::Extents stats = {p.batch, p.heads_q, p.seq_q, spec::statistics_replicas};
     const Rows q(in.query, p.input_layout, query_extents(p)),

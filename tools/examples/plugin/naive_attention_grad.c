@@ -201,6 +201,7 @@ static void run_head(const problem* p, int64_t b, int64_t n, double* dq, double*
   }
 }
 
+/* EDIT 1: your kernel. */
 static int32_t run(const assay_call* call, const char** reason) {
   const problem p = problem_of(call);
   const int64_t group = p.heads_q / p.heads_kv;
@@ -225,6 +226,7 @@ static int32_t run(const assay_call* call, const char** reason) {
   return assay_accepted;
 }
 
+/* EDIT 2: what it does not offer. */
 static const char* unsupported(const assay_call* call) {
   const assay_value* const layout = assay_find_attribute(call, "input_layout");
   const int has_mask = given(call, "atten_mask") != NULL;
@@ -237,6 +239,7 @@ static const char* unsupported(const assay_call* call) {
   return NULL;
 }
 
+/* EDIT 3: in which types it computes; "assay list presets" shows the known ones. */
 static const char* numerics(const assay_call* call) {
   (void)call;
   return "fp32_staging,order=fixed";
