@@ -4,12 +4,15 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { test } from "node:test";
 import { deflateSync, inflateSync } from "node:zlib";
 
 import { chromium, type Browser, type Page } from "playwright-core";
 
 export const FOLDER = process.env["FOLDER"]!;
 export const PROGRAM = process.env["PROGRAM"]!;
+/** A test that takes long: skipped, and listed as such, where BY_DAY is set. */
+export const testAtNight = process.env["BY_DAY"] ? test.skip : test;
 
 export interface Tensor {
   name: string;

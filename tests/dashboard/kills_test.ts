@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 
 import type { Browser, Page } from "playwright-core";
 
-import { complaints, FOLDER, launch, open } from "./browsing";
+import { complaints, FOLDER, launch, open, testAtNight } from "./browsing";
 
 interface Bug {
   name: string;
@@ -80,7 +80,7 @@ test("alone it is all that the page shows; what takes most cases comes first", a
 
 for (const scheme of ["light", "dark"] as const)
   for (const width of [1440, 390])
-    test(`axe finds nothing wrong with a kill table at ${width} px, ${scheme}`, async () => {
+    testAtNight(`axe finds nothing wrong with a kill table at ${width} px, ${scheme}`, async () => {
       const page = await open(browser, "kills_alone.html", { width, scheme });
       await page.screenshot({ path: join(FOLDER, `kills_${width}_${scheme}.png`) });
       await page.$$eval("details", (all) => all.forEach((d) => { d.open = true; }));

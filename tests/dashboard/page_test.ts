@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 
 import type { Browser, Page } from "playwright-core";
 
-import { complaints, embedded, FOLDER, launch, left, open, PROGRAM, queryOf, report, search, writePage } from "./browsing";
+import { complaints, embedded, FOLDER, launch, left, open, PROGRAM, queryOf, report, search, writePage, testAtNight } from "./browsing";
 
 let browser: Browser;
 before(async () => { browser = await launch(); });
@@ -70,7 +70,7 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   assert.match(verdictOf(line), new RegExp(`\\b${shown.verdict}\\b`));
 });
 
-test("every line that the page offers runs as it stands", async () => {
+testAtNight("every line that the page offers runs as it stands", async () => {
   // The cheapest of each kind comes last, and stays.
   const cases = report().cases.sort((a, b) => b.seconds_total - a.seconds_total);
   const kinds = new Map(cases.map((c) => [c.verdict + " " + c.fields["track"], c.id]));
@@ -328,7 +328,7 @@ test("two reports side by side count as the command does, cases that are new or 
 
 for (const scheme of ["light", "dark"] as const)
   for (const width of [1440, 390])
-    test(`axe finds nothing at ${width} px, ${scheme}, and nothing is wider than the page`, async () => {
+    testAtNight(`axe finds nothing at ${width} px, ${scheme}, and nothing is wider than the page`, async () => {
       const page = await open(browser, PAGE, { width, scheme });
       await page.screenshot({ path: join(FOLDER, `page_${width}_${scheme}.png`) });
       await page.$$eval("details", (all) => all.forEach((d) => { d.open = true; }));
@@ -345,7 +345,7 @@ for (const scheme of ["light", "dark"] as const)
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     });
 
-test("20,000 cases are at most 9 MB and shown within 2 seconds", async () => {
+testAtNight("20,000 cases are at most 9 MB and shown within 2 seconds", async () => {
   const made = embedded();
   const some = made.cases;
   let state = 1;

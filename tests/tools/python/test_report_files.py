@@ -87,6 +87,7 @@ def test_a_torn_report_is_named(report: Path, tmp_path: Path, change, reason: st
     assert program_refuses(torn)
 
 
+@pytest.mark.slow
 def test_a_large_report_takes_less_room_than_its_file(report: Path, tmp_path: Path) -> None:
     *head, last, end, _ = report.read_text(encoding="utf-8").split("\n")
     large, more = tmp_path / "large.json", 24_000_000 // len(last)

@@ -37,6 +37,7 @@ def test_parts_that_an_executor_runs_are_the_whole_sweep(pool: type[Executor], w
     assert timeless(joined) == timeless(whole)
 
 
+@pytest.mark.slow
 def test_a_budget_is_each_parts_own(whole: Path) -> None:
     with ThreadPoolExecutor(2) as executor:
         parts = assay.sweep(kernels.right, *FLAGS, "--budget=0.000001", executor=executor, parts=2)
@@ -45,6 +46,7 @@ def test_a_budget_is_each_parts_own(whole: Path) -> None:
     assert len(list(within)) == len(list(assay.read_reports(whole)))
 
 
+@pytest.mark.slow
 def test_each_part_may_end_behind_its_first_failure(tmp_path: Path) -> None:
     alone = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast")
     assert alone[-1].verdict.startswith("nonconformant") and len(alone.failures) == 1
@@ -66,6 +68,7 @@ def test_a_sweep_shows_its_causes_first() -> None:
     assert reports.summary().splitlines()[1] == f"cause 1: {first}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [None, 2])
 def test_files_and_a_least_number_are_of_the_whole_sweep(
     parts: int | None, whole: Path, tmp_path: Path

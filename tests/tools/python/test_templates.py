@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from assay.program import find_program
 
 
@@ -16,6 +18,7 @@ def said(words: list[str | Path], status: int) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 def test_a_new_kernel_conforms_until_it_has_a_fault(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     said([find_program(), "new", "python", folder], 0)
