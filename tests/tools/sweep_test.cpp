@@ -200,7 +200,8 @@ TEST(Sweep, ShrinksItsFirstFailuresAndReportsBothLines) {
   const Folder folder;
   const cli::Registry registry = registry_of({"all_zeros"});
   const std::vector<std::string> line = {"sweep",       "--random=0", "--only=seq_q=1 ",
-                                         "--budget=1s", "--report",   folder / "r.json"};
+                                         "--budget=1s", "--report",   folder / "r.json",
+                                         "--verbose"};
   const auto with = [&](const std::string& flag) {
     auto all = line;
     all.push_back(flag);
@@ -215,7 +216,7 @@ TEST(Sweep, ShrinksItsFirstFailuresAndReportsBothLines) {
     EXPECT_EQ(answer(registry, words("run " + one["shrunk"].get<std::string>())).code, 1);
   }
   EXPECT_PRED2(has, result.err, std::string("--only=seq_q=1  leaves out "));
-  const Answer shown = answer(registry, {"report", folder / "r.json"});
+  const Answer shown = answer(registry, {"report", folder / "r.json", "--verbose"});
   EXPECT_PRED2(has, shown.out, shrunk[0]["shrunk"].get<std::string>());
   EXPECT_FALSE(has(with("--shrink=0").out, "smallest failing"));
 }

@@ -377,7 +377,7 @@ ExitCode check(const CheckOptions& options, const Context& context) {
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
   if (!left_out.empty()) verdicts.results.summary.ends_with = ExitCode::usage;
-  print_results(verdicts.results, context.typed, detail_of(context), told.out);
+  print_results(verdicts.results, context.typed, Detail::whole, told.out);
   write_reports(options, verdicts.results, deliveries, context);
   told.out << "\nnot confirmed by a file alone:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)

@@ -156,19 +156,24 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
   }
 }
 
-/// Cases that failed alike are told once, by the first of them, which is the cheapest.
+/// Cases that failed alike are printed once, by the first of them, which is the cheapest. Briefly
+/// those that are not conclusive alone: of the others causes say more.
 void print_failures(const Results& results, const std::string& program, Detail detail,
                     std::ostream& out) {
   const std::size_t shown = detail == Detail::brief ? faults_shown_briefly : faults_shown;
   std::vector<std::pair<const CaseReport*, std::int64_t>> faults;
   std::map<std::string, std::size_t> positions;
   for (const CaseReport& report : results.cases) {
-    if (conformance::contribution(report.verdict) == conformance::ExitCode::conformant) continue;
+    const conformance::ExitCode code = conformance::contribution(report.verdict);
+    if (code == conformance::ExitCode::conformant) continue;
+    if (detail == Detail::brief && code == conformance::ExitCode::nonconformant) continue;
     const auto [entry, is_new] = positions.emplace(conformance::fault_of(report), faults.size());
     if (is_new) faults.emplace_back(&report, 0);
     ++faults[entry->second].second;
   }
-  if (!faults.empty()) out << "\nnot conforming or not conclusive:\n";
+  if (!faults.empty())
+    out << (detail == Detail::brief ? "\nnot conclusive:\n"
+                                    : "\nnot conforming or not conclusive:\n");
   std::int64_t left_out = 0;
   for (std::size_t k = 0; k < faults.size(); ++k) {
     const auto& [report, count] = faults[k];
@@ -256,10 +261,18 @@ void print_causes(const Results& results, const std::string& program, std::ostre
     const conformance::Cause& cause = causes[k];
     const std::string stage = cause.stage.empty() ? "" : "stage: " + cause.stage + "\n     ";
     const auto report = std::ranges::find(results.cases, cause.example, &CaseReport::id);
-    out << fmt::format("  {}. {}\n     {}\n     {}{} case{}: {}\n", k + 1, cause.pattern,
-                       where_text(cause), stage, cause.cases.size(),
-                       cause.cases.size() == 1 ? "" : "s",
-                       replay(program, cause.line, report->implementation));
+    const std::vector<std::string> seen = conformance::told_first(*report);
+    out << fmt::format("  {}. {}\n     {}\n     {}", k + 1, cause.pattern, where_text(cause),
+                       stage);
+    if (!seen.empty()) out << fmt::format("seen in {}: {}\n     ", cause.example, seen.back());
+    for (const conformance::ShrunkCase& shrunk : results.shrunk)
+      if (!shrunk.declared.empty() &&
+          std::ranges::find(cause.cases, shrunk.id) != cause.cases.end())
+        out << declared_text(shrunk) << "\n     ";
+    out << fmt::format("{} case{}: {}\n", cause.cases.size(), cause.cases.size() == 1 ? "" : "s",
+                       cause.line == report->command_line
+                           ? conformance::replay_command(*report, program)
+                           : replay(program, cause.line, report->implementation));
   }
   if (causes.size() > most_causes)
     out << fmt::format("  and {} more, which the report has\n", causes.size() - most_causes);
@@ -285,9 +298,9 @@ void print_results(const Results& results, const std::string& program, Detail de
   print_data(results, out);
   print_worst(results, program, detail, out);
   print_failures(results, program, detail, out);
-  print_shrunk(results, program, out);
+  if (detail == Detail::whole) print_shrunk(results, program, out);
   if (detail == Detail::brief)
-    out << "\nrequirements, pairs of values, regimes and replay lines: --verbose, or the page\n";
+    out << "\nmore, such as requirements, regimes and each failure: --verbose, or the page\n";
   print_causes(results, program, out);
 }
 

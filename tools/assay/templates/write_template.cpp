@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -33,7 +35,7 @@ struct KernelTemplate {
 };
 
 constexpr std::string_view to_edit = "the kernel; its three places to edit are marked EDIT";
-constexpr std::string_view to_sweep = "judges it for 20 seconds, or as its flags say";
+constexpr std::string_view to_sweep = "judges it for 20 seconds; it takes flags of 'assay sweep'";
 constexpr std::string_view to_test = "fails unless it conforms";
 
 const std::array<KernelTemplate, 4>& templates() {
@@ -74,7 +76,11 @@ std::string filled_in(std::string text) {
   const bool is_built_here = fs::exists(build / "CMakeCache.txt");
   const std::array<std::pair<std::string_view, std::string>, 3> facts = {
       {{"@ASSAY@", quoted(program)},
-       {"@BUILD@", quoted(build)},
+       {"@INSTALL@", is_built_here
+                         ? fmt::format("[ -d \"$prefix\" ] || cmake --install {} --prefix "
+                                       "\"$prefix\" > /dev/null || exit 2",
+                                       quoted(build))
+                         : "# Assay is installed there."},
        {"@PREFIX@", is_built_here ? "$PWD/assay" : quoted(build)}}};
   for (const auto& [mark, fact] : facts)
     for (std::size_t at = 0; (at = text.find(mark, at)) != text.npos; at += fact.size())
@@ -88,7 +94,8 @@ void write_file(const fs::path& path, const TemplateFile& file) {
   text.pop_back();
   std::ofstream out(path);
   out << filled_in(std::move(text)) << std::flush;
-  if (!out) throw UsageError(fmt::format("{} cannot be written", path.string()));
+  if (!out)
+    throw UsageError(fmt::format("{} cannot be written: {}", path.string(), std::strerror(errno)));
   if (file.is_program)
     fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                     fs::perm_options::add);
