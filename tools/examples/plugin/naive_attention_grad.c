@@ -1,7 +1,10 @@
 /* A plug-in for Assay: the gradient of attention, straight from its formula, in double.
  *
- *   cc -O2 -shared -fPIC -I<prefix>/include naive_attention_grad.c -lm -o libnaive.so
+ *   cc -O2 -shared -fPIC -I. THIS_FILE -lm -o libnaive.so
  *   assay sweep flash_attention_score_grad --implementation plugin:./libnaive.so
+ *
+ * where -I names the folder of assay_plugin.h. `assay new plugin FOLDER` writes this file with a
+ * script that does both.
  *
  * It offers the padded layouts without dropout and position bias, without a mask, with a mask
  * tensor (sparse modes 0 and 1) or causal (2 and 3), and says so of everything else. */
