@@ -479,8 +479,8 @@ std::string where_text(const Cause& cause) {
       fmt::format("{} other case{}", cause.others, cause.others == 1 ? "" : "s");
   if (cause.fields.empty())
     return cause.others == 0 ? "in every case that has it"
-                             : fmt::format("no fields separate them from {} that {} not fail so",
-                                           others, cause.others == 1 ? "does" : "do");
+                             : fmt::format("no condition found: {} {} not fail so", others,
+                                           cause.others == 1 ? "does" : "do");
   const std::string fields = fmt::format("where {}", fmt::join(cause.fields, " and "));
   if (cause.others == 0) return fields + " (no other case has these fields)";
   return fields + fmt::format(" ({} with these fields {} not fail so)", others,

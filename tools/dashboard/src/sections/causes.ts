@@ -12,7 +12,7 @@ function causeLine(cause: Cause): HTMLElement {
     click: () => toggleTerms(["cause=" + cause.number]) }, `Show its ${plural(cause.cases.length, "case")}`);
   const counted = plural(cause.others, "other case"), fail = `${cause.others === 1 ? "does" : "do"} not fail so`;
   const others = cause.others === 0 ? (fields.length === 0 ? "in every case that has it" : "no other case has these fields") :
-    fields.length === 0 ? `no fields separate them from ${counted} that ${fail}` : `${counted} with these fields ${fail}`;
+    fields.length === 0 ? `no condition found: ${counted} ${fail}` : `${counted} with these fields ${fail}`;
   return element("li", { class: "cause" },
     element("p", {}, element("strong", {}, cause.pattern), ...(fields.length === 0 ? [] : [" where "]), ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
       element("span", { class: "quiet" }, ` (${others})`)),

@@ -130,7 +130,7 @@ class Cause:
         where = (
             f"where {' and '.join(self.fields)} ({failing} fail, {others} with these fields do not)"
             if self.fields
-            else f"{failing} fail, and no fields separate them from {others} that do not"
+            else f"{failing} fail, no condition found: {others} do not"
             if self.others
             else f"in all {failing} that have it"
         )
