@@ -19,7 +19,7 @@ double seconds_value(std::string_view flag, const std::string& text);
 /// "4GiB", "512MiB" as bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
-/// Flags whose values are read while the command line is: `to` never holds a text that is no value.
+/// Flags whose values are read while the command line is: `to` never holds an unread text.
 template <class To>
 CLI::Option* add_integer(CLI::App& app, const std::string& flag, To& to, std::int64_t least,
                          std::int64_t most, const std::string& help) {

@@ -110,7 +110,7 @@ Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
   return counts;
 }
 
-/// Lengths of sequences with so many windows.
+/// Lengths of sequences with these counts of windows.
 std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
                                      const Categories& k, Draws& draws) {
   std::vector<std::int64_t> lengths;
