@@ -455,11 +455,8 @@ Command sweep_command() {
                         "how many faults are reduced to their smallest neighbour [3]");
             options->exit.declare(app);
             declare_fresh(app, options->fresh);
-            const auto take_shard = [options](const std::string& text) {
-              options->shard = shard_value(text);
-            };
-            app.add_option_function<std::string>(
-                "--shard", take_shard, "only part i of n, e.g. 1/3; 'merge' joins the parts");
+            add_value(app, "--shard", options->shard, shard_value,
+                      "only part i of n, e.g. 1/3; 'merge' joins the parts");
             options->files.declare(
                 app, "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_flag("--resume", options->resume,

@@ -72,11 +72,11 @@ struct ImplementationFlags {
                  "run it in this process, e.g. for a debugger: what it does there ends the run")
         ->excludes(apart);
     add_seconds(app, "--time-limit", time_limit, "of one call in a process of its own [60s]");
-    const auto take_bytes = [this](const std::string& text) {
-      memory_limit = bytes_value("--memory-limit", text);
+    const auto read_bytes = [](const std::string& text) {
+      return bytes_value("--memory-limit", text);
     };
-    app.add_option_function<std::string>(
-        "--memory-limit", take_bytes, "of that process beside the tensors [half of the machine's]");
+    add_value(app, "--memory-limit", memory_limit, read_bytes,
+              "of that process beside the tensors [half of the machine's]");
   }
 };
 

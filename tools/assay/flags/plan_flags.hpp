@@ -24,13 +24,13 @@ namespace assay::cli {
 /// Errors of parsing: UsageError for another word.
 template <class Choice>
 void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::string& help) {
-  const auto take = [=, &to](const std::string& word) {
+  const auto read = [=](const std::string& word) {
     const auto& words = spec::spellings_of<Choice>;
     const auto value = words.parse(word);
     if (!value) throw UsageError(flag + " is '" + word + "', wanted one of " + words.choices());
-    to = *value;
+    return *value;
   };
-  app.add_option_function<std::string>(flag, take, help);
+  add_value(app, flag, to, read, help);
 }
 
 /// Errors: UsageError for a product that the documents do not name.
@@ -57,12 +57,10 @@ struct PlanFlags {
   std::string lines_flag = "--lines", lines_path;
 
   void declare(CLI::App& app) {
-    const auto take_seed = [this](const std::string& text) { seed = seed_value("--seed", text); };
-    app.add_option_function<std::string>("--seed", take_seed, "seed of the sampled cases");
+    const auto read_seed = [](const std::string& text) { return seed_value("--seed", text); };
+    add_value(app, "--seed", seed, read_seed, "seed of the sampled cases");
     add_integer(app, "--random", random, 0, 1'000'000, "number of random cases");
-    const auto take_product = [this](const std::string& text) { product = product_value(text); };
-    app.add_option_function<std::string>("--product", take_product,
-                                         "only calls on this product: a2 or a3");
+    add_value(app, "--product", product, product_value, "only calls on this product: a2 or a3");
     app.add_option(
         "--only", only,
         "cases whose fields compare so, as in the search of a report's page: 'dtype=bf16 and "

@@ -19,19 +19,24 @@ double seconds_value(std::string_view flag, const std::string& text);
 /// "4GiB", "512MiB" as bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
-/// Flags whose values are read while the command line is: `to` never holds an unread text.
-template <class To>
-CLI::Option* add_integer(CLI::App& app, const std::string& flag, To& to, std::int64_t least,
-                         std::int64_t most, const std::string& help) {
-  const auto take = [=, &to](const std::string& text) {
-    to = integer_value(flag, text, least, most);
-  };
+/// Declares a flag whose value `read` takes from its text while the command line is parsed: `to`
+/// never holds an unread text.
+template <class To, class Read>
+CLI::Option* add_value(CLI::App& app, const std::string& flag, To& to, const Read& read,
+                       const std::string& help) {
+  const auto take = [&to, read](const std::string& text) { to = read(text); };
   return app.add_option_function<std::string>(flag, take, help);
 }
 template <class To>
+CLI::Option* add_integer(CLI::App& app, const std::string& flag, To& to, std::int64_t least,
+                         std::int64_t most, const std::string& help) {
+  const auto read = [=](const std::string& text) { return integer_value(flag, text, least, most); };
+  return add_value(app, flag, to, read, help);
+}
+template <class To>
 CLI::Option* add_seconds(CLI::App& app, const std::string& flag, To& to, const std::string& help) {
-  const auto take = [=, &to](const std::string& text) { to = seconds_value(flag, text); };
-  return app.add_option_function<std::string>(flag, take, help);
+  return add_value(
+      app, flag, to, [=](const auto& text) { return seconds_value(flag, text); }, help);
 }
 
 /// "a, b, c".

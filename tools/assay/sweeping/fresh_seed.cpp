@@ -30,13 +30,12 @@ std::uint64_t seed_of(const DataChoice& choice, const ImplementationFlags& imple
 }  // namespace
 
 void declare_fresh(CLI::App& app, FreshFlag& fresh) {
-  const auto take = [&](const std::string& text) {
-    fresh = text == "off" ? 0 : seed_value("--fresh", text, "off");
+  const auto read = [](const std::string& text) {
+    return text == "off" ? 0 : seed_value("--fresh", text, "off");
   };
-  app.add_option_function<std::string>(
-      "--fresh", take,
-      "seed of the data of a tenth of the cases, or off [drawn for every sweep; off "
-      "with --seed, --baseline and named cases]");
+  add_value(app, "--fresh", fresh, read,
+            "seed of the data of a tenth of the cases, or off [drawn for every sweep; off "
+            "with --seed, --baseline and named cases]");
 }
 
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
