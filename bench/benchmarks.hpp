@@ -6,41 +6,44 @@
 
 namespace assay::bench {
 
-/// Multiply-adds per second and thread of the reference in double, Quad and Fifty, and its blocked
-/// forward.
+/// Multiply-adds per second and thread, for the reference in double, Quad and Fifty, and for the
+/// blocked forward.
 void reference_speed(Recorder& recorder, std::size_t runs);
 
-/// The optimized gradient on the host, fp32 and bf16, dense and causal, beside composed matrix
-/// products of Eigen in the same turns: both rates, the ratio of their times, and how far their
-/// results are apart.
+/// The optimized gradient on the host, in fp32 and bf16, dense and causal. Its runs alternate with
+/// matrix products of Eigen. Records both rates, the ratio of their times, and the difference of
+/// their results.
 void optimized_speed(Recorder& recorder, std::size_t runs);
 
-/// Runs the optimized gradient once for each line that comes in, and answers with the seconds and
-/// those of processors: so a program can let others take turns with it. A line: type, dense or
-/// causal, host mode, threads, heads, tokens, channels.
+/// For each input line, runs the optimized gradient once and prints the wall seconds and the
+/// processor seconds. So another program can alternate these runs with its own. A line contains:
+/// type, dense or causal, host mode, threads, heads, tokens, channels.
 void take_turns(std::istream& in, std::ostream& out);
 
-/// As optimized_speed of selected attention, beside products of Eigen composed token by token over
-/// gathered keys.
+/// Like optimized_speed, for selected attention. Compares with Eigen's products, which compute
+/// token by token over the gathered keys.
 void selected_speed(Recorder& recorder, std::size_t runs);
 
-/// The optimized gradient of compression on the host: multiply-adds and bytes of its tensors per
-/// second.
+/// The optimized gradient of compression on the host: multiply-adds per second, and bytes of its
+/// tensors per second.
 void compress_speed(Recorder& recorder, std::size_t runs);
 
-/// Cases per second that the judge handles, the implementation's own time included.
+/// The number of cases per second that the judge processes. The time includes that of the
+/// implementation.
 void judge_speed(Recorder& recorder, std::size_t runs);
 
-/// What the device model says of schedules, ours and the vendor's: times, bytes, shares. Exact.
+/// For our schedules and the vendor's: times, bytes and shares that the device model predicts. The
+/// numbers are exact, because nothing is measured.
 void modelled_time(Recorder& recorder);
 
-/// Every row of the validation table of the device facts, predicted beside published: one JSON
-/// object a line, with the lowest and highest prediction while each assumed number moves across its
-/// range. Behind the rows what they are read for, and which numbers change that.
+/// Prints every row of the validation table in the page on device facts, one JSON object per line:
+/// the predicted and the published number, and the lowest and highest prediction when each assumed
+/// number of the device moves across its range. After the rows, it prints the conclusions and the
+/// assumed numbers that change them.
 void validation(std::ostream& out);
 
-/// Moves each assumed number of the device to both ends of its range and reports how the time
-/// changes and whether another pipe becomes the busiest.
+/// Moves each assumed number of the device to both ends of its range. Reports how the time changes
+/// and whether another pipe becomes the busiest.
 void sensitivity(Recorder& recorder);
 
 }  // namespace assay::bench

@@ -11,8 +11,8 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// Keys and values of the published configuration, 32 tokens 16 apart in 4 groups of heads; and
-/// eight windows over a token.
+/// The published configuration for keys and for values: windows of 32 tokens, one every 16 tokens,
+/// in 4 groups of heads. The last shape has eight windows on each token.
 std::vector<Op::Problem> shapes(std::int64_t seq) {
   std::vector<Op::Problem> all;
   for (const auto& [head_dim, size] : {std::pair{192, 32}, {128, 32}, {128, 128}})
@@ -26,12 +26,13 @@ std::string name_of(const Op::Problem& p) {
          std::to_string(p.compress_block_size) + " by " + std::to_string(p.compress_stride);
 }
 
-/// Of both products: of each pair of token and window a multiply-add per channel.
+/// Operations of both matrix products: one multiply-add per channel for each pair of a token and a
+/// window that covers it.
 double flop_of(const Op::Problem& p) {
   return 4.0 * static_cast<double>(output_extents(p).rows() * p.compress_block_size * p.head_dim);
 }
 
-/// All tensors, once.
+/// Bytes of all tensors, each counted once.
 double bytes_of(const Op::Problem& p) {
   const std::int64_t rows = 2 * input_extents(p).rows() + output_extents(p).rows();
   return static_cast<double>(rows * p.head_dim * size_of(p.dtype));

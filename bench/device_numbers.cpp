@@ -7,7 +7,8 @@ namespace {
 
 using End = double device::Quantity::*;
 
-/// Sets number `position`, in the order of visit_quantities, to one end of its range.
+/// Sets one number of the device to one end of its range. `position` is the number's index in the
+/// order of visit_quantities.
 void set(device::Spec& spec, std::size_t position, End end) {
   std::size_t k = 0;
   device::visit_quantities(spec, [&](device::Quantity& quantity) {

@@ -8,16 +8,16 @@
 
 namespace assay::bench {
 
-/// Changes a device before anything is predicted on it.
+/// A function that changes a device before the model makes its predictions.
 using Adjust = std::function<void(device::Spec&)>;
 
-/// One assumed number at one end of its range, on any device where it is assumed.
+/// Moves one assumed number to one end of its range, on every device that assumes this number.
 struct Move {
-  std::string what;  ///< as it is on the device that was asked for
+  std::string what;  ///< the number as the requested device has it
   Adjust adjust;
 };
 
-/// Every assumed number of a device, moved to either end of its range.
+/// Returns a move to each end of the range, for every assumed number of a device.
 std::vector<Move> moves(const device::Spec& device);
 
 }  // namespace assay::bench

@@ -1,11 +1,11 @@
-"""Enclosures of the engine beside PyTorch's float64 backward, in turns, on the same number of threads.
+"""Compares enclosures of the engine with PyTorch's float64 backward, in alternating runs, on the same number of threads.
 
     tools/python/environment torch bench/enclosure_beside_torch.py build/release/bin/assay_enclosure_bench
 
 Prints, for each size, medians with their median absolute deviations, and the ratios of the medians: above 1 the engine,
-which proves what it writes, is the faster. "default" is autograd's backward of scaled_dot_product_attention; "composed" of
-softmax(Q K^T) V; "tuned" is given the statistics and the row term, as the engine is, and makes blocks of rows in place:
-the best of some sizes of blocks.
+which proves its results, is faster. "default" is autograd's backward of scaled_dot_product_attention; "composed" is that of
+softmax(Q K^T) V; "tuned" gets the statistics and the row term as inputs, like the engine, and computes blocks of rows in place,
+with the best of several block sizes.
 """
 
 import argparse
@@ -15,13 +15,13 @@ import statistics
 import subprocess
 import time
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait would take the time of who is measured next
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads would take time from the next contender
 
 import torch
 
 
 def seconds_of(work):
-    """On the wall, and of processor time, which others on the machine disturb less."""
+    """Returns the wall seconds and the processor seconds; other processes disturb the latter less."""
     start, processor_start = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - start, time.process_time() - processor_start
@@ -38,14 +38,14 @@ class Engine:
 
 
 def backward_of(forward, tensors, gradient):
-    """Autograd's backward alone."""
+    """Returns a function that runs only autograd's backward."""
     inputs = [tensor.clone().requires_grad_() for tensor in tensors]
     output = forward(*inputs)
     return lambda: torch.autograd.grad(output, inputs, gradient, retain_graph=True)
 
 
 def tuned(query, key, value, gradient, scale, rows):
-    """Five products a block of rows, everything else in place."""
+    """Computes five products per block of rows, and everything else in place."""
     scores = query @ key.T * scale
     lse = torch.logsumexp(scores, dim=1, keepdim=True)
     delta = (gradient * (torch.softmax(scores, dim=1) @ value)).sum(dim=1, keepdim=True)
@@ -89,7 +89,7 @@ def compare(engine, seq, dim, threads, runs):
     for name, work in works.items():
         for one, other in zip(work(), wanted):
             if not torch.allclose(one, other, rtol=1e-9, atol=1e-12):
-                raise SystemExit(f"{name} writes another gradient")
+                raise SystemExit(f"{name}: its gradient differs")
     samples = {name: [] for name in ["enclosure", *works]}
     engine.seconds(seq, dim, threads)
     for _ in range(runs):
@@ -103,13 +103,13 @@ def compare(engine, seq, dim, threads, runs):
     for name in ("enclosure", "default", "composed", best):
         spread = statistics.median(abs(wall - median[name]) for wall, _ in samples[name])
         rate = seq * seq * 1e-6
-        beside = (
+        torch_line = (
             f"; enclosure {median[name] / median['enclosure']:.2f} times as fast, "
             f"{processor[name] / processor['enclosure']:.2f} by processor time"
             if name != "enclosure"
             else f"; {processor[name]:.4f} s of processor time"
         )
-        print(f"  {name:<12} {median[name]:.4f} +- {spread:.2g} s, {rate / median[name]:.1f} million pairs/s{beside}")
+        print(f"  {name:<12} {median[name]:.4f} +- {spread:.2g} s, {rate / median[name]:.1f} million pairs/s{torch_line}")
 
 
 def main():

@@ -6,8 +6,9 @@
 
 #include "block_problem.hpp"
 
-/// For every line "S D THREADS" of its input, the seconds that enclosures of one dense head take,
-/// and those of processor time: what bench/enclosure_beside_torch.py lets take turns with others.
+/// For every input line "S D THREADS", computes the enclosures of one dense head and prints the
+/// wall seconds and the processor seconds. bench/enclosure_beside_torch.py alternates these runs
+/// with runs of PyTorch.
 int main() {
   namespace attention = assay::engine::attention;
   std::int64_t seq = 0, dim = 0, threads = 0, last_seq = 0, last_dim = 0;

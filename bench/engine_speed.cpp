@@ -11,14 +11,16 @@
 #include "composed/product.hpp"
 #include "recorder.hpp"
 
-/// The engine on the host: its products beside Eigen's in the same turns, and blocks of attention.
+/// Measures the engine on the host: its matrix products, in runs that alternate with Eigen's, and
+/// blocks of attention.
 namespace assay::bench {
 namespace {
 
 using engine::Instructions;
 
-/// Seconds of processor time, of all threads, of every run of every work, which take turns after
-/// one run each: on a shared machine the clock on the wall measures the others.
+/// Returns the processor seconds, summed over all threads, of every run of every workload. After
+/// one warm-up run of each, the workloads alternate. On a shared machine, wall-clock time would
+/// include other processes.
 std::vector<std::vector<double>> processor_time_in_turns(
     const std::vector<std::function<void()>>& works, std::size_t runs) {
   std::vector<std::vector<double>> seconds(works.size());
@@ -84,7 +86,7 @@ void products(Recorder& recorder, std::size_t runs, const PlainProduct<T>& shape
   recorder.host_rate(subject, {"eigen_rate", "GFLOP/s"}, gflop, seconds[1]);
 }
 
-/// One dense head of so many rows and keys, staged in bfloat16.
+/// Inputs of one dense head with `seq` rows and keys; P and dS are staged in bfloat16.
 void blocks(Recorder& recorder, std::size_t runs, std::int64_t seq, std::int64_t dim) {
   engine::attention::Head head =
       engine::attention::random_head({.queries = seq,

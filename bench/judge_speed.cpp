@@ -44,11 +44,11 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
     const auto c = case_of(kind.line);
     const auto judge = [&] {
       const auto report = conformance::judge_case(c, *implementation);
-      // A case that ended early would look fast.
+      // If a case failed, it would end early, and its time would look too good.
       if (report.verdict != conformance::Verdict::conforms)
         throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +
                                  std::string(spec::to_string(report.verdict.value())) +
-                                 ", wanted conforms" +
+                                 "; expected conforms" +
                                  (report.findings.empty() ? "" : ": " + report.findings[0].text));
     };
     const auto seconds = measure_in_turns({judge}, runs);

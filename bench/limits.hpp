@@ -7,8 +7,9 @@
 
 namespace assay::bench {
 
-/// What this host can do at most, measured in turns with what is held against it: fused
-/// multiply-adds in registers, and copies of memory that no cache holds, on every core.
+/// Measures the peak rates of this host on all cores: fused multiply-adds in registers, and copies
+/// of memory larger than any cache. These runs alternate with those of the workload that is
+/// compared with the peaks.
 class HostLimits {
  public:
   HostLimits();
@@ -16,12 +17,14 @@ class HostLimits {
   void multiply_add();
   void copy();
 
-  /// Takes turns with both. Records the limits, and the shares of them that so many operations and
-  /// bytes a run reach: the larger is of the limit that binds.
+  /// Alternates runs of `work` with runs of multiply_add and copy, and returns the seconds of
+  /// `work`. Records both peak rates, and the share of each peak that `work` reaches with `flop`
+  /// operations and `bytes` bytes. The larger share belongs to the limit that binds.
   std::vector<double> measure(Recorder& recorder, const Subject& subject,
                               const std::function<void()>& work, double flop, double bytes,
                               std::size_t runs);
-  /// The same of multiply-adds alone, from seconds of runs and of multiply_add in turns.
+  /// Records the peak rate of multiply-adds and the share that a workload reaches. `seconds` are
+  /// those of the workload, `of_peak` those of multiply_add, from alternating runs.
   void record_share(Recorder& recorder, const Subject& subject, double flop,
                     const std::vector<double>& seconds, const std::vector<double>& of_peak) const;
 

@@ -39,15 +39,15 @@ void run(const Choice& choice, Recorder& recorder) {
 int main(int argc, char** argv) try {
   Choice choice;
   CLI::App app("Host speed and modelled time of Assay, one JSON object a line.", "assay_bench");
-  app.add_option("groups", choice.groups, "what to measure, all but validation by default")
+  app.add_option("groups", choice.groups, "groups to measure; default: all but validation")
       ->check(
           CLI::IsMember({"reference", "optimized", "selected", "judge", "modelled", "validation"}));
-  app.add_option("--runs", choice.runs, "timed runs of each work")->check(CLI::Range(7, 1000));
+  app.add_option("--runs", choice.runs, "timed runs of each workload")->check(CLI::Range(7, 1000));
   app.add_flag("--table", choice.table, "a table for people instead of JSON");
   app.add_flag("--sensitivity", choice.sensitivity,
                "move each assumed number of the device across its range instead");
   app.add_flag("--turns", choice.turns,
-               "run the optimized gradient once for each line that comes in, as beside_torch asks");
+               "run the optimized gradient once for each input line, for beside_torch");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

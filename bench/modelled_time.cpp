@@ -26,8 +26,9 @@ std::string busiest(const optimized::schedules::Modelled& modelled) {
   return std::string(pipes[at - modelled.busy.begin()]);
 }
 
-/// How often our fastest schedule fits into the time of each of the vendor's, and how often any of
-/// them would if L2, which binds, never stood idle: what no schedule of these can surpass.
+/// Records the speedup of our fastest schedule over each of the vendor's schedules. Also records
+/// the upper limit of this speedup, which no schedule found can exceed: L2, the binding resource,
+/// is never idle.
 void record_limit(Recorder& recorder, const std::string& problem,
                   const std::vector<optimized::schedules::ModelledSchedule>& found,
                   const std::vector<optimized::schedules::ModelledSchedule>& vendors) {
@@ -38,14 +39,14 @@ void record_limit(Recorder& recorder, const std::string& problem,
   recorder.modelled(subject, {"time", "us"}, 1e6 * floor.seconds);
   for (const auto& vendor : vendors) {
     const double seconds = vendor.modelled.seconds;
-    recorder.modelled({"schedules.a2", problem + "ours beside " + vendor.name}, {"gain", "times"},
+    recorder.modelled({"schedules.a2", problem + "ours and " + vendor.name}, {"gain", "times"},
                       seconds / found.front().modelled.seconds);
-    recorder.modelled({"schedules.a2", problem + "limit beside " + vendor.name}, {"gain", "times"},
+    recorder.modelled({"schedules.a2", problem + "limit and " + vendor.name}, {"gain", "times"},
                       seconds / floor.seconds);
   }
 }
 
-/// Ours and the vendor's families, eight heads of BNSD, S = 8,192.
+/// Records our schedules and the vendor's families for eight heads of BNSD with S = 8,192.
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
   const Attention attention = attention_of(causal);
@@ -71,7 +72,7 @@ void record_schedules(Recorder& recorder, bool causal) {
       recorder.modelled(subject, {roof.name + "_intensity", "FLOP/B"}, roof.intensity);
       recorder.modelled(subject, {roof.name + "_roof", "TFLOP/s"}, 1e-12 * roof.roof);
     }
-    recorder.modelled(subject, {"launch_and_passes", "us"}, 1e6 * modelled.beside);
+    recorder.modelled(subject, {"launch_and_passes", "us"}, 1e6 * modelled.extra);
   }
   record_limit(recorder, problem, found, vendors);
   const auto search = [&attention] { plans(attention, device::a2()); };
@@ -79,7 +80,7 @@ void record_schedules(Recorder& recorder, bool causal) {
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
-/// Ours and the vendor's of another operator, and how long the search takes.
+/// Records our schedule and the vendor's for another operator, and the duration of the search.
 template <class Problem>
 void record_others(Recorder& recorder, const std::string& problem, const Problem& of) {
   const auto found = plans(of, device::a2());
@@ -94,7 +95,7 @@ void record_others(Recorder& recorder, const std::string& problem, const Problem
   record("ours: " + found.front().to_text(), found.front().modelled);
   for (const auto& vendor : vendors) {
     record(vendor.name, vendor.modelled);
-    recorder.modelled({"schedules.a2", problem + "ours beside " + vendor.name}, {"gain", "times"},
+    recorder.modelled({"schedules.a2", problem + "ours and " + vendor.name}, {"gain", "times"},
                       vendor.modelled.seconds / found.front().modelled.seconds);
   }
   const auto search = [&of] { plans(of, device::a2()); };
@@ -102,8 +103,8 @@ void record_others(Recorder& recorder, const std::string& problem, const Problem
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
-/// Native Sparse Attention of 27B at 8,192 tokens: four key heads of 16 query heads each, lists
-/// spread evenly; its keys compressed.
+/// Native Sparse Attention with 27B parameters at 8,192 tokens: four key heads with 16 query heads
+/// each, whose lists are spread evenly; and the compression of its keys.
 void record_sparse_attention(Recorder& recorder) {
   using namespace optimized::schedules;
   record_others(recorder, "bf16 selected T8192 N64/4 D192/128 16 x 64, ",

@@ -16,7 +16,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The fastest build of the composed gradient that this machine runs.
+/// Returns the fastest build of the composed gradient that this machine runs.
 void (*composed_here())(const ComposedHead&) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
@@ -26,7 +26,7 @@ void (*composed_here())(const ComposedHead&) {
   return composed_portable;
 }
 
-/// Every head composed of Eigen's products in fp32, the heads side by side on their own threads.
+/// Computes every head with Eigen's products in fp32, one thread per head.
 class Composed {
  public:
   Composed(const Op::Problem& problem, const Op::Inputs& inputs)
@@ -71,7 +71,7 @@ class Composed {
   std::vector<float> dq_, dk_, dv_;
 };
 
-/// ||x - y|| / ||y|| of a gradient in BNSD against the composed one.
+/// ||x - y|| / ||y||, where x is a gradient in BNSD and y the same gradient from the composed code.
 double relative_difference(const spec::Tensor& x, const std::vector<float>& y) {
   double squares = 0.0, norm = 0.0;
   for (std::size_t k = 0; k < y.size(); ++k) {

@@ -8,7 +8,7 @@
 
 namespace assay::bench {
 
-/// What was measured, on what.
+/// Names the benchmark and the problem of a measurement.
 struct Subject {
   std::string benchmark, problem;
 };
@@ -17,8 +17,8 @@ struct Quantity {
   std::string name, unit;
 };
 
-/// Median of the samples and the median of their distances from it. `runs` is 0 for an exact,
-/// modelled number.
+/// `value` is the median of the samples, `deviation` the median of their distances from it. `runs`
+/// is 0 for a number that the model computes exactly.
 struct Record {
   Subject subject;
   Quantity quantity;
@@ -26,23 +26,24 @@ struct Record {
   std::size_t runs = 0;
 };
 
-/// Errors: std::invalid_argument without samples.
+/// Errors: std::invalid_argument if there are no samples.
 double median(std::vector<double> samples);
 double median_absolute_deviation(const std::vector<double>& samples);
 
-/// Seconds of every run of every work: after one run of each to warm up, the works take turns, so
-/// that what disturbs the machine disturbs all of them.
+/// Returns the seconds of every run of every workload. After one warm-up run of each, the workloads
+/// alternate, so that a disturbance of the machine affects all of them.
 std::vector<std::vector<double>> measure_in_turns(const std::vector<std::function<void()>>& works,
                                                   std::size_t runs);
 
-/// Collects records and writes each at once: one JSON object a line, or a row of a table.
+/// Receives records and writes each record immediately: as one JSON object per line, or as a row of
+/// a table.
 class Recorder {
  public:
   enum class Format { json_lines, table };
 
   Recorder(std::ostream& out, Format format) : out_(out), format_(format) {}
 
-  /// Records work / seconds of every run.
+  /// Records work / seconds for every run.
   void host_rate(const Subject& subject, const Quantity& quantity, double work,
                  const std::vector<double>& seconds);
   void samples(const Subject& subject, const Quantity& quantity,

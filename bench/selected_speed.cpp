@@ -14,7 +14,7 @@ namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// The fastest build of the composed gradient that this machine runs.
+/// Returns the fastest build of the composed gradient that this machine runs.
 void (*composed_here())(const ComposedSelection&) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
@@ -24,7 +24,7 @@ void (*composed_here())(const ComposedSelection&) {
   return selected_portable;
 }
 
-/// A number in [0, 1) from a counter: splitmix64.
+/// Returns a number in [0, 1) from a counter: splitmix64.
 double noise(std::uint64_t counter) {
   counter = (counter + 1) * 0x9E3779B97F4A7C15U;
   counter = (counter ^ counter >> 30) * 0xBF58476D1CE4E5B9U;
@@ -40,7 +40,7 @@ spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint64_t seed)
   return tensor;
 }
 
-/// The first block, that of the token, and any others in front of it.
+/// Makes lists of block 0, the token's own block, and random blocks up to the token's own.
 spec::Tensor lists_of(const Op::Problem& p, const spec::Parameter& parameter) {
   spec::Tensor lists = spec::contiguous_tensor(parameter.dtype, parameter.shape);
   for (std::int64_t k = 0; k < spec::element_count(lists.shape); ++k) {
@@ -58,7 +58,7 @@ spec::Call<Op> call_of(const Op::Problem& p) {
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
-/// Random operands with the results of the implementation's own forward.
+/// Makes random operands; the implementation's own forward computes the remaining inputs.
 Op::Inputs inputs_of(const Op::Problem& p, spec::Implementation<Op>& implementation) {
   const Op::Parameters t = call_of(p).parameters;
   Op::Inputs inputs{.query = random_tensor(t.query, 1),
@@ -79,7 +79,7 @@ Op::Outputs outputs_of(const Op::Problem& p) {
       .dq = random_tensor(t.dq, 8), .dk = random_tensor(t.dk, 9), .dv = random_tensor(t.dv, 10)};
 }
 
-/// The large tensors, once.
+/// Bytes of the large tensors, each counted once.
 double bytes_of(const Op::Problem& p) {
   const auto bytes = [&](const spec::Extents& extents, std::int64_t times) {
     return static_cast<double>(times * extents.rows() * extents.dim * size_of(p.dtype));
@@ -88,7 +88,7 @@ double bytes_of(const Op::Problem& p) {
          bytes(key_extents(p), 2) + bytes(value_extents(p), 2);
 }
 
-/// Every key head on a thread of its own.
+/// Computes the gradients of all key heads, each on its own thread.
 class Composed {
  public:
   Composed(const Op::Problem& problem, const Op::Inputs& inputs) : problem_(problem) {
@@ -102,7 +102,7 @@ class Composed {
     for (auto& one : running) one.get();
   }
 
-  /// Of one key head, rows token by token.
+  /// Returns dq of one key head, with rows in token order.
   const std::vector<float>& dq(std::size_t kv) const { return heads_[kv].dq; }
 
  private:
@@ -111,7 +111,7 @@ class Composed {
     std::vector<std::int32_t> lists;
   };
 
-  /// Heads [first, first + count) of every token, `dim` channels of each.
+  /// Extracts heads [first, first + count) of every token, `dim` channels of each.
   static std::vector<float> part(const spec::Tensor& x, std::int64_t first, std::int64_t count,
                                  std::int64_t dim) {
     std::vector<float> numbers;
@@ -164,7 +164,8 @@ class Composed {
   std::vector<Head> heads_;
 };
 
-/// ||x - y|| / ||y|| of dq of the first key head against the composed one.
+/// ||x - y|| / ||y||, where x is dq of the first key head and y the same gradient from the composed
+/// code.
 double relative_difference(const Op::Problem& p, const spec::Tensor& dq,
                            const std::vector<float>& composed) {
   double squares = 0.0, norm = 0.0;

@@ -8,14 +8,15 @@
 
 namespace assay::bench {
 
-/// Few enough heads for the host, and enough for every core of the device.
+/// A small number of heads, so that the host is fast enough, but enough for every core of the
+/// device.
 inline constexpr std::int64_t host_heads = 2;
 
 struct LongExtents {
   std::int64_t heads, tokens = 2048, channels = 128;
 };
 
-/// In BNSD, dense or causal, with the scale of 128 channels.
+/// A BNSD problem, dense or causal, with the scale for 128 channels.
 inline spec::FlashAttentionScoreGrad::Problem long_shape(spec::DType dtype, bool causal,
                                                          const LongExtents& extents) {
   spec::FlashAttentionScoreGrad::Problem p;
@@ -40,7 +41,7 @@ inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes(std::int6
   return shapes;
 }
 
-/// "bf16 BNSD B1 N2 S2048 D128 causal".
+/// Returns a name such as "bf16 BNSD B1 N2 S2048 D128 causal".
 inline std::string name_of(const spec::FlashAttentionScoreGrad::Problem& p) {
   return std::string(to_string(p.dtype)) + " " + std::string(to_string(p.input_layout)) + " B" +
          std::to_string(p.batch) + " N" + std::to_string(p.heads_q) + " S" +
@@ -48,15 +49,15 @@ inline std::string name_of(const spec::FlashAttentionScoreGrad::Problem& p) {
          (p.sparse_mode == 2 ? " causal" : " dense");
 }
 
-/// Floating-point operations of five matrix products over the kept pairs.
+/// Floating-point operations of five matrix products over the unmasked pairs.
 inline double flop_of(const spec::FlashAttentionScoreGrad::Problem& p) {
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
   const double pairs = product(p.batch, p.heads_q, p.seq_q, p.seq_kv);
   return 10.0 * pairs * static_cast<double>(p.head_dim) * (p.sparse_mode == 2 ? 0.5 : 1.0);
 }
 
-/// Causal, 16 blocks of 64 keys of so many tokens, head sizes 192 and 128 as in the NSA paper; 1, 4
-/// and 16 query heads a key head.
+/// Causal problems over `seq` tokens with 16 blocks of 64 keys per list, and head sizes 192 and 128
+/// as in the NSA paper; with 1, 4 and 16 query heads per key head.
 inline std::vector<spec::NsaSelectedAttentionGrad::Problem> selected_shapes(std::int64_t heads_kv,
                                                                             std::int64_t tokens) {
   std::vector<spec::NsaSelectedAttentionGrad::Problem> shapes;
@@ -74,7 +75,7 @@ inline std::vector<spec::NsaSelectedAttentionGrad::Problem> selected_shapes(std:
   return shapes;
 }
 
-/// "bf16 N16/1 S2048 16 x 64 keys, causal".
+/// Returns a name such as "bf16 N16/1 S2048 16 x 64 keys, causal".
 inline std::string name_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
   return std::string(to_string(p.dtype)) + " N" + std::to_string(p.heads_q) + "/" +
          std::to_string(p.heads_kv) + " S" + std::to_string(p.seq_q) + " " +
@@ -82,7 +83,7 @@ inline std::string name_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
          " keys" + (p.sparse_mode == 2 ? ", causal" : "");
 }
 
-/// Floating-point operations of the matrix products over all listed keys, hidden ones too.
+/// Floating-point operations of the matrix products over all listed keys, including masked ones.
 inline double flop_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
   return 2.0 * product(p.batch, p.heads_q, p.seq_q, p.selected_block_size, p.selected_block_count) *

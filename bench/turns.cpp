@@ -15,7 +15,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// A problem with its tensors, made once.
+/// A problem and its tensors, which are made only once.
 struct Ready {
   explicit Ready(const Op::Problem& wanted)
       : problem(wanted),
@@ -32,13 +32,13 @@ Enum word(std::istream& line) {
   std::string text;
   line >> text;
   if (const auto value = spec::spellings_of<Enum>.parse(text)) return *value;
-  throw std::invalid_argument("a turn has no word '" + text + "'");
+  throw std::invalid_argument("the input line has an unknown word '" + text + "'");
 }
 
 class Turns {
  public:
-  /// "bf16 causal avx512_bf16 THREADS HEADS TOKENS CHANNELS": the seconds of one run, then those
-  /// of processors.
+  /// Parses "bf16 causal avx512_bf16 THREADS HEADS TOKENS CHANNELS", runs once, and returns the
+  /// wall seconds and the processor seconds.
   std::string take(const std::string& line) {
     std::istringstream words(line);
     const auto dtype = word<spec::DType>(words);
@@ -48,7 +48,7 @@ class Turns {
     int threads = 0;
     std::int64_t heads = 0, tokens = 0, channels = 0;
     if (!(words >> threads >> heads >> tokens >> channels))
-      throw std::invalid_argument("a turn is no '" + line + "'");
+      throw std::invalid_argument("wrong input line '" + line + "'");
     auto& implementation = implementations_[{host, threads}];
     if (implementation == nullptr)
       implementation =

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The definitions of all that the suite does alike for every operator. suite.cpp.in instantiates
-/// them for those of the list; for another operator, whoever includes them.
+/// The templates of the suite that are the same for every operator. suite.cpp.in instantiates them
+/// for the listed operators; code for another operator includes this file and instantiates them.
 #include "case/case.hpp"
 #include "judge/case_in_steps.hpp"
 #include "judge/judge_case.hpp"

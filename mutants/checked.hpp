@@ -12,7 +12,7 @@
 
 namespace assay::mutants {
 
-/// Returns whether a kernel accepts a call.
+/// A kernel's own rule for one check: returns whether the kernel accepts a call.
 template <class Op>
 using Accepts = bool (*)(const spec::Call<Op>& call);
 
@@ -29,7 +29,8 @@ struct Checks {
   Accepts<Op> extra = nullptr;
 };
 
-/// Returns the first requirement that makes a kernel with these checks refuse `call`, or null.
+/// Returns the first requirement by which a kernel with these checks refuses `call`; null if it
+/// accepts the call.
 template <class Op>
 const spec::Requirement<Op>* refused_by(const spec::Call<Op>& call, const Checks<Op>& checks = {}) {
   if (checks.are_none) return nullptr;
@@ -41,7 +42,7 @@ const spec::Requirement<Op>* refused_by(const spec::Call<Op>& call, const Checks
   return nullptr;
 }
 
-/// A kernel whose phase 1 makes these checks.
+/// A kernel whose phase 1 makes the given checks.
 template <class Op, class Kernel>
 class CheckedKernel : public Kernel {
  public:
@@ -66,7 +67,7 @@ class CheckedKernel : public Kernel {
   Checks<Op> checks_;
 };
 
-/// A kernel that follows `plan` and makes these checks; `bug` describes their fault.
+/// A kernel that follows `plan` and makes the given checks; `bug` describes the fault in them.
 template <class Kernel, class Op, class Plan>
 MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan,
                       const Checks<Op>& checks) {
@@ -79,7 +80,8 @@ MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan
           }};
 }
 
-/// Requirements that a kernel must check and that some call breaks without breaking another one.
+/// Requirements that a kernel must check, and that a call can break without breaking another
+/// requirement.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> checked_requirements() {
   std::vector<const spec::Requirement<Op>*> checked;
@@ -98,9 +100,10 @@ struct ExtraCheck {
   Accepts<Op> accepts;
 };
 
-/// The injected faults that every operator has in its argument checks: each requirement left out,
-/// 161002 for a null pointer, no checks at all, and these extra checks. `prefix` begins the names
-/// that the operators would share.
+/// The injected faults that every operator has in its argument checks: for each requirement, a
+/// kernel that does not check it; a kernel that returns 161002 for a null pointer; a kernel without
+/// checks; and kernels with one of the given extra checks. `prefix` begins the names of faults that
+/// several operators have.
 template <class Kernel, class Op, class Plan>
 std::vector<MutantOf<Op>> careless(const std::string& prefix, const Plan& plan,
                                    const std::vector<ExtraCheck<Op>>& extra) {

@@ -8,7 +8,8 @@ namespace {
 constexpr std::int64_t tile = 16;
 constexpr int coarse_bits = 3;
 
-/// A number that has nothing to do with the order of the places, and is another in another problem.
+/// Hash of the coordinates of a step. Faults are therefore independent of the order of computation,
+/// and differ between problems.
 std::uint64_t scattered(const Spot& spot) {
   std::uint64_t hash = 1469598103934665603u;
   for (const std::int64_t part :
@@ -19,8 +20,9 @@ std::uint64_t scattered(const Spot& spot) {
   return hash;
 }
 
-/// The one in front of `at`, or behind it if that is the first; itself if it is alone.
-std::int64_t beside(std::int64_t at, std::int64_t count) {
+/// Returns the index before `at`, or the index after it if `at` is the first; `at` itself if it is
+/// the only one.
+std::int64_t neighbour(std::int64_t at, std::int64_t count) {
   if (at > 0) return at - 1;
   return count > 1 ? 1 : at;
 }
@@ -48,9 +50,9 @@ bool happens(Where where, const Spot& spot) {
 }
 
 Spot taken_from(Change change, Spot spot) {
-  if (change == Change::of_neighbour) spot.j = beside(spot.j, spot.keys);
-  if (change == Change::of_row_above) spot.i = beside(spot.i, spot.rows);
-  if (change == Change::of_other_head) spot.n = beside(spot.n, spot.heads);
+  if (change == Change::of_neighbour) spot.j = neighbour(spot.j, spot.keys);
+  if (change == Change::of_row_above) spot.i = neighbour(spot.i, spot.rows);
+  if (change == Change::of_other_head) spot.n = neighbour(spot.n, spot.heads);
   return spot;
 }
 

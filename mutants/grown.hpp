@@ -11,11 +11,13 @@
 #include "assay/mutants/mutant.hpp"
 #include "assay/spec/text_enum.hpp"
 
-/// Bugs that are grown, not thought of: a step of a kernel, what happens to its number, and where.
+/// Generated faults. Each one changes the value of one step of a kernel at some places, e.g. only
+/// for the last key.
 namespace assay::mutants {
 
-/// What happens to a number: of_* takes that of another place, stale the one of the step before,
-/// coarse keeps three bits.
+/// The kind of fault in the value of a step. of_*: uses the value of another row, key or head;
+/// stale: uses the value of the step's previous evaluation; coarse: rounds to three significant
+/// bits.
 enum class Change : std::uint8_t {
   negated,
   lost,
@@ -27,7 +29,7 @@ enum class Change : std::uint8_t {
   of_other_head
 };
 
-/// Where it happens.
+/// Where in the iteration space the fault happens.
 enum class Where : std::uint8_t {
   last_key,
   tile_edge,
@@ -69,28 +71,30 @@ inline constexpr auto spellings_of<mutants::Where> = Spellings<mutants::Where, 7
 
 namespace assay::mutants {
 
-/// The place of a step: sequence, head, row and key, and how many of them there are.
+/// The coordinates of a step: sequence b, head n, row i and key j, and the number of heads, rows
+/// and keys.
 struct Spot {
   std::int64_t b, n, i, j;
   std::int64_t heads, rows, keys;
 };
 
-/// Whether it happens there. A tile has 16 keys; seldom is once in 97 pairs, rarely
-/// once in 2,003, wherever they are.
+/// Returns whether the fault happens at `spot`. A tile has 16 keys. seldom: one of 97 pairs;
+/// rarely: one of 2,003 pairs; both at pseudo-random coordinates.
 bool happens(Where where, const Spot& spot);
-/// The place whose number is taken; the same one if there is no other.
+/// Returns the coordinates whose value is used instead of the value at `spot`; `spot` itself if no
+/// others exist.
 Spot taken_from(Change change, Spot spot);
-/// What is made of the number of the step itself.
+/// Returns the changed value of the step.
 float changed(Change change, float number);
 
-/// A bug in a step of a kernel that numbers its steps so.
+/// A generated fault in one step of a kernel. `Step`: the enumeration of the kernel's steps.
 template <class Step>
 struct GrownBug {
   Step step;
   Change change;
   Where where;
 
-  /// "dscore_negated_at_last_key".
+  /// For example "dscore_negated_at_last_key".
   std::string name() const {
     return std::string(spec::to_string(step)) + "_" + std::string(spec::to_string(change)) + "_" +
            std::string(spec::to_string(where));
@@ -101,7 +105,7 @@ struct GrownBug {
   }
 };
 
-/// Each of these changes in each of these steps at each of these places.
+/// Returns every combination of one of these steps, one of these changes and one of these places.
 template <class Step>
 std::vector<GrownBug<Step>> grown(std::initializer_list<Step> steps,
                                   std::initializer_list<Change> changes,
@@ -118,8 +122,9 @@ void append(std::vector<GrownBug<Step>>& bugs, const std::vector<GrownBug<Step>>
   bugs.insert(bugs.end(), more.begin(), more.end());
 }
 
-/// A kernel of class Grown for each bug, "grown_" and so on. The plans take turns: what one kind of
-/// kernel leaves out, another computes.
+/// Returns one mutant of class Grown for each fault, with a name that starts with "grown_".
+/// Consecutive faults use the plans in rotation, because some kernels skip steps that other kernels
+/// compute.
 template <class Op, class Grown, class Step, class Plan>
 std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
                                            const std::vector<GrownBug<Step>>& bugs,
@@ -140,7 +145,7 @@ std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
 inline constexpr auto every_change = {
     Change::negated, Change::lost,         Change::doubled,      Change::coarse,
     Change::stale,   Change::of_neighbour, Change::of_row_above, Change::of_other_head};
-/// A row has no neighbour beside the one above.
+/// For a row, the neighbour and the row above are the same, so this list omits of_neighbour.
 inline constexpr auto changes_of_rows = {Change::negated,      Change::lost,
                                          Change::doubled,      Change::stale,
                                          Change::of_row_above, Change::of_other_head};
@@ -149,13 +154,14 @@ inline constexpr auto places_of_pairs = {Where::last_key,  Where::tile_edge,    
 inline constexpr auto places_of_rows = {Where::last_row, Where::last_head, Where::later_sequences,
                                         Where::seldom};
 
-/// A kernel's bug at work. Not for several threads.
+/// Applies a generated fault in a kernel. Not thread-safe.
 template <class Step>
 class Growth {
  public:
   explicit Growth(const GrownBug<Step>& bug) : bug_(bug) {}
 
-  /// What the step gives at `spot`, where `sound(spot)` would be right.
+  /// Returns the value of the step at `spot`, with the fault if it happens there. `sound(spot)`
+  /// computes the correct value.
   template <class Sound>
   float operator()(Step step, const Spot& spot, Sound&& sound) const {
     if (step != bug_.step) return sound(spot);
@@ -166,7 +172,8 @@ class Growth {
     if (!happens(bug_.where, spot)) return sound(spot);
     return changed(bug_.change, sound(taken_from(bug_.change, spot)));
   }
-  /// The place at which the step works instead of `spot`.
+  /// Returns the coordinates whose value the step uses: others than `spot` if the fault happens
+  /// there, else `spot`.
   Spot place(Step step, const Spot& spot) const {
     const bool moves = step == bug_.step && happens(bug_.where, spot);
     return moves ? taken_from(bug_.change, spot) : spot;

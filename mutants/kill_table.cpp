@@ -33,13 +33,14 @@ bool is_judged(const CaseReport& report) {
   return report.verdict != conformance::Verdict::not_applicable;
 }
 
-/// A report of one case, and what rules of other stacks say of it.
+/// The report of one case, and the results of the rules of other projects.
 struct Judged {
   CaseReport report;
-  std::vector<bool> accused;  ///< empty where they are not asked
+  std::vector<bool> fails;  ///< empty if the rules were not evaluated
 };
 
-/// Of one case, in the order of the mutants; nothing where the subject is another.
+/// Judges all mutants on one case, in their order. The result has no entry for a mutant with
+/// another subject.
 template <class Op>
 std::vector<std::optional<Judged>> judge_all(const Case<Op>& c,
                                              const std::vector<MutantOf<Op>>& mutants,
@@ -57,15 +58,14 @@ std::vector<std::optional<Judged>> judge_all(const Case<Op>& c,
   for (std::size_t k = 0; k < mutants.size(); ++k) {
     if (mutants[k].subject != subject_of(c)) continue;
     all[k].emplace(Judged{report_of(mutants[k]), {}});
-    if (of_plain && is_judged(all[k]->report))
-      all[k]->accused = accused_by(all[k]->report, *of_plain);
+    if (of_plain && is_judged(all[k]->report)) all[k]->fails = failed_by(all[k]->report, *of_plain);
   }
   return all;
 }
 
 void count_failure(KillRow& row, const CaseReport& report) {
   ++row.failed;
-  std::set<std::string> rules;  // each of which convicts
+  std::set<std::string> rules;  // rules that report a failure
   for (const conformance::Finding& finding : report.findings)
     if (finding.rule != conformance::FindingRule::note &&
         finding.rule != conformance::FindingRule::control)
@@ -78,12 +78,13 @@ void count_failure(KillRow& row, const CaseReport& report) {
     if (row.text.empty() && finding.rule != conformance::FindingRule::note) row.text = finding.text;
 }
 
-void count_accused(KillRow& row, const std::vector<bool>& accused) {
-  row.accused.resize(std::max(row.accused.size(), accused.size()));
-  for (std::size_t k = 0; k < accused.size(); ++k) row.accused[k] = row.accused[k] || accused[k];
+void count_fails(KillRow& row, const std::vector<bool>& fails) {
+  row.fails.resize(std::max(row.fails.size(), fails.size()));
+  for (std::size_t k = 0; k < fails.size(); ++k) row.fails[k] = row.fails[k] || fails[k];
 }
 
-/// Of a judged case, before it is counted as one that failed.
+/// Adds a judged case to the number of cases up to the first failure. Call it before the case is
+/// counted as failed.
 void count_way_to_kill(KillRow& row, const CaseReport& report) {
   if (row.failed > 0) return;
   row.seconds_to_kill += report.seconds_total;
@@ -103,7 +104,7 @@ void count(KillRow& row, const CaseReport& report, Track track) {
   if (contribution(report.verdict) == ExitCode::nonconformant) count_failure(row, report);
 }
 
-/// Threads that take case after case. A case is prepared and judged within one thread.
+/// Judges cases in parallel. One thread prepares and judges each case.
 template <class Op>
 class Jury {
  public:
@@ -117,7 +118,7 @@ class Jury {
     if (plain != all.end()) plain_ = *plain;
   }
 
-  /// Errors: what judging a case threw, rethrown.
+  /// Errors: rethrows what the judging of a case threw.
   void work(std::int64_t threads) {
     parallel::for_each(
         std::ssize(cases_), [this](std::int64_t k) { judge(static_cast<std::size_t>(k)); },
@@ -163,10 +164,10 @@ std::vector<YardstickRow> KillTable::yardsticks() const {
   std::vector<YardstickRow> all;
   for (const std::string& name : yardstick_names()) all.push_back({.name = name});
   for (const KillRow& row : rows) {
-    if (row.accused.empty()) continue;
-    for (std::size_t k = 0; k < row.accused.size(); ++k) {
+    if (row.fails.empty()) continue;
+    for (std::size_t k = 0; k < row.fails.size(); ++k) {
       ++(row.mutant.healthy ? all[k].healthy_asked : all[k].planted_asked);
-      if (row.accused[k]) ++(row.mutant.healthy ? all[k].healthy_accused : all[k].planted_accused);
+      if (row.fails[k]) ++(row.mutant.healthy ? all[k].healthy_accused : all[k].planted_accused);
     }
   }
   return all;
@@ -190,7 +191,7 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Cas
       const auto& reports = jury.reports()[c];
       if (reports.empty() || !reports[k]) continue;
       count(row, reports[k]->report, cases[c].track);
-      count_accused(row, reports[k]->accused);
+      count_fails(row, reports[k]->fails);
       judged.push_back(reports[k]->report);
     }
     if (const auto causes = conformance::causes_of(judged, {}); !causes.empty())
@@ -205,7 +206,7 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Cas
 
 namespace {
 
-/// Asks for the function of every operator.
+/// Calls the function template for every operator, so that it is instantiated.
 template <class... Ops>
 auto kill_tables_of(spec::TypeList<Ops...>) {
   return std::tuple(&kill_table<Ops>...);
@@ -213,7 +214,7 @@ auto kill_tables_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes them part of the library.
+/// Makes the compiler put the instantiations into the library.
 extern const auto every_kill_table = kill_tables_of(spec::Operators{});
 
 }  // namespace assay::mutants

@@ -5,22 +5,22 @@
 
 #include "assay/spec/tensor.hpp"
 
-/// Tensors as a kernel sees them that computes wrong places. Memory outside a storage is never
-/// touched: places beyond its end begin again at its start.
+/// Tensors as a kernel that computes wrong addresses reads them. No access leaves the storage:
+/// addresses beyond its end wrap around to its start.
 namespace assay::mutants {
 
-/// A contiguous tensor of the numbers that lie at `place(element)` instead of `element`.
+/// Returns a contiguous tensor whose element k has the value at place(k) of the given tensor.
 spec::Tensor misread(const spec::Tensor& tensor,
                      const std::function<std::int64_t(std::int64_t)>& place);
 
-/// A contiguous tensor of the numbers that lie where the strides of another tensor lead to.
+/// Returns a contiguous tensor of the values that a kernel reads with the strides of another
+/// tensor.
 spec::Tensor read_with_strides(const spec::Tensor& tensor, const spec::Shape& strides);
 
-/// The element that a kernel finds which counts bytes in 32 bits.
+/// Returns the element that a kernel with 32-bit byte offsets reads.
 std::int64_t place_in_32_bits(std::int64_t element, spec::DType dtype);
 
-/// Writes the numbers of `written`, a contiguous tensor of the same shape, to the elements of
-/// `tensor` whose bytes are counted in 32 bits.
+/// Writes `written`, a contiguous tensor of the same shape, to `tensor` with 32-bit byte offsets.
 void write_in_32_bits(const spec::Tensor& written, spec::Tensor& tensor);
 
 /// A kernel that reads one input with the strides of another.
@@ -35,7 +35,7 @@ struct ReadsWithStridesOf : Kernel {
   }
 };
 
-/// A kernel that counts the bytes before an element of one input in 32 bits.
+/// A kernel that computes the byte offsets of one input in 32 bits.
 template <class Op, class Kernel, auto input>
 struct CountsBytesIn32Bits : Kernel {
   using Kernel::Kernel;

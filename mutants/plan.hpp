@@ -8,12 +8,12 @@
 namespace assay::mutants {
 
 enum class TileOrder : std::uint8_t { ascending, descending, shuffled };
-/// A masked score is left out, or replaced by -FLT_MAX as the device does.
+/// How masked scores are treated: they are skipped, or replaced by -FLT_MAX as the device does.
 enum class MaskedScore : std::uint8_t { skipped, replaced };
 /// The type in which P and dS enter the gradient products.
 enum class Staging : std::uint8_t { io_type, fp32, bf16 };
 
-/// The choices that a conforming kernel is free to make, as far as it declares them.
+/// The choices that a kernel may make and still conform, if it declares them.
 struct Plan {
   std::int64_t query_tile = 16, key_tile = 16;
   TileOrder tile_order = TileOrder::ascending;
@@ -26,17 +26,17 @@ struct Plan {
   spec::Order order = spec::Order::any;
 };
 
-/// What the model of the Atlas A2 kernels does.
+/// The choices of the model of the Atlas A2 kernels.
 inline constexpr Plan ascend_like = {.masked = MaskedScore::replaced,
                                      .round_stage = spec::Rounding::rna,
                                      .round_out = spec::Rounding::rna};
-/// What the model of the CUDA flash kernels does.
+/// The choices of the model of the CUDA flash kernels.
 inline constexpr Plan flash_like = {.exponential = Exponential::fused_exp2};
 
-/// The type in which a kernel stages whose tensors are of type `io`.
+/// The staging type of a kernel whose tensors are of type `io`.
 spec::DType staging_type(Staging staging, spec::DType io);
 
-/// The declaration of a kernel that follows `plan`, for tensors of type `io`.
+/// Returns the numerics that a kernel with this plan declares for tensors of type `io`.
 spec::Numerics declaration(const Plan& plan, spec::DType io);
 
 }  // namespace assay::mutants

@@ -8,13 +8,13 @@
 
 namespace assay::mutants {
 
-/// What kernels of every operator have: a name, the plan that they follow, and the one that they
-/// declare.
+/// Common base of the kernels of every operator. It has a name, the plan that the kernel follows,
+/// and the plan that it declares.
 template <class Op, class Plan>
 class PlannedKernel : public spec::Implementation<Op> {
  public:
   PlannedKernel(std::string name, const Plan& plan) : PlannedKernel(std::move(name), plan, plan) {}
-  /// Follows `plan` and declares `declared`.
+  /// Follows `plan` and declares the numerics of `declared`.
   PlannedKernel(std::string name, const Plan& plan, const Plan& declared)
       : name_(std::move(name)), plan_(plan), declared_(declared) {}
 

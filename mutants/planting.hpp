@@ -8,7 +8,7 @@
 
 namespace assay::mutants {
 
-/// A kernel of class Bug that follows `plan` and declares it.
+/// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
 template <class Op, class Bug, class Plan>
 MutantOf<Op> planted_in(const std::string& name, std::string bug, const Plan& plan) {
   return {.name = name,
@@ -18,7 +18,7 @@ MutantOf<Op> planted_in(const std::string& name, std::string bug, const Plan& pl
           .make = [name, plan] { return std::make_unique<Bug>(name, plan); }};
 }
 
-/// A kernel that follows `plan` but declares `declared`.
+/// Returns a mutant that follows `plan` but declares the numerics of `declared`.
 template <class Op, class Kernel, class Plan>
 MutantOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan& plan,
                             const Plan& declared) {
@@ -30,7 +30,7 @@ MutantOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan
       .make = [name, plan, declared] { return std::make_unique<Kernel>(name, plan, declared); }};
 }
 
-/// A conforming kernel that makes a choice of its own.
+/// Returns a correct kernel of class Variant with an unusual choice.
 template <class Op, class Kernel, class Plan>
 MutantOf<Op> healthy_in(const std::string& name, std::string choice, const Plan& plan) {
   return {.name = name,

@@ -9,7 +9,7 @@
 namespace assay::mutants {
 namespace {
 
-/// `magnitude` to an integer; exact for magnitudes below 2^52.
+/// Rounds `magnitude` to an integer; exact for magnitudes below 2^52.
 double to_integer(double magnitude, spec::Rounding mode) {
   const double below = std::floor(magnitude);
   const double rest = magnitude - below;

@@ -4,11 +4,11 @@
 
 namespace assay::mutants {
 
-/// `value` rounded once to `type` in the mode rne, rna or rtz; fp32 keeps it. rtz turns overflow
-/// into the largest finite value, the others into infinity.
+/// Rounds `value` once to `type` in the mode rne, rna or rtz; does not change it if `type` is fp32.
+/// rtz turns overflow into the largest finite value, the other modes into infinity.
 float rounded(float value, spec::DType type, spec::Rounding mode);
 
-/// `value` to the nearest number of `bits` significant bits, ties to even, exponent unlimited.
+/// Rounds `value` to `bits` significant bits, ties to even, unlimited exponent.
 float shortened(float value, int bits);
 
 }  // namespace assay::mutants

@@ -7,9 +7,10 @@
 
 namespace assay::mutants {
 
-/// Of the default sweep: the calls that break a requirement, the cases that the naive kernels
-/// finish at once, and every legal call, since a check that refuses too much shows there. Relations
-/// are left to the sweep: they run a kernel several times, and every bug shows without them.
+/// Returns cases of the default sweep: the calls that violate a requirement, the cases that the
+/// plain kernels finish quickly, and every legal call, because a too strict argument check fails on
+/// legal calls. Relations between several runs are omitted: they take long, and every fault is
+/// found without them.
 template <class Op>
 std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_multiply_adds) {
   using conformance::Track;

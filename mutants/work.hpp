@@ -10,7 +10,7 @@ namespace assay::mutants {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// A dense float copy of an attention tensor: row after row as `Extents::row` counts them.
+/// A dense float copy of an attention tensor. Its rows have the order of `Extents::row`.
 struct DenseRows {
   spec::Extents extents;
   std::vector<float> values;
@@ -29,9 +29,9 @@ void visit_rows(const spec::Extents& e, Visitor visit) {
       for (std::int64_t s = 0; s < e.length(b); ++s) visit(b, n, s);
 }
 
-/// Every element `value`.
+/// Returns rows in which every element equals `value`.
 DenseRows filled(const spec::Extents& extents, float value);
-/// The elements of a tensor of the layout.
+/// Returns a dense copy of a tensor that has the layout.
 DenseRows dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents);
 
 enum class Gradient : std::uint8_t { dq, dk, dv, dq_rope, dk_rope };
@@ -39,21 +39,22 @@ enum class Gradient : std::uint8_t { dq, dk, dv, dq_rope, dk_rope };
 inline constexpr Gradient all_gradients[] = {Gradient::dq, Gradient::dk, Gradient::dv,
                                              Gradient::dq_rope, Gradient::dk_rope};
 
-/// Whether the gradient is one of the query side.
+/// Returns whether the gradient belongs to query (dq, dq_rope).
 constexpr bool is_of_queries(Gradient which) {
   return which == Gradient::dq || which == Gradient::dq_rope;
 }
 
-/// Everything that one run reads and accumulates. The rope tensors have rows of size 0 where there
-/// are none.
+/// The problem of one run, the tensors that it reads, and the sums that it computes. Rope tensors
+/// have rows of size 0 if the problem has no rope part.
 struct Work {
   Op::Problem problem;
   DenseRows query, key, value, dy, attention_in, query_rope, key_rope;
-  DenseRows softmax_max, softmax_sum;  ///< dim 1
+  DenseRows softmax_max, softmax_sum;  ///< row size (dim) 1
   const spec::Tensor* atten_mask = nullptr;
-  std::vector<float> pse;                 ///< row-major elements; empty: there is none
-  std::vector<std::uint8_t> drop_bytes;   ///< empty: there is no dropout
-  std::vector<std::int64_t> first_score;  ///< of every sequence: scores of all heads in front of it
+  std::vector<float> pse;                ///< row-major elements; empty: no position bias
+  std::vector<std::uint8_t> drop_bytes;  ///< empty: no dropout
+  /// per sequence: the number of scores of all heads before it
+  std::vector<std::int64_t> first_score;
   DenseRows dq, dk, dv, dq_rope, dk_rope;
 
   DenseRows& gradient(Gradient which);
@@ -64,23 +65,23 @@ struct Query {
   std::int64_t b, n, i;
 };
 
-/// What a query row brings to each of its pairs.
+/// The values of a query row that all of its pairs use.
 struct RowState {
   float softmax_max, softmax_sum, row_term;
 };
 
-/// Queries first_query..end_query-1 against keys first_key..end_key-1.
+/// A tile: queries first_query..end_query-1 and keys first_key..end_key-1.
 struct Tile {
   std::int64_t first_query, end_query, first_key, end_key;
 };
 
-/// Dot product in float, ascending, onto `sum`.
+/// Adds the dot product to `sum`, in float and in ascending order.
 float dot(std::span<const float> a, std::span<const float> b, float sum = 0);
 
-/// Whether no key of the row is kept, by its statistics.
+/// Returns whether the row is fully masked, according to its statistics.
 bool is_dead(const Work& w, Query q);
 
-/// The elements of `tensor` in row-major order of its view.
+/// Returns the elements of `tensor` in row-major order of its view.
 std::vector<float> flat(const spec::Tensor& tensor);
 
 }  // namespace assay::mutants

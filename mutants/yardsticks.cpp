@@ -15,14 +15,14 @@ double figure(const TensorReport& tensor, std::string_view name) {
   return HUGE_VAL;
 }
 
-/// Not at most `times` as large as that of the plain kernel; what is not a number is larger.
+/// Returns whether the error figure exceeds `times` that of the plain kernel; true for NaN.
 bool exceeds(const TensorReport& tensor, const TensorReport& plain, std::string_view name,
              double times) {
   return !(figure(tensor, name) <= times * figure(plain, name));
 }
 
-/// Ascend's double benchmark, by the limits of a level. Its domain of small values, which is
-/// counted apart, is not.
+/// Ascend's "double benchmark" rule with the limits of a level. The separate count of small values
+/// is omitted.
 bool beyond_double_benchmark(const TensorReport& tensor, const TensorReport& plain, double worst,
                              double others) {
   return exceeds(tensor, plain, "MARE", worst) || exceeds(tensor, plain, "MERE", others) ||
@@ -31,7 +31,7 @@ bool beyond_double_benchmark(const TensorReport& tensor, const TensorReport& pla
 
 struct Yardstick {
   const char* name;
-  bool (*accuses)(const TensorReport& tensor, const TensorReport& plain);
+  bool (*fails)(const TensorReport& tensor, const TensorReport& plain);
 };
 
 constexpr Yardstick of_others[] = {
@@ -73,17 +73,16 @@ std::vector<std::string> yardstick_names() {
   return names;
 }
 
-std::vector<bool> accused_by(const CaseReport& report, const CaseReport& plain) {
-  std::vector<bool> accused = {contribution(report.verdict) ==
-                               conformance::ExitCode::nonconformant};
+std::vector<bool> failed_by(const CaseReport& report, const CaseReport& plain) {
+  std::vector<bool> fails = {contribution(report.verdict) == conformance::ExitCode::nonconformant};
   for (const Yardstick& yardstick : of_others)
-    accused.push_back(std::ranges::any_of(plain.tensors, [&](const TensorReport& of_plain) {
+    fails.push_back(std::ranges::any_of(plain.tensors, [&](const TensorReport& of_plain) {
       if (of_plain.yardsticks.empty()) return false;
       const auto own = std::ranges::find(report.tensors, of_plain.name, &TensorReport::name);
       const bool judged = own != report.tensors.end() && !own->yardsticks.empty();
-      return !judged || yardstick.accuses(*own, of_plain);
+      return !judged || yardstick.fails(*own, of_plain);
     }));
-  return accused;
+  return fails;
 }
 
 }  // namespace assay::mutants

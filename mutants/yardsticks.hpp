@@ -7,15 +7,16 @@
 
 #include "assay/conformance/result/case_report.hpp"
 
-/// Rules by which other stacks judge accuracy, beside our own on the same runs.
+/// Accuracy rules of other projects, applied to the same runs as Assay's own rules.
 namespace assay::mutants {
 
-/// "Assay", our own verdict, and "PyTorch assert_close" and so on, as they are printed.
+/// The names of the rules as they are printed: "Assay" (its own verdict), "PyTorch assert_close"
+/// and so on.
 std::vector<std::string> yardstick_names();
 
-/// Whether each of them accuses a run of a case, of which `plain` is that of a plain healthy kernel
-/// of the same types. A run without numbers is accused by all.
-std::vector<bool> accused_by(const conformance::CaseReport& report,
-                             const conformance::CaseReport& plain);
+/// Returns, for each rule, whether the rule fails a run of a case. `plain`: the report of a plain
+/// correct kernel of the same types. Every rule fails a run without results.
+std::vector<bool> failed_by(const conformance::CaseReport& report,
+                            const conformance::CaseReport& plain);
 
 }  // namespace assay::mutants

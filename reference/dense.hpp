@@ -9,7 +9,7 @@
 
 namespace assay::reference {
 
-/// As messages name a shape.
+/// Formats a shape for messages.
 inline std::string text_of(const spec::Shape& shape) {
   std::string text = "[";
   for (const std::int64_t extent : shape)
@@ -17,7 +17,7 @@ inline std::string text_of(const spec::Shape& shape) {
   return text + "]";
 }
 
-/// The elements of a tensor, exactly, its rows in the order of `spec::Extents::row`.
+/// Returns the exact elements of a tensor, with its rows in the order of `spec::Extents::row`.
 /// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
 template <class Real>
 std::vector<Real> dense(const spec::Tensor& tensor, spec::Layout layout,

@@ -8,11 +8,11 @@
 namespace assay::reference {
 namespace {
 
-/// Eight sums side by side.
+/// Eight independent sums.
 typedef double Lanes __attribute__((vector_size(64)));
 constexpr std::size_t lanes = 8;
 
-/// D4. 1 / n! of n = 0 ... 12.
+/// D4. 1 / n! for n = 0 ... 12.
 constexpr DoubleDouble inverse_factorials[] = {{1, 0},
                                                {1, 0},
                                                {0.5, 0},
@@ -27,7 +27,7 @@ constexpr DoubleDouble inverse_factorials[] = {{1, 0},
                                                {0x1.ae64567f544e4p-26, -0x1.c062e06d1f209p-80},
                                                {0x1.1eed8eff8d898p-29, -0x1.2aec959e14c06p-83}};
 
-/// The same of n = 22 ... 13, of which double knows enough.
+/// D4. 1 / n! for n = 22 ... 13, where the precision of double is enough.
 constexpr double small_inverse_factorials[] = {
     0x1.0ce396db7f853p-70, 0x1.71b8ef6dcf572p-66, 0x1.e542ba4020225p-62, 0x1.2f49b46814157p-57,
     0x1.6827863b97d97p-53, 0x1.952c77030ad4ap-49, 0x1.ae7f3e733b81fp-45, 0x1.ae7f3e733b81fp-41,
@@ -58,7 +58,7 @@ DoubleDouble sqrt(const DoubleDouble& x) {
 /// D4.
 DoubleDouble exp(const DoubleDouble& x) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  // Each of the first two has 40 bits at most, so that k times it is exact.
+  // Each of the first two parts has at most 40 bits, so that k times it is exact.
   constexpr double ln2_upper = 0x1.62e42fefa2p-1, ln2_middle = 0x1.9ef35793c6p-41,
                    ln2_lower = 0x1.673007e5ed5e8p-81;
   if (!(x.value <= 300) || !std::isfinite(x.rest)) return {nan, nan};

@@ -7,8 +7,8 @@
 namespace assay::reference {
 namespace {
 
-/// Up to here `from` keeps operands in arithmetic of type Real, which saves a conversion per use; 8
-/// to 16 MiB.
+/// Up to this size (8 to 16 MiB), `from` stores operands as Real, which saves a conversion at each
+/// use.
 constexpr std::int64_t elements_kept_converted = std::int64_t{1} << 18;
 
 }  // namespace

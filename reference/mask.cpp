@@ -11,11 +11,11 @@ namespace {
 
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-/// Beyond every length, and small enough that sums with lengths do not overflow.
+/// Larger than every length, but small enough that its sums with lengths do not overflow.
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// The sequence of modes 7 and 8 that has the band: the last or the first one with queries, 0 if
-/// none has.
+/// The sequence of modes 7 and 8 that the window restricts: the last one with queries (mode 7) or
+/// the first one (mode 8); 0 if no sequence has queries.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t found = 0;
   for (std::int64_t b = p.batch; b-- > 0;) {
@@ -26,7 +26,8 @@ std::int64_t band_sequence(const Problem& p) {
   return found;
 }
 
-/// The mode that sequence b has by itself: modes 7 and 8 split a causal mask between calls.
+/// Returns the mode that applies to sequence b: modes 7 and 8 split a causal mask between several
+/// calls.
 std::int64_t mode_of(const Problem& p, std::int64_t b, std::int64_t band) {
   if (p.sparse_mode == 7) return b == band ? 4 : 3;
   if (p.sparse_mode == 8) return b == band ? 4 : 2;
@@ -36,7 +37,7 @@ std::int64_t mode_of(const Problem& p, std::int64_t b, std::int64_t band) {
 void check(const Problem& p) {
   if (p.sparse_mode < 0 || p.sparse_mode > 8)
     throw std::invalid_argument("mask: sparse mode " + std::to_string(p.sparse_mode) +
-                                " has no predicate, only 0..8 have");
+                                " is not supported: accepted are 0 to 8");
   if (p.sparse_mode == 6 && static_cast<std::int64_t>(p.prefix.size()) != p.batch)
     throw std::invalid_argument("mask: sparse mode 6 needs a prefix for each of " +
                                 std::to_string(p.batch) + " sequences, " +
@@ -131,7 +132,7 @@ KeyRange Mask::kept_range(std::int64_t b, std::int64_t i) const {
   const Window& window = window_of(b);
   const std::int64_t last =
       std::clamp<std::int64_t>(std::max(window.prefix, i + window.right + 1), 0, window.length_kv);
-  // A prefix is only found without a left edge, so the kept keys are neighbours.
+  // Only a window without a left edge has a prefix, so the kept keys are contiguous.
   return {.first = std::clamp<std::int64_t>(i + window.left, 0, last), .last = last};
 }
 

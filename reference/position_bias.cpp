@@ -9,7 +9,7 @@ namespace {
 
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-/// Start of the keys minus start of the queries; 0 unless both are given.
+/// Start index of the keys minus start index of the queries; 0 unless both are given.
 std::int64_t start_shift(const Problem& p) {
   if (p.q_start_idx.empty() || p.kv_start_idx.empty()) return 0;
   return p.kv_start_idx.front() - p.q_start_idx.front();
@@ -59,15 +59,15 @@ void PositionBias::take_strides(const Problem& p) {
   columns_ = shape[3];
   if (columns_ < p.seq_q)
     throw std::invalid_argument("pse_shift: " + std::to_string(columns_) +
-                                " columns do not hold the distances of " + std::to_string(p.seq_q) +
-                                " queries");
+                                " columns are too few for the distances of " +
+                                std::to_string(p.seq_q) + " queries");
 }
 
 double PositionBias::outer(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
   switch (kind_) {
     case Kind::toeplitz: {
       if (j > i) return 0.0;
-      // The tensor ends with the row of the last query, whose distance to the last column is 0.
+      // The last row of the tensor belongs to the last query. Its distance to the last column is 0.
       const std::int64_t row = spec::compressed_pse_rows - 1, column = columns_ - 1 - (i - j);
       return pse_shift_->load(offset_ + b * batch_ + n * head_ + row * query_ + column * key_);
     }

@@ -14,7 +14,7 @@ std::vector<Real> zeros(std::int64_t size) {
   return std::vector<Real>(static_cast<std::size_t>(size), Real(0));
 }
 
-/// Rows are vectors or spans.
+/// The dot product of two rows; a row is a vector or a span.
 template <class Row, class Other>
 typename Row::value_type dot(const Row& a, const Other& b) {
   typename Row::value_type sum(0);
@@ -34,7 +34,7 @@ RowOf<Real> row(const std::vector<Element>& elements, std::int64_t index, std::i
   return RowOf<Real>(first, first + dim);
 }
 
-/// The same where it lies, of an operand in the type of the arithmetic.
+/// A view of that row without a copy, for operands that are stored in the type of the arithmetic.
 template <class Real>
 std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t index,
                              std::int64_t dim) {
@@ -42,8 +42,8 @@ std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t ind
                                      static_cast<std::size_t>(dim));
 }
 
-/// Rows `index` of an operand and of its rope part, one behind the other: the scores are the
-/// products of such rows.
+/// Row `index` of an operand, followed by row `index` of its rope part. Scores are dot products of
+/// such rows.
 template <class Real, class Element>
 RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
                        const std::vector<Element>& rope, std::int64_t dim_rope,
@@ -54,7 +54,8 @@ RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
   return joined;
 }
 
-/// Cuts a row that `joined_row` describes after `dim` elements; gives what was behind the cut.
+/// Removes the rope part from a row of `joined_row`, whose other part has `dim` elements, and
+/// returns the rope part.
 template <class Real>
 std::vector<Real> split_rope(std::vector<Real>& joined, std::int64_t dim) {
   std::vector<Real> rope(joined.begin() + dim, joined.end());

@@ -12,7 +12,7 @@ using Problem = spec::NsaSelectedAttentionGrad::Problem;
 void check_mode(const Problem& p) {
   if (p.sparse_mode != 0 && p.sparse_mode != 2)
     throw std::invalid_argument("selection: sparse mode " + std::to_string(p.sparse_mode) +
-                                " has no predicate, only 0 and 2 have");
+                                " is not supported: accepted are 0 and 2");
 }
 
 void check_block(const Problem& p, const spec::RowPosition& list, std::int64_t slot,

@@ -10,10 +10,10 @@ namespace assay::reference {
 template <class Real>
 struct SoftmaxRow {
   Real max, sum;
-  std::vector<Real> prob;  ///< of the scores in their order
+  std::vector<Real> prob;  ///< one per score, in the order of the scores
 };
 
-/// The statistics of no score are those of a dead row.
+/// If there is no score, the statistics are those of a fully masked row.
 template <class Real>
 SoftmaxRow<Real> softmax(const std::vector<Real>& score) {
   constexpr float dead = std::numeric_limits<float>::max();

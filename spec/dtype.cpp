@@ -24,7 +24,7 @@ void store_as(T value, std::byte* element) {
 
 void no_number(DType dtype) {
   throw std::invalid_argument("elements of type " + std::string(to_string(dtype)) +
-                              " are not read as numbers here");
+                              " cannot be read as numbers");
 }
 
 double round_to(double value, FloatFormat format) {

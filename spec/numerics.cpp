@@ -8,7 +8,7 @@
 namespace assay::spec {
 namespace {
 
-/// fp32 io is never narrowed by the presets that stage in the io type.
+/// Returns the type in which a preset stages P and dS: the io type. fp32 stays fp32.
 DType staged(DType io) { return io; }
 
 Numerics ascend_a2(DType io) {
@@ -47,12 +47,12 @@ Numerics jax_cpu(DType io) {
 
 Numerics fp32_staging(DType) { return {}; }
 
-/// Products and sums in fp32, one cast to even.
+/// Products and sums in fp32; one cast of the result, ties to even.
 Numerics plain_sums(DType) { return {.fused = false}; }
 
 Numerics ascend_a2_sums(DType) { return {.overflow = Overflow::either, .fused = false}; }
 
-/// What each window contributes is rounded to the io type before it is added.
+/// Rounds the contribution of each window to the io type before it is added.
 Numerics jax_cpu_sums(DType io) { return {.partials = io, .fused = false}; }
 
 Numerics composed_sums(DType io) {
@@ -61,21 +61,29 @@ Numerics composed_sums(DType io) {
 
 constexpr NumericsPreset presets[] = {
     {"ascend_a2",
-     "Atlas A2/A3 kernels: P and dS staged in the io type, casts half away from zero; those "
-     "without softmax stage nothing and cast to even",
+     "Atlas A2/A3 kernels: P and dS staged in the io type, casts round ties away from zero; "
+     "kernels without softmax stage nothing, and their casts round ties to even",
      ascend_a2, ascend_a2_sums},
-    {"cuda_flash", "flash kernels: P and dS staged in the io type, casts to even, LSE form",
+    {"cuda_flash",
+     "flash kernels: P and dS staged in the io type, casts round ties to even, P "
+     "computed from the log-sum-exp",
      cuda_flash, plain_sums},
-    {"torch_composed_bf16", "composed operators: every intermediate in the io type; weak by design",
+    {"torch_composed_bf16",
+     "composed operators: every intermediate result in the io type; the "
+     "bounds are too loose to count as coverage",
      torch_composed, composed_sums},
-    {"torch_fp32", "composed operators in fp32, own statistics and row term", torch_fp32,
-     plain_sums},
-    {"jax_cpu", "XLA on a CPU: dP in the io type, own statistics and row term", jax_cpu,
-     jax_cpu_sums},
+    {"torch_fp32",
+     "composed operators in fp32; they compute statistics and row "
+     "term themselves",
+     torch_fp32, plain_sums},
+    {"jax_cpu",
+     "XLA on a CPU: dP in the io type; the kernel computes statistics and row term "
+     "itself",
+     jax_cpu, jax_cpu_sums},
     {"fp32_staging", "no staging: P and dS stay fp32", fp32_staging, plain_sums},
 };
 
-/// Whether kernels of the operator compute a softmax; no name stands for attention.
+/// Returns whether kernels of the operator compute a softmax; an empty name means attention.
 bool has_softmax(std::string_view operator_name) {
   bool found = true;
   for_each_operator([&]<class Op> {
@@ -96,7 +104,8 @@ Numerics numerics_preset(std::string_view name, DType io, std::string_view opera
     known += known.empty() ? "" : ", ";
     known += preset.name;
   }
-  throw std::invalid_argument("no numerics preset '" + std::string(name) + "'; there are " + known);
+  throw std::invalid_argument("no numerics preset '" + std::string(name) + "': accepted are " +
+                              known);
 }
 
 }  // namespace assay::spec

@@ -12,7 +12,7 @@
 namespace assay::spec {
 namespace {
 
-/// The words of a text, between any of `separators`; no empty ones.
+/// Splits a text at any of `separators`; drops empty words.
 std::vector<std::string_view> words_of(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -23,7 +23,7 @@ std::vector<std::string_view> words_of(std::string_view text, std::string_view s
   return words;
 }
 
-/// The parts of a text between commas, empty ones too.
+/// Splits a text at commas; keeps empty items.
 std::vector<std::string_view> items_of(std::string_view text) {
   std::vector<std::string_view> items;
   for (std::size_t end = 0; end != std::string_view::npos;) {
@@ -35,7 +35,7 @@ std::vector<std::string_view> items_of(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view item, const std::string& wanted) {
-  throw std::invalid_argument("numerics '" + std::string(item) + "': wanted " + wanted);
+  throw std::invalid_argument("numerics '" + std::string(item) + "': expected " + wanted);
 }
 
 template <class Member>
@@ -62,7 +62,7 @@ void read_member(std::string_view item, std::string_view text, Member& member) {
   }
 }
 
-/// Sets the field of "field=value".
+/// Parses "field=value" and sets that field.
 void read_field(std::string_view item, Numerics& numerics) {
   const std::size_t equals = item.find('=');
   const std::string_view name = item.substr(0, equals);
@@ -77,13 +77,13 @@ void read_field(std::string_view item, Numerics& numerics) {
   if (!known) refuse(item, "a preset, or one of the fields " + names);
 }
 
-/// Of "ascend_a2,order=fixed".
+/// Parses a text like "ascend_a2,order=fixed".
 Numerics stated_numerics(std::string_view text, DType io, std::string_view operator_name) {
   Numerics numerics;
   bool first = true;
   std::vector<std::string_view> fields;
   for (const std::string_view item : items_of(text)) {
-    if (item.empty()) refuse(text, "a preset or field=value between commas");
+    if (item.empty()) refuse(text, "a preset or field=value, separated by commas");
     if (const std::size_t equals = item.find('='); equals != std::string_view::npos) {
       fields.push_back(item.substr(0, equals));
       if (std::count(fields.begin(), fields.end(), fields.back()) > 1)
@@ -92,7 +92,7 @@ Numerics stated_numerics(std::string_view text, DType io, std::string_view opera
     } else if (first) {
       numerics = numerics_preset(item, io, operator_name);
     } else {
-      refuse(item, "field=value behind the preset");
+      refuse(item, "field=value after the preset");
     }
     first = false;
   }
@@ -112,7 +112,7 @@ Numerics numerics_from_text(std::string_view text, DType io, std::string_view op
     const auto dtype = spellings_of<DType>.parse(word.substr(0, colon));
     if (!dtype)
       refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
-    // Wrong ones are told for every type.
+    // Parses the text for every type, so that an error is found whichever type it concerns.
     const Numerics stated = stated_numerics(word.substr(colon + 1), *dtype, operator_name);
     if (*dtype == io) numerics = stated;
   }

@@ -7,10 +7,10 @@ namespace assay::spec {
 namespace {
 
 constexpr std::size_t longest_name = 64;
-constexpr double most_times = 9007199254740992;  // 2^53: a double counts no further
+constexpr double most_times = 9007199254740992;  // 2^53: a double cannot count further
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
 constexpr std::string_view digits = "0123456789";
-/// The search of a page knows error.dq.
+/// Report pages let the user search for error.dq, so a metric must not use the axis `error`.
 constexpr std::string_view taken_axis = "error.";
 
 bool is_name(std::string_view name) {
@@ -35,11 +35,11 @@ bool is_name(std::string_view name) {
 
 std::string fault_of_regime(const Metric& metric) {
   if (!is_name(metric.name))
-    return "wanted AXIS.VALUE of letters, digits and _, 64 characters at most, such as "
-           "key_tile.tail, and another axis than 'error'";
+    return "expected a name AXIS.VALUE of letters, digits and _, with at most 64 characters, such "
+           "as key_tile.tail; the axis must not be 'error'";
   const double times = metric.value;
   if (!(times >= 0 && times <= most_times) || times != std::floor(times))
-    return "wanted a whole number of times from 0 to 2^53";
+    return "expected an integer count from 0 to 2^53";
   return {};
 }
 

@@ -13,15 +13,14 @@ std::span<const FieldStage> field_stages() {
   static constexpr auto inputs = std::to_array<std::string_view>({"inputs"});
   static constexpr auto strides = std::to_array<std::string_view>({"strides"});
   static constexpr auto stages = std::to_array<FieldStage>({
-      {"dropout in P as dv takes it", detail::dv_alone, dropout},
-      {"dropout in dP, the row term or dS", detail::of_dscore, dropout},
-      {"how value or the output of attention is read: its strides and offset", detail::of_dscore,
+      {"dropout of the P that enters dv", detail::dv_alone, dropout},
+      {"dropout of dP, the row term or dS", detail::of_dscore, dropout},
+      {"the reading of value or of the output of attention: strides and offset", detail::of_dscore,
        inputs, true},
-      {"dropout in P and dP: its bits, or 1/keep_prob", detail::of_probability, dropout},
-      {"how query, key, dy, the statistics or a mask is read: its strides and offset",
+      {"dropout of P and dP: its bits, or the factor 1/keep_prob", detail::of_probability, dropout},
+      {"the reading of query, key, dy, the statistics or a mask: strides and offset",
        detail::of_probability, inputs, true},
-      {"how tensors are read and written: their strides and offsets", detail::of_probability,
-       strides},
+      {"the reading and writing of tensors: strides and offsets", detail::of_probability, strides},
   });
   return stages;
 }

@@ -14,7 +14,7 @@ namespace assay::spec {
 
 class SparseFile {
  public:
-  /// A file of its own, mapped.
+  /// Creates a new memory file and maps it.
   explicit SparseFile(std::size_t size)
       : number_(memfd_create("tensor", MFD_CLOEXEC)), is_own_(true), size_(size) {
     const auto require = [&](bool done) {
@@ -29,7 +29,7 @@ class SparseFile {
     require(mapped != MAP_FAILED);
     memory_ = static_cast<std::byte*>(mapped);
   }
-  /// Bytes from `begin` on of a file that others keep open and mapped.
+  /// Refers to the bytes from `begin` on of a file that other objects keep open and mapped.
   SparseFile(int number, std::size_t begin, std::size_t size)
       : number_(number), begin_(begin), size_(size) {}
   ~SparseFile() {
@@ -47,8 +47,8 @@ class SparseFile {
     const std::size_t end = begin_ + size_;
     for (std::size_t from = begin_; from < end;) {
       const off_t data = lseek(number_, static_cast<off_t>(from), SEEK_DATA);
-      if (data < 0 && errno == ENXIO) break;  // holes up to the end of the file
-      // A system that cannot tell has written everything.
+      if (data < 0 && errno == ENXIO) break;  // only holes up to the end of the file
+      // If the system cannot report the holes of a file, all bytes count as written.
       const std::size_t first = data < 0 ? from : static_cast<std::size_t>(data);
       if (first >= end) break;
       const off_t hole = data < 0 ? -1 : lseek(number_, data, SEEK_HOLE);
@@ -66,8 +66,8 @@ class SparseFile {
   std::byte* memory_ = nullptr;
 };
 
-Storage Storage::lent(std::span<std::byte> memory, int file, std::size_t begin) {
-  Storage storage = lent(memory);
+Storage Storage::borrowed(std::span<std::byte> memory, int file, std::size_t begin) {
+  Storage storage = borrowed(memory);
   storage.file_ = std::make_shared<SparseFile>(file, begin, memory.size());
   return storage;
 }

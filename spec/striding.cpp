@@ -9,20 +9,21 @@
 namespace assay::spec {
 namespace {
 
-/// Elements between the end of one innermost row and the next, and before the first, of a padded
+/// The number of unused elements after each innermost row and before the first row of a padded
 /// view.
 constexpr std::int64_t padding = 3;
 
-/// Storage whose rows are `padding` elements further apart than needed, and which begins so many
-/// elements before the view.
+/// Sets strides and offset. Each row of the storage has `elements` unused elements at its end, and
+/// the view begins after `elements` unused elements.
 void pad(Parameter& parameter, Shape storage, std::int64_t elements) {
   storage.back() += elements;
   parameter.strides = contiguous_strides(storage);
   parameter.offset = elements;
 }
 
-/// As `pad`, with other distances for every number; every third storage has its first two axes
-/// exchanged. Tensors of one axis lie together, after an offset.
+/// Like `pad`, with a different number of unused elements for each `number`. Every third tensor
+/// also has its first two axes exchanged in memory. A tensor with one axis is contiguous, after an
+/// offset.
 void mix(Parameter& parameter, std::int64_t number) {
   Shape storage = parameter.shape;
   const std::int64_t distance = number + 1;
@@ -36,7 +37,7 @@ void mix(Parameter& parameter, std::int64_t number) {
   if (exchanged) std::swap(parameter.strides[0], parameter.strides[1]);
 }
 
-/// Exchanges two axes in memory; the shape stays.
+/// Exchanges two axes in memory; the shape does not change.
 void exchange(Parameter& parameter, std::size_t a, std::size_t b) {
   Shape storage = parameter.shape;
   std::swap(storage[a], storage[b]);
@@ -44,8 +45,8 @@ void exchange(Parameter& parameter, std::size_t a, std::size_t b) {
   std::swap(parameter.strides[a], parameter.strides[b]);
 }
 
-/// The first axis of several elements spans the distance; where there is none, and where there is
-/// one axis in all, the offset does.
+/// Makes the first axis with several elements span the distance. If no axis has several elements,
+/// or the tensor has only one axis, the offset spans it.
 void spread(Parameter& parameter) {
   const Shape& shape = parameter.shape;
   if (element_count(shape) == 0) return;
@@ -57,7 +58,7 @@ void spread(Parameter& parameter) {
   }
   const auto k = static_cast<std::size_t>(axis);
   const std::int64_t steps = shape[k] - 1;
-  // Axes before this one have one element, so that their strides are never used.
+  // Each axis before this one has only one element, so its stride is never used.
   parameter.strides[k] = std::max(parameter.strides[k] + 1, (far_elements + steps - 1) / steps);
 }
 

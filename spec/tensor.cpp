@@ -27,7 +27,7 @@ RowPosition Extents::position(std::int64_t row) const {
 Shape shape_of(Layout layout, const Extents& e) {
   if (!is_packed(layout) && (!e.ends.empty() || e.padding != 0))
     throw std::invalid_argument("layout " + std::string(to_string(layout)) +
-                                " has sequences of one length, only TND packs unequal ones");
+                                " needs sequences of equal length: only TND packs unequal ones");
   switch (layout) {
     case Layout::bsh:
       return {e.batch, e.seq, e.heads * e.dim};
@@ -95,7 +95,7 @@ std::vector<std::int64_t> viewed_elements(const Tensor& tensor) {
 namespace {
 
 /// Calls visit(pointer, number) for storage elements first, first + step, ... and the numbers of a
-/// row. Numbers that lie side by side have a loop of their own, which is made of wide instructions.
+/// row. If the elements are adjacent, a loop of its own runs, which the compiler vectorizes.
 template <class Bits, class Byte, class Number, class Visit>
 void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<Number> row,
                  const Visit& visit) {
@@ -112,7 +112,7 @@ void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<N
     each(step);
 }
 
-/// from_bits of fp16, without a branch; a NaN keeps what it says.
+/// Like from_bits for fp16, without a branch. A NaN keeps its payload.
 double half_value(std::uint16_t bits) {
   const std::uint64_t magnitude = bits & 0x7fffu, sign = std::uint64_t{bits & 0x8000u} << 48;
   const auto subnormal = std::bit_cast<std::uint64_t>(static_cast<double>(magnitude) * 0x1p-24);
@@ -122,14 +122,16 @@ double half_value(std::uint16_t bits) {
   return std::bit_cast<double>(sign | (magnitude < 0x7c00 ? finite : special));
 }
 
-/// round_to_bits, whose usual case, a normal number of the format, takes few instructions here.
+/// Like round_to_bits, but with few instructions in the usual case, a number that is normal in the
+/// format.
 std::uint32_t bits_of(double x, const FloatFormat& format) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
   const auto least = static_cast<std::uint64_t>(1023 + format.min_exponent) << 52;
   if (magnitude - least >= (std::uint64_t{0x7ff} << 52) - least) return round_to_bits(x, format);
   const int fraction_bits = format.significand_bits - 1, shift = 52 - fraction_bits;
-  // To even: the half less one carries where the last bit that stays is set, or more is beyond it.
+  // Ties to even: the code adds half minus one, plus the last bit that is kept. The sum carries if
+  // the value must be rounded up.
   const std::uint64_t half = (std::uint64_t{1} << (shift - 1)) - 1;
   const std::uint64_t rounded = (magnitude + half + (magnitude >> shift & 1)) >> shift;
   const auto offset = static_cast<std::uint64_t>(1022 + format.min_exponent) << fraction_bits;
@@ -139,7 +141,7 @@ std::uint32_t bits_of(double x, const FloatFormat& format) {
   return sign | static_cast<std::uint32_t>(std::min(rounded - offset, infinity));
 }
 
-/// Fills the row with numbers of a type; value(bits) is the number.
+/// Fills the row from elements of type Bits; value(bits) converts an element to a number.
 template <class Bits, class Value>
 void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row,
                const Value& value) {
@@ -151,7 +153,7 @@ void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std:
                     });
 }
 
-/// Stores bits(x) of every number of the row.
+/// Stores bits(x) for every number x of the row.
 template <class Bits, class Value>
 void store_each(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row,
                 const Value& bits) {
@@ -163,7 +165,7 @@ void store_each(Tensor& tensor, std::int64_t first, std::int64_t step, std::span
 
 }  // namespace
 
-// The type is looked at once a row: element by element that took a tenth of a sweep.
+// Checks the type once per row: a check for every element took a tenth of the time of a sweep.
 void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row) {
   switch (tensor.dtype) {
     case DType::fp32:

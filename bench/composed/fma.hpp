@@ -4,8 +4,8 @@
 
 namespace assay::bench {
 
-// Fused multiply-adds of floats in chains that never leave the registers; how many operations that
-// were. Built as those of composed.hpp.
+// Runs fused multiply-adds of floats in chains that stay in registers, and returns the number of
+// operations. Compiled once per instruction set, as in composed.hpp.
 [[gnu::visibility("default")]] double fma_avx512(std::int64_t rounds);
 [[gnu::visibility("default")]] double fma_avx2(std::int64_t rounds);
 [[gnu::visibility("default")]] double fma_portable(std::int64_t rounds);

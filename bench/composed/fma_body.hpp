@@ -8,7 +8,7 @@ namespace assay::bench {
 
 inline double fma_body(std::int64_t rounds) {
   using Packet = Eigen::internal::packet_traits<float>::type;
-  constexpr int chains = 12;  // hide the latency, and leave registers for the factors
+  constexpr int chains = 12;  // hides the latency, and leaves registers for the factors
   const Packet factor = Eigen::internal::pset1<Packet>(0.5F);
   const Packet term = Eigen::internal::pset1<Packet>(1.0F);
   Packet sums[chains];
@@ -19,7 +19,8 @@ inline double fma_body(std::int64_t rounds) {
   for (const Packet& sum : sums) all += static_cast<double>(Eigen::internal::predux(sum));
   const auto operations =
       static_cast<double>(2 * chains * Eigen::internal::packet_traits<float>::size);
-  // Every chain ends below 2: the sum cannot change the count, and the compiler cannot know it.
+  // Every sum ends below 2, so the condition never holds. The compiler cannot deduce this, so it
+  // keeps the sums.
   return all < 0 ? 0 : operations * static_cast<double>(rounds);
 }
 

@@ -4,7 +4,8 @@
 
 namespace assay::bench {
 
-/// c = a b, row-major; a is stored (depth, rows) where `transposed`. T is double or float.
+/// The product c = a b, row-major. If `transposed`, a is stored with the shape (depth, rows). T is
+/// double or float.
 template <class T>
 struct PlainProduct {
   const T *a, *b;
@@ -13,7 +14,7 @@ struct PlainProduct {
   bool transposed;
 };
 
-// One product of Eigen. Built as those of composed.hpp.
+// One matrix product of Eigen. Compiled once per instruction set, as in composed.hpp.
 [[gnu::visibility("default")]] void product_avx512(const PlainProduct<double>& product);
 [[gnu::visibility("default")]] void product_avx512(const PlainProduct<float>& product);
 [[gnu::visibility("default")]] void product_avx2(const PlainProduct<double>& product);

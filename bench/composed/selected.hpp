@@ -4,21 +4,21 @@
 
 namespace assay::bench {
 
-/// One key head and its query heads in fp32, row-major; the gradients are written. Rows of query
-/// are token by token, in it head by head.
+/// One key head and its query heads in fp32, row-major; the function writes the gradients. The rows
+/// of query are stored token by token; within a token, head by head.
 struct ComposedSelection {
   std::int64_t tokens, group, keys, dim, dim_v, block, count;
   float scale;
-  bool causal;  ///< key j is kept for token i where j <= i
+  bool causal;  ///< key j is unmasked for token i if j <= i
   const float *query, *key, *value, *dy, *attention_out;  ///< (rows, channels)
   const float *softmax_max, *softmax_sum;                 ///< (tokens * group)
   const std::int32_t* lists;                              ///< (tokens, count)
   float *dq, *dk, *dv;
 };
 
-// The gradient of one key head as a user would write it: token by token, keys and values of its
-// list gathered into matrices, whole products of Eigen, gradients of the keys scattered. Built as
-// those of composed.hpp.
+// The gradient of one key head, as a user would write it. For each token, it gathers the listed
+// keys and values into matrices, multiplies whole matrices with Eigen, and scatters the gradients
+// of the keys. Compiled once per instruction set, as in composed.hpp.
 [[gnu::visibility("default")]] void selected_avx512(const ComposedSelection& head);
 [[gnu::visibility("default")]] void selected_avx2(const ComposedSelection& head);
 [[gnu::visibility("default")]] void selected_portable(const ComposedSelection& head);

@@ -7,7 +7,8 @@ namespace {
 using optimized::schedules::Attention;
 using optimized::schedules::Forward;
 
-/// Tiles of 128 x 256 as in row F11; of 128 x 1024 in the vendor's kernel.
+/// Our tiles are 128 x 256, as in row F11 of the table; those of the vendor's kernel are 128 x
+/// 1024.
 constexpr Forward open_kernel = {.columns = 256}, vendor_kernel = {.columns = 1024};
 
 struct Point {
@@ -23,7 +24,7 @@ class Table {
     adjust(a2_), adjust(a3_);
   }
 
-  /// One head on A2.
+  /// Adds rows for one head on device A2.
   void points(const std::string& row, const Forward& kernel, std::initializer_list<Point> all) {
     for (const Point& of : all)
       rows.push_back(
@@ -32,7 +33,7 @@ class Table {
            "us", of.note});
   }
 
-  /// Twelve query heads of one key head on a die of A3.
+  /// Adds a row for twelve query heads per key head on one die of device A3.
   void long_point(const std::string& row, std::int64_t seq, double milliseconds, Kind kind,
                   const char* note = "") {
     const Attention attention = {.heads = 12, .seq_q = seq, .seq_kv = seq};

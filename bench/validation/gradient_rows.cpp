@@ -11,7 +11,7 @@ using optimized::schedules::Modelled;
 using optimized::schedules::Round;
 using optimized::schedules::same_ab;
 
-/// The profile's device: 24 cores at 1650 MHz, L2 at the same pace.
+/// The device on which the published profile was made: 24 cores at 1650 MHz, L2 at the same clock.
 device::Spec profiled(const Adjust& adjust) {
   device::Spec device = device::a2();
   adjust(device);
@@ -21,8 +21,9 @@ device::Spec profiled(const Adjust& adjust) {
   return device;
 }
 
-/// Shape and mask of the profile are inferred, its layout is not known: both of the vendor's
-/// families, on the layouts for which they are taken.
+/// The published profile does not give shape, mask and layout. Shape and mask are inferred. Because
+/// the layout is unknown, the function adds both of the vendor's families, each with the layouts
+/// for which the vendor uses it.
 void training_profile(std::vector<ValidationRow>& all, const Adjust& adjust) {
   const device::Spec device = profiled(adjust);
   for (const bool causal : {true, false})
@@ -47,7 +48,7 @@ void training_profile(std::vector<ValidationRow>& all, const Adjust& adjust) {
     }
 }
 
-/// BSH to BNSD with heads of 64 channels, scene 2 of the case study.
+/// The speedup of BNSD over BSH with heads of 64 channels, scene 2 of the published case study.
 void layout_gain(std::vector<ValidationRow>& all, const Adjust& adjust) {
   device::Spec device = device::a2();
   adjust(device);
@@ -76,14 +77,14 @@ std::vector<ValidationRow> gradient_rows(const Adjust& adjust) {
   training_profile(all, adjust);
   layout_gain(all, adjust);
   all.push_back(
-      {"B3 block", Kind::context, 2, {}, "times", "blocks of 64 rows are no part of the model"});
+      {"B3 block", Kind::context, 2, {}, "times", "the model does not contain blocks of 64 rows"});
   all.push_back({"B3 balance", Kind::context, 2, {}, "times", "the count of blocks says it"});
   all.push_back({"B3 alignment",
                  Kind::context,
                  1.45,
                  {},
                  "times",
-                 "unaligned workspace rows are no part of the model"});
+                 "the model does not contain unaligned workspace rows"});
   all.push_back({"B4", Kind::context, 4160, {}, "token/s", "whole model"});
   all.push_back({"B5", Kind::context, 50, {}, "%", "whole model"});
   return all;

@@ -26,7 +26,8 @@ Conclusion at_least(const std::string& statement, double value, double limit) {
   return {statement, value, value >= limit};
 }
 
-/// What the planner finds on the device as it is; a kernel does not change with what we know.
+/// Returns the schedule that the planner finds on the unchanged device: a kernel stays the same
+/// when an assumed number of the device changes.
 optimized::schedules::Woven our_schedule(const optimized::schedules::Attention& attention) {
   using namespace optimized::schedules;
   static std::map<bool, Woven> known;
@@ -63,8 +64,8 @@ std::vector<Conclusion> conclusions(const std::vector<ValidationRow>& rows, cons
       at_most("median error of hold-out rows is at most 0.15", hold_out_errors(rows).median, 0.15));
   for (const ValidationRow& row : rows)
     if (row.row.rfind("B1", 0) == 0)
-      all.push_back(within(row.row + " lies within 10 % of 2.56 to 2.64", *row.predicted,
-                           0.9 * 2.56, 1.1 * 2.64));
+      all.push_back(within(row.row + " is within 10 % of 2.56 to 2.64", *row.predicted, 0.9 * 2.56,
+                           1.1 * 2.64));
   device::Spec device = device::a2();
   adjust(device);
   for (const bool causal : {false, true}) {

@@ -8,15 +8,15 @@
 
 namespace assay::bench {
 
-/// What a row of the validation table is used for.
+/// How a row of the validation table is used.
 enum class Kind {
-  calibration,  ///< a constant of the device was chosen with it
-  hold_out,     ///< predicted, and nothing was chosen with it
-  bound,        ///< of a slower kernel: its time must not be below the prediction
-  context,      ///< says nothing that the model could predict
+  calibration,  ///< a constant of the device was fitted to it
+  hold_out,     ///< predicted; no constant was fitted to it
+  bound,        ///< from a slower kernel: its time must not be below the prediction
+  context,      ///< the model cannot predict it
 };
 
-/// A published figure beside the prediction (device facts, section 5).
+/// A published number and its prediction (page on device facts, section 5).
 struct ValidationRow {
   std::string row;
   Kind kind;
@@ -25,14 +25,14 @@ struct ValidationRow {
   std::string unit;
   std::string note = {};
 
-  /// Predicted over published, less one.
+  /// The relative error of the prediction: predicted / published - 1.
   std::optional<double> error() const {
     if (!predicted) return std::nullopt;
     return *predicted / published - 1;
   }
 };
 
-/// Every row of the table, in its order.
+/// All rows, in the order of the table.
 std::vector<ValidationRow> validation_rows(const Adjust& adjust);
 
 std::vector<ValidationRow> gemm_rows(const Adjust& adjust);
@@ -40,13 +40,13 @@ std::vector<ValidationRow> memory_rows(const Adjust& adjust);
 std::vector<ValidationRow> forward_rows(const Adjust& adjust);
 std::vector<ValidationRow> gradient_rows(const Adjust& adjust);
 
-/// Median of the magnitude of errors of hold-out rows, and the largest one.
+/// The median and the maximum of |error| over the hold-out rows.
 struct HoldOut {
   double median, worst;
 };
 HoldOut hold_out_errors(const std::vector<ValidationRow>& rows);
 
-/// Statements that the table is read for, each with whether it holds.
+/// Statements that follow from the table; `holds` says whether a statement is true.
 struct Conclusion {
   std::string statement;
   double value;

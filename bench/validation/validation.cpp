@@ -28,7 +28,7 @@ Json number(const std::optional<double>& value) {
   return value ? Json(std::round(*value * 1e4) / 1e4) : Json();
 }
 
-/// The lowest and highest prediction of each row while the device changes.
+/// The lowest and the highest prediction of each row while the numbers of the device change.
 struct Range {
   double low, high;
 };

@@ -21,7 +21,7 @@ std::vector<Expectation> AttentionBasis::expectations() {
 }
 
 std::vector<Expectation> AttentionBasis::frames() {
-  row_terms();  // they tell whether the inputs are consistent
+  row_terms();  // consistent() reads the row terms
   return attention::frames(dense_, arithmetic_, judged_);
 }
 
@@ -31,7 +31,7 @@ void AttentionBasis::each_part(const TakePart& take) {
 
 std::vector<TileSums> AttentionBasis::tile_sums(bool averages) {
   const auto terms = [this]() -> const attention::AllRowTerms& { return row_terms(); };
-  return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, seed_, averages);
+  return tiles::tile_sums_with(judged_, dense_, arithmetic_, terms, seed_, averages);
 }
 
 }  // namespace assay::conformance

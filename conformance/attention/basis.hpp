@@ -10,9 +10,9 @@
 
 namespace assay::conformance {
 
-/// What the judgement of a case of attention rests on, whatever tells which query attends to which
-/// key; the members are those that judge/basis.hpp describes. An operator derives from it and adds
-/// the others.
+/// The data and functions with which a case of attention is judged. Works for any rule that decides
+/// which query attends to which key. judge/basis.hpp describes the members. Each attention operator
+/// derives its own Basis from this class and adds the remaining members.
 class AttentionBasis {
  public:
   /// Keeps a reference to the arithmetic.
@@ -20,7 +20,8 @@ class AttentionBasis {
                  std::uint64_t seed);
 
   std::vector<Expectation> expectations();
-  /// The same without their entries, and these in parts.
+  /// Returns the expectations without their entries (numbers per element). each_part() makes the
+  /// entries later, part by part.
   std::vector<Expectation> frames();
   void each_part(const TakePart& take);
   std::vector<TileSums> tile_sums(bool averages);
@@ -49,8 +50,8 @@ attention::JudgedRows judged_rows_of(const CaseType& c) {
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
 
-/// Which rows the judge of such a case holds: of a large one that is judged whole, those of a few
-/// heads at a time.
+/// Returns which rows Dense keeps in memory: all of them, or only those of a few heads at a time.
+/// The latter applies to large cases in which every row is judged.
 template <class Problem>
 attention::Held held_of(const attention::JudgedRows& judged, const Problem& p) {
   const spec::Extents queries = query_extents(p), keys = key_extents(p);

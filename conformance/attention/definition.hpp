@@ -11,8 +11,8 @@
 
 namespace assay::conformance {
 
-/// The definition of an operator of attention: dq and dq_rope are made of a query, the others of a
-/// key.
+/// The high-precision definition of an attention operator. One row of queries gives dq and dq_rope;
+/// one row of keys gives the other gradients.
 class AttentionDefinition : public Definition {
  public:
   DefinedRows row(const std::string& tensor, std::int64_t number) final;
@@ -20,7 +20,7 @@ class AttentionDefinition : public Definition {
   std::int64_t products(const std::string& tensor) const final;
 
  protected:
-  /// Rows of queries and keys, and multiplications that one of each takes.
+  /// The extents of queries and keys, and the number of multiplications for one row of each.
   AttentionDefinition(spec::Extents queries, spec::Extents keys, std::int64_t query_products,
                       std::int64_t key_products);
 
@@ -34,7 +34,7 @@ class AttentionDefinition : public Definition {
   std::int64_t query_products_, key_products_;
 };
 
-/// Adds a row, if it can be defined.
+/// Adds the row, unless the precision is not enough for it.
 template <class Real>
 void add_row(DefinedRows& rows, const char* tensor, const std::vector<Real>& row) {
   if (std::optional<DefinedRow> defined = defined_row(row))

@@ -18,7 +18,7 @@ const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-/// A tensor, with its rope part, if it has one, behind its own channels.
+/// A tensor and, if there is one, its rope tensor, whose channels follow those of the main tensor.
 class Source {
  public:
   Source(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents)
@@ -30,7 +30,7 @@ class Source {
     dims_.push_back(rope_dim);
   }
 
-  /// Of sequence b and `count` heads from n on.
+  /// Returns the rows of heads n .. n + count - 1 in sequence b.
   std::vector<double> rows(std::int64_t b, std::int64_t n, std::int64_t count) const {
     const std::int64_t width = std::accumulate(dims_.begin(), dims_.end(), std::int64_t{0});
     std::vector<double> rows(static_cast<std::size_t>(count * extents_.length(b) * width));
@@ -77,11 +77,12 @@ class Reader {
   Source query_, key_, value_, dy_, attention_in_;
 };
 
-/// Elements of queries and keys that are held at once where not all are.
+/// If not all rows are kept in memory: the number of query and key elements that are in memory at a
+/// time.
 constexpr std::int64_t elements_of_chunk = std::int64_t{1} << 20;
 
-/// Replica 0 of the statistics in the order of the rows. A packed tensor of TND has that order
-/// itself.
+/// Returns replica 0 of the statistics, in the order of the rows. In the tensor of packed sequences
+/// they may be ordered by token instead.
 std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Problem& p,
                                    const spec::Extents& queries) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(statistics);
@@ -99,7 +100,7 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
   return values;
 }
 
-/// Largest sum of magnitudes of a row.
+/// Returns the largest row sum of magnitudes.
 double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim)) {
@@ -111,7 +112,7 @@ double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   return largest;
 }
 
-/// Largest sum of squares of a row.
+/// Returns the largest row sum of squares.
 double largest_norm(const std::vector<double>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim))

@@ -15,49 +15,51 @@ namespace assay::conformance::attention {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// |x|^2 of `dim` channels.
+/// Returns |x|^2 of `dim` channels.
 double norm_squared(const double* x, std::int64_t dim);
 
-/// The tensors that a case's formulas read; null where there is none.
+/// The tensors that the formulas of a case read; null for an absent tensor.
 struct Operands {
   const spec::Tensor *query, *key, *value, *dy, *attention_in, *softmax_max, *softmax_sum;
   const spec::Tensor *query_rope = nullptr, *key_rope = nullptr, *pse_shift = nullptr,
                      *drop_mask = nullptr;
 };
-/// Of these inputs, to which it refers.
+/// Refers to `inputs`.
 Operands operands_of(const Op::Inputs& inputs);
 
-/// The gradients of a case, alike.
+/// The gradients of a case; null for an absent tensor.
 struct GradientTensors {
   const spec::Tensor *dq, *dk, *dv;
   const spec::Tensor *dq_rope = nullptr, *dk_rope = nullptr;
 };
 GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Rows in double of a key head and of the queries of its group, by n - kv * group and then by
-/// position.
+/// Rows, in double, of a key head and of the queries of its group, ordered by n - kv * group and
+/// then by position.
 struct HeadRows {
   std::vector<double> query, key, value, dy, attention_in;
 };
 
-/// Which rows a `Dense` holds: all, or those that are visited.
+/// Which rows a `Dense` keeps in memory: all, or only the rows of the heads that are being visited.
 enum class Held : std::uint8_t { all, visited };
 
-/// Dense copies in double of a case's tensors, rows in the order of Extents::row. A query or key
-/// row holds its rope part behind its own channels, since every formula sums over both. Refers to
-/// mask, pse and drop mask of `inputs`, and to all of them where it does not hold all rows.
+/// Copies of the tensors of a case, in double, with rows in the order of Extents::row. In a query
+/// or key row the rope channels follow the main channels, because every formula sums over both.
+/// Keeps references to mask, pse and drop mask of `inputs`, and to all inputs if not all rows are
+/// in memory.
 class Dense {
  public:
   Dense(const Op::Problem& problem, const Op::Inputs& inputs, Held held = Held::all);
-  /// Queries attend to what `attends` says instead of the mask.
+  /// The queries attend to the keys that `attends` names; the mask is not read.
   Dense(const Op::Problem& problem, const Operands& operands,
         std::shared_ptr<const KeyPattern> attends, Held held = Held::all);
 
-  /// Calls visit(first, last) with key heads, by b * heads_kv + kv, until all were visited; rows of
-  /// these and of their groups' queries are held meanwhile. Not from several threads at once.
+  /// Calls visit(first, last) for consecutive ranges of key heads until all are visited. Key heads
+  /// are numbered b * heads_kv + kv. During a call the rows of these heads and of the queries of
+  /// their groups are in memory. Not thread-safe.
   void each_chunk(const std::function<void(std::int64_t first, std::int64_t last)>& visit) const;
 
-  /// Channels of a query or key row: head_dim + head_dim_rope.
+  /// Returns the number of channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
   const double* query(std::int64_t b, std::int64_t n, std::int64_t i) const {
     return head_of_query(b, n).query.data() + place(b, n, i) * width();
@@ -74,25 +76,25 @@ class Dense {
   const double* value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
     return head(b, kv).value.data() + j * problem.head_dim_v;
   }
-  /// Statistics of a query row, by its number.
+  /// Returns a statistic of the query row with this number.
   double softmax_max(std::int64_t row) const { return softmax_max_[static_cast<std::size_t>(row)]; }
   double softmax_sum(std::int64_t row) const { return softmax_sum_[static_cast<std::size_t>(row)]; }
 
-  /// What the position bias adds to the scaled score.
+  /// Returns the position bias that is added to the scaled score.
   double bias(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     if (!position_bias.present()) return 0;
     const double value = position_bias.value(b, n, i, j);
     return problem.pse_type == 1 ? scale * value : value;
   }
-  /// Factor of dropout on P and dP: 0, or 1 / keep_prob.
+  /// Returns the factor that dropout applies to P and dP: 0, or 1 / keep_prob.
   double kappa(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     return dropout.keeps(b, n, i, j) ? largest_kappa : 0;
   }
 
   Op::Problem problem;
-  spec::Extents queries, keys;  ///< dim: `width()`
-  double scale;                 ///< as the operator uses it: rounded to fp32
-  double largest_row = 0;       ///< largest sum of magnitudes of a row of query or key
+  spec::Extents queries, keys;                ///< dim is `width()`
+  double scale;                               ///< rounded to fp32, as the operator uses it
+  double largest_row = 0;                     ///< largest row sum of magnitudes of queries and keys
   double largest_query = 0, largest_key = 0;  ///< largest sums of squares of a row
   double largest_kappa;  ///< 1 / keep_prob, rounded to fp32 before the division
   std::shared_ptr<const KeyPattern> key_pattern;
@@ -116,21 +118,23 @@ class Dense {
   std::vector<double> softmax_max_, softmax_sum_;
 };
 
-/// Sums over the channels that one query makes with some keys, one entry a key.
+/// Products of one query with some keys, summed over the channels: one entry per key.
 struct RowProducts {
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
-  std::vector<double> dprob, dprob_abs, dprob_sq;  ///< dy v alike, times kappa (its square)
+  std::vector<double> dprob, dprob_abs, dprob_sq;  ///< the same for dy v, times kappa, kappa^2
   std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
   std::vector<std::uint8_t> times;  ///< how often the query attends to the key
-  bool attends = false;             ///< to one of the keys at least
+  bool attends = false;             ///< the query attends to at least one of the keys
 };
 
-/// Transposed copies of some keys and values of one kv head, so that products run along keys.
+/// Transposed copies of some keys and values of one kv head, so that loops over products run along
+/// the keys.
 class Columns {
  public:
   Columns(const Dense& dense, std::int64_t b, std::int64_t kv, std::vector<std::int64_t> keys);
 
-  /// Products of query (b, n, i) with these keys; the sums are left alone where it attends to none.
+  /// Computes the products of query (b, n, i) with these keys. If the query attends to none of
+  /// them, the sums stay unchanged.
   void multiply(std::int64_t n, std::int64_t i, RowProducts& products) const;
   std::int64_t size() const { return static_cast<std::int64_t>(keys_.size()); }
   std::int64_t key(std::int64_t column) const { return keys_[static_cast<std::size_t>(column)]; }
@@ -145,16 +149,17 @@ class Columns {
   std::vector<double> key_, value_;  ///< (dim, keys)
 };
 
-/// Consecutive rows of one head that share their columns, and the keys of these.
+/// Consecutive query rows of one head that are multiplied with the same keys, and these keys.
 struct RowBlock {
   std::size_t rows = 1;
   std::vector<std::int64_t> keys;
 };
-/// Blocks of ascending query rows of one head: where the keys change with the query, far queries
-/// would multiply with many keys to which none of them attends.
+/// Divides ascending query rows of one head into blocks. If the keys depend on the query, distant
+/// queries are not in one block: it would multiply them with many keys to which no query of the
+/// block attends.
 std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows);
 
-/// first, first + 1, ..., last - 1.
+/// Returns first, first + 1, ..., last - 1.
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last);
 
 }  // namespace assay::conformance::attention

@@ -23,9 +23,9 @@ using reference::Forward;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using Inputs = spec::FlashAttentionScoreGrad::Inputs;
 
-constexpr std::int64_t panel_keys = 64;  ///< keys whose scores are formed together
+constexpr std::int64_t panel_keys = 64;  ///< keys whose scores are computed together
 constexpr std::int64_t task_queries =
-    16;  ///< queries of one task: their scores of all keys stay in the cache
+    16;  ///< queries of one task: their scores of all keys fit in the cache
 constexpr std::int64_t step = 4;  ///< rows and terms that `add_product` takes at a time
 constexpr std::size_t lanes = 8;  ///< partial maxima and sums of a row
 
@@ -43,14 +43,14 @@ struct Matrix {
   std::int64_t stride;
 };
 
-/// c += a b for `step` rows of a and c, `depth` a multiple of step and `width` at most panel_keys.
-/// Each element of c is one chain over ascending k.
+/// Computes c += a b. a and c have `step` rows, `depth` is a multiple of step, and `width` is at
+/// most panel_keys. Each element of c is summed in the order of ascending k.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
 void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> c,
                  std::int64_t depth, std::int64_t width) {
-  // Local, so that the compiler sees that no store changes an operand.
+  // A local array: the compiler can then see that no store changes an operand.
   double sum[step][panel_keys];
   for (std::int64_t r = 0; r < step; ++r) std::copy_n(c.first + r * c.stride, width, sum[r]);
   for (std::int64_t k = 0; k < depth; k += step) {
@@ -79,15 +79,15 @@ struct ScoreRow {
   double* panel(std::int64_t p) const { return first + p * task_queries * panel_keys; }
 };
 
-/// How scores are made of products: scale * product without bias, scale * (product + bias) or scale
-/// * product + bias with one, whose elements belong to the keys of a `ScoreRow`.
+/// The formula of a score: scale * product without bias; with bias, scale * (product + bias) or
+/// scale * product + bias. `bias` has one element per key of a `ScoreRow`.
 struct Scaling {
   double scale;
   const double* bias;  ///< null: none
   bool bias_first;
 };
 
-/// Scales the scores, replaces excluded ones by -infinity and gives their maximum.
+/// Scales the scores, replaces masked ones by -infinity and returns their maximum.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
@@ -119,7 +119,7 @@ mask_scores(ScoreRow row, const std::uint8_t* keep, Scaling scaling) {
   return *std::max_element(largest, largest + lanes);
 }
 
-/// Replaces the scores by exp(score - max) and gives their sum.
+/// Replaces the scores by exp(score - max) and returns their sum.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
@@ -138,7 +138,7 @@ exponentiate(ScoreRow row, double max) {
   return sum;
 }
 
-/// One thread's work: its copy of the head that it is at, and its scratch.
+/// The data of one thread: its copy of the current head, and its scratch memory.
 class Worker {
  public:
   Worker(const Problem& problem, const Inputs& inputs, Forward<double>& result)
@@ -162,7 +162,7 @@ class Worker {
                       key_rope_extents(problem));
   }
 
-  /// The queries first .. first + task_queries - 1 of head (b, n), as far as they exist.
+  /// Computes the existing queries among first .. first + task_queries - 1 of head (b, n).
   void run(std::int64_t b, std::int64_t n, std::int64_t first) {
     load_head(b, n / p_.group());
     load_queries(b, n, first);
@@ -196,7 +196,8 @@ class Worker {
     if (buffer.size() < at(count)) buffer.resize(at(count), 0.0);
   }
 
-  /// Keys transposed panel by panel, so that a loop over keys is a loop over neighbours.
+  /// Copies the keys of a head, transposed panel by panel, so that a loop over keys reads adjacent
+  /// elements.
   void load_head(std::int64_t b, std::int64_t kv) {
     if (b == batch_ && kv == head_) return;
     batch_ = b;
@@ -216,8 +217,8 @@ class Worker {
       }
       value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
     }
-    // What a longer sequence left here is multiplied by the probability 0, and must be finite for
-    // that.
+    // The buffer may still contain values of a longer sequence. They are multiplied by the
+    // probability 0, so they must be finite; clear them.
     std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v,
               0.0);
   }
@@ -231,7 +232,8 @@ class Worker {
     }
   }
 
-  /// The panels that some query of first .. last may keep keys of.
+  /// Chooses the panels that contain a key that the mask may keep for one of the queries first ..
+  /// last.
   void choose_panels(std::int64_t b, std::int64_t first, std::int64_t last) {
     const std::int64_t first_key = mask_.kept_range(b, first).first;
     const std::int64_t last_key = mask_.kept_range(b, last).last;
@@ -244,7 +246,8 @@ class Worker {
     if (position_bias_.present()) bias_.assign(at(keys), 0.0);
   }
 
-  /// Turns scores into probabilities, up to the division by their sum, which belongs to the output.
+  /// Replaces scores by probabilities that are not yet divided by their sum: store_output()
+  /// divides.
   void softmax(std::int64_t b, std::int64_t n, std::int64_t i, ScoreRow row) {
     const std::int64_t first = first_panel_ * panel_keys;
     const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));
@@ -294,7 +297,8 @@ class Worker {
   std::vector<std::uint8_t> keep_;
 };
 
-/// Numbers the blocks of task_queries rows: sequence by sequence, in it head by head.
+/// Numbers the tasks, which are blocks of task_queries rows: all blocks of a sequence before those
+/// of the next sequence, and within a sequence all blocks of a head before those of the next head.
 class Tasks {
  public:
   explicit Tasks(const Problem& p) {
@@ -304,7 +308,7 @@ class Tasks {
     }
   }
   std::int64_t count() const { return first_.back(); }
-  /// The first row of a task.
+  /// Returns the first row of a task.
   spec::RowPosition operator[](std::int64_t task) const {
     const auto after = std::upper_bound(first_.begin(), first_.end(), task);
     const std::int64_t b = after - first_.begin() - 1;
@@ -315,7 +319,7 @@ class Tasks {
 
  private:
   std::vector<std::int64_t> per_head_;     ///< of every sequence
-  std::vector<std::int64_t> first_ = {0};  ///< number of every sequence's first task, and of all
+  std::vector<std::int64_t> first_ = {0};  ///< number of each sequence's first task, then the count
 };
 
 }  // namespace

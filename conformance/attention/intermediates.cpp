@@ -46,7 +46,8 @@ Intermediates intermediates_of(const PairSource& source) {
   pairs.push_back(source.keys.seq);
   if (const std::int64_t count = spec::element_count(pairs); count > most_pairs)
     return {.arrays = {},
-            .left_out = fmt::format("{} pairs of query and key; at most {} are computed one by one",
+            .left_out = fmt::format("the case has {} pairs of query and key; "
+                                    "at most {} can be computed one by one",
                                     count, most_pairs)};
   Arrays arrays = {.score = empty("S", pairs),
                    .prob = empty("P", pairs),

@@ -8,13 +8,13 @@
 
 namespace assay::conformance {
 
-/// Of a query and a key that it keeps: score, probability, that after dropout, and the gradients of
-/// probability and score.
+/// The values of an unmasked pair: score, probability, probability after dropout, and the gradients
+/// of probability and score.
 struct PairNumbers {
   double score, prob, dropped, dprob, dscore;
 };
 
-/// How attention's definition is asked for them.
+/// Access to the pairs of the high-precision definition of attention.
 struct PairSource {
   spec::Extents queries, keys;
   bool has_dropout = false;
@@ -23,13 +23,14 @@ struct PairSource {
   std::function<double(std::int64_t b, std::int64_t n, std::int64_t i)> row_term;
 };
 
-/// S, P, P_dropped where there is dropout, dP and dS of shape (batch, heads_q, seq_q, seq_kv), and
-/// row_term (batch, heads_q, seq_q). Where a query does not keep a key, P and dS are 0, and S and
-/// dP, which kernels may leave out, NaN; everything is NaN beyond the end of a shorter sequence.
-/// Left out beyond 2^20 pairs: each is computed on its own, in high precision.
+/// Returns S, P, dP, dS and, with dropout, P_dropped, of shape (batch, heads_q, seq_q, seq_kv), and
+/// row_term (batch, heads_q, seq_q). In masked pairs P and dS are 0; S and dP are NaN there,
+/// because kernels need not compute them. After the end of a shorter sequence everything is NaN.
+/// Returns no arrays if there are more than 2^20 pairs, since each pair is computed separately in
+/// high precision.
 Intermediates intermediates_of(const PairSource& source);
 
-/// Of a definition in high precision, where `keeps` tells which query keeps which key.
+/// Returns these arrays from a high-precision definition; `keeps` says which pairs are unmasked.
 template <class Problem, class Definition, class Keeps>
 Intermediates intermediates_of(const Problem& problem, const Definition& definition,
                                bool has_dropout, Keeps&& keeps) {

@@ -17,7 +17,8 @@ void fill_ends(const MaskSlice& mask, std::span<const std::int64_t> ends) {
     }
     return;
   }
-  // Along the shorter stride, so that neighbours are set one after the other.
+  // The inner loop follows the shorter stride, so that adjacent elements are set one after the
+  // other.
   const bool by_columns = mask.row_stride < mask.column_stride;
   const std::int64_t outer = by_columns ? mask.columns : rows,
                      inner = by_columns ? rows : mask.columns;

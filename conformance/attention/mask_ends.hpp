@@ -6,14 +6,14 @@
 
 namespace assay::conformance {
 
-/// Cells of a mask of one byte each: rows and columns lie so far apart.
+/// A mask in memory: one byte per cell, and the strides of its rows and columns.
 struct MaskSlice {
   std::byte* first;
   std::int64_t columns, row_stride, column_stride;
 };
 
-/// Excludes the cells (i, j) with j >= ends[i] and no others; a row for each end. A mask of 2048 by
-/// 2048 would cost more than a small case, were its cells set one by one.
+/// Masks exactly the cells (i, j) with j >= ends[i]; `ends` has one entry per row. Setting the
+/// cells of a 2048 x 2048 mask one by one would cost more time than a small case.
 void fill_ends(const MaskSlice& mask, std::span<const std::int64_t> ends);
 
 }  // namespace assay::conformance

@@ -5,10 +5,10 @@
 
 namespace assay::conformance::attention {
 
-/// What a mask keeps, once.
+/// The key pattern of a mask: queries attend once to each key that the mask keeps.
 class MaskPattern final : public KeyPattern {
  public:
-  /// Refers to `atten_mask`; null: everything is kept. Errors: as reference::Mask.
+  /// Keeps a reference to `atten_mask`; null: no pair is masked. Errors: as reference::Mask.
   MaskPattern(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* atten_mask)
       : problem_(problem), mask_(problem, atten_mask) {}
 

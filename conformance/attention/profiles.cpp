@@ -13,7 +13,8 @@ bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query
 bool is_key(const Place& p) { return p.is(Stream::key) || p.is(Stream::key_rope); }
 
 double large_exponent(const Place& p) {
-  // Scores stay ordinary: query and key carry opposite exponents, and their bias is not enlarged.
+  // Large data with ordinary scores: the exponents of query and key cancel, and the bias is not
+  // enlarged.
   if (is_query(p)) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
   if (is_key(p)) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
   if (p.is(Stream::pse)) return p.normal();
@@ -29,8 +30,9 @@ double overflow_fp16(const Place& p) {
   return p.is(Stream::value) ? 4 * p.normal() : p.normal();
 }
 
-/// Models hide a key by a bias of -10^9, or by the lowest number of its type. Key 0, or the
-/// diagonal in a bias of i - j, stays visible: a query all of whose keys are hidden tests nothing.
+/// Models hide a key with a bias of -10^9, or with the lowest number of its type. Key 0 (or the
+/// diagonal, if the bias depends on i - j) stays visible: a query without visible keys tests
+/// nothing.
 double masking_pse(const Place& p) {
   constexpr std::int64_t tile = 64;
   const bool hides_tile = p.d >= tile && chosen(p.head, p.d / tile, 4);
@@ -60,24 +62,23 @@ constexpr Profile profile_list[] = {
     {"equal_values", "the rows of value of a head are equal: dP equals the row term",
      [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers},
-    {"subnormal_fp16", "dy is 2^-11 as large: staged dS lies in the subnormal range of fp16",
+    {"subnormal_fp16", "dy is 2^-11 times as large: staged dS lies in the subnormal range of fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? 0x1p-11 : 1); }},
     {"large_exponent",
-     "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3), key as much smaller",
+     "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3) times, key 2^-30 (2^-3)",
      large_exponent},
-    {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) as large", profile::tiny_dy},
+    {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) times as large", profile::tiny_dy},
     {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large", profile::huge_dy},
-    {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
+    {"sparse_dy", "three of four rows of dy are zero, as if few tokens had a loss",
      profile::sparse_dy},
     {foreign_statistics,
-     "softmax_sum is up to 2^47 (fp16: 2^3) times that of the data, by rows: taken as given it "
-     "makes "
-     "P as much smaller",
+     "softmax_sum is up to 2^47 (fp16: 2^3) times too large, depending on the row: a kernel that "
+     "uses it gets a P that is too small by this factor",
      profile::normal},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
     {"masking_pse",
-     "the bias hides a quarter of the keys, and of the blocks of 64 keys after the first, with "
-     "-10^9 or the lowest number of its type (fp16: -65504)",
+     "the bias hides a quarter of the keys, and a quarter of the blocks of 64 keys after the "
+     "first: it is -10^9 there, or the lowest number of its type (fp16: -65504)",
      masking_pse},
     {"negative_query", "as normal, but with query negated", profile::negative<Stream::query>},
     {"negative_key", "as normal, but with key negated", profile::negative<Stream::key>},

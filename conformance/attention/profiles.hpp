@@ -11,11 +11,12 @@ namespace assay::conformance::attention {
 
 /// The input profiles of attention.
 std::span<const InputProfile> profiles();
-/// Errors: std::invalid_argument for an unknown name.
+/// Returns the function that draws the values of a profile. Errors: std::invalid_argument for an
+/// unknown name.
 ProfileValue profile_value(const std::string& name);
 
-/// Multiplies the sums of a forward by what the profile multiplies them with, so that they are no
-/// longer those of the data. `queries` counts the rows; those without a key stay as they are.
+/// Multiplies the softmax sums of a forward pass by the factors of the profile, so that they no
+/// longer match the other inputs. `queries` numbers the rows; rows without a key stay unchanged.
 void disturb_statistics(const std::string& profile, spec::DType dtype, const spec::Extents& queries,
                         std::vector<double>& softmax_sum);
 

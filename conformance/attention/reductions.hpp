@@ -4,10 +4,11 @@
 
 #include "case/reduction.hpp"
 
-/// Reductions that the operators of attention share.
+/// Ways to shrink a case, common to all attention operators.
 namespace assay::conformance {
 
-/// Fewer key heads, first with one query head each, then fewer query heads of each.
+/// Returns smaller cases for shrinking: first with fewer key heads (each with one query head, then
+/// with the whole group), then with fewer query heads per key head.
 template <class Op>
 std::vector<Case<Op>> fewer_heads(const Case<Op>& c) {
   const std::int64_t group = c.problem.group(), heads_kv = c.problem.heads_kv;

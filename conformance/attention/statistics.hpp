@@ -13,12 +13,12 @@ struct RowStatistics {
   double max, sum;
 };
 
-/// Of a row without kept key.
+/// The statistics of a fully masked row.
 inline constexpr RowStatistics dead_statistics = {-std::numeric_limits<float>::max(),
                                                   std::numeric_limits<float>::max()};
 
-/// What the rows of sequence b hold where no key is kept. Where the sequence has no key at all the
-/// documents' software writes 0 and 0: seeds draw either kind.
+/// Returns the statistics of the fully masked rows of sequence b. If the sequence has no keys, the
+/// documented software writes 0 and 0; the seed then selects these or the usual values.
 inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                         std::int64_t b, std::uint64_t seed) {
   const bool is_keyless = is_packed(problem.input_layout) && problem.length_kv(b) == 0;

@@ -14,21 +14,21 @@ namespace {
 
 using spec::at;
 
-/// What max is of a row that sees no key.
+/// softmax_max of a fully masked row.
 constexpr double dead = -static_cast<double>(std::numeric_limits<float>::max());
 
-/// One output tensor with everything that its checks need.
+/// One output tensor with all data that the checks of it need.
 struct Checked {
   const char* name;
   const spec::Tensor& tensor;
   spec::Extents extents;
   const std::vector<std::uint8_t>& due_zero;
-  bool staging_may_overflow;  ///< then only the judged rows tell where infinities are due
+  bool staging_may_overflow;  ///< if true, only judged rows say where to expect infinities
   double largest_prob;
-  const char* not_zero;  ///< what is said of a row that is not zero although it has to be
+  const char* not_zero;  ///< message for a row that is not zero although it must be
 };
 
-/// unit_floor(row, d): |x| that no correct kernel exceeds when every P is 1.
+/// unit_floor(row, d): an upper bound of |x| in every correct kernel, for P = 1 in every pair.
 template <class UnitFloor>
 void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
@@ -55,8 +55,8 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
       }
 }
 
-/// Tokens of TND that belong to no sequence have gradients of 0. Source: upstream's kernels, which
-/// clear the sums of all tokens first (requirement TND-3b).
+/// TND: tokens that belong to no sequence have a gradient of 0. Source: upstream's kernels first
+/// clear the sums of all tokens (requirement TND-3b).
 void check_padding(const char* name, const spec::Tensor& tensor, const spec::Extents& e,
                    std::vector<Finding>& findings) {
   StructureFindings nonzero(name, "is not zero although its token belongs to no sequence", findings,
@@ -75,9 +75,9 @@ void check_padding(const char* name, const spec::Tensor& tensor, const spec::Ext
 
 }  // namespace
 
-DueZeros due_zeros(const Dense& dense) {
+ExpectedZeros expected_zeros(const Dense& dense) {
   const Op::Problem& p = dense.problem;
-  DueZeros zeros;
+  ExpectedZeros zeros;
   zeros.query_row.assign(at(dense.queries.rows()), 0);
   zeros.key_row.assign(at(dense.keys.rows()), 0);
   parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
@@ -104,8 +104,8 @@ DueZeros due_zeros(const Dense& dense) {
 
 namespace {
 
-/// Of a large score fp32 has no digit behind the point, so that P, which is exp(score - max) / sum
-/// of a max that is rounded, may be far above 1.
+/// Returns an upper bound of P = exp(score - max) / sum. A large fp32 score has no digits after the
+/// binary point, so P can be far above 1 if max is rounded.
 double largest_prob_of(const Dense& dense) {
   double largest = 0;
   for (std::int64_t row = 0; row < dense.queries.rows(); ++row)
@@ -120,7 +120,7 @@ double largest_prob_of(const Dense& dense) {
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
                                      const GradientTensors& outputs) {
   const Op::Problem& p = dense.problem;
-  const DueZeros zeros = due_zeros(dense);
+  const ExpectedZeros zeros = expected_zeros(dense);
   const Floor floor = floor_of(dense);
   const double largest_staged =
       floor.query_row.empty() ? 0
@@ -130,12 +130,14 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   const double largest_prob = largest_prob_of(dense);
   std::vector<Finding> findings;
   const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Extents& extents,
-                         const std::vector<std::uint8_t>& due, auto&& unit_floor) {
+                         const std::vector<std::uint8_t>& zero_rows, auto&& unit_floor) {
     check_storage(name, tensor, findings);
     check_padding(name, tensor, extents, findings);
-    const char* const not_zero = &due == &zeros.query_row ? "is not zero where no key takes part"
-                                                          : "is not zero where no query takes part";
-    const Checked checked{name, tensor, extents, due, staging_overflows, largest_prob, not_zero};
+    const char* const not_zero = &zero_rows == &zeros.query_row
+                                     ? "is not zero although the query attends to no key"
+                                     : "is not zero although no query attends to the key";
+    const Checked checked{name,         tensor,  extents, zero_rows, staging_overflows,
+                          largest_prob, not_zero};
     check_values(checked, p, arithmetic, unit_floor, findings);
   };
   const auto of_query = [&](std::int64_t first) {
@@ -145,7 +147,7 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   };
   const auto of_key = [&](const std::vector<double>& sums, std::int64_t width, std::int64_t first) {
     return [&, width, first](const spec::RowPosition& row, std::int64_t d) {
-      // A key that no query can attend to has no residues.
+      // If no query can attend to a key, masked pairs leave no residue in the gradient of the key.
       if (dense.key_pattern->entries_of_key(row) == 0) return 0.0;
       return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
     };
@@ -153,8 +155,8 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   check("dq", *outputs.dq, query_extents(p), zeros.query_row, of_query(0));
   check("dk", *outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
   check("dv", *outputs.dv, value_extents(p), zeros.key_row, of_key(floor.dv, p.head_dim_v, 0));
-  const auto rows = [](const std::vector<std::uint8_t>& due) {
-    return std::ranges::count_if(due, [](std::uint8_t zero) { return zero != 0; });
+  const auto rows = [](const std::vector<std::uint8_t>& zero_rows) {
+    return std::ranges::count_if(zero_rows, [](std::uint8_t zero) { return zero != 0; });
   };
   findings.push_back(counted("queries_without_key", rows(zeros.query_row)));
   findings.push_back(counted("keys_without_query", rows(zeros.key_row)));

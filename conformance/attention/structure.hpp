@@ -9,17 +9,17 @@
 
 namespace assay::conformance::attention {
 
-/// Where exact zeros are due, decided from the mask and the statistics.
-struct DueZeros {
-  std::vector<std::uint8_t> query_row;  ///< (b, n, i): dead
-  std::vector<std::uint8_t> key_row;    ///< (b, kv, j): no live query attends to it
+/// Rows that must be exactly zero, according to the mask and the statistics.
+struct ExpectedZeros {
+  std::vector<std::uint8_t> query_row;  ///< (b, n, i): fully masked
+  std::vector<std::uint8_t> key_row;    ///< (b, kv, j): no query attends to it
 };
-DueZeros due_zeros(const Dense& dense);
+ExpectedZeros expected_zeros(const Dense& dense);
 
-/// What every element of every output is checked for, judged or not: storage outside the view
-/// untouched, viewed elements written, finite where no overflow is possible, zero (up to the floor)
-/// where zero is due. Returns the findings, at most a
-/// few per rule and tensor, each rule with its count.
+/// Checks every element of every output, judged or not. Storage outside the view must be untouched.
+/// Viewed elements must be written; they must be finite if no overflow is possible, and zero (up to
+/// the floor) where no pair contributes. Returns the findings: for each rule and tensor at most a
+/// few, and their number.
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
                                      const GradientTensors& outputs);
 

@@ -30,9 +30,9 @@ void refuse_field(const std::string& word, const std::vector<std::string>& field
   const std::string name = word.substr(0, word.find('=')), guess = nearest(name, fields);
   std::string all;
   for (const std::string& field : fields) all += (all.empty() ? "" : ", ") + field;
-  throw std::invalid_argument("'" + word + "': no field " + name.substr(2) +
+  throw std::invalid_argument("'" + word + "': no field is called " + name.substr(2) +
                               (guess.empty() ? "" : "; did you mean '" + guess + "'?") +
-                              (guess.empty() ? "; there are " : " There are ") + all);
+                              (guess.empty() ? "; the fields are " : " The fields are ") + all);
 }
 
 spec::Strides parse_strides(std::string_view field, std::string_view text,
@@ -82,11 +82,12 @@ std::string list_text(const std::vector<std::int64_t>& values) {
 
 namespace {
 
-/// Characters that mean themselves in every shell.
+/// Characters that need no quotes in any shell.
 constexpr std::string_view plain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
 
-/// Whether the text is plain, or quoted as `shell_word` does it.
+/// Returns whether a shell reads the text literally: either no character needs quotes, or
+/// `shell_word` quoted the text.
 bool means_itself(std::string_view text, bool with_blanks) {
   bool quoted = false;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -129,7 +130,7 @@ std::string replay_command(const std::string& command_line, const std::string& i
 
 namespace {
 
-/// A step of SplitMix64: every bit of the result depends on every bit of x.
+/// One step of SplitMix64: every bit of the result depends on every bit of x.
 constexpr std::uint64_t spread(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -145,8 +146,8 @@ std::vector<std::string> case_words(const std::string& command_line,
   std::string word;
   stream >> word;
   if (word != operator_name)
-    throw std::invalid_argument("replay line '" + command_line + "' is of '" + word +
-                                "', wanted '" + std::string(operator_name) + "'");
+    throw std::invalid_argument("replay line '" + command_line + "' is for operator '" + word +
+                                "'; expected '" + std::string(operator_name) + "'");
   std::vector<std::string> words;
   while (stream >> word) words.push_back(word);
   return words;
@@ -167,7 +168,7 @@ std::string_view requirement_named_in(std::string_view way) { return way.substr(
 
 namespace {
 
-/// The words between ", " of a list.
+/// The items of a list; ", " separates them.
 std::vector<std::string> listed(const std::string& list) {
   std::vector<std::string> words;
   for (const std::string_view item : detail::items_of(list))
@@ -179,7 +180,8 @@ bool is_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
 
-/// "did you mean 'fp32'? " where a word of the list is like the value; else empty.
+/// Returns "did you mean 'fp32'? " if an item of the list resembles the value; otherwise an empty
+/// text.
 std::string guess_of(const std::string& value, const std::string& accepted) {
   if (value.empty() || !is_letter(value.front())) return {};
   const std::string guess = nearest(value, listed(accepted));

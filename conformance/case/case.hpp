@@ -17,7 +17,7 @@
 namespace assay::conformance {
 namespace detail {
 
-/// Shortest text that reads back as the same number.
+/// The shortest text that parses to the same number.
 template <class Number>
 std::string number_text(Number value) {
   char text[64];
@@ -39,7 +39,7 @@ std::string text_of(const Member& member) {
     return number_text(member);
 }
 
-/// Longest host array that a replay line may ask for.
+/// Largest number of entries of a host array that a replay line may have.
 inline constexpr std::int64_t longest_list = 4096;
 
 template <class Number>
@@ -48,7 +48,7 @@ bool parse_whole(std::string_view text, Number& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The words between commas; of an empty text none.
+/// The items of a list with commas. An empty text has no items.
 std::vector<std::string_view> items_of(std::string_view text);
 
 template <class Op>
@@ -58,7 +58,7 @@ FieldRange range_of(std::string_view name) {
   throw std::logic_error("field " + std::string(name) + " has no range");
 }
 
-/// "3,2x512": one number, then 512 twice.
+/// Parses "3,2x512": the number 3, then 512 twice.
 template <class Op>
 std::vector<std::int64_t> parse_list(std::string_view name, std::string_view text) {
   const FieldRange range = range_of<Op>(name);
@@ -79,7 +79,7 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
   return values;
 }
 
-/// The names of all inputs, or of all outputs, in their order.
+/// The names of all inputs, or of all outputs, in the order of their declaration.
 template <class Tensors>
 std::vector<std::string_view> tensor_names() {
   std::vector<std::string_view> names;
@@ -88,7 +88,8 @@ std::vector<std::string_view> tensor_names() {
   return names;
 }
 
-/// "padded", "dy:transposed,value:padded", "padded,dy:mixed" of tensors of these names.
+/// Parses strides such as "padded", "dy:transposed,value:padded" or "padded,dy:mixed" for tensors
+/// with these names.
 spec::Strides parse_strides(std::string_view field, std::string_view text,
                             const std::vector<std::string_view>& tensors);
 
@@ -130,10 +131,11 @@ std::vector<std::string> field_names() {
   return names;
 }
 
-/// Throws std::invalid_argument for a word that names no field: what it may mean, and all fields.
+/// Throws std::invalid_argument for a word with an unknown field name. The message has the most
+/// similar name and all names.
 [[noreturn]] void refuse_field(const std::string& word, const std::vector<std::string>& fields);
 
-/// The fields that the words say, not yet whether a call can be made of them.
+/// Parses the fields from the words. Does not yet check whether they make a valid call.
 template <class Op>
 Case<Op> read_fields(const std::vector<std::string>& words) {
   Case<Op> c;
@@ -159,7 +161,8 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
   return c;
 }
 
-/// The words each of which, left out alone, would keep the requirement unbroken.
+/// The words that cause the violation: the call satisfies the requirement if any one of them is
+/// left out.
 template <class Op>
 std::string culprits(const std::vector<std::string>& words, const spec::Requirement<Op>& row) {
   std::string found;
@@ -169,14 +172,14 @@ std::string culprits(const std::vector<std::string>& words, const spec::Requirem
     try {
       if (row.holds(call_of(read_fields<Op>(others)))) found += (found.empty() ? "" : " ") + word;
     } catch (const std::exception&) {
-      continue;  // the others make no call without it
+      continue;  // without this word, the others do not make a call
     }
   }
   return found;
 }
 
-/// A call must not break a requirement; the message says which it breaks first, by what, which
-/// refusal the documents ask for, and what to do.
+/// Throws if the call breaks a requirement. The message says which requirement is broken first,
+/// which words cause this, which status the documents require, and what to do.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
@@ -203,7 +206,7 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "' says what is allowed; the call: " + command_line(c));
 }
 
-/// A tensor that is given strides by its name must be one of the call.
+/// Throws if strides are given for a tensor that the call does not have.
 template <class Op>
 void require_named_tensors(const Case<Op>& c) {
   if (c.inputs.named().empty() && c.outputs.named().empty()) return;
@@ -219,7 +222,7 @@ void require_named_tensors(const Case<Op>& c) {
         refuse(field, to_text(*strides), "names of tensors that the call has; it has no " + name);
 }
 
-/// Refuses what no tensors can be made of, and names that nothing has.
+/// Rejects a case for which tensors cannot be created, and unknown names.
 template <class Op>
 void require_possible(const Case<Op>& c) {
   Suite<Op>::require_possible(c);
@@ -231,11 +234,12 @@ void require_possible(const Case<Op>& c) {
     refuse("violate", c.violate,
            "a violation only together with --track=arguments; add --track=arguments");
   if (c.track == Track::relation && Suite<Op>::relations().empty())
-    refuse("track", "relation", "another track: the suite knows no relation of the operator");
+    refuse("track", "relation", "another track: the suite has no relation of the operator");
 }
 
-/// The requirement of a variant must speak of the call: where an entry point has no room for it,
-/// nothing was asked. Relations make calls of their own.
+/// Throws if the requirement of the variant does not apply to the call: the case would test
+/// nothing, for example if the entry point does not have the parameter. Cases of track relation do
+/// not accept a variant, because a relation makes its own calls.
 template <class Op>
 void require_met(const Case<Op>& c) {
   if (c.variant.empty()) return;
@@ -247,12 +251,12 @@ void require_met(const Case<Op>& c) {
   for (const auto& row : Op::requirements())
     if (row.id == id && !row.applies(call))
       refuse("variant", c.variant,
-             "where " + std::string(id) + " speaks of the call, as 'assay explain " +
+             "where " + std::string(id) + " applies to the call, as 'assay explain " +
                  std::string(id) + "' says");
 }
 
-/// What a case breaks on purpose must be broken in its call: a kernel that accepts it would be
-/// accused for nothing.
+/// Throws if the call does not break the requirement that `violate` names. Otherwise a correct
+/// kernel, which accepts the call, would fail.
 template <class Op>
 void require_broken(const Case<Op>& c) {
   const auto call = call_of(c);
@@ -260,7 +264,7 @@ void require_broken(const Case<Op>& c) {
   for (const auto& row : Op::requirements())
     if (row.id == id && row.holds(call))
       refuse("violate", c.violate,
-             "where the call breaks " + id + ", as the one that 'assay explain " + id + "' prints");
+             "a call that breaks " + id + ", like that which 'assay explain " + id + "' prints");
 }
 
 }  // namespace detail
@@ -299,8 +303,8 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
 
 namespace detail {
 
-/// Applies the one of `ways`, a requirement's violations or its variants, that `way` names:
-/// "ID:name"; none: nothing.
+/// Applies the variant or violation `way` ("ID:name") to the call. `ways`: the member with the
+/// variants or the violations of a requirement. Does nothing if `way` is empty.
 template <class Op, class Way>
 void apply_way(std::string_view field, const std::string& way,
                std::vector<Way> spec::Requirement<Op>::*ways, spec::Call<Op>& call) {

@@ -51,20 +51,20 @@ void require_named(std::string_view field, const std::string& value,
 }
 
 void require_size(const Demand& demand, std::string_view fields) {
-  // Beyond this, 64-bit indices of a byte may overflow.
+  // Above this limit, a 64-bit byte offset may overflow.
   constexpr double most_elements = 0x1p59;
   if (demand.largest_tensor > most_elements)
     throw std::invalid_argument("a tensor of the case has about " +
-                                about_text(demand.largest_tensor) + " elements, at most 2^59 (" +
-                                about_text(most_elements) + ") can be numbered: reduce " +
-                                std::string(fields));
+                                about_text(demand.largest_tensor) +
+                                " elements; 64-bit indices allow at most 2^59 (" +
+                                about_text(most_elements) + "): reduce " + std::string(fields));
   if (demand.with_numbers) require_memory(demand.bytes, fields);
 }
 
 void require_memory(double bytes, std::string_view fields) {
   if (bytes > memory_limit)
     throw std::invalid_argument("the case needs about " + gib(bytes) +
-                                " for its tensors and their copies, the limit is " +
+                                " for its tensors and their copies; the limit is " +
                                 gib(memory_limit) + ": reduce " + std::string(fields));
 }
 
@@ -101,7 +101,7 @@ void require_as_many(const std::vector<std::int64_t>& lengths_q,
   if (!lengths_q.empty() && !lengths_kv.empty() && lengths_q.size() != lengths_kv.size())
     refuse("lengths_kv", list_text(lengths_kv),
            "as many numbers as lengths_q, which has " + std::to_string(lengths_q.size()) +
-               "; these are " + std::to_string(lengths_kv.size()));
+               "; lengths_kv has " + std::to_string(lengths_kv.size()));
 }
 
 }  // namespace assay::conformance

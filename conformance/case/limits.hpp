@@ -11,58 +11,64 @@
 
 namespace assay::conformance {
 
-/// The values that an integer field of a case may take: first, first + step, ... last.
+/// The accepted values of an integer field: first, first + step, ... last.
 struct FieldRange {
   std::string_view name;
   std::int64_t first, last;
   std::string_view requirement =
-      {};  ///< of the documents, that sets the limit; empty: the tool's own
+      {};  ///< id of the documented requirement that sets the limit; empty: the tool sets it
   std::int64_t step = 1;
 
   bool has(std::int64_t value) const {
     return value >= first && value <= last && (value - first) % step == 0;
   }
-  /// "1 to 128", "16 to 128 in steps of 16", "128 or 192"; where a requirement says so, also which.
+  /// Text of a range: "1 to 128", "16 to 128 in steps of 16" or "128 or 192", followed by the
+  /// requirement, if there is one.
   std::string text() const;
 };
 
-/// Throws std::invalid_argument: the field, its value, what is accepted, and `next`, what to do.
+/// Throws std::invalid_argument with the field, its value, the accepted values, and what to do
+/// next.
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
                          const std::string& accepted, const std::string& next = {});
-/// Throws std::invalid_argument for a value that needs another field: "--keep_prob=0.5 drops, and
-/// there is no drop mask: add --drop_mask=exact".
+/// Throws std::invalid_argument for a value that requires another field: "--keep_prob=0.5 needs a
+/// drop mask: add --drop_mask=exact".
 [[noreturn]] void refuse_alone(std::string_view field, const std::string& value,
                                const std::string& lack, const std::string& next);
 
-/// The shortest text that reads back as the number.
+/// The shortest text that parses to the same number.
 std::string number_text(double value);
-/// With three digits: "4.61e+18".
+/// The number with three significant digits: "4.61e+18".
 std::string about_text(double value);
 
-/// Refuses a name that is not among those of `named`.
+/// Throws if the name is not in `named`.
 void require_named(std::string_view field, const std::string& value,
                    std::span<const InputProfile> named);
 
-/// Largest memory that a case with numbers may need, in bytes.
+/// Largest memory of a case that computes outputs (bytes).
 inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
 
-/// Refuses a tensor whose elements cannot be numbered, and, where `with_numbers`, more than
-/// `memory_limit`.
-/// Errors: std::invalid_argument that says what to reduce: "batch, heads_q, seq_q or seq_kv".
+/// The size of a case: number of elements of its largest tensor, bytes of all tensors, and whether
+/// the case computes outputs.
 struct Demand {
   double largest_tensor, bytes;
   bool with_numbers;
 };
+/// Throws if a tensor has more than 2^59 elements, or if the case computes outputs (`with_numbers`)
+/// and needs more than `memory_limit`. Errors: std::invalid_argument that names the fields to
+/// reduce: "batch, heads_q, seq_q or seq_kv".
 void require_size(const Demand& demand, std::string_view fields);
-/// Refuses more bytes than `memory_limit`, likewise.
+/// Throws if `bytes` is more than `memory_limit`, with the same message.
 void require_memory(double bytes, std::string_view fields);
 
-/// Refuses a relation without its track, a track without one of the relations in `names`, and hard
-/// data, which would leave its domain by overflow or underflow. Whether there is a relation.
+/// Throws for (a) a relation on a track other than relation, (b) track relation without one of the
+/// relations in `names`, (c) a relation with a profile other than normal, because its data could
+/// overflow or underflow. Returns whether the case has a relation.
 bool require_track(Track track, const std::string& relation, const std::string& profile,
                    const std::string& names);
 
-/// Names of relations, `other` in front: what is judged in their track without being one.
+/// The names of the relations. `other` comes first: a name that the track accepts although it is
+/// not a relation.
 template <class Relation>
 std::string names_of(const std::vector<const Relation*>& known, std::string_view other = {}) {
   std::string names(other);
@@ -71,7 +77,7 @@ std::string names_of(const std::vector<const Relation*>& known, std::string_view
   return names;
 }
 
-/// The one of that name. Errors: std::invalid_argument naming those there are.
+/// Finds the relation with this name. Errors: std::invalid_argument with the accepted names.
 template <class Relation>
 const Relation& relation_named(const std::vector<const Relation*>& known, std::string_view name,
                                std::string_view other = {}) {
@@ -80,8 +86,8 @@ const Relation& relation_named(const std::vector<const Relation*>& known, std::s
   refuse("relation", std::string(name), names_of(known, other));
 }
 
-/// Refuses what `require_track` does, a relation that is none of `known`, and one that does not
-/// hold for the problem.
+/// Throws in the cases of `require_track`, for a relation that is not in `known`, and for a
+/// relation that does not apply to the problem.
 template <class Op, class Relation>
 void require_relation(const Case<Op>& c, const std::vector<const Relation*>& known,
                       std::string_view other = {}) {
@@ -89,23 +95,24 @@ void require_relation(const Case<Op>& c, const std::vector<const Relation*>& kno
   const Relation& relation = relation_named(known, c.relation, other);
   if (!relation.applies(c.problem))
     refuse("relation", c.relation,
-           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
-               c.relation + "' prints lines of it");
+           "a case in its domain, " + std::string(relation.domain) + "; 'assay explain " +
+               c.relation + "' prints examples");
 }
 
-/// Fields of queries or keys that the lengths of sequences imply.
+/// The list of lengths of queries or keys, and the field of the longest length, which follows from
+/// the list.
 struct LengthFields {
   std::string_view lengths_name;
   std::vector<std::int64_t>& lengths;
   std::string_view longest_name;
   std::int64_t& longest;
 };
-/// Sets batch and the longest sequence from the lengths where there are any; equal lengths become
-/// the longest alone. `given` tells which fields the user wrote. Errors: std::invalid_argument
-/// where they contradict the lengths.
+/// Sets the batch and the longest sequence from the lengths, if there are lengths. If all lengths
+/// are equal, only the longest one is kept. `given` returns whether the user wrote a field. Errors:
+/// std::invalid_argument if a field that the user wrote contradicts the lengths.
 void settle_lengths(std::int64_t& batch, const LengthFields& fields,
                     const std::function<bool(std::string_view)>& given);
-/// Refuses lengths of queries and keys of which there are not as many.
+/// Throws if the lists of lengths of queries and of keys differ in size.
 void require_as_many(const std::vector<std::int64_t>& lengths_q,
                      const std::vector<std::int64_t>& lengths_kv);
 

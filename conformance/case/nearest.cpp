@@ -9,7 +9,7 @@
 namespace assay::conformance {
 namespace {
 
-/// What frameworks call the element types.
+/// Names of element types in frameworks, and our names for them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> elsewhere{
     {{"float32", "fp32"},
      {"float", "fp32"},
@@ -27,8 +27,8 @@ std::string in_small_letters(std::string_view word) {
   return small;
 }
 
-/// Edits between two words, and between the first and the beginning of the second that is most
-/// like it.
+/// The edit distance of two words, and the smallest distance between the first word and any prefix
+/// of the second.
 struct Distance {
   std::size_t whole, beginning;
 };

@@ -8,33 +8,35 @@
 
 namespace assay::conformance {
 
-/// A way to make a case smaller, by fields that hang together.
+/// A way to make a case smaller. It changes several related fields together.
 template <class Op>
 struct Reduction {
   std::string_view name;
-  /// Cases that are smaller than `c`, what is hoped for first; they need not be legal, nor
-  /// different from each other.
+  /// Cases that are smaller than `c`, the most promising ones first. They may be illegal or equal
+  /// to each other.
   std::vector<Case<Op>> (*smaller)(const Case<Op>& c);
 };
 
-/// Values from `least` to `value`, without it: doubled ones first, since small cases are judged
-/// quickly, then what halves the rest.
+/// Values from `least` to below `value` to try. Powers of two times `least` come first, because
+/// small cases are judged quickly. Then the remaining range is bisected.
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least);
 
-/// Sequences that a smaller case keeps: `count` from `first` on, or all others.
+/// The sequences that a smaller case keeps. If `inside`: `count` sequences from `first` on;
+/// otherwise all except these.
 struct SequenceChoice {
   std::int64_t first, count;
   bool inside;
 
-  /// Of one value per sequence those of the kept ones.
+  /// Returns the values of the sequences that are kept. `values` has one value per sequence.
   std::vector<std::int64_t> of(const std::vector<std::int64_t>& values) const;
 };
 
-/// Sequences of which one is kept alone, left out or shortened at a time.
+/// Number of sequences for which reductions of a single sequence are tried: only this one, all
+/// except this one, or a shorter one.
 inline constexpr std::int64_t most_single_sequences = 8;
 
-/// What may be kept of `batch` sequences: single ones and the last, each half, all but a single
-/// one. Nothing of one.
+/// The choices of sequences to keep, out of `batch` sequences: single sequences and the last one,
+/// each half, and all except one. Empty if there is only one sequence.
 std::vector<SequenceChoice> fewer_sequences(std::int64_t batch);
 
 }  // namespace assay::conformance

@@ -18,6 +18,7 @@
 #include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/field_stages.hpp"
 #include "assay/spec/stage.hpp"
+#include "causes/cause_text.hpp"
 #include "causes/constants.hpp"
 #include "causes/grouping.hpp"
 
@@ -28,7 +29,8 @@ bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// The first of those that are met most often; the default where there are none.
+/// The most frequent value; the first of them if several are equally frequent. The default value
+/// for an empty list.
 template <class T>
 T most_frequent(const std::vector<T>& all) {
   std::map<T, std::int64_t> counts;
@@ -39,18 +41,18 @@ T most_frequent(const std::vector<T>& all) {
   return best == nullptr ? T() : *best;
 }
 
-std::string range_of(std::vector<double> errors) {
+/// Smallest and largest of the errors beyond the bound. 0 and 0 if all errors are within the bound.
+std::pair<double, double> range_of(std::vector<double> errors) {
   std::erase_if(errors, [](double x) { return !(x > 1); });
   if (errors.empty()) return {};
-  // What is beyond a bound of 0 is beyond it by the largest number.
+  // A tensor with bound 0 stores its error as the largest number: print it as infinity.
   for (double& error : errors)
     if (error >= std::numeric_limits<double>::max()) error = HUGE_VAL;
   const auto [least, most] = std::ranges::minmax(errors);
-  return least == most ? fmt::format("error {:.4g} times the bound", least)
-                       : fmt::format("error {:.4g} to {:.4g} times the bound", least, most);
+  return {least, most};
 }
 
-/// Facts, and the tensors and cases in which each was seen.
+/// Counts facts, with the tensors and cases that show each of them.
 template <class Fact>
 class Sightings {
  public:
@@ -60,9 +62,10 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// The most frequent fact: "mostly FACT (dq)" if more than half of the cases show it, else "in 3
-  /// of 7 cases FACT". Empty if less than a third of the cases with any fact, less than a
-  /// sixth of `cases`, or one case that is not most of them shows it.
+  /// The most frequent fact: "mostly FACT (dq)" if more than half of the cases show it, otherwise
+  /// "in 3 of 7 cases FACT". Empty if the fact is rare: in less than a third of the cases that show
+  /// any fact, in less than a sixth of `cases`, or in one case only (unless this is more than half
+  /// of them).
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
@@ -81,11 +84,11 @@ class Sightings {
     Members cases;
   };
   std::map<Fact, Seen> seen_;
-  std::vector<Fact> order_;  ///< in which they came
+  std::vector<Fact> order_;  ///< in the order of their first sighting
   Members cases_;
 };
 
-/// How a tensor of a case relates to the expected values.
+/// How one tensor of one case deviates from the expected values.
 struct Related {
   Deviation deviation;
   std::string tensor;
@@ -94,8 +97,8 @@ struct Related {
 
 bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
 
-/// What factors are in nearly all of those cases in which there is one; empty where fewer
-/// share it. A single case can match any quantity by accident.
+/// The quantity that matches nearly all factors of these deviations. Empty if no quantity does. In
+/// a single case, any quantity can match by accident.
 std::string quantity_of(const std::vector<Related>& deviations) {
   std::vector<std::string> quantities;
   for (const Related& one : deviations)
@@ -108,8 +111,8 @@ std::string quantity_of(const std::vector<Related>& deviations) {
   return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
 }
 
-/// Relations, of multiples with the quantity that their factors are: the factors themselves differ
-/// from case to case then.
+/// Counts the deviations. If all factors of multiples match one quantity, this quantity replaces
+/// the factors, because they differ from case to case.
 Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   const std::string quantity = quantity_of(deviations);
   Sightings<Deviation> all;
@@ -124,8 +127,8 @@ Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   return all;
 }
 
-/// How an output relates to the expected values in most cases of a group: the kind of deviation,
-/// and of multiples the quantity.
+/// How an output deviates from the expected values in most cases of a group: the kind of deviation.
+/// For multiples, also the quantity.
 struct Manner {
   DeviationKind kind = DeviationKind::none;
   std::string quantity = {};
@@ -137,12 +140,13 @@ struct Manner {
   }
 };
 
-/// Values of other heads, rows and channels are of one kind.
+/// The kind of a deviation. Values of other heads, of other rows and of other channels count as one
+/// kind.
 DeviationKind kind_of(const Deviation& deviation) {
   return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
 }
 
-/// What the failing elements of the tensor that a finding counts have in common; null for others.
+/// The pattern of a finding that counts failing elements of a tensor. Null for other findings.
 const Pattern* pattern_of(const Finding& finding) {
   return finding.pattern ? &*finding.pattern : nullptr;
 }
@@ -165,17 +169,18 @@ Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
   return {most, quantity_of(deviations)};
 }
 
-/// Whether they are of one bug as far as cases and terms say; `a` has more cases.
+/// Returns whether two groups come from one bug, according to their cases and terms. `a` has more
+/// cases.
 bool are_alike(const Group& a, const Group& b) {
   const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
   const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
   if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
   const bool is_part =
       static_cast<double>(both) >= limits::nested * static_cast<double>(b.cases.size());
-  // An output without a rule of its own fails with the one that has one, and what fails wherever it
-  // is there with what always fails.
+  // If `b` does not have a rule, it is the same bug as `a` if its cases are nearly all in `a`, and
+  // if `a` has a rule or all cases of both groups fail.
   if (b.terms.empty()) return is_part && (!a.terms.empty() || (a.others == 0 && b.others == 0));
-  // The rule of one is that of the other, with a term for where it does not show.
+  // One rule is the other rule plus a term that excludes cases in which the bug does not show.
   return !a.terms.empty() && std::ranges::all_of(a.terms, [&](const Condition* term) {
     return std::ranges::find(b.terms, term) != b.terms.end();
   });
@@ -209,7 +214,7 @@ std::vector<Merged> merged(std::vector<Group> groups, const std::vector<CaseRepo
   return all;
 }
 
-/// The cases and tensors that a cause explains.
+/// The cases and tensors of one cause.
 struct Part {
   Members members;
   std::set<std::string> tensors;
@@ -229,17 +234,19 @@ Part part_of(const Merged& cause) {
   return part;
 }
 
-/// A rule that selects less than half of the cases of a cause without a rule is another bug: one
-/// bug shows in its other outputs more often.
+/// Returns whether the rule of `small` belongs to another bug than `large`: `large` has no rule,
+/// and the rule selects less than half of its cases. Other outputs of one bug would fail in more
+/// cases.
 bool is_minor_rule(const Part& small, const Part& large) {
   return small.has_rule && !large.has_rule &&
          static_cast<double>(small.members.size()) <
              limits::minor * static_cast<double>(large.members.size());
 }
 
-/// One bug that shows in several outputs fails in fewer cases in some of them, but hardly in
-/// others: neither of two bugs has most of its cases in common with the other, or they relate
-/// otherwise to the expected values, or a rule selects few cases of the other.
+/// Returns whether two causes are different bugs. They are if they share less than most of the
+/// smaller one's cases, if their deviations differ, or if the rule of one selects few cases of the
+/// other. A single bug may fail in fewer cases in some outputs, but hardly in cases that the other
+/// outputs do not have.
 bool is_independent(const Part& a, const Part& b) {
   if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
@@ -247,8 +254,8 @@ bool is_independent(const Part& a, const Part& b) {
   return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
 }
 
-/// Returns whether these tensors were never written at all in most of the cases. Such a failure
-/// does not point to a stage, since no stage wrote wrong numbers.
+/// Returns whether these tensors were never written in most of the cases. This does not point to a
+/// stage, because no stage wrote wrong values.
 bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   const auto is_never_written = [&](std::size_t k) {
     std::size_t whole = 0, others = 0;
@@ -266,33 +273,34 @@ bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
          limits::most_cases * static_cast<double>(part.members.size());
 }
 
-class Telling {
+class CauseWriter {
  public:
-  Telling(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
+  CauseWriter(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
       : cases_(cases) {
     for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, &one);
   }
 
-  /// `all`: the parts of all causes, of which `part` is that of these groups.
+  /// `part`: the cause of these groups. `all`: all causes.
   Cause cause(const std::vector<Group>& groups, const Part& part,
               const std::vector<Part>& all) const;
 
  private:
-  std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
+  /// Describes what the failures of the cause's outputs have in common: pattern, verdict, errors.
+  void describe_failures(const Members& members, Cause& cause) const;
   std::string stage(const std::vector<const Condition*>& terms, const Part& part,
                     const std::vector<Part>& all) const;
   std::string tile(const CaseReport& report) const;
   /// The outputs that fail in more than half of the cases.
   std::set<std::string> usually_failing(const Members& members) const;
-  /// What a case was shrunk to, if that has the fields and outputs of the cause: shrinking may end
-  /// at another bug.
+  /// The case that `report` was shrunk to. Null if it does not have the fields and outputs of the
+  /// cause: shrinking may end at another bug.
   const ShrunkCase* shrunk_of(const CaseReport& report, const Group& group, const Part& part) const;
 
   const std::vector<CaseReport>& cases_;
   std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
 };
 
-/// Of a kernel that accepts every forbidden call.
+/// The pattern for a kernel that accepts all forbidden calls.
 std::string refusing_nothing(const Group& group) {
   const auto accepted = std::ssize(group.cases);
   const std::string count = group.others == 0
@@ -301,16 +309,15 @@ std::string refusing_nothing(const Group& group) {
   return fmt::format("{} forbidden calls were accepted: check() refuses nothing", count);
 }
 
-std::string Telling::pattern(const Members& members,
-                             const std::vector<std::string>& tensors) const {
-  std::vector<std::string> verdicts;
+void CauseWriter::describe_failures(const Members& members, Cause& cause) const {
+  const std::vector<std::string>& tensors = cause.outputs;
+  std::vector<std::pair<Verdict, Rule>> verdicts;
   Sightings<std::vector<AxisPlace>> places;
   std::vector<Related> deviations;
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
-    verdicts.push_back(fmt::format("{} by {}", spec::to_string(report.verdict.value()),
-                                   spec::to_string(report.verdict.rule())));
+    verdicts.emplace_back(report.verdict.value(), report.verdict.rule());
     for (const TensorReport& tensor : report.tensors)
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
@@ -323,26 +330,25 @@ std::string Telling::pattern(const Members& members,
         deviations.push_back({pattern->deviation, finding.tensor, k});
     }
   }
-  // The plain fact comes first, the words of the judge last.
+  const std::pair usual = most_frequent(verdicts);
+  std::tie(cause.verdict, cause.rule) = usual;
+  cause.decided = std::ranges::count(verdicts, usual);
+  std::tie(cause.least_error, cause.largest_error) = range_of(std::move(errors));
   std::vector<std::string> facts = {
       sightings_of(deviations).most_frequent(members.size(), tensors.size()),
-      places.most_frequent(members.size(), tensors.size()), range_of(std::move(errors))};
+      places.most_frequent(members.size(), tensors.size())};
   std::erase(facts, "");
-  const std::string usual = most_frequent(verdicts);
-  const auto times = std::ranges::count(verdicts, usual);
-  const std::string verdict =
-      times == std::ssize(verdicts)
-          ? usual
-          : fmt::format("{} in {} of {} cases", usual, times, verdicts.size());
-  const std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
-  if (facts.empty()) return text + verdict;
-  return fmt::format("{}{} ({})", text, fmt::join(facts, "; "), verdict);
+  if (facts.empty()) facts.push_back(error_text(cause));
+  if (facts[0].empty()) facts[0] = decision_text(cause);
+  cause.pattern = tensors.empty()
+                      ? fmt::format("{}", fmt::join(facts, "; "))
+                      : fmt::format("{}: {}", fmt::join(tensors, ", "), fmt::join(facts, "; "));
 }
 
-/// The stage whose outputs are those that fail in nearly all of its cases, but for what another bug
-/// explains. A stage that the terms ask about comes first.
-std::string Telling::stage(const std::vector<const Condition*>& terms, const Part& part,
-                           const std::vector<Part>& all) const {
+/// The first stage whose outputs include all failing outputs in nearly all cases. Outputs that
+/// another bug explains are ignored. A stage is preferred if the terms compare its fields.
+std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const Part& part,
+                               const std::vector<Part>& all) const {
   const Members& members = part.members;
   const auto is_of_another = [&](std::size_t k, const std::string& tensor) {
     return !part.tensors.contains(tensor) && std::ranges::any_of(all, [&](const Part& other) {
@@ -376,9 +382,9 @@ std::string Telling::stage(const std::vector<const Condition*>& terms, const Par
   return first == stages.end() ? "" : std::string(first->what);
 }
 
-/// Of outputs that are no numbers: rows of dq, dk and dv together are the queries and keys of the
-/// tile where the first of them came from.
-std::string Telling::tile(const CaseReport& report) const {
+/// Says in which elements outputs of the case are NaN. If dq, dk and dv are all NaN, these rows are
+/// the queries and keys of the tile in which the first NaN appeared.
+std::string CauseWriter::tile(const CaseReport& report) const {
   std::vector<std::string> places;
   for (const Finding& finding : report.findings) {
     const Pattern* const pattern = pattern_of(finding);
@@ -387,15 +393,15 @@ std::string Telling::tile(const CaseReport& report) const {
                      (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
   }
   if (places.empty()) return {};
-  return fmt::format("; no numbers in {}: {}", report.id, fmt::join(places, ", "));
+  return fmt::format("; NaN in {}: {}", report.id, fmt::join(places, ", "));
 }
 
-const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& group,
-                                     const Part& part) const {
+const ShrunkCase* CauseWriter::shrunk_of(const CaseReport& report, const Group& group,
+                                         const Part& part) const {
   const auto entry = shrunk_.find(report.id);
   if (entry == shrunk_.end()) return nullptr;
   const ShrunkCase& shrunk = *entry->second;
-  if (shrunk.fields.empty()) return &shrunk;  // nothing else is known of it
+  if (shrunk.fields.empty()) return &shrunk;  // a report without its fields
   const bool has_outputs =
       part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
         return part.tensors.contains(tensor);
@@ -405,7 +411,7 @@ const ShrunkCase* Telling::shrunk_of(const CaseReport& report, const Group& grou
              : nullptr;
 }
 
-std::set<std::string> Telling::usually_failing(const Members& members) const {
+std::set<std::string> CauseWriter::usually_failing(const Members& members) const {
   std::map<std::string, std::size_t> times;
   for (const std::size_t k : members)
     for (const std::string& tensor : failed_tensors(cases_[k])) ++times[tensor];
@@ -415,20 +421,20 @@ std::set<std::string> Telling::usually_failing(const Members& members) const {
   return usual;
 }
 
-Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
-                     const std::vector<Part>& all) const {
+Cause CauseWriter::cause(const std::vector<Group>& groups, const Part& part,
+                         const std::vector<Part>& all) const {
   Cause cause{.others = groups[0].others};
   for (const Condition* term : groups[0].terms) cause.fields.push_back(term->text);
   const Members& members = part.members;
   const std::set<std::string>& tensors = part.tensors;
   cause.outputs = {tensors.begin(), tensors.end()};
-  cause.pattern = pattern(members, cause.outputs);
+  describe_failures(members, cause);
   if (groups[0].refuses_nothing) cause.pattern = refusing_nothing(groups[0]);
   if (!tensors.empty() && !are_never_written(part, cases_))
     cause.stage = stage(groups[0].terms, part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
-  // Shrunk ones first, then those that show all that fails usually, then the shortest line: what a
-  // person reads first.
+  // A person reads the example first. Prefer a shrunk case, then a case in which all usually
+  // failing outputs fail, then the shortest line.
   const std::set<std::string> usual = usually_failing(members);
   const auto line_of = [&](std::size_t k) -> const std::string& {
     const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
@@ -445,7 +451,7 @@ Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
   };
   const std::size_t first = *std::ranges::min_element(members, {}, cost);
   cause.pattern += tile(cases_[first]);
-  // What a kernel said when it crashed, or refused.
+  // The message of a kernel that crashed or refused the call.
   constexpr std::size_t most_shown = 300;
   if (const std::string& evidence = cases_[first].verdict.evidence;
       tensors.empty() && !groups[0].refuses_nothing && !evidence.empty())
@@ -462,29 +468,16 @@ std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
   if (std::ranges::none_of(cases, fails)) return {};
   Grouping grouping(cases, shrunk);
   std::vector<Group> groups = grouping.groups();
-  const Telling telling(cases, shrunk);
+  const CauseWriter writer(cases, shrunk);
   const std::vector<Merged> of_causes = merged(std::move(groups), cases);
   std::vector<Part> parts;
   for (const Merged& of_one : of_causes) parts.push_back(part_of(of_one));
   std::vector<Cause> causes;
   for (std::size_t k = 0; k < parts.size(); ++k)
-    causes.push_back(telling.cause(of_causes[k].groups, parts[k], parts));
+    causes.push_back(writer.cause(of_causes[k].groups, parts[k], parts));
   std::ranges::stable_sort(
       causes, [](const Cause& a, const Cause& b) { return a.cases.size() > b.cases.size(); });
   return causes;
-}
-
-std::string where_text(const Cause& cause) {
-  const std::string others =
-      fmt::format("{} other case{}", cause.others, cause.others == 1 ? "" : "s");
-  if (cause.fields.empty())
-    return cause.others == 0 ? "in every case that has it"
-                             : fmt::format("no condition found: {} {} not fail so", others,
-                                           cause.others == 1 ? "does" : "do");
-  const std::string fields = fmt::format("where {}", fmt::join(cause.fields, " and "));
-  if (cause.others == 0) return fields + " (no other case has these fields)";
-  return fields + fmt::format(" ({} with these fields {} not fail so)", others,
-                              cause.others == 1 ? "does" : "do");
 }
 
 }  // namespace assay::conformance

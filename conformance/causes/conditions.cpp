@@ -18,40 +18,43 @@
 namespace assay::conformance {
 namespace {
 
-/// Fields that name a case and say nothing about what it asks for.
+/// Fields that identify a case but do not describe what it tests.
 const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "upstream",
                                                    "documents"};
-/// What the judge counted, which is no size of a tile.
+/// Counts that the judge makes. They cannot be tile sizes.
 const std::set<std::string_view> counts = {"queries_without_key", "keys_without_query"};
-/// The requirement that a case breaks on purpose, as the page's search calls it.
+/// The requirement that a case breaks on purpose. This is its field name in the page's search.
 constexpr const char* violated = "violated";
-/// The field that says how.
+/// The field that says how the case breaks this requirement.
 constexpr const char* violation = "violate";
 
-/// What a field says of a tensor that is not given, and of tensors without strides of their own.
+/// `absent`: value of a field for a tensor that the call does not have. `plain`: value for tensors
+/// without special strides.
 constexpr std::string_view absent = "none", plain = "contiguous";
-/// The strides of some tensor.
+/// The field that matches if any tensor has these strides.
 constexpr std::string_view strides = "strides";
-/// Strides differ between tensors, and the field does not name them.
+/// The value for strides that differ between tensors, if the field does not list the tensors.
 constexpr std::string_view various = "mixed";
 
-/// Sizes are held against each other, and against what tiles usually are multiples of.
+/// Sizes are compared with each other. They are also tested for divisibility by common tile sizes.
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
-/// Multiples of one size that another one is compared with.
+/// Factors for comparing a size with a multiple of another size.
 constexpr int multiples[] = {1, 2, 4};
-/// Bounds that are tried for the length of a sequence; 0 means empty. If several bounds select the
-/// same cases, the first in this list is reported, so tile sizes come before other lengths.
+/// Limits that are tried for the length of a sequence; 0 means an empty sequence. If several limits
+/// select the same cases, the first one in this list is reported. Tile sizes therefore come before
+/// other lengths.
 constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
                                     6, 7, 8, 10, 12, 15, 24,  31,  48, 63, 96};
-/// Of packed sequences a field tells the longest, seq_q or seq, another all of them, lengths_q or
-/// lengths.
+/// Packed sequences have two fields: the longest length (seq_q or seq) and all lengths (lengths_q
+/// or lengths).
 constexpr std::string_view longest = "seq", lengths = "lengths";
 
-/// Whether a run took a regime, as the page's search has it, for which a regime is a count.
+/// Suffixes of a regime that occurred, or did not occur, in a run. The page's search compares
+/// counts.
 constexpr const char* taken = ">0";
 constexpr const char* not_taken = "=0";
 
-/// "a", "b" of "a,b"; none of an empty text.
+/// The items of "a,b". An empty text has no items.
 std::vector<std::string> items_of(const std::string& text) {
   std::vector<std::string> items;
   for (std::size_t from = 0; !text.empty() && from <= text.size();) {
@@ -72,7 +75,7 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// Bits that a limit costs by its digits: 1 is plainer than 0.9999999403953552.
+/// The cost of a limit's digits (bits): 1 is simpler than 0.9999999403953552.
 double bits_of(const std::string& limit) {
   if (!number(limit)) return 0;
   const auto digits = std::ranges::count_if(limit, [](char c) { return c >= '0' && c <= '9'; });
@@ -82,7 +85,8 @@ double bits_of(const std::string& limit) {
 
 const char* regime(const spec::Metric& metric) { return metric.value > 0 ? taken : not_taken; }
 
-/// Values of one field, or whether a regime was taken: those of each case, empty where it has none.
+/// The values of one field in all cases, or whether each case used a regime. A value is empty if
+/// the case does not have the field.
 struct Column {
   std::string name;
   std::vector<std::string> values;
@@ -109,7 +113,7 @@ std::vector<Column> columns_of(const Cases& cases) {
   return columns;
 }
 
-/// As the page's search reads it.
+/// The condition "field=value" in the syntax of the page's search.
 std::string equality(const Column& column, const std::string& value) {
   if (column.is_regime) return column.name + value;
   const bool is_word = value.find_first_of(" \"&|!()") == std::string::npos;
@@ -123,8 +127,7 @@ class Collector {
   }
 
   void add(const Column& column);
-  /// A condition without its term and cases, which it gets here. One that no search could take is
-  /// left out.
+  /// Adds a condition with its term and cases. Ignores a condition that the search cannot parse.
   void add(Condition condition) {
     const auto read = FieldTerm::read(condition.text);
     if (!read || read->second != condition.text.size()) return;
@@ -139,7 +142,7 @@ class Collector {
   std::vector<Condition> take() { return std::move(conditions_); }
 
  private:
-  void add_limits(const std::string& name, const std::set<double>& told);
+  void add_limits(const std::string& name, const std::set<double>& values);
 
   const Cases& cases_;
   std::vector<CaseFields> fields_;  ///< of each case
@@ -147,9 +150,10 @@ class Collector {
   std::set<CaseSet> seen_;
 };
 
-/// Limits of a field of numbers. Of limits that are as good the tightest is kept: it comes first.
-void Collector::add_limits(const std::string& name, const std::set<double>& told) {
-  const Numbers numbers(told.begin(), told.end());
+/// Adds limits of a numeric field. If limits select the same cases, the tightest one is kept,
+/// because it comes first.
+void Collector::add_limits(const std::string& name, const std::set<double>& values) {
+  const Numbers numbers(values.begin(), values.end());
   if (numbers.size() < 3) return;
   const std::size_t step = std::max<std::size_t>(1, numbers.size() / limits::most_limits);
   const auto add_limit = [&](const char* sign, double limit) {
@@ -164,7 +168,7 @@ void Collector::add_limits(const std::string& name, const std::set<double>& told
     add_limit(">=", numbers[k]);
 }
 
-/// Adds a condition for each kind of strides: at least one tensor has it.
+/// Adds a condition for each kind of strides. It holds if at least one tensor has these strides.
 void add_strides(const Cases& cases, Collector& collector) {
   std::set<std::string> known;
   for (const CaseReport* report : cases)
@@ -182,13 +186,13 @@ void add_strides(const Cases& cases, Collector& collector) {
                    .bits = limits::bits_of_multiple});
 }
 
-/// Returns true for a single word such as "far", not for "dq:far" or a list.
+/// Returns true for a single word such as "far"; false for "dq:far" or a list.
 bool is_word(const std::string& value) {
   return !value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == value.npos;
 }
 
 void Collector::add(const Column& column) {
-  std::vector<std::string> values;  // in the order in which they are met
+  std::vector<std::string> values;  // in order of appearance
   std::set<std::string_view> seen;
   for (const std::string& value : column.values)
     if (!value.empty() && seen.insert(value).second) values.push_back(value);
@@ -212,16 +216,17 @@ void Collector::add(const Column& column) {
       add_value(fmt::format("{}!={}", column.name, value), value, false);
   if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
     return;
-  // Cases of which no output is judged, the most by number, have the oddest values.
-  std::set<double> told;
+  // Most cases have no judged outputs. Their values are unusual and must not give limits.
+  std::set<double> numbers;
   for (std::size_t k = 0; k < cases_.size(); ++k)
     if (!column.values[k].empty() &&
         (cases_[k]->value_case || contribution(cases_[k]->verdict) == ExitCode::nonconformant))
-      told.insert(*number(column.values[k]));
-  add_limits(column.name, told);
+      numbers.insert(*number(column.values[k]));
+  add_limits(column.name, numbers);
 }
 
-/// The field that has the length of every sequence, "lengths_q", of one that has the longest.
+/// The name of the field with all lengths ("lengths_q") for the field with the longest length
+/// ("seq_q").
 std::string lengths_of(const std::string& name) {
   return name.starts_with(longest) ? std::string(lengths) + name.substr(longest.size()) : "";
 }
@@ -229,7 +234,7 @@ std::string lengths_of(const std::string& name) {
 /// A field of whole numbers.
 struct Size {
   std::string name;
-  bool is_large;  ///< no choice of few: of such sizes kernels have tiles
+  bool is_large;  ///< more than a small choice: kernels split such sizes into tiles
 };
 
 std::vector<Size> sizes_of(const std::vector<Column>& columns) {
@@ -247,14 +252,14 @@ std::vector<Size> sizes_of(const std::vector<Column>& columns) {
   return sizes;
 }
 
-/// Returns whether two sizes are compared: sizes of one kind, and a sequence length with a block
-/// size, since a block may be longer than the sequence.
+/// Returns whether two sizes are compared: sizes of the same kind, or a sequence length and a block
+/// size. A block may be longer than the sequence.
 bool are_compared(const std::string& a, const std::string& b) {
   const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
   return kind(a) == kind(b) || (a.starts_with(longest) && b.ends_with("block_size"));
 }
 
-/// Terms about sizes: what they are to each other, and to the extents of tiles.
+/// Adds terms that compare sizes with each other and with tile sizes.
 class SizeTerms {
  public:
   SizeTerms(const Cases& cases, Collector& collector) : cases_(cases), collector_(collector) {}
@@ -277,7 +282,8 @@ class SizeTerms {
                     .bits = times == 1 ? limits::bits_of_relation : limits::bits_of_multiple});
   }
 
-  /// Compares multiples only if one of the sizes is large: small sizes have too few values.
+  /// Compares multiples only if at least one of the sizes is large. Small sizes have too few
+  /// values.
   void add_pairs(const std::string& left, const std::string& right, bool are_large) {
     for (const int times : multiples) {
       if (times > 1 && !are_large) break;
@@ -290,7 +296,7 @@ class SizeTerms {
     add_ratios(left, right);
   }
 
-  /// "heads_q/heads_kv>=2" where one is a multiple of the other in all cases.
+  /// Adds "heads_q/heads_kv>=2" if one size is a multiple of the other in all cases.
   void add_ratios(const std::string& left, const std::string& right) {
     std::set<double> ratios;
     for (const CaseReport* report : cases_) {
@@ -325,7 +331,7 @@ class SizeTerms {
     if (each.empty()) return;
     for (const double length : short_lengths)
       add_some(name, fmt::format("{}{}{}", each, length == 0 ? "=" : "<=", length));
-    // An empty sequence shows nothing of a fault in short ones.
+    // A range starts at 1: empty sequences do not show faults of short sequences.
     for (const double length : short_lengths)
       if (length > 1) add_some(name, fmt::format("{}=1..{}", each, length));
   }
@@ -360,7 +366,8 @@ std::vector<Condition> conditions_on(const Cases& cases) {
   const std::vector<Column> columns = columns_of(cases);
   for (const Column& column : columns) collector.add(column);
   add_strides(cases, collector);
-  // Of conditions that hold for the same cases the first is kept: the plainest.
+  // If several conditions have the same cases, the collector keeps the first, which is the
+  // simplest.
   SizeTerms(cases, collector).add(sizes_of(columns));
   return collector.take();
 }

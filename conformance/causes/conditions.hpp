@@ -12,7 +12,7 @@
 
 namespace assay::conformance {
 
-/// Some of a list of cases.
+/// A subset of a list of cases.
 class CaseSet {
  public:
   CaseSet() = default;
@@ -48,34 +48,36 @@ class CaseSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// A term of a query, and the cases that meet it.
+/// A term of a search query, and the cases for which it holds.
 struct Condition {
-  /// A violation is made on purpose: that it is the cause needs no further case. A regime is
-  /// known of cases that ran in the sweep, not of what they were shrunk to.
+  /// A violation is made on purpose, so a single case is enough for a cause. Regimes are known only
+  /// for the cases of the sweep, not for the cases that they were shrunk to.
   enum class Kind : std::uint8_t { violation, field, regime };
 
   std::string text;
   CaseSet cases = {};
   Kind kind;
-  std::vector<std::string> fields;     ///< that it asks about
-  double bits = 0;                     ///< that it costs beyond its choice: the less plain the more
-  std::string value = {};              ///< where it is "field=value" of a choice
-  std::optional<FieldTerm> term = {};  ///< that `text` is
+  std::vector<std::string> fields;     ///< that the term compares
+  double bits = 0;                     ///< cost in addition to its choice; simple terms cost less
+  std::string value = {};              ///< the value of "field=value" for a field with few values
+  std::optional<FieldTerm> term = {};  ///< parsed from `text`
 
-  /// Whether it holds of any case. It says nothing of a case without its fields.
+  /// Returns whether the term holds for a case. False for a case that does not have the fields of
+  /// the term.
   bool holds(const CaseFields& fields) const;
 };
 
-/// What a search finds a case by.
+/// The fields of a case that the page's search can use.
 CaseFields searched_fields(const CaseReport& report);
 
-/// `field=value`, `field!=value` of few, and `field<limit`, `field>=limit` of fields of numbers,
-/// that split the cases; `field>other`, `field>2*other`, `heads_q/heads_kv>=2` and `field%64>0` of
-/// sizes; `lengths_q=0` and `lengths_kv<=64` if they hold for some sequence. Of those that hold for
-/// the same cases the first.
+/// Conditions that split the cases: `field=value` and `field!=value` for fields with few values;
+/// `field<limit` and `field>=limit` for numeric fields; `field>other`, `field>2*other`,
+/// `heads_q/heads_kv>=2` and `field%64>0` for sizes; `lengths_q=0` and `lengths_kv<=64`, which hold
+/// if any sequence has such a length. If several conditions hold for the same cases, only the first
+/// one is included.
 std::vector<Condition> conditions_on(const std::vector<const CaseReport*>& cases);
 
-/// "sparse_mode=2|3": of each choice, the values that fail most often, joined.
+/// Conditions such as "sparse_mode=2|3": they join the values of a field that fail most often.
 std::vector<Condition> joined(const std::vector<Condition>& conditions, const CaseSet& open,
                               const CaseSet& passed);
 

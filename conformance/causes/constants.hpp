@@ -2,79 +2,87 @@
 
 #include <cstddef>
 
-/// Every constant of the causes, with the experiment that it rests on. `Public faults` are sweeps
-/// of the planted bugs named so (tests/mutants/public_faults.py): 24 of 75 s, and five parts of
-/// each. `Toys` are the reports that tests/conformance/report makes up.
+/// All constants of the search for causes, with the experiments that support them. `Public faults`:
+/// sweeps of the injected faults of that name (tests/mutants/public_faults.py), 24 sweeps of 75 s
+/// and five parts of each. `Toys`: the reports that tests/conformance/report constructs.
 namespace assay::conformance::limits {
 
-// How rules are learnt.
+// Learning rules.
 
-/// Conditions are learnt from at most so many failing cases and as many others, which bounds the
-/// time: a full sweep has 2,300 value cases.
+/// Conditions are learnt from at most this number of failing cases, and from at most the same
+/// number of other cases. This limits the time: a full sweep has 2,300 value cases.
 inline constexpr std::size_t most_learnt = 2500;
-/// Terms of a rule. No public fault needs more than three.
+/// Largest number of terms of a rule. No public fault needs more than three.
 inline constexpr std::size_t most_terms = 3;
-/// Rules that are grown at once by each of two measures, and of these how many may ask about the
-/// same fields. Public faults: with 5 and with 12 rules, and without the second limit, the first
-/// causes are the same.
+/// `beam`: number of rules that are kept for extension, separately for each of two scores.
+/// `most_of_fields`: how many of them may compare the same fields. Public faults: the first causes
+/// are the same with a beam of 5 or 12, and without the second limit.
 inline constexpr std::size_t beam = 8;
 inline constexpr int most_of_fields = 2;
-/// Share of the bits without a rule that a term has to save. Public faults: with 0.05 four rules
-/// get a term for a corner in which the fault does not show (`seq_q>=1`, `batch<65`).
+/// A term must save at least this fraction of the bits that are needed without a rule. Public
+/// faults: with 0.05, four rules get a term for a corner in which the fault does not show
+/// (`seq_q>=1`, `batch<65`).
 inline constexpr double least_saving = 0.08;
-/// Rules of one output.
+/// Largest number of rules for one output.
 inline constexpr std::size_t most_groups = 6;
 
-// Which rules are kept where failing cases are left over.
+// Which rules are kept if some failing cases have no rule.
 
-/// A rule is a cause if its cases fail so many times as often as those without a rule, or if so
-/// large a share of them fails. Toys: where 30 to 50 % fail by lot beside one rule, that rule alone
-/// is kept. Public faults: at most one of a hundred cases without a rule fails.
+/// A rule is a cause if its cases fail at least `least_contrast` times as often as cases without a
+/// rule, or if at least the fraction `sure` of its cases fails. Toys: if 30 to 50 % of the cases
+/// fail at random in addition to one rule, only that rule is kept. Public faults: at most 1 % of
+/// the cases without a rule fail.
 inline constexpr double least_contrast = 5, sure = 0.95;
-/// So many cases that meet a sure rule are not explained by chance.
+/// A rule counts as sure only if it has at least this number of cases; chance does not explain
+/// them.
 inline constexpr std::size_t many_cases = 8;
-/// How often conditions that a neighbour refutes are left out.
+/// How often at most the rules are learnt again, each time without the conditions that a neighbour
+/// refutes.
 inline constexpr int most_refuted = 8;
 
-// Which groups are one cause.
+// Joining groups into causes.
 
-/// Groups with so large a share of their cases in common are one cause.
+/// Two groups are one cause if they share at least this fraction of all their cases.
 inline constexpr double alike = 0.6;
-/// A cause with so large a share of its cases in another one may be of the same bug. Public faults:
-/// gradients of rope, which few cases have, fail with the others in all of them.
+/// Two causes may be one bug if at least this fraction of the smaller one's cases belongs to the
+/// other, too. Example from the public faults: few cases have gradients of rope. In all of them
+/// these gradients fail together with the other gradients.
 inline constexpr double nested = 0.8;
-/// A rule with less than this share of the cases of a cause without a rule is of another bug. Toys
-/// and a kernel with two bugs (no scale in dk, a wrong edge of mode 3): 11 of 53 cases; an output
-/// that one bug moves less failed in more than half.
+/// A rule is another bug than a cause without a rule if it selects less than this fraction of that
+/// cause's cases. Toys, and a kernel with two bugs (no scale in dk, a wrong edge of mode 3): 11 of
+/// 53 cases. For comparison, an output on which one bug has a smaller effect failed in more than
+/// half of the cases.
 inline constexpr double minor = 0.5;
 
-// What is said of a cause.
+// Describing a cause.
 
-/// The outputs that fail in so large a share of a cause's cases say in which stage it is. The same
-/// share of the forbidden calls, if they are accepted, is all of them.
+/// The stage of a cause must include the failing outputs in at least this fraction of its cases. A
+/// kernel that accepts at least this fraction of the forbidden calls refuses nothing.
 inline constexpr double nearly_all = 0.95;
-/// The same of factors, which rounding moves in cases of few elements.
+/// The same fraction for factors. Rounding changes factors in cases with few elements.
 inline constexpr double nearly_all_factors = 0.9;
-/// An output relates to the expected value in one way where it does in so large a share of cases.
+/// A deviation is common to a cause if at least this fraction of its cases shows it.
 inline constexpr double most_cases = 0.75;
 
-// Which conditions there are.
+// Which conditions exist.
 
-/// A field with more values is not a choice.
+/// A field with more values than this is not treated as a choice.
 inline constexpr std::size_t most_values = 24;
-/// Of fields with at most so many values, types above all, a term may exclude one.
+/// Terms such as field!=value are tried only for fields with at most this number of values. Most of
+/// these fields are types.
 inline constexpr std::size_t few_values = 3;
-/// Values that a term joins: "sparse_mode=2|3". Public faults join three.
+/// Largest number of values in a joined term such as "sparse_mode=2|3". Public faults join three.
 inline constexpr std::size_t most_joined = 4;
-/// Limits of a field of numbers that are tried.
+/// Largest number of limits that are tried for a numeric field.
 inline constexpr std::size_t most_limits = 128;
-/// A field without any number from here on is a choice of few.
+/// A numeric field is a small choice, not a size, if all its values are below this limit.
 inline constexpr double least_large_size = 16;
-/// Bits that a term costs beyond its choice, by how plain it is: a field costs nothing. Public
-/// faults: without those of digits dropout is called `keep_prob<0.9999999403953552`.
+/// Cost of a complex term (bits), in addition to the cost of selecting it. A term with one field
+/// costs nothing extra. Public faults: if digits cost nothing, dropout is described as
+/// `keep_prob<0.9999999403953552`.
 inline constexpr double bits_of_relation = 1, bits_of_multiple = 6, bits_of_rest = 2,
                         bits_of_digit = 1;
-/// Digits of a limit that cost nothing.
+/// The first digits of a limit cost nothing: this is their number.
 inline constexpr int free_digits = 2;
 
 }  // namespace assay::conformance::limits

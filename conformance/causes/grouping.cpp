@@ -10,7 +10,7 @@
 namespace assay::conformance {
 namespace {
 
-/// At most so many of them, evenly.
+/// At most `most_learnt` of the cases, evenly spaced.
 std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
   if (all.size() <= limits::most_learnt) return all;
   std::vector<std::size_t> chosen;
@@ -36,14 +36,15 @@ bool Grouping::Fact::fails_so(const Way& way) const {
          (!way.tensor.empty() || report->verdict == way.verdict);
 }
 
-/// A relation may hold of outputs that are wrong. A case that is not offered tells nothing, nor
-/// does a tensor of zeros.
+/// A passing case counts against a rule with three exceptions: (a) cases of a relation, unless most
+/// failures of this way were found by relations, because wrong outputs can satisfy a relation; (b)
+/// cases that the kernel does not offer; (c) tensors whose expected values are all 0.
 bool Grouping::Fact::passes(const Way& way) const {
   if (way.tensor.empty())
     return report->verdict != way.verdict && report->verdict != Verdict::not_applicable;
   const auto judged = std::ranges::find(report->tensors, way.tensor, &TensorReport::name);
   return report->value_case && !fails_so(way) && (way.of_relations() || !is_of_relation(*report)) &&
-         judged != report->tensors.end() && !is_due_zeros(*judged);
+         judged != report->tensors.end() && !is_expected_zeros(*judged);
 }
 
 Grouping::Grouping(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
@@ -110,9 +111,10 @@ std::vector<Way> Grouping::ways() const {
   return all;
 }
 
-/// Of a relation the fields are those of one run alone, where another may fail: rules are learnt
-/// from other cases, if those are the most.
-bool Grouping::tells_of(const Fact& fact, const Way& way) {
+/// Returns whether rules for `way` are learnt from this failing case. The fields of a relation
+/// describe only one of its runs, but another run may fail. Relations are therefore used only if
+/// most cases that fail in this way are relations.
+bool Grouping::is_about(const Fact& fact, const Way& way) {
   return fact.fails_so(way) && (way.of_relations() || !is_of_relation(*fact.report));
 }
 
@@ -123,7 +125,7 @@ Members Grouping::failing(const Way& way) const {
   return all;
 }
 
-/// Takes those of `left` that meet the terms away.
+/// The group of cases for which the terms hold. Removes them from `left`.
 Group Grouping::explained(const Way& way, const Terms& terms, Members& left) const {
   Group group{.way = way, .terms = terms, .cases = {}};
   for (std::size_t k = 0; k < cases_; ++k) {
@@ -136,15 +138,15 @@ Group Grouping::explained(const Way& way, const Terms& terms, Members& left) con
 
 std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary) const {
   const CaseSet all = learnt_that([](const Fact&) { return true; });
-  Sample sample{learnt_that([&](const Fact& fact) { return tells_of(fact, way); }),
+  Sample sample{learnt_that([&](const Fact& fact) { return is_about(fact, way); }),
                 learnt_that([&](const Fact& fact) { return fact.passes(way); })};
   Members left = failing(way), of_relations;
   for (const std::size_t k : left)
-    if (!tells_of(facts_[k], way)) of_relations.insert(k);
+    if (!is_about(facts_[k], way)) of_relations.insert(k);
   for (const std::size_t k : of_relations) left.erase(k);
   std::vector<Group> groups;
   while (!left.empty()) {
-    // The last group takes what is left, so that no failing case is without a cause.
+    // The last group gets all remaining cases, so that every failing case has a cause.
     const bool is_last = groups.size() + 1 == limits::most_groups || sample.open.size() == 0;
     const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(vocabulary, all, sample);
     groups.push_back(explained(way, rule.terms, left));
@@ -158,16 +160,16 @@ std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary
   return groups;
 }
 
-/// So many cases that hardly any contradicts are not explained by chance.
+/// Returns whether the group is too clear for chance: it has many cases and hardly any exceptions.
 bool Grouping::is_sure(const Group& group) const {
   const auto size = static_cast<double>(group.cases.size());
   return group.cases.size() >= limits::many_cases &&
          size >= limits::sure * (size + static_cast<double>(group.others));
 }
 
-/// The terms that a neighbour does without which no other group explains. One of few cases that
-/// fail whatever their fields explains none; a rule that is sure stands: the neighbour has another
-/// bug.
+/// The terms that a neighbour refutes: the neighbour fails, does not satisfy the terms, and no
+/// other group explains it. A group without terms explains it only if that group has more cases.
+/// The terms of a sure rule are not refuted: its neighbour has another bug.
 Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
   Terms all;
   for (std::size_t k = 0; k < neighbours_.size(); ++k) {
@@ -187,8 +189,8 @@ Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& grou
   return all;
 }
 
-/// A rule whose cases fail hardly more often than those without one is a tendency: large cases show
-/// wrong numbers more often. It explains nothing.
+/// Removes rules whose cases fail hardly more often than cases without a rule. Such a rule does not
+/// explain the failure: large cases show wrong numbers more often anyway.
 std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Group> groups) const {
   const auto meets_none = [&](const Fact& fact) {
     return std::ranges::none_of(groups, [&](const Group& group) {
@@ -197,7 +199,7 @@ std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Grou
   };
   double failing = 0, passing = 0;
   for (std::size_t k = 0; k < cases_; ++k) {
-    const bool fails = tells_of(facts_[k], way), passes = facts_[k].passes(way);
+    const bool fails = is_about(facts_[k], way), passes = facts_[k].passes(way);
     if ((fails || passes) && meets_none(facts_[k])) (fails ? failing : passing) += 1;
   }
   const double elsewhere = failing == 0 ? 0 : failing / (failing + passing);
@@ -214,7 +216,8 @@ std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Grou
   return groups;
 }
 
-/// All forbidden calls that are accepted, if hardly one is refused; else nothing.
+/// If the kernel refuses hardly any forbidden call: the group of all accepted ones. Otherwise
+/// nothing.
 std::optional<Group> Grouping::refusing_nothing(const Way& way) const {
   if (way.verdict != Verdict::accepted_wrongly) return {};
   Group group{.way = way, .terms = {}, .cases = failing(way), .refuses_nothing = true};
@@ -230,7 +233,7 @@ std::optional<Group> Grouping::refusing_nothing(const Way& way) const {
 std::vector<Group> Grouping::of(const Way& way) {
   if (const auto all = refusing_nothing(way)) return {*all};
   const auto& own = joined_.emplace_back(
-      joined(conditions_, learnt_that([&](const Fact& fact) { return tells_of(fact, way); }),
+      joined(conditions_, learnt_that([&](const Fact& fact) { return is_about(fact, way); }),
              learnt_that([&](const Fact& fact) { return fact.passes(way); })));
   Vocabulary vocabulary{.conditions = {}, .rules = rules_};
   for (const Condition& condition : conditions_) vocabulary.conditions.push_back(&condition);
@@ -252,7 +255,8 @@ std::vector<Group> Grouping::of(const Way& way) {
 
 std::vector<Group> Grouping::groups() {
   std::vector<Way> all_ways = ways();
-  // What fails in most cases says most of a bug that shows in others, too.
+  // Start with the most frequent way of failing. It gives most information about a bug that also
+  // shows in other ways.
   std::ranges::stable_sort(all_ways, std::greater(),
                            [](const Way& way) { return way.in_relations + way.in_others; });
   std::vector<Group> all;

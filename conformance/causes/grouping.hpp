@@ -14,40 +14,42 @@
 
 namespace assay::conformance {
 
-using Members = std::set<std::size_t>;  ///< of the list of all cases
+using Members = std::set<std::size_t>;  ///< indices into the list of all cases
 
-/// One way of failing: a tensor that breaks a limit, or a verdict about the whole call.
+/// One way of failing: either a tensor that breaks a limit, or a verdict about the whole call.
 struct Way {
   std::string tensor;
-  Verdict verdict = Verdict::conforms;          ///< where there is no tensor
-  std::size_t in_relations = 0, in_others = 0;  ///< cases that fail so
+  Verdict verdict = Verdict::conforms;          ///< used if `tensor` is empty
+  std::size_t in_relations = 0, in_others = 0;  ///< cases that fail this way
 
-  /// Whether it is found by relations above all.
+  /// Returns whether most cases that fail in this way are relations.
   bool of_relations() const { return in_relations > in_others; }
 };
 
-/// Cases that fail in one way and have fields in common which others have not.
+/// Cases that fail in one way and have fields in common that separate them from other cases.
 struct Group {
   Way way;
-  std::vector<const Condition*> terms;  ///< none: no fields separate them
+  std::vector<const Condition*> terms;  ///< empty: no fields separate them
   Members cases;
   std::int64_t others = 0;
   bool refuses_nothing = false;  ///< every forbidden call is accepted
 };
 
-/// As far as what a case was shrunk to is known.
+/// A report for the case that `report` was shrunk to, with the members that are known.
 CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk);
-/// Whether they hold of a neighbour, whose regimes are not known.
+/// Returns whether the terms can hold for a neighbour. The regimes of a neighbour are unknown, so
+/// terms on regimes count as true.
 bool may_hold(const std::vector<const Condition*>& terms, const CaseFields& neighbour);
 
-/// Learns what separates cases that fail from others. What a failing case was shrunk to fails, too:
-/// its fields are known to be enough.
+/// Learns which fields separate failing cases from the others. Also uses the neighbours, which are
+/// the cases that failing cases were shrunk to: a neighbour fails, too, so its fields are enough
+/// for a failure.
 class Grouping {
  public:
-  /// It refers to the cases.
+  /// Stores a reference to the cases.
   Grouping(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk);
 
-  /// Those of every way of failing. They refer to the grouping.
+  /// The groups for all ways of failing. They point into this object.
   std::vector<Group> groups();
 
  private:
@@ -55,21 +57,21 @@ class Grouping {
 
   struct Fact {
     const CaseReport* report;
-    CaseFields fields;                ///< of the report, as a search takes them
-    std::vector<std::string> failed;  ///< tensors; empty where it does not fail
+    CaseFields fields;                ///< of the report, as the search reads them
+    std::vector<std::string> failed;  ///< tensors; empty if the case does not fail
 
     bool fails_so(const Way& way) const;
-    /// Whether the case counts against a rule for `way`.
+    /// Returns whether the case counts against a rule for `way`.
     bool passes(const Way& way) const;
   };
   struct Neighbour {
-    CaseReport report;  ///< as far as it is known
-    std::size_t of;     ///< the case that was shrunk
+    CaseReport report;  ///< with the known members only
+    std::size_t of;     ///< index of the case that was shrunk
   };
 
   void add_neighbours(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk);
   std::vector<Way> ways() const;
-  static bool tells_of(const Fact& fact, const Way& way);
+  static bool is_about(const Fact& fact, const Way& way);
   CaseSet learnt_that(const std::function<bool(const Fact&)>& is) const;
   Members failing(const Way& way) const;
   std::optional<Group> refusing_nothing(const Way& way) const;
@@ -85,8 +87,8 @@ class Grouping {
   std::size_t cases_;
   std::vector<std::size_t> learnt_;
   std::vector<Condition> conditions_;          ///< on the learnt cases
-  std::deque<std::vector<Condition>> joined_;  ///< values of choices, for each way
-  std::vector<Terms> rules_;                   ///< of the ways so far
+  std::deque<std::vector<Condition>> joined_;  ///< joined values of fields, for each way
+  std::vector<Terms> rules_;                   ///< learnt so far, from other ways
 };
 
 }  // namespace assay::conformance

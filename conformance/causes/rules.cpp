@@ -13,19 +13,19 @@
 namespace assay::conformance {
 namespace {
 
-/// Bits that say how many of the cases fail, and which.
+/// Number of bits that encode how many of the cases fail, and which ones.
 double bits_of(double failing, double passing) {
   const double all = failing + passing;
   const double ways = std::lgamma(all + 1) - std::lgamma(failing + 1) - std::lgamma(passing + 1);
   return ways / std::numbers::ln2 + std::log2(all + 1);
 }
 
-/// A rule, and the open and passed cases that meet it.
+/// A rule, and the numbers of open cases and of passed cases for which it holds.
 struct Grown {
   SeparatingRule rule;
   double hit, missed;
-  double terms = 0;  ///< bits that its terms cost
-  double total = 0;  ///< bits with the rule: of its terms, of its cases and of the others
+  double terms = 0;  ///< cost of its terms (bits)
+  double total = 0;  ///< bits of its terms, of its cases and of the other cases
 
   double precision() const { return hit / (hit + missed); }
 };
@@ -71,8 +71,9 @@ class Learner {
     return rule.hit > 0 && rule.precision() > none_.precision();
   }
 
-  /// What a term costs: its choice among all, and its number. It has to save a share of what there
-  /// is to say, too: how many terms a rule has does not depend on how many cases there are.
+  /// Cost of a term (bits): selecting it among all terms, plus its limit. A minimum cost is a
+  /// fraction of the bits that are needed without a rule, so that the number of terms does not
+  /// depend on the number of cases.
   double cost_of(const Condition& term) const {
     if (term.kind == Condition::Kind::violation) return 0;
     return std::max(choice_, limits::least_saving * none_.total) + term.bits;
@@ -102,7 +103,7 @@ class Learner {
       Grown child = {{parent.rule.terms, parent.rule.cases}, 0, 0};
       child.hit = static_cast<double>(open.common(condition->cases));
       child.missed = static_cast<double>(passed.common(condition->cases));
-      // A term that takes away no passing case says nothing.
+      // Skip a term that excludes no passing case.
       if (child.missed >= parent.missed || !separates(child)) continue;
       child.terms = parent.terms + cost_of(*condition);
       count(child);
@@ -115,8 +116,9 @@ class Learner {
     }
   }
 
-  /// Those that save most, and those of which most may become: about many first, sure later. Of
-  /// rules that ask about the same fields, limits above all, there are few.
+  /// The rules from which longer rules may grow: those with the fewest bits, and those with the
+  /// largest hit * precision. If many of them compare the same fields, mostly limits, only a few
+  /// are kept.
   std::vector<Grown> best(const std::vector<Grown>& rules) const {
     std::vector<Grown> chosen;
     const auto take = [&](const auto& value) {

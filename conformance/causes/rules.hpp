@@ -7,27 +7,28 @@
 
 namespace assay::conformance {
 
-/// Conditions that hold together.
+/// Conditions that must all hold.
 struct SeparatingRule {
   std::vector<const Condition*> terms;
-  CaseSet cases;  ///< that meet all of them
+  CaseSet cases;  ///< for which all terms hold
 };
 
-/// The cases that a rule is learnt from: those that fail and have no rule yet, and those that pass.
+/// The cases from which a rule is learnt. open: failing cases that do not have a rule yet. passed:
+/// passing cases.
 struct Sample {
   CaseSet open, passed;
 };
 
-/// Conditions that may be terms, and rules of other outputs, which cost next to nothing: one bug
-/// shows in several outputs.
+/// The conditions that a rule may use, and the rules of other outputs. Reusing such a rule costs
+/// very few bits, because one bug often shows in several outputs.
 struct Vocabulary {
   std::vector<const Condition*> conditions;
   std::vector<std::vector<const Condition*>> rules;
 };
 
-/// The rule of at most three terms that separates the open cases from the passed ones best. It
-/// has no terms if no rule is worth its terms: if fewer bits say which cases fail without a rule
-/// than with one. `all` are all the cases.
+/// Learns the rule with at most three terms that best separates the open cases from the passed
+/// cases. The rule has no terms if they are not worth their cost, which means that encoding the
+/// failing cases without a rule takes fewer bits. `all`: all cases.
 SeparatingRule learn(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample);
 
 }  // namespace assay::conformance

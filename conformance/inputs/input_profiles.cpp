@@ -26,7 +26,7 @@ std::uint32_t marked_nan(DType dtype, std::uint32_t mark) {
   return (dtype == DType::bf16 ? 0x7fc0u : 0x7e00u) | mark;
 }
 
-/// Throughout the storage; where that is sparse, in the view alone.
+/// Fills the whole storage with the pattern; only the viewed elements if the storage is sparse.
 template <class Bits>
 void repeat(Tensor& tensor, Bits pattern) {
   if (!tensor.bytes.is_sparse()) return repeat(tensor.bytes, pattern);

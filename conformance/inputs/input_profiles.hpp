@@ -9,14 +9,14 @@
 
 namespace assay::conformance {
 
-/// Where an element lies, and the numbers that chance gives to it.
+/// The indices of an element, and its random numbers.
 struct Place {
   Stream tensor;
   spec::DType dtype;
   std::int64_t s, d;
-  Random row;                      ///< of (b, n, s)
-  Random head;                     ///< of (b, n): the same for all its rows
-  std::int64_t rows = 0, dim = 0;  ///< of the head
+  Random row;                      ///< random numbers of (b, n, s)
+  Random head;                     ///< random numbers of (b, n), shared by all its rows
+  std::int64_t rows = 0, dim = 0;  ///< extents of the head
 
   bool is(Stream which) const { return tensor == which; }
   bool half() const { return dtype == spec::DType::fp16; }
@@ -24,11 +24,12 @@ struct Place {
   double head_normal() const { return factor * head.normal(static_cast<std::uint64_t>(d)); }
   double uniform() const { return row.uniform(static_cast<std::uint64_t>(d)); }
 
-  /// Fills the significand of fp32, of which the generator's multiples of 2^-16 leave bits unused.
+  /// Multiplies by a number that uses all bits of an fp32 significand: multiples of 2^-16 from the
+  /// generator leave some bits unused.
   static constexpr double factor = 0x1.f0f3b6d7a9c51p-1;
 };
 
-/// The numbers of one tensor of a case: of the head (b, n), and of its row s.
+/// The random numbers for one tensor of a case: those of head (b, n), and those of its row s.
 class DrawnPlaces {
  public:
   DrawnPlaces(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
@@ -41,22 +42,22 @@ class DrawnPlaces {
   }
 
  private:
-  /// From 1: 0 stands for all of them.
+  /// Index + 1, since 0 means all indices.
   static std::uint64_t number(std::int64_t index) { return static_cast<std::uint64_t>(index) + 1; }
 
   Random random_;
 };
 
-/// The value that an input profile gives to a place.
+/// Returns the value of an input profile for an element.
 using ProfileValue = double (*)(const Place& place);
 
-/// A fraction of rows or elements that owes nothing to the values drawn for them.
+/// Selects one in `one_in` rows or elements. The selection is independent of the drawn values.
 inline bool chosen(const Random& random, std::int64_t index, std::uint64_t one_in) {
   constexpr std::uint64_t beyond_every_element = std::uint64_t{1} << 63;
   return random.bits(beyond_every_element + static_cast<std::uint64_t>(index)) % one_in == 0;
 }
 
-/// Values of the profiles that every operator has. dy is the gradient that an operator is given.
+/// Values of the profiles of all operators. dy is the gradient that an operator receives.
 namespace profile {
 
 inline double normal(const Place& p) { return p.normal(); }
@@ -72,7 +73,7 @@ inline double huge_dy(const Place& p) {
 inline double sparse_dy(const Place& p) {
   return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
 }
-/// As normal, one tensor negated: no other tensor that is drawn changes.
+/// The profile normal with one tensor negated; all other drawn tensors are unchanged.
 template <Stream negated>
 double negative(const Place& p) {
   return p.is(negated) ? -p.normal() : p.normal();
@@ -80,7 +81,7 @@ double negative(const Place& p) {
 
 }  // namespace profile
 
-/// What a tensor is filled with.
+/// The values of a tensor.
 struct Filling {
   std::uint64_t seed;
   Stream which;
@@ -88,8 +89,8 @@ struct Filling {
   double factor = 1;  ///< a power of two by which every value is multiplied
 };
 
-/// A tensor of heads as `parameter` describes it, guarded as by `guarded_tensor`, whose viewed
-/// elements `filling` decides.
+/// A tensor of heads as `parameter` describes it, with guards like `guarded_tensor`. `filling` sets
+/// its viewed elements.
 spec::Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout,
                            const spec::Extents& extents, const Filling& filling);
 

@@ -8,8 +8,8 @@
 
 namespace assay::conformance {
 
-/// A tensor as `parameter` describes it, guarded, that holds `values`: (row, dim) with the rows as
-/// Extents::row counts them.
+/// A guarded tensor as `parameter` describes it, with the elements `values`: (row, dim), with rows
+/// in the order of Extents::row.
 spec::Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
                          const spec::Extents& extents, const std::vector<double>& values);
 
@@ -17,7 +17,7 @@ spec::Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
 spec::Tensor packed_tensor(const spec::Parameter& parameter, const spec::Extents& extents,
                            const std::vector<double>& values);
 
-/// In TND, one number for every row that `extents` spans, in all replicas.
+/// A TND tensor with one number for every row of `extents`. All replicas have the same number.
 spec::Tensor packed_statistics(const spec::Parameter& parameter, spec::Extents extents,
                                const std::vector<double>& rows);
 

@@ -65,10 +65,11 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
   const bool product_nearest = declared.product != spec::Product32::tf32_truncating;
   mean_free = staged_nearest && cast_nearest && product_nearest;
-  // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged
-  // that outweighs the rest, and a few queries make up all of dk and dv.
+  // All P of a row have the same rounding error of m + ln z, or of m times a constant. This matters
+  // if no error of the staging is larger and if dk and dv come from a few queries.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
-  // The row term takes the roundings of a whole row of the output to all pairs of the row.
+  // The roundings of a whole row of the output enter its row term, and with it all pairs of the
+  // row.
   const bool shares_output = declared.delta == spec::RowTerm::own_output && narrow(io);
   row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows || shares_output;
 }
@@ -80,13 +81,13 @@ RoundingError::RoundingError(DType type, Rounding rounding)
 
 namespace {
 
-/// Distance of neighbours of `type` around x.
+/// Returns the distance between neighbouring numbers of `type` near x.
 double spacing(double x, DType type) {
   return std::max(2 * unit_roundoff(type) * RoundingError::leading_power(std::abs(x)),
                   2 * underflow_of(type));
 }
 
-/// A number of steps to nearest, of which there are fewer than 2^50.
+/// Rounds `steps`, whose magnitude is below 2^50, to the nearest integer.
 double whole(double steps, Rounding rounding) {
   constexpr double to_integer = 0x1.8p52;
   return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
@@ -104,7 +105,7 @@ double Arithmetic::cast_error(double value) const {
 
 bool Arithmetic::cast_is_biased(double value) const {
   if (!narrow(io)) return false;
-  // Twice the smallest unit there is, over that of 1: the smallest normal number.
+  // The smallest normal number of the type is eta_out / u_out.
   if (std::abs(value) < eta_out / u_out) return true;
   if (numerics.round_out != Rounding::rna) return false;
   const double steps = std::abs(value) / spacing(value, io);
@@ -113,7 +114,8 @@ bool Arithmetic::cast_is_biased(double value) const {
 
 double coarsest_of(DType type) {
   constexpr double few = 16;
-  // Of fp32 all that are not normal: what rounds them is larger than what they are judged by.
+  // In fp32 these are all subnormal numbers: the rounding error of their cast is larger than their
+  // tolerance.
   return narrow(type) ? few * 2 * underflow_of(type) : 0x1p-126;
 }
 

@@ -15,22 +15,23 @@ namespace assay::conformance {
 template <class Op>
 struct CaseInSteps<Op>::State {
   Case<Op> c;
-  std::unique_ptr<PreparedCase<Op>> own;       ///< made here, or ahead
-  PreparedCase<Op>* prepared = nullptr;        ///< of a case whose numbers are judged
-  std::optional<detail::Answers<Op>> answers;  ///< to be judged
-  std::optional<CaseReport> report;            ///< of what is judged so far
-  bool is_accepted = false;                    ///< a legal call, by phase 1
+  std::unique_ptr<PreparedCase<Op>> own;       ///< made here or in advance
+  PreparedCase<Op>* prepared = nullptr;        ///< of a case with numbers to judge
+  std::optional<detail::Answers<Op>> answers;  ///< not yet judged
+  std::optional<CaseReport> report;            ///< report on what is judged so far
+  bool is_accepted = false;                    ///< phase 1 accepted a legal call
   bool has_numbers = false;                    ///< the report is about the kernel's numbers
-  std::optional<spec::ImplementationFault> afterwards;  ///< what it did after its last answer
+  std::optional<spec::ImplementationFault> afterwards;  ///< fault after the kernel's last answer
   std::string implementation;
   double seconds = 0;
 
   void call(spec::Implementation<Op>& kernel);
   void judge();
   void conclude(spec::Implementation<Op>& kernel);
-  /// Waits for what the kernel does after its last answer.
+  /// Waits for work that the kernel continues after its last answer.
   void settle(spec::Implementation<Op>& kernel);
-  /// Takes a step, whose time counts. What escapes from it is a failure of the judge.
+  /// Runs a step and adds its time to the time of the case. An exception that leaves the step is a
+  /// failure of the judge.
   template <class Step>
   void take(const Step& step);
 };
@@ -137,7 +138,7 @@ void CaseInSteps<Op>::call(spec::Implementation<Op>& kernel) {
 template <class Op>
 void CaseInSteps<Op>::judge() {
   state_->take([&] { state_->judge(); });
-  if (!asks_again()) state_->own.reset();  // it holds more memory than all the rest
+  if (!asks_again()) state_->own.reset();  // frees most of the memory
 }
 
 template <class Op>

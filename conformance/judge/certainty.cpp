@@ -14,33 +14,35 @@
 namespace assay::conformance {
 namespace {
 
-constexpr double wanted_share = 0x1p-20;  // radius of the reference wanted beside tau
-/// Radius of the definition in 75 digits in that of double: its units are 2^-198 of double's, and
-/// what computes its exponentials is good to 2^-240, which is 2^-191 of double's.
+constexpr double wanted_share = 0x1p-20;  // wanted radius of the reference, relative to tau
+/// Radius of the definition in 75 digits divided by the radius in double: the unit roundoff is
+/// 2^-198 of that of double, and exponentials have an error of 2^-240, which is 2^-191 of that of
+/// double.
 constexpr double defined_share = 0x1p-190;
-/// Radius of the definition in double-double: its units are 2^-47 of those by which double has its
-/// radius, and what underflows in it changes no element by more than the second (docs/bound.md,
-/// D5).
+/// Radius of the definition in double-double divided by the radius in double: the unit roundoff is
+/// 2^-47 of the one from which the radius in double follows. Underflow changes elements by at most
+/// quick_underflow (docs/bound.md, D5).
 constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 
-/// Multiplications in double-double that take as long as one in 75 digits, at least.
+/// One multiplication in 75 digits takes as long as this many in double-double, or longer.
 constexpr std::int64_t quick_products = 32;
 
-/// Multiplications that an element of a row counts for at least, since rows are kept: what 100
-/// millions of them buy is 64 MiB.
+/// Every element of a row costs at least this many multiplications of the budget, because rows are
+/// kept in memory. With a budget of 100 million multiplications they occupy at most 64 MiB.
 constexpr std::int64_t price_of_memory = 24;
 
-/// Multiplications that are left for wide radii of later parts when casts are asked for.
+/// Part of the budget, in multiplications, that casts must not use: it is for elements of later
+/// parts whose radius is too wide.
 constexpr std::int64_t kept_for_wide = 300'000;
 
 using spec::at;
 
-/// 2^floor(log2 size) of a normal number.
+/// Returns 2^floor(log2 size) for a normal number.
 double power_below(double size) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) & (std::uint64_t{0x7ff} << 52));
 }
 
-bool is_quick(const DefinedRow& row) { return row.beside > 0; }
+bool is_quick(const DefinedRow& row) { return row.additive > 0; }
 
 bool is_narrow(const Expectation& e, std::size_t k) {
   return std::isfinite(e.radius[k]) &&
@@ -49,7 +51,7 @@ bool is_narrow(const Expectation& e, std::size_t k) {
 
 std::int64_t row_of(const Expectation& e, std::size_t k) { return e.rows[k / at(e.dim())]; }
 
-/// Calls visit(row, its first element) with every row that is not exempt.
+/// Calls visit(row, index of its first element) for every row that is not exempt.
 template <class Visit>
 void each_judged_row(const Expectation& e, const Visit& visit) {
   const std::size_t dim = at(e.dim());
@@ -57,7 +59,7 @@ void each_judged_row(const Expectation& e, const Visit& visit) {
     if (e.exempt[r] == 0) visit(RowNumbers(e, r * dim, dim, nullptr), r * dim);
 }
 
-/// The rows of some elements, each once.
+/// Returns the rows that contain these elements, each once.
 std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::size_t>& elements) {
   std::vector<std::int64_t> rows;
   for (const std::size_t k : elements)
@@ -65,10 +67,10 @@ std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::s
   return rows;
 }
 
-double radius_of(const DefinedRow& row, double radius) { return row.share * radius + row.beside; }
+double radius_of(const DefinedRow& row, double radius) { return row.share * radius + row.additive; }
 
-/// Whether the row in double-double is close enough to element d, of which double knows as much as
-/// k says, and tells what it is cast to.
+/// Returns whether element d of a row in double-double is settled: its radius is small enough, and
+/// all numbers within the radius have the same cast. Entry k of `e` is the same element in double.
 bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
                    const Expectation& e, std::size_t k) {
   if (!std::isfinite(e.radius[k])) return false;
@@ -78,8 +80,8 @@ bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
          std::abs(offset) > radius * (1 + 0x1p-40);
 }
 
-/// Puts what the definition says of an element in the place of what double says; returns how well
-/// that is known.
+/// Replaces value and radius of element k by those of the definition. Returns the counter of the
+/// certainty that the element has now.
 std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
                       std::size_t k) {
   Certainty& counts = e.certainty;
@@ -87,7 +89,8 @@ std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t
   const double rest = row.rest[d], radius = radius_of(row, e.radius[k]);
   const double offset = steps.offset(value);
   const bool decided = radius == 0 || !std::isfinite(radius) || std::abs(offset + rest) > radius;
-  // What double has as a tie and is none is put on its side of it.
+  // If the value is a tie in double, but not in the definition, it moves to the correct side of the
+  // tie.
   if (decided && offset == 0 && rest != 0)
     value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), rest));
   e.value[k] = value;
@@ -109,8 +112,9 @@ DefinedRow defined_row(const std::vector<Real>& row, double share) {
 
 }  // namespace
 
-/// Elements that are not exempt: of which double's radius is too wide beside tau; or else holds
-/// several numbers of the output's type; or two. And the number of the others.
+/// The elements that are not exempt and need the definition. wide: the radius of the double value
+/// is too large compared with tau. vague: several numbers of the output's type may be correct.
+/// ties: the value is near a tie, so that two may be. `none` counts all other elements.
 struct Certifier::Doubts {
   std::vector<std::size_t> wide, vague, ties;
   std::int64_t none = 0;
@@ -139,7 +143,7 @@ Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& a
 }
 
 std::optional<DefinedRow> defined_row(const std::vector<reference::DoubleDouble>& row) {
-  DefinedRow defined{.value = {}, .rest = {}, .share = quick_share, .beside = quick_underflow};
+  DefinedRow defined{.value = {}, .rest = {}, .share = quick_share, .additive = quick_underflow};
   for (const auto& [value, rest] : row) {
     if (!std::isfinite(value) || !std::isfinite(rest)) return std::nullopt;
     defined.value.push_back(value);
@@ -181,7 +185,7 @@ double CastSteps::offset(double value) const {
   double offset = within - step / 2;
   if (!is_nearest_) {
     offset = within <= step / 2 ? within : within - step;
-    // Zero is no step: what is cut to it comes from both sides.
+    // Zero is not a step, since numbers on both sides are truncated to zero.
     if (!is_normal && size < step) offset = size - step;
   } else if (is_normal && beyond + step / 4 < std::abs(offset)) {
     offset = beyond + step / 4;  // below a power of two steps are half as wide
@@ -284,7 +288,8 @@ void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
   settle(this, arithmetic, doubts, part);
 }
 
-/// Takes what the definition says of doubtful elements where it was asked, and counts.
+/// Replaces doubtful elements by the result of the definition, where it was called. Counts the
+/// elements by the certainty of their values.
 void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
                        const Doubts& doubts, Expectation& e) {
   const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
@@ -338,7 +343,8 @@ void require_agreement(const Expectation& e, std::int64_t number, const DefinedR
     const std::size_t k = at(position * e.dim() + d);
     const double exact = row.value[at(d)];
     const double radius = e.radius[k] + radius_of(row, e.radius[k]);
-    // Where numbers overflow nothing is proven, and both may be infinite, or none.
+    // If numbers overflow, nothing is proven: the value in double, the definition, both or neither
+    // may be infinite.
     if (!std::isfinite(radius)) continue;
     if (std::abs(exact - e.value[k]) <= radius + 0x1p-52 * std::abs(exact)) continue;
     const Finding place = locate(e, static_cast<std::int64_t>(k));
@@ -346,7 +352,7 @@ void require_agreement(const Expectation& e, std::int64_t number, const DefinedR
     text.precision(17);
     text << "reference " << e.name << '(' << place.b << ',' << place.n << ',' << place.s << ',' << d
          << ") is " << e.value[k] << " in double, " << exact
-         << " by definition; the proven radius is " << e.radius[k];
+         << " in the high-precision definition; the proven radius is " << e.radius[k];
     throw std::logic_error(text.str());
   }
 }

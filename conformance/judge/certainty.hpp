@@ -15,18 +15,20 @@
 
 namespace assay::conformance {
 
-/// Where a cast changes its result: half way between neighbours, or at them where it cuts.
+/// The points where the result of a cast changes. For casts to nearest they are half way between
+/// neighbouring numbers, for truncating casts they are the numbers themselves.
 class CastSteps {
  public:
   CastSteps(spec::DType type, spec::Rounding rounding);
 
-  /// What neighbours around `value` differ by.
+  /// Returns the distance between neighbouring numbers of the type near `value`.
   double step(double value) const;
-  /// `value` less the nearest number where the cast changes, in double without error.
+  /// Returns `value` minus the nearest point where the result of the cast changes. The difference
+  /// is exact in double.
   double offset(double value) const;
-  /// Whether all numbers within `radius` of `value` are cast alike.
+  /// Returns whether all numbers within `radius` of `value` have the same result of the cast.
   bool decides(double value, double radius) const;
-  /// Of a cast to nearest; nothing of others.
+  /// Returns the steps if the cast rounds to nearest; otherwise returns nothing.
   std::optional<NearestSteps> nearest() const;
 
  private:
@@ -34,32 +36,34 @@ class CastSteps {
   bool is_nearest_, is_function_;
 };
 
-/// E30. Makes the references of a case certain: double is believed where its proven radius is below
-/// 2^-20 tau and holds one number of the output's type or a tie, rows with other elements are asked
-/// of the definition: in double-double, and where that does not tell either, in 75 digits. For any
-/// number of numerics, which share the rows.
+/// E30. Ensures that the references of a case are accurate enough. A value in double is accepted if
+/// its proven radius is below 2^-20 tau and if all numbers within the radius have the same cast, or
+/// are near one tie. For rows with other elements the definition is called: first in double-double;
+/// if this does not settle the elements, in 75 digits. The rows can be used for any number of
+/// numerics.
 class Certifier {
  public:
   explicit Certifier(std::unique_ptr<Definition> definition);
 
-  /// Rows are asked for until they have taken so many multiplications more.
+  /// Sets the budget: from now on the definition may use this many multiplications.
   void allow(std::int64_t products) { left_ = products; }
 
-  /// Whether one more row of the tensor can be asked for.
+  /// Returns whether the budget allows one more row of the tensor.
   bool affords_row(const std::string& tensor) const;
 
-  /// Replaces value and radius where the definition is asked, and counts, now or, where the
-  /// expectation comes in parts, whenever one is made. `certifier` may be null: then nothing is
-  /// asked, as where the numerics has another reference than the definition.
+  /// Calls the definition where it is needed, replaces value and radius there, and counts the
+  /// elements by certainty. If the expectation is made in parts, does so whenever a part is made;
+  /// otherwise immediately. If `certifier` is null, the definition is not called, for example
+  /// because the numerics have another reference.
   static void certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
                       Expectation& expectation);
-  /// Asks as well for rows with elements that double has on a tie, for who needs the cast; of a
-  /// part, or of what is kept.
+  /// Also calls the definition for rows with elements that are near a tie in double. For callers
+  /// that need the result of the cast. `part` is a part of an expectation or all of it.
   void settle_casts(const Arithmetic& arithmetic, Expectation& part);
 
-  /// Asks the definition for one row of every group of tensors, if it takes so many multiplications
-  /// at most.
-  /// Errors: std::logic_error naming the first element that is further away from the expectation
+  /// Checks one row of every group of tensors against the definition, if this takes at most this
+  /// many multiplications.
+  /// Errors: std::logic_error with the first element whose distance from the definition is larger
   /// than its proven radius.
   void require_agreement(const std::vector<Expectation>& expectations, std::int64_t most_products);
 
@@ -67,25 +71,27 @@ class Certifier {
   using Key = std::pair<std::string, std::int64_t>;
   using Rows = std::map<Key, DefinedRow>;
   struct Doubts;
-  /// How well the definition computes a row.
+  /// The precision with which the definition computes a row.
   enum class Digits : std::uint8_t { double_double, seventy_five };
 
   static Doubts doubts_of(const Expectation& expectation, const Arithmetic& arithmetic);
   static void settle(const Certifier* certifier, const Arithmetic& arithmetic, const Doubts& doubts,
                      Expectation& expectation);
   void ask(const Expectation& part, const Arithmetic& arithmetic, const Doubts& doubts);
-  /// Rows of elements, first in double-double, then, where that does not settle them, in 75 digits.
+  /// Computes the rows that contain these elements: first in double-double; those that this does
+  /// not settle, in 75 digits.
   void ask_of(const Expectation& part, const CastSteps& steps,
               const std::vector<std::size_t>& elements, std::int64_t kept);
-  /// The rows of the elements, those that can be afforded, so that as much as `kept` is left.
+  /// Computes the rows that contain these elements, as long as at least `kept` of the budget
+  /// remains.
   void make(Digits digits, const Expectation& part, const std::vector<std::size_t>& elements,
             std::int64_t kept);
   DefinedRows made(Digits digits, const std::string& tensor, std::int64_t row);
   const DefinedRow* find(Digits digits, const std::string& tensor, std::int64_t row) const;
-  /// The row in double-double, if it settles the element.
+  /// Returns the row in double-double, if it settles the element; otherwise null.
   const DefinedRow* find_settling(const Expectation& part, const CastSteps& steps,
                                   std::size_t k) const;
-  /// What is known best of the row of the element; null where nobody was asked.
+  /// Returns the most accurate row that was computed for the element; null if there is none.
   const DefinedRow* known(const Expectation& part, const CastSteps& steps, std::size_t k) const;
   const DefinedRow& agreeing_row(const std::string& tensor, std::int64_t row);
 
@@ -94,8 +100,8 @@ class Certifier {
   Rows quick_rows_, rows_;
 };
 
-/// Errors: std::logic_error naming the first element of row `number` of the expectation that is
-/// further away from the definition than its proven radius.
+/// Errors: std::logic_error with the first element of row `number` whose distance from the
+/// definition is larger than its proven radius.
 void require_agreement(const Expectation& expectation, std::int64_t number, const DefinedRow& row);
 
 }  // namespace assay::conformance

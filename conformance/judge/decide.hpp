@@ -17,44 +17,49 @@
 #include "assay/spec/tensor.hpp"
 #include "judge/basis.hpp"
 
-/// What the judgement of every operator's numbers is put together from.
+/// Functions that judge output values, for every operator.
 namespace assay::conformance {
 
-/// The graver of two decisions on one case's numbers; the first where they are equally grave.
+/// Returns the more severe of two decisions on the values of one case; the first one if they are
+/// equally severe.
 Decision graver(Decision a, Decision b);
 
-/// The decision on a case's numbers with what all of them amount to as its evidence, if none
-/// objects.
+/// Returns the decision on the values of a case. If the verdict is `conforms`, the evidence becomes
+/// a summary of all tensors.
 Decision summed_up(Decision decision, const CaseReport& report);
 
-/// Writes the decision into the report, as `summed_up` says it. Where the errors lie is kept of
-/// cases that do not conform.
+/// Writes the decision that `summed_up` returns into the report. Keeps error maps only if the case
+/// does not conform.
 void conclude(CaseReport& report, Decision decision);
 
-/// What the findings on the structure of the outputs decide.
+/// Returns the decision that follows from the findings on the structure of the outputs.
 Decision structure_decision(const std::vector<Finding>& findings);
 
-/// The decision of the negative controls of all tensors, whose reports it completes; a case in
-/// which only zeros are due earns no coverage.
+/// Completes the reports of the tensors and returns the decision that follows from the negative
+/// controls of all tensors. A case in which only zeros are expected earns no coverage.
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
-/// The same on the exact case, whose tensors are in the report: a control is caught wherever an
-/// exact gradient is not zero, since its corruption has other bits.
+/// Returns the decision of the negative controls for an exact case, whose tensors are in the
+/// report. A control is detected wherever an exact gradient is not zero, since the corrupted value
+/// has other bits.
 Decision exact_control_decision(CaseReport& report);
 
-/// As it is stored: nothing but what the final cast makes of the exact value is right.
+/// Returns the expected values of an exact tensor as they are stored: only the final cast of the
+/// exact value is correct.
 Expected expected_of(const ExactTensor& tensor);
 
-/// Inconclusive where more than one judged element in a hundred is exempt.
+/// Returns the verdict `inconclusive` if more than 1 % of the judged elements are exempt.
 Decision exemption_decision(CaseReport& report);
 
-/// Rows that are judged of every sequence and head, by their number: `wanted` of each, 0: all.
+/// Returns the numbers of the rows to judge: `wanted` rows of every sequence and head; all rows if
+/// `wanted` is 0.
 std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,
                                     std::uint64_t seed);
 
-/// Rows of an output, which lie in it as the layout says, (rows, dim) row-major.
+/// Returns the values of some rows of an output with this layout, as a row-major array (rows, dim).
 std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout);
-/// Of the output of that name. Errors: std::logic_error if there is none.
+/// Returns the values of some rows of the output with this name. Errors: std::logic_error if the
+/// output does not exist.
 template <class Outputs>
 std::vector<double> values_of(const RowsOf& rows, const Outputs& outputs, spec::Layout layout) {
   const spec::Tensor* named = nullptr;
@@ -65,21 +70,22 @@ std::vector<double> values_of(const RowsOf& rows, const Outputs& outputs, spec::
   return row_values(rows, *named, layout);
 }
 
-/// One output of an exact case: what it holds and what it must hold.
+/// One output of an exact case: the exact values and the values to judge.
 struct ExactOutput {
   ExactTensor tensor;
   const spec::Tensor* output;
   spec::Extents extents;
-  /// Of the channel d of a row: its element in the storage, and |x| up to which it counts as 0.
+  /// For channel d of a row. element: its index in the storage; floor: magnitudes up to this count
+  /// as 0.
   std::function<std::int64_t(const spec::RowPosition&, std::int64_t d)> element;
   std::function<double(const spec::RowPosition&, std::int64_t d)> floor;
 };
 
-/// Compares every element of the judged rows with the exact gradients, bit for bit after the cast
-/// that the numerics declare; an exact 0 also admits residues up to its floor. Adds a
-/// TensorReport per output and the findings. The verdict becomes nonconformant_structural on a
-/// difference and vacuous if no element was compared; one that is still tool_failure becomes
-/// conforms.
+/// Compares every element of the judged rows with the exact gradient, after the cast that the
+/// numerics declare: all bits must agree. If the exact value is 0, residues up to the floor are
+/// allowed. Adds one TensorReport per output and the findings. The verdict becomes
+/// nonconformant_structural if a value differs, and vacuous if no element was compared; if the
+/// verdict is still tool_failure, it becomes conforms.
 void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& numerics,
                  CaseReport& report);
 

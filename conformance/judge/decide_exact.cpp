@@ -49,7 +49,7 @@ std::string text_of(double value) {
   return out.str();
 }
 
-/// Half the distance between numbers of the format at `value`.
+/// Returns half the distance between neighbouring numbers of the format near `value`.
 double half_step(double value, spec::FloatFormat format) {
   const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
   return std::ldexp(1.0, std::max(exponent, format.min_exponent) - format.significand_bits);
@@ -59,13 +59,13 @@ class TensorJudge {
  public:
   explicit TensorJudge(const spec::Numerics& numerics) : numerics_(numerics) {}
 
-  /// True if every element is right.
+  /// Adds a row. Returns true if every element is correct.
   bool judge(const ExactOutput& subject, CaseReport& report);
 
  private:
-  /// Returns the error as a share of what is allowed, 0 of an element that is right.
+  /// Returns the error divided by its limit; 0 if the element is correct.
   double compare(const ExactOutput& subject, const Element& e, Dyadic exact, std::uint32_t bits);
-  /// Adds to the map the judged elements around the worst one.
+  /// Adds the judged elements near the worst one to the map.
   void look_around(const ExactOutput& subject, ErrorMap& map) const;
   void differ(const ExactOutput& subject, Finding finding, Dyadic exact, AcceptableBits wanted);
   double measure(const Finding& finding, double error, double tolerance);
@@ -124,7 +124,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
                   .d = e.d,
                   .actual = spec::from_bits(bits, format),
                   .expected = spec::from_bits(wanted.first, format)};
-  // Zeros are equal whatever their sign, and residues below the floor are zeros.
+  // Zeros are equal regardless of their sign, and residues up to the floor count as zeros.
   const double second = spec::from_bits(wanted.second, format);
   if (bits == poison_of(dtype)) finding.actual = unwritten_number(dtype);
   if (finding.actual == finding.expected || finding.actual == second) return 0;
@@ -132,7 +132,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
   if (exact.numerator == 0) {
     finding.tolerance = subject.floor(e.row, e.d);
     const double share = measure(finding, error, finding.tolerance);
-    // Not the other way round: NaN is no residue.
+    // Written as a negation, because NaN must not count as a residue.
     if (!(error <= finding.tolerance)) differ(subject, finding, exact, wanted);
     return share;
   }

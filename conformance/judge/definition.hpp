@@ -10,34 +10,35 @@
 
 namespace assay::conformance {
 
-/// A row of an output by its definition: in double, and what double leaves of it.
+/// A row of an output, computed from the definition. `value` is the result in double; `rest` is the
+/// part of the result that double cannot represent.
 struct DefinedRow {
   std::vector<double> value, rest;
-  double share = 0, beside = 0;  ///< its radius: a share of that of double, and what is beside it
+  double share = 0, additive = 0;  ///< radius: share * radius of double + additive
 };
-/// Nothing where double-double does not reach: where an element is not finite.
+/// Returns the row, or nothing if an element is not finite: double-double is then not enough.
 std::optional<DefinedRow> defined_row(const std::vector<reference::DoubleDouble>& row);
 DefinedRow defined_row(const std::vector<reference::SeventyFive>& row);
-/// Of sums of products, without error.
+/// Returns a row of sums of products, which has no error.
 DefinedRow defined_row(const std::vector<reference::Wide>& row);
 
-/// By the names of their tensors.
+/// Rows, each with the name of its tensor.
 using DefinedRows = std::vector<std::pair<std::string, DefinedRow>>;
 
-/// What the outputs of a case are by definition, in double-double, 75 digits or without error, one
-/// row at a time.
-/// Rows may be asked for from several threads.
+/// Computes the outputs of a case from the definition, one row at a time: in double-double, in 75
+/// digits or exactly. Thread-safe.
 class Definition {
  public:
   virtual ~Definition() = default;
-  /// Row `number`, as of Extents::row, of `tensor`, and of the tensors that are computed with it.
+  /// Returns row `number` (as in Extents::row) of `tensor`, and the rows of other tensors that the
+  /// same computation gives.
   virtual DefinedRows row(const std::string& tensor, std::int64_t number) = 0;
-  /// The same in double-double, which takes a small part of the time; without those that it does
-  /// not reach.
+  /// Returns the same rows in double-double, in a small fraction of the time. Leaves out rows for
+  /// which double-double is not enough.
   virtual DefinedRows quick_row(const std::string& /*tensor*/, std::int64_t /*number*/) {
     return {};
   }
-  /// Multiplications in 75 digits that take as long as such a row, roughly.
+  /// Returns the approximate cost of such a row, as a number of multiplications in 75 digits.
   virtual std::int64_t products(const std::string& tensor) const = 0;
 };
 

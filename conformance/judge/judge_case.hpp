@@ -28,12 +28,13 @@ const spec::Requirement<Op>* requirement_of(const std::string& violation) {
   return nullptr;
 }
 
-/// Whether a code is one that the documents give a refusal of arguments.
+/// Returns whether the documents name this code for the refusal of arguments.
 constexpr bool is_documented(spec::Status status) {
   return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
 }
 
-/// The decision on a refusal of a forbidden call, which must answer `expected`.
+/// Returns the decision on a kernel's refusal of a forbidden call. The documents expect the status
+/// `expected`.
 inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Rejected& answer,
                         CaseReport& report) {
   const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
@@ -44,13 +45,13 @@ inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Reject
     return decided(is_documented(answer.status()) ? Ground::documented_status
                                                   : Ground::other_status);
   if (answer.status() == expected.code) return decided(Ground::documented_status);
-  const std::string due = "the documents name " + describe(expected.code);
-  add_note(report, FindingRule::status, due);
-  return {Rule::forbidden_call, Ground::wrong_status, seen + "; " + due};
+  const std::string documented = "the documents name " + describe(expected.code);
+  add_note(report, FindingRule::status, documented);
+  return {Rule::forbidden_call, Ground::wrong_status, seen + "; " + documented};
 }
 
-/// Whether the kernel has a phase 1. One that fails to say so is asked, and judged by what it does
-/// then.
+/// Returns whether the kernel has a phase 1. If this query throws, the answer is true: the call of
+/// phase 1 then shows what is wrong.
 template <class Op>
 bool checks_arguments(const spec::Implementation<Op>& kernel) {
   try {
@@ -60,8 +61,8 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// The report of a case that phase 1 alone would judge, where the kernel has none. Nothing is asked
-/// of the kernel.
+/// If the kernel has no phase 1 and only phase 1 can judge the case: returns the report that says
+/// so, and runs nothing.
 template <class Op>
 std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
                                                   const spec::Implementation<Op>& kernel) {
@@ -75,10 +76,10 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
   return report;
 }
 
-/// A call that breaks a requirement: only phase 1 is asked.
+/// Judges a call that breaks a requirement. Only phase 1 runs.
 template <class Op>
 CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  const spec::Call<Op> call = call_of(c);  // refuses what breaks no requirement
+  const spec::Call<Op> call = call_of(c);  // throws if no requirement is broken
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
   const spec::Requirement<Op>* requirement = requirement_of<Op>(c.violate);
@@ -97,35 +98,35 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
   }
   if (!requirement->binds(c.entry_point, c.policy())) {
     const spec::Standing standing = requirement->standing_on(c.entry_point);
-    const std::string open =
-        std::string(requirement->id) + " is " +
-        (standing == spec::Standing::upstream ? "upstream's alone, which --upstream=off leaves open"
-                                              : std::string(spec::to_string(standing))) +
-        ": reported, no verdict";
+    const std::string open = std::string(requirement->id) + " is " +
+                             (standing == spec::Standing::upstream
+                                  ? "stated only by upstream, and --upstream=off leaves it open"
+                                  : std::string(spec::to_string(standing))) +
+                             ": reported, no verdict";
     report.verdict = {Rule::open_question, open + "; " + report.verdict.evidence};
     add_note(report, FindingRule::note, open);
   }
   return report;
 }
 
-/// What a second run of a kernel that promises a fixed order showed.
+/// The result of the second run of a kernel that promises a fixed order of additions.
 struct SecondRun {
-  std::optional<Decision> failure;     ///< it gave no outputs
-  std::vector<Finding> findings = {};  ///< of that failure; or one for each output that differs
+  std::optional<Decision> failure;     ///< it returned no outputs
+  std::vector<Finding> findings = {};  ///< of that failure, or one for each output that differs
   bool changed_inputs = false;
 };
 
-/// Runs the kernel again, which must give the bytes of `first`. Compares them at once, so that they
-/// are not kept.
+/// Runs the kernel again; it must return the same bytes as in `first`. Compares the outputs
+/// immediately, so that they need not be kept.
 template <class Op>
 SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
-                    spec::Implementation<Op>& kernel, Lending lending,
+                    spec::Implementation<Op>& kernel, Borrowing borrowing,
                     const typename Op::Outputs& first) {
   if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
     return {{},
             {{.rule = FindingRule::note,
               .text = "determinism not tested: the case is too large for a second run"}}};
-  Run<Op> run = run_once(c, inputs, kernel, lending);
+  Run<Op> run = run_once(c, inputs, kernel, borrowing);
   SecondRun second{.failure = std::move(run.failure),
                    .findings = std::move(run.findings),
                    .changed_inputs = run.changed_inputs};
@@ -144,7 +145,7 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
   return second;
 }
 
-/// Adds to the report what the second run showed.
+/// Adds the result of the second run to the report of the first.
 inline void add(SecondRun second, CaseReport& report) {
   if (second.failure) report.verdict = std::move(*second.failure);
   for (Finding& finding : second.findings) {
@@ -155,7 +156,8 @@ inline void add(SecondRun second, CaseReport& report) {
   }
 }
 
-/// Requirement ids whose accept side a conforming case exercises.
+/// Returns the ids of the requirements that the call exercises and satisfies: if the case conforms,
+/// the kernel accepts such calls.
 template <class Op>
 std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   std::vector<std::string> ids;
@@ -165,18 +167,18 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   return ids;
 }
 
-/// A kernel's answers to the call of a case: the input of `judged`.
+/// All answers of a kernel to the call of a case. `judged` judges them.
 template <class Op>
 struct Answers {
   spec::Numerics numerics;
   Run<Op> run;
   std::vector<spec::Metric> metrics;
   std::optional<SecondRun> second;
-  std::string place;  ///< where disputed inputs lie if the kernel declares it
+  std::string place;  ///< order of the disputed inputs, if the kernel declares it
 };
 
-/// Runs the kernel. Disputed inputs lie in the order of `reading`, or of the kernel if that is
-/// null.
+/// Runs the kernel. Inputs whose memory order the documents dispute have the order that `reading`
+/// declares; if `reading` is null, the order that the kernel declares.
 /// Errors: NoExactCase; spec::ImplementationFault.
 template <class Op>
 Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
@@ -185,20 +187,20 @@ Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& ker
   Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
   const Asked<Op> given(c, prepared.inputs(answers.numerics),
                         reading != nullptr ? *reading : answers.numerics);
-  answers.run = run_once(given.asked(), given.inputs(), kernel, prepared.lending());
+  answers.run = run_once(given.asked(), given.inputs(), kernel, prepared.borrowing());
   answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
   if (given.is_moved() && reading == nullptr)
     answers.place = Suite<Op>::place_of_inputs(given.asked().problem);
   if (!answers.run.failure && answers.numerics.order == spec::Order::fixed)
     answers.second =
-        run_again(given.asked(), given.inputs(), kernel, prepared.lending(), answers.run.outputs);
+        run_again(given.asked(), given.inputs(), kernel, prepared.borrowing(), answers.run.outputs);
   const bool has_changed =
       answers.run.changed_inputs || (answers.second && answers.second->changed_inputs);
   if (has_changed && !given.is_moved()) prepared.make_again();
   return answers;
 }
 
-/// The judgement of the answers, without confirmation.
+/// Judges the answers. Does not confirm statistical failures.
 template <class Op>
 CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   Run<Op>& run = answers.run;
@@ -226,8 +228,8 @@ CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& ke
   return judged(prepared, answers_of(prepared, kernel, reading));
 }
 
-/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If
-/// both fresh seeds were judged and did not show it, the case gets the verdict that it has beside
+/// Confirms a statistical failure with two fresh seeds of the same geometry: one of them must fail,
+/// too. If both were judged and did not fail, the verdict becomes the one that the case has without
 /// the statistics.
 template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
@@ -243,13 +245,14 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
       return add_note(report, FindingRule::note,
                       "the fresh seed " + std::to_string(fresh.seed) +
-                          " could not confirm: it is " +
+                          " could not confirm the failure: its verdict is " +
                           std::string(spec::to_string(repeated.verdict.value())));
     if (repeated.verdict == Verdict::conforms_weak) other = repeated.verdict;
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
     const std::string confirmed = "confirmed on the fresh seed " + std::to_string(fresh.seed) +
                                   " (" + std::string(spec::to_string(repeated.verdict.value())) +
-                                  "); false alarms below 1e-9 a tensor and seed";
+                                  "); false positives have a probability below 1e-9 per "
+                                  "tensor and seed";
     add_note(report, FindingRule::note, confirmed);
     report.verdict = {report.verdict.rule(), Ground::confirmed, first + "; " + confirmed};
     return;
@@ -260,7 +263,7 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
   report.verdict = other;
 }
 
-/// The refusal of a call that no requirement forbids.
+/// Returns the report of a refusal by phase 1 of a call that no requirement forbids.
 template <class Op>
 CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
                          const spec::Rejected& answer) {
@@ -279,7 +282,7 @@ inline Decision judge_failed(const std::exception& failure) {
   return {Rule::judge_failure, std::string("the judge failed: ") + failure.what()};
 }
 
-/// Turns the current exception into a report. Call it in a catch block only.
+/// Converts the current exception into a report. Call it only in a catch block.
 template <class Op>
 CaseReport report_of_exception(const Case<Op>& c) {
   CaseReport report = blank_report(c);
@@ -295,7 +298,7 @@ CaseReport report_of_exception(const Case<Op>& c) {
   return report;
 }
 
-/// Confirms on fresh seeds where chance could have a part.
+/// Confirms a statistical failure with fresh seeds.
 template <class Op>
 CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
                      const spec::Numerics* reading, CaseReport report) {
@@ -307,7 +310,8 @@ CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
   return report;
 }
 
-/// The numbers of a case whose call phase 1 accepted, if disputed inputs lie as `reading` declares.
+/// Judges the values of a case whose call phase 1 has accepted. Inputs whose memory order the
+/// documents dispute have the order that `reading` declares.
 template <class Op>
 CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
                          const spec::Numerics& reading) {
@@ -319,8 +323,8 @@ CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& k
   }
 }
 
-/// The report of a legal call that phase 1 did not let pass, or that the kernel does not offer;
-/// nothing where its numbers are due.
+/// Returns the report of a legal call that phase 1 refuses or that the kernel does not support.
+/// Returns nothing if output values must be judged.
 template <class Op>
 std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call<Op>& call,
                                              spec::Implementation<Op>& kernel) {
@@ -339,7 +343,7 @@ std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call
   return report;
 }
 
-/// Adds accepted requirements and open questions to the report of a legal call that phase 1
+/// Adds tested requirements and open questions to the report of a legal call that phase 1 has
 /// accepted.
 template <class Op>
 void add_accepted(const Case<Op>& c, CaseReport& report) {

@@ -13,7 +13,7 @@ namespace {
 using spec::DType;
 using spec::Numerics;
 
-/// Fields that say nothing of what a kernel rounds, or that any kernel conforms with.
+/// Fields that do not describe roundings, or with which any kernel would conform.
 constexpr std::array<std::string_view, 7> never_changed = {"overflow",
                                                            "floor",
                                                            "order",
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 7> never_changed = {"overflow",
                                                            "statistics_order",
                                                            "statistics_order_empty",
                                                            "statistics_order_same_as_input"};
-/// What kernels do most often comes first.
+/// The fields in which kernels most often differ come first.
 constexpr std::array<std::string_view, 5> usual = {"stage", "operand_scaled", "stats", "delta",
                                                    "lse_form"};
 
@@ -30,7 +30,7 @@ std::size_t place_of(std::string_view text) {
   return static_cast<std::size_t>(found - usual.begin());
 }
 
-/// What an exponential may be off by that is no library's.
+/// Errors of exponentials that are not library functions.
 constexpr std::array<std::pair<double, std::string_view>, 2> errors_of_exp = {
     {{0x1p-16, "0x1p-16"}, {0x1p-11, "0x1p-11"}}};
 

@@ -16,32 +16,32 @@
 
 namespace assay::conformance {
 
-/// Judges outputs while their expectations are made, part for part: of these no more is kept than
-/// rows that double does not know well enough. What threads do does not change a bit: parts are
-/// judged apart and put together in the order of their rows.
+/// Judges outputs while their expectations are made, part by part. It keeps only those rows of the
+/// expectations for which double is not accurate enough. The result does not depend on threads:
+/// parts are judged separately, and their results are combined in the order of the rows.
 class PartsJudge {
  public:
-  /// Values of some rows of the output that an expectation is about.
+  /// Returns the values of some rows of the output tensor that `of` describes.
   using ReadRows =
       std::function<std::vector<double>(const Expectation& of, std::span<const std::int64_t> rows)>;
 
-  /// `frames` are the expectations without their entries; they and the arithmetic are referred to.
-  /// `certifier` may be null, as of `Certifier::certify`.
+  /// `frames` are the expectations without their entries. Keeps references to `frames` and
+  /// `arithmetic`. `certifier` may be null, as in `Certifier::certify`.
   PartsJudge(const std::vector<Expectation>& frames, ReadRows read, const Arithmetic& arithmetic,
              std::shared_ptr<Certifier> certifier);
 
-  /// Judges a part; a `TakePart`.
+  /// Judges a part. Pass this function as a `TakePart`.
   void take(Expectation& part);
 
-  /// All parts were taken. The definition is asked for a row of every tensor, if that takes
-  /// `most_products` multiplications at most, and for rows that are not known well enough.
-  /// Completes the reports of the tensors and adds their findings and controls.
-  /// Errors: as of Certifier::require_agreement; std::logic_error where rows are missing.
+  /// Call it after the last part. Calls the definition for one row of every tensor, if this takes
+  /// at most `most_products` multiplications, and for all rows for which double is not accurate
+  /// enough. Completes the reports of the tensors, and adds their findings and controls.
+  /// Errors: as Certifier::require_agreement; std::logic_error if rows are missing.
   Decision finish(std::int64_t most_products, CaseReport& report,
                   std::vector<ControlResult>& controls);
 
  private:
-  /// Consecutive judged rows.
+  /// The results of consecutive judged rows.
   struct Judged {
     Tally tally;
     Controls controls = {};
@@ -49,17 +49,18 @@ class PartsJudge {
   };
   struct OfTensor {
     const Expectation* whole;
-    Judged judged;                                 ///< the first rows
-    std::map<std::int64_t, Judged> ahead;          ///< by the place of their first row: others
-    std::map<std::int64_t, Expectation> deferred;  ///< rows of which the definition is asked
-    std::vector<Expectation> middle;               ///< the row that has to agree with it
+    Judged judged;                                 ///< results of the first rows
+    std::map<std::int64_t, Judged> ahead;          ///< other results, by index of the first row
+    std::map<std::int64_t, Expectation> deferred;  ///< rows for which the definition is called
+    std::vector<Expectation> middle;               ///< the row that must agree with the definition
   };
 
   OfTensor& of(const Expectation& part);
   void add(const OfTensor& tensor, const Expectation& part, Judged& judged) const;
-  /// Adds the rows that need no definition and puts aside the others.
+  /// Judges the rows that do not need the definition, and keeps the others for finish().
   void add_certain(OfTensor& tensor, const Expectation& part, Judged& judged);
-  /// What is next to what was judged of the tensor is put together with it.
+  /// Appends `judged` if it continues the rows judged so far. Otherwise stores it until the rows
+  /// between are judged.
   void append(OfTensor& tensor, std::int64_t place, Judged&& judged);
   void keep_middle(OfTensor& tensor, const Expectation& part);
 

@@ -11,20 +11,20 @@
 
 namespace assay::conformance {
 
-/// What judgements rest on where an operator has nothing to add to reference and tolerances: all
-/// rows of its outputs, which lie as `layout` says, are judged; any of them may be anything but
-/// beyond its tolerance; no input is the result of another one; and the double engine is believed
-/// within its radius. An operator derives from it and adds `expectations()`.
+/// The Basis of an operator that has only a reference and tolerances. All rows of its outputs,
+/// whose layout is `layout`, are judged. An element only has to be within its tolerance, no input
+/// is the result of another computation, and the reference in double is accepted with its radius.
+/// An operator derives from this class and adds `expectations()`.
 template <class Op, spec::Layout layout>
 class PlainBasis {
  public:
   using Outputs = typename Op::Outputs;
 
-  /// Keeps references.
+  /// Keeps references to all arguments.
   PlainBasis(const Case<Op>& c, const typename Op::Inputs& inputs, const Arithmetic& arithmetic)
       : case_(c), inputs_(inputs), arithmetic_(arithmetic) {}
 
-  /// Viewed elements were written, storage beside the view was not.
+  /// Checks that all viewed elements were written, and that storage outside the view was not.
   std::vector<Finding> check_structure(const Outputs& outputs) const {
     std::vector<Finding> findings;
     for (const TensorOf& output : all_tensors(outputs))

@@ -23,15 +23,15 @@
 
 namespace assay::conformance {
 
-/// What is known of a case for kernels of the same numerics.
+/// The data of a case that all kernels with the same numerics share.
 template <class Op>
 struct Prepared {
   spec::Numerics numerics;
   Arithmetic arithmetic;
   std::optional<typename Suite<Op>::Exact> exact_case;  ///< tracks exact, exact_staged
-  std::optional<typename Suite<Op>::Basis> basis;       ///< of the inputs of these numerics
+  std::optional<typename Suite<Op>::Basis> basis;       ///< for the inputs of these numerics
   std::vector<Expectation> expectations;
-  bool is_kept = true;  ///< else expectations are made anew, in parts, whenever outputs are judged
+  bool is_kept = true;  ///< false: each judgement of outputs makes expectations again, in parts
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
 };
@@ -40,11 +40,12 @@ template <class Op>
 struct PreparedCase<Op>::State {
   Case<Op> judged_case;
   std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
-  /// Tracks exact and exact_staged: those of each numerics, made before anything exact is computed.
+  /// Tracks exact and exact_staged: the inputs for each numerics. They are made before any exact
+  /// result.
   std::list<std::pair<spec::Numerics, typename Op::Inputs>> exact_inputs;
   bool comes_from_elsewhere = false;
-  double seconds = 0;                    ///< for making and preparing it
-  std::shared_ptr<Certifier> certifier;  ///< of track bound
+  double seconds = 0;                    ///< time to make and prepare it
+  std::shared_ptr<Certifier> certifier;  ///< for track bound
   std::list<Prepared<Op>> prepared;
 
   bool is_exact() const {
@@ -63,7 +64,7 @@ struct PreparedCase<Op>::State {
                        CaseReport& report);
 };
 
-/// A basis that hands out expectations in parts.
+/// A Basis that can make expectations in parts.
 template <class Basis>
 concept MadeInParts = requires(Basis& basis, const TakePart& take) {
   { basis.frames() } -> std::same_as<std::vector<Expectation>>;
@@ -105,7 +106,8 @@ double PreparedCase<Op>::seconds() const {
   return state_->seconds;
 }
 
-/// Errors: std::logic_error where there are none.
+/// Returns the inputs of the case for these numerics. Errors: std::logic_error if the case has no
+/// inputs.
 template <class Op>
 const typename Op::Inputs& PreparedCase<Op>::State::inputs_of(const spec::Numerics& numerics) {
   if (inputs) return *inputs;
@@ -145,18 +147,20 @@ void PreparedCase<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
   entry.basis.emplace(judged_case, entry.exact_case->inputs, entry.arithmetic);
 }
 
-/// What the definition may cost beside a judgement: seconds, where it is asked for everything.
+/// Budget for the definition when one case is judged, in multiplications. Using all of it takes
+/// seconds.
 constexpr std::int64_t affordable_products = 100'000'000;
 
-/// What the row of a case may cost that has to agree with the definition. Of cases whose rows take
-/// longer one in four is asked: which, its id says.
+/// Returns the budget, in multiplications, for the row that must agree with the definition. In one
+/// case out of four, which the case id selects, the budget is large; in all other cases a row is
+/// checked only if it is cheap.
 template <class Op>
 std::int64_t affordable_row(const Case<Op>& c) {
   const char digit = case_id(command_line(c)).back();
   return digit == '0' || digit == '4' || digit == '8' || digit == 'c' ? 3'000'000 : 30'000;
 }
 
-/// Null where the operator has no definition to ask.
+/// Returns null if the operator has no definition.
 template <class Basis>
 std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
   auto definition = basis.definition();
@@ -212,21 +216,21 @@ const typename Op::Inputs& PreparedCase<Op>::inputs(const spec::Numerics& numeri
   return state_->inputs_of(numerics);
 }
 
-/// Bytes of inputs of which no copy is made.
+/// Inputs that are larger than this (bytes) are not copied.
 constexpr std::size_t largest_copy = std::size_t{1} << 25;
 
 template <class Op>
-Lending PreparedCase<Op>::lending() const {
-  if (state_->comes_from_elsewhere) return Lending::copy;
+Borrowing PreparedCase<Op>::borrowing() const {
+  if (state_->comes_from_elsewhere) return Borrowing::copy;
   const typename Op::Inputs* inputs =
       state_->inputs ? &*state_->inputs : &state_->exact_inputs.front().second;
   std::size_t bytes = 0;
   for (const TensorOf& input : all_tensors(*inputs)) bytes += input.tensor->bytes.size();
-  return bytes > largest_copy ? Lending::themselves : Lending::copy;
+  return bytes > largest_copy ? Borrowing::themselves : Borrowing::copy;
 }
 template <class Op>
 void PreparedCase<Op>::make_again() {
-  if (lending() == Lending::copy) return;
+  if (borrowing() == Borrowing::copy) return;
   state_->prepared.clear();
   state_->exact_inputs.clear();
   state_->certifier = nullptr;
@@ -259,10 +263,10 @@ std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics)
   return result;
 }
 
-/// Sums over all rows of the tensors of which rows were left out.
+/// Judges the tile sums, which cover all rows, of tensors of which only some rows are judged.
 template <class Op>
 Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
-  // What the exact case stages lies on ties: its roundings have one sign.
+  // In the exact case the staged values are ties: all their rounding errors have the same sign.
   if (!entry.tile_sums) entry.tile_sums = entry.basis->tile_sums(!entry.exact_case);
   Decision decision = no_objection("the sums of tiles");
   for (const TileSums& sums : *entry.tile_sums) {
@@ -301,7 +305,8 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
   if (!entry.basis->consistent()) {
     decide(report,
            {Rule::inconsistent_inputs,
-            "what the forward gives does not belong to the data, as the numerics need it"},
+            "the given results of the forward pass do not match the other inputs, "
+            "but these numerics need it"},
            FindingRule::note);
     return report;
   }
@@ -322,7 +327,7 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
   consider(exemption_decision(report));
   if (numerics.weak)
     consider({Rule::weak_numerics,
-              "the declared numerics are weak by design: their bound tells little"});
+              "the declared numerics are weak by design: their bound proves little"});
   conclude(report, std::move(decision));
   return report;
 }

@@ -6,10 +6,11 @@
 #include "assay/spec/passes_on.hpp"
 #include "judge/run_kernel.hpp"
 
-/// Judging a kernel that does not declare how it reads inputs whose places the documents dispute.
+/// Judges a kernel that does not declare the memory order of inputs for which the documents
+/// contradict each other.
 namespace assay::conformance {
 
-/// A kernel that declares the numerics of a reading.
+/// Wraps a kernel and declares other numerics for it.
 template <class Op>
 class DeclaredReading final : public spec::PassesOn<Op> {
  public:
@@ -22,8 +23,9 @@ class DeclaredReading final : public spec::PassesOn<Op> {
   spec::Numerics numerics_;
 };
 
-/// Whether the kernel reads the inputs of a small call as the case asks, and not as `reading`
-/// declares: then no declaration fits both calls.
+/// Some calls are small versions of the case. Returns whether the kernel conforms in the small call
+/// with the memory order of the case, and not with the order that `reading` declares: then no
+/// declaration fits both calls.
 template <class Op>
 bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kernel,
                                const OtherReading& reading) {
@@ -34,8 +36,9 @@ bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kern
          judge_case(*small, kernel).verdict == Verdict::conforms;
 }
 
-/// The report `first`; of a kernel whose numbers are wrong there, and which declares nothing of
-/// disputed inputs, the first one of `again`(numerics that declare it) that conforms, and says so.
+/// Returns the report `first`, unless its values are wrong and the kernel declares nothing about
+/// disputed inputs. In this case calls `again` with numerics that declare a memory order. Returns
+/// the first report that conforms, with a note that says so, or `first` if there is none.
 template <class Op, class Again>
 CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport first,
                           Again&& again) {
@@ -52,13 +55,15 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
     if (reads_small_call_as_asked(c, kernel, reading)) {
       add_note(first, FindingRule::note,
                "it would conform if " + reading.text +
-                   "; but a small call conforms as it is, and not so: no declaration fits both");
+                   "; but a small call conforms only without it: no declaration "
+                   "fits both calls");
       continue;
     }
-    decide(report,
-           {Rule::undeclared_order, Ground::fits_otherwise,
-            "conforms if " + reading.text + "; as the case asks: " + first.verdict.evidence},
-           FindingRule::note);
+    decide(
+        report,
+        {Rule::undeclared_order, Ground::fits_otherwise,
+         "conforms if " + reading.text + "; in the order of the case: " + first.verdict.evidence},
+        FindingRule::note);
     return report;
   }
   return first;

@@ -8,12 +8,12 @@
 namespace assay::conformance {
 namespace {
 
-/// The part of a value that lies below the last place of the format.
+/// The size of the part of a value that the format cannot store, relative to its last place.
 enum class Remainder : std::uint8_t { none, below_half, half, above_half };
 
-/// A magnitude between two neighbouring numbers of a format.
+/// A magnitude, as the neighbouring number of the format toward zero and a remainder.
 struct Truncated {
-  std::int64_t bits = 0;  ///< of the neighbour toward zero; may lie beyond infinity
+  std::int64_t bits = 0;  ///< of the neighbour toward zero; may be beyond infinity
   Remainder remainder = Remainder::none;
 };
 
@@ -73,7 +73,8 @@ struct Beyond {
   spec::Overflow overflow;
 };
 
-/// What a cast gives whose larger neighbour is not finite; `low` is the other one.
+/// Returns the result of a cast if the larger neighbour of the value is not finite. `low` is the
+/// smaller neighbour.
 Neighbours overflowed(std::int64_t low, std::int64_t infinity, Beyond rule) {
   const std::int64_t largest = infinity - 1;
   if (rule.rounding == spec::Rounding::rtz) return {largest, largest};

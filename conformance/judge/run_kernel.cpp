@@ -33,7 +33,7 @@ Answer answer_of(const std::function<void()>& ask) {
   } catch (const std::exception& failure) {
     return threw(std::string(": ") + failure.what());
   } catch (...) {
-    return threw(" something that is no std::exception");
+    return threw(" something that is not a std::exception");
   }
   return {};
 }

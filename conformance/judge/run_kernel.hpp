@@ -19,7 +19,7 @@
 #include "assay/spec/runs_elsewhere.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Running a kernel so that nothing it does can spoil the judgement.
+/// Runs a kernel and protects the judge from anything that the kernel does.
 namespace assay::conformance {
 
 inline constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
@@ -30,33 +30,33 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_note(CaseReport& report, FindingRule rule, const std::string& text);
 
-/// Makes the decision that of the report; its evidence is also a finding, of the rule `finding`.
+/// Sets the decision of the report. Also adds its evidence as a finding with the rule `finding`.
 void decide(CaseReport& report, Decision decision, FindingRule finding);
 
-/// "161002 ACLNN_ERR_PARAM_INVALID"; of a code without a name the number alone.
+/// Returns "161002 ACLNN_ERR_PARAM_INVALID", or only the number if the code has no name.
 std::string describe(spec::Status status);
 
-/// What phase 1 made of a call: it accepted where neither is set.
+/// The answer of phase 1 to a call. Phase 1 accepted the call if neither member is set.
 struct Answer {
   std::optional<spec::Rejected> refusal = {};
-  std::optional<Decision> failure = {};  ///< where anything else escaped from it
+  std::optional<Decision> failure = {};  ///< set if anything else escaped from it
 };
 
-/// What `ask`, which asks phase 1, ends in. Errors: spec::NotAsked.
+/// Returns the answer of phase 1; `ask` calls it. Errors: spec::NotAsked.
 Answer answer_of(const std::function<void()>& ask);
 
-/// What is decided where the kernel does not offer a call, for `reason`.
+/// Returns the decision if the kernel does not offer the call, for `reason`.
 Decision not_offered(const std::string& reason);
 
-/// What the watched fault of a kernel decides. `where` begins the evidence.
+/// Returns the decision on a fault of a kernel that was observed. The evidence starts with `where`.
 Decision decision_of(const spec::ImplementationFault& seen, const std::string& where = {});
 
-/// What a refusal of the call decides, about which the documents leave `question` open, if it is
-/// not empty.
+/// Returns the decision on a refusal of the call. `question`: the question about the call that the
+/// documents leave open; empty if there is none.
 Decision refusal_of(const std::string& question, const std::string& evidence);
 
-/// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the
-/// kernel's doing.
+/// Returns the result of `ask`, which queries a property of the kernel. An exception other than
+/// those below counts as a crash of the kernel.
 /// Errors: spec::ImplementationFault, spec::NotAsked.
 template <class Ask>
 auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
@@ -73,18 +73,19 @@ auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   } catch (const std::exception& failure) {
     throw threw(std::string("\"") + failure.what() + '"');
   } catch (...) {
-    throw threw("something that is no std::exception");
+    throw threw("something that is not a std::exception");
   }
 }
 
-/// What a kernel declares of its arithmetic. Errors: spec::ImplementationFault.
+/// Returns the numerics that the kernel declares. Errors: spec::ImplementationFault.
 template <class Op>
 spec::Numerics numerics_of(const spec::Implementation<Op>& kernel,
                            const typename Op::Problem& problem) {
   return asked("numerics", [&] { return kernel.numerics(problem); });
 }
 
-/// The requirements that the call of a case breaks and that no kernel must refuse.
+/// Returns the requirements that the call of a case breaks without obliging a kernel to refuse the
+/// call.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
                                                       const spec::Call<Op>& call) {
@@ -95,14 +96,15 @@ std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
   return broken;
 }
 
-/// Why a kernel may refuse the call of a case; empty if it must accept it.
+/// Returns the reasons why a kernel may refuse the call of a case; empty if the kernel must accept
+/// it.
 template <class Op>
 std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
   std::string text;
   for (const auto* requirement : not_binding(c, call)) {
     const spec::Standing standing = requirement->standing_on(c.entry_point);
     text += (text.empty() ? "" : "; ") +
-            (standing == spec::Standing::upstream ? "upstream's alone"
+            (standing == spec::Standing::upstream ? "stated only upstream"
                                                   : std::string(spec::to_string(standing))) +
             ": " + std::string(requirement->id) + " (" + std::string(requirement->statement) + ")";
   }
@@ -128,7 +130,7 @@ std::vector<TensorOf> all_tensors(const Tensors& tensors) {
   return all;
 }
 
-/// What of a tensor no kernel may change.
+/// The properties of a tensor that a kernel must not change.
 struct ViewOf {
   explicit ViewOf(const spec::Tensor& tensor)
       : dtype(tensor.dtype),
@@ -144,15 +146,15 @@ struct ViewOf {
   spec::Shape shape, strides;
 };
 
-/// Inputs while a kernel has them.
+/// Protects or watches the inputs while a kernel runs.
 template <class Inputs>
-class Lent {
+class Borrowed {
  public:
-  /// Refers to the inputs. Nothing for `lending`: the kernel cannot reach them.
-  Lent(const Inputs& inputs, std::optional<Lending> lending)
-      : inputs_(inputs), is_watched_(lending.has_value()) {
+  /// Keeps a reference to the inputs. `borrowing` is empty if the kernel cannot access this memory.
+  Borrowed(const Inputs& inputs, std::optional<Borrowing> borrowing)
+      : inputs_(inputs), is_watched_(borrowing.has_value()) {
     if (!is_watched_) return;
-    if (*lending == Lending::copy) {
+    if (*borrowing == Borrowing::copy) {
       copy_ = inputs;
       return;
     }
@@ -161,7 +163,7 @@ class Lent {
   }
   const Inputs& get() const { return copy_ ? *copy_ : inputs_; }
 
-  /// Names of the inputs that were changed.
+  /// Returns the names of the inputs that the kernel has changed.
   std::vector<std::string> changed() const {
     if (!is_watched_) return {};
     std::vector<std::string> names;
@@ -179,11 +181,12 @@ class Lent {
   const Inputs& inputs_;
   bool is_watched_;
   std::optional<Inputs> copy_;
-  std::vector<std::string> digests_;  ///< where there is no copy
+  std::vector<std::string> digests_;  ///< without a copy
 };
 
-/// A case as a kernel of these numerics is asked: with disputed inputs where it declares to read
-/// them. Refers to its arguments where they lie there already.
+/// A case as it is passed to a kernel with these numerics: inputs whose memory order the documents
+/// dispute have the order that the kernel declares. If the arguments have this order already, keeps
+/// references to them.
 template <class Op>
 class Asked {
  public:
@@ -210,7 +213,7 @@ class Asked {
   std::optional<typename Op::Inputs> moved_inputs_;
 };
 
-/// What running a kernel gave: outputs, or the decision that takes the place of their judgement.
+/// The result of a run: outputs, or the decision on a failure that leaves no outputs to judge.
 template <class Op>
 struct Run {
   typename Op::Outputs outputs;
@@ -222,12 +225,12 @@ struct Run {
 
 template <class Op>
 Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
-                 spec::Implementation<Op>& kernel, Lending lending = Lending::copy) {
+                 spec::Implementation<Op>& kernel, Borrowing borrowing = Borrowing::copy) {
   Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
   std::vector<ViewOf> given;
   for (const TensorOf& output : all_tensors(run.outputs)) given.emplace_back(*output.tensor);
-  const Lent<typename Op::Inputs> lent(
-      inputs, spec::runs_elsewhere(kernel) ? std::nullopt : std::optional(lending));
+  const Borrowed<typename Op::Inputs> borrowed(
+      inputs, spec::runs_elsewhere(kernel) ? std::nullopt : std::optional(borrowing));
   const auto fail = [&](Decision decision) {
     run.findings.push_back({.rule = FindingRule::structure, .text = decision.evidence});
     run.failure = std::move(decision);
@@ -238,7 +241,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const spec::Call<Op> call = call_of(c);
   const auto start = std::chrono::steady_clock::now();
   try {
-    kernel.run_call(call, c.problem, lent.get(), run.outputs);
+    kernel.run_call(call, c.problem, borrowed.get(), run.outputs);
   } catch (const spec::Rejected& answer) {
     const std::string question = open_question(c, call);
     fail(refusal_of(question, std::string("phase 2 refused ") +
@@ -254,10 +257,10 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   } catch (const std::exception& failure) {
     misbehaved(Ground::died, std::string("phase 2 threw: ") + failure.what());
   } catch (...) {
-    misbehaved(Ground::died, "phase 2 threw something that is no std::exception");
+    misbehaved(Ground::died, "phase 2 threw something that is not a std::exception");
   }
   run.seconds = seconds_since(start);
-  for (const std::string& name : lent.changed()) {
+  for (const std::string& name : borrowed.changed()) {
     misbehaved(Ground::wrote_elsewhere, "the input " + name + " was modified");
     run.changed_inputs = true;
   }
@@ -271,7 +274,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
                  std::string("the output ") + outputs[k].name + " was replaced by another tensor");
       replaced = true;
     }
-  if (lost || replaced) run.outputs = make_outputs(c);  // whoever looks at them next needs tensors
+  if (lost || replaced) run.outputs = make_outputs(c);  // later code needs tensors
   return run;
 }
 

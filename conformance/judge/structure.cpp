@@ -42,7 +42,7 @@ void StructureFindings::add_storage(std::int64_t element) {
 
 namespace {
 
-/// Numbers of the storage elements that still hold the poison.
+/// Returns the indices of the storage elements that still contain the poison value.
 template <class Bits>
 std::vector<std::int64_t> poisoned_elements(const spec::Tensor& tensor) {
   const auto poison = static_cast<Bits>(poison_of(tensor.dtype));
@@ -56,7 +56,8 @@ std::vector<std::int64_t> poisoned_elements(const spec::Tensor& tensor) {
   return poisoned;
 }
 
-/// As `check_storage`, of a tensor whose storage holds poison in the view alone, and zeros between.
+/// Like `check_storage`, for a tensor that has the poison value only in the view, and zeros
+/// elsewhere.
 void check_sparse_storage(const std::string& name, const spec::Tensor& tensor,
                           std::vector<Finding>& findings) {
   const std::int64_t width = spec::size_of(tensor.dtype);
@@ -86,7 +87,7 @@ void check_storage(const std::string& name, const spec::Tensor& tensor,
   const auto elements = static_cast<std::int64_t>(tensor.bytes.size()) / width;
   const std::vector<std::int64_t> poisoned = width == 4 ? poisoned_elements<std::uint32_t>(tensor)
                                                         : poisoned_elements<std::uint16_t>(tensor);
-  // All elements belong to the view, and all were written: nothing to look for.
+  // If all elements belong to the view and all were written, there is nothing to report.
   if (poisoned.empty() && spec::element_count(tensor.shape) == elements) return;
   std::vector<std::uint8_t> viewed(at(elements), 0), same(at(elements), 0);
   for (const std::int64_t element : poisoned) same[at(element)] = 1;

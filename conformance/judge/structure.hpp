@@ -12,14 +12,14 @@
 
 namespace assay::conformance {
 
-/// Collects findings of one rule on one tensor: the first few, then only their number, when it is
-/// destroyed.
+/// Collects findings of one rule for one tensor. Keeps the first few; if there are more, the
+/// destructor adds their count.
 class StructureFindings {
  public:
-  /// `due` is what elements ought to be; NaN: that is not known here.
+  /// `expected`: the expected value of the elements; NaN if it is not known.
   StructureFindings(std::string tensor, std::string what, std::vector<Finding>& findings,
-                    double due = std::numeric_limits<double>::quiet_NaN())
-      : tensor_(std::move(tensor)), what_(std::move(what)), due_(due), findings_(findings) {}
+                    double expected = std::numeric_limits<double>::quiet_NaN())
+      : tensor_(std::move(tensor)), what_(std::move(what)), due_(expected), findings_(findings) {}
   ~StructureFindings();
   StructureFindings(const StructureFindings&) = delete;
 
@@ -33,16 +33,16 @@ class StructureFindings {
   std::int64_t count_ = 0;
 };
 
-/// A fact of a case that the judge counted, "queries_without_key": not a fault. It becomes a field
-/// of the report.
+/// Makes a finding that is a count, such as "queries_without_key", and not a fault. It becomes a
+/// field of the report.
 inline Finding counted(std::string name, std::int64_t count) {
   return {
       .rule = FindingRule::count, .actual = static_cast<double>(count), .text = std::move(name)};
 }
 inline bool is_count(const Finding& finding) { return finding.rule == FindingRule::count; }
 
-/// What every output is checked for: viewed elements written, storage outside the view untouched.
-/// The kernel was given poison throughout (`poisoned_tensor`).
+/// Checks that the viewed elements of an output were written, and that storage outside the view is
+/// untouched. The judge filled the output with a poison value before the call (`poisoned_tensor`).
 void check_storage(const std::string& name, const spec::Tensor& tensor,
                    std::vector<Finding>& findings);
 

@@ -12,19 +12,19 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::size_t most_told = 4;
+constexpr std::size_t most_printed = 4;
 
 using spec::at;
 
-/// What the rows of a tile hold, channel by channel.
+/// Sums of the rows of a tile in one channel.
 struct Written {
   double sum = 0, magnitude = 0;
   double casts = 0,
-         casts_squared = 0;  ///< sums of the final casts' largest errors, of their squares
-  bool countable = true;     ///< no infinity was written, nor what stands for one
+         casts_squared = 0;  ///< sums of the final casts' largest errors, and of their squares
+  bool countable = true;     ///< no infinity was written, and no number that replaces one
 };
 
-/// Reads the sums of what was written.
+/// Sums the written numbers.
 class Reader {
  public:
   explicit Reader(const Arithmetic& arithmetic)
@@ -34,7 +34,7 @@ class Reader {
   }
 
   void add(double sign, double x, Written& written) const {
-    // A zero may have been anything that is cast to it.
+    // If the written number is 0, the number before the cast may be any number that is cast to 0.
     const double cast = arithmetic_.out_error(std::max(std::abs(x), smallest_));
     written.countable &= std::abs(x) < limit_;
     written.sum += sign * x;
@@ -48,7 +48,7 @@ class Reader {
   double limit_, smallest_;
 };
 
-/// Where one sum is off, and by how much.
+/// One tile and channel whose sum is wrong, and the error.
 struct TileError {
   std::size_t tile = 0;
   std::int64_t channel = 0;
@@ -83,14 +83,14 @@ Finding finding_of(const TileSums& sums, const TileError& d) {
           .text = text_of(sums, d)};
 }
 
-/// The channel of a tile whose sum is furthest off; a sum that nothing can be said of is not
-/// counted.
+/// Finds the channel of a tile whose sum has the largest error. Sums about which nothing is known
+/// do not count.
 class TileJudge {
  public:
   TileJudge(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic)
       : sums_(sums), rows_(rows), arithmetic_(arithmetic), reader_(arithmetic) {}
 
-  /// Whether the tile could be judged.
+  /// Returns whether any channel of the tile could be judged.
   bool judge(std::size_t k, TileError& worst) const {
     const std::vector<Written> channels = read(sums_.tiles[k]);
     worst = {.tile = k};
@@ -104,7 +104,8 @@ class TileJudge {
     return judged;
   }
 
-  /// Whether rows of zeros would show in the sum of a tile. Where the sum is 0 they may be due.
+  /// Returns whether the sum of a tile would reveal that its rows are missing (zeros). Also true if
+  /// all sums are 0, since zeros may then be correct.
   bool shows_loss(std::size_t k) const {
     Written zeros;
     for (std::int64_t r = 0; r < sums_.tiles[k].count; ++r) reader_.add(1, 0, zeros);
@@ -182,14 +183,14 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
     proven |= worst.proven;
     failing.push_back(worst);
   }
-  if (failing.size() > most_told)
+  if (failing.size() > most_printed)
     findings.push_back({.rule = FindingRule::tile_sum,
                         .tensor = sums.name,
                         .text = std::to_string(failing.size()) + " of " +
                                 std::to_string(sums.tiles.size()) + " tiles of " +
                                 std::to_string(tile_rows) + " rows of " + sums.name +
                                 " have another sum"});
-  for (std::size_t k = 0; k < std::min(failing.size(), most_told); ++k)
+  for (std::size_t k = 0; k < std::min(failing.size(), most_printed); ++k)
     findings.push_back(finding_of(sums, failing[k]));
   if (failing.empty()) return no_objection("the sums of " + sums.name);
   const auto gravest = std::ranges::find(failing, proven, &TileError::proven);

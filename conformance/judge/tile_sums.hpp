@@ -10,11 +10,12 @@
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/layout.hpp"
 
-/// A case of which some rows are judged is judged whole by sums over the rows of tiles. Derivation:
-/// conformance/README.md, "Tile sums".
+/// Signed sums over the rows of tiles. They check all rows of a case, even if only some rows are
+/// judged element by element. Derivation: conformance/README.md, "Tile sums".
 namespace assay::conformance {
 
-/// Rows of a tile: fewer than what kernels lose, negate or shift at once.
+/// Rows of a tile. Kernels that lose, negate or shift rows do so with more rows than this at a
+/// time.
 inline constexpr std::int64_t tile_rows = 64;
 
 /// Consecutive rows of one head.
@@ -22,15 +23,16 @@ struct Tile {
   std::int64_t b, n, first, count;
 };
 
-/// The tiles of every head, the last of a head with what is left. Errors: none; no rows, no tiles.
+/// Divides the rows of every head into tiles; the last tile of a head contains the remaining rows.
+/// Without rows there are no tiles.
 std::vector<Tile> tiles_of(const spec::Extents& extents);
 
-/// With which sign a row takes part in the sum of its tile: drawn for every row, so that a kernel
-/// that exchanges, shifts or repeats rows of a tile changes the sum.
+/// The sign with which a row enters the sum of its tile. Signs are random, so that the sum changes
+/// if a kernel exchanges, shifts or repeats rows of a tile.
 class RowSigns {
  public:
   explicit RowSigns(std::uint64_t seed) : random_(stream(seed, Stream::sampling)) {}
-  /// Of the row's number in Extents::row.
+  /// Returns the sign of the row with this number (as in Extents::row).
   double operator()(std::int64_t row) const {
     return random_.bits(static_cast<std::uint64_t>(row)) >> 63 == 0 ? 1 : -1;
   }
@@ -39,8 +41,8 @@ class RowSigns {
   Random random_;
 };
 
-/// What the judge knows of the signed sums of one output tensor before it sees an output. The final
-/// cast is not in the tolerances: what it may have added follows from what was written.
+/// The signed sums of one output tensor, computed before any output is judged. The tolerances do
+/// not include the error of the final cast, which is computed from the written values.
 struct TileSums {
   std::string name;
   spec::Extents extents;
@@ -51,14 +53,15 @@ struct TileSums {
   std::vector<double> value, radius, tolerance, tolerance_det;
   std::vector<std::uint8_t> exempt;  ///< per tile: a staged value may overflow, or nothing is known
 
-  double written_share = 0;  ///< of |what was written|: roundings between sum and final cast
-  double lambda = 0;         ///< of the probable member; 0: only the worst case of casts counts
+  double written_share = 0;  ///< roundings between sum and final cast, relative to |written number|
+  double lambda = 0;         ///< factor of probable errors; 0: only the worst case of casts counts
 
   void resize(std::size_t tile_count);
 };
 
-/// Judges the sum of every tile that is not exempt. Findings of the rule `tile_sum` name tile and
-/// size; the grade is as of `compare`. Completes the report of the tensor.
+/// Judges the sum of every tile that is not exempt. Completes the report of the tensor. Findings
+/// have the rule `tile_sum` and contain the tile and the size of the error; grades are those of
+/// `compare`.
 Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
                        TensorReport& report, std::vector<Finding>& findings);
 

@@ -8,31 +8,33 @@
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/engine/algebra/bound.hpp"
 
-/// Between numerics, the engine and expectations, for all operators. E1, E2 ... are numbers of
-/// docs/formula_sheet.md.
+/// Computes arithmetic and expectations from numerics and the results of the engine, for all
+/// operators. E1, E2, ... are the equations of docs/formula_sheet.md.
 namespace assay::conformance {
 
-/// E18. The probability of a false alarm of one tensor and seed.
-inline constexpr double false_alarm = 1e-9;
+/// E18. The probability of a false positive per tensor and seed.
+inline constexpr double false_positive = 1e-9;
 
-/// E18. Returns lambda: so many sums, each of mean-free roundings, share the false alarm.
+/// E18. Returns lambda for this many sums of rounding errors with mean zero. All of these sums
+/// together have the probability `false_positive`.
 inline double azuma_factor(std::int64_t sums) {
-  return engine::mean_free_factor(sums, false_alarm);
+  return engine::mean_free_factor(sums, false_positive);
 }
 
-/// The type that a kernel rounds to, if it does.
+/// Returns how a kernel rounds to this type. fp32 counts as not rounded.
 engine::Store store_of(spec::DType type, spec::Rounding rounding);
 
-/// Roundings of a kernel's accumulators and of the operands of its products.
+/// Returns the roundings of a kernel's accumulators and of the operands of its products.
 engine::Units units_of(const Arithmetic& arithmetic);
 
-/// How a kernel writes a tensor of so many elements, which it does not scale.
+/// Returns how a kernel writes a tensor that has this many elements and is not scaled.
 engine::Output output_of(const Arithmetic& arithmetic, std::int64_t elements);
 
-/// Rows of a tensor without entries yet, whose elements all round on their own.
+/// Returns an expectation without entries for some rows of a tensor, in which all elements are
+/// rounded independently.
 Expectation unmade(std::string name, spec::Extents extents, std::span<const std::int64_t> rows);
 
-/// Where the entries of one row stand in an `Expectation`.
+/// Pointers to the entries of one row of an `Expectation`.
 struct RowEntries {
   double *value, *radius, *tau, *tau_det, *sigma, *floor, *drift;
   float *core, *accumulation, *extra;
@@ -51,7 +53,8 @@ RowEntries entries_of(Expectation& e, std::int64_t row);
   __builtin_memcpy(to, &narrowed, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-/// Makes the bound of an element, or of the first `count` of eight, the entries from the k-th on.
+/// Writes the bound of one element to entry k, or the bounds of the first `count` of eight elements
+/// to the entries from k on.
 template <class V>
 [[gnu::always_inline]] inline void put(const RowEntries& to, std::int64_t k,
                                        const engine::Bound<V>& x, std::int64_t count = 1) {
@@ -64,10 +67,11 @@ template <class V>
   put(to.drift + k, x.drift, count);
   put(to.core + k, x.core, count);
   put(to.accumulation + k, x.accumulation, count);
-  put(to.extra + k, x.beside, count);
+  put(to.extra + k, x.additive, count);
 }
 
-/// E28. Whether a staged value of up to this magnitude may become infinite, which exempts its rows.
+/// E28. Returns whether a staged value with this magnitude or less may become infinite. Its rows
+/// are then exempt.
 inline bool may_overflow(spec::DType staged, double magnitude) {
   return staged == spec::DType::fp16 && magnitude >= overflow_threshold(spec::DType::fp16);
 }

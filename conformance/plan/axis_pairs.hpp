@@ -8,7 +8,7 @@
 
 namespace assay::conformance {
 
-/// An axis on which the coverage of an operator is counted: a factor of which every case has a
+/// An axis on which the coverage of an operator is counted: a factor for which every case has a
 /// value.
 struct Axis {
   std::string_view name;
@@ -22,11 +22,11 @@ struct Axes {
   const std::vector<Axis>& all;
 };
 
-/// Every pair of values of two axes and the triples, nothing covered.
+/// Every pair of values of two axes, and the triples, with no case counted.
 PairCoverage blank_coverage(const Axes& axes);
 
-/// Counts a case that has `values` on the axes in each of its pairs and triples, if the coverage
-/// has cells of the operator.
+/// Counts a case with these values on the axes, for each of its pairs and triples. Does nothing if
+/// the coverage does not have cells of the operator.
 void cover(PairCoverage& coverage, const Axes& axes, const Choice& values);
 
 }  // namespace assay::conformance

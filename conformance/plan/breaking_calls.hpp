@@ -12,7 +12,7 @@
 /// Calls that break one requirement of an operator's table and no other.
 namespace assay::conformance {
 
-/// Errors: std::logic_error for an unknown id.
+/// Returns the requirement with that id. Errors: std::logic_error for an unknown id.
 template <class Op>
 const spec::Requirement<Op>& requirement_of_id(std::string_view id) {
   for (const auto& requirement : Op::requirements())
@@ -20,7 +20,7 @@ const spec::Requirement<Op>& requirement_of_id(std::string_view id) {
   throw std::logic_error("no requirement " + std::string(id));
 }
 
-/// Whether breaking `requirement` breaks requirement `id` with it.
+/// Returns whether a call that breaks `requirement` also breaks requirement `id`.
 template <class Op>
 bool implies_requirement(const spec::Requirement<Op>& requirement, std::string_view id) {
   return std::ranges::any_of(requirement.implies, [&](std::string_view implied) {
@@ -28,8 +28,8 @@ bool implies_requirement(const spec::Requirement<Op>& requirement, std::string_v
   });
 }
 
-/// Whether the call that `c` makes breaks `requirement`, and no other requirement but those that it
-/// implies.
+/// Returns whether the call of `c` breaks only `requirement`. Requirements that it implies may be
+/// broken, too.
 template <class Op>
 bool breaks_only(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   const auto call = call_of(c);
@@ -40,8 +40,8 @@ bool breaks_only(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
          });
 }
 
-/// The first of `calls`, from one that `turn` chooses, in which the violation breaks its
-/// requirement alone.
+/// Tries the calls in order, starting at index `turn`. Returns the first one in which the violation
+/// breaks only its requirement.
 template <class Op>
 std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
                                     const spec::Requirement<Op>& requirement,
@@ -50,7 +50,7 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
     Case<Op> c = calls[(turn + k) % calls.size()];
     c.product = turn % 2 != 0 && supports(c.entry_point, spec::Product::a3) ? spec::Product::a3
                                                                             : spec::Product::a2;
-    c.track = Track::arguments;  // no numbers are due
+    c.track = Track::arguments;  // only the call is judged
     c.violate = std::string(requirement.id) + ":" + std::string(violation);
     c.note = requirement.statement;
     if (breaks_only(c, requirement)) return c;
@@ -58,9 +58,9 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// For every requirement with a reject side and each of its violations, out of each list of legal
-/// calls one that breaks the requirement and, besides what it implies, no other. Errors:
-/// std::logic_error naming the requirement that no call breaks so.
+/// The cases of all violations of requirements with a reject side. Each list of legal calls gives
+/// one case that breaks only this requirement and those that it implies. Errors: std::logic_error
+/// with a requirement that no call breaks in this way.
 template <class Op>
 std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;
@@ -69,7 +69,7 @@ std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& c
     if (!requirement.has(spec::Side::reject)) continue;
     if (requirement.violations.empty())
       throw std::logic_error("requirement " + std::string(requirement.id) +
-                             " has a reject side and no violation");
+                             " has a reject side but no violation");
     for (const auto& violation : requirement.violations) {
       const std::size_t before = cases.size();
       for (const auto& alike : calls)
@@ -77,8 +77,8 @@ std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& c
           cases.push_back(*c);
       ++turn;
       if (cases.size() == before)
-        throw std::logic_error("no call is broken in requirement " + std::string(requirement.id) +
-                               " alone by " + std::string(violation.name));
+        throw std::logic_error("no call breaks only requirement " + std::string(requirement.id) +
+                               " by " + std::string(violation.name));
     }
   }
   return cases;

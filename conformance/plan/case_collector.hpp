@@ -15,18 +15,19 @@
 
 namespace assay::conformance {
 
-/// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one.
-/// Left out are calls that break what upstream alone states, if that need not be refused, and legal
-/// calls that are open, if these must be refused.
-/// Cases added before `end_front` run first, in the order in which they were added. The others run
-/// from cheap to expensive, first calls that only phase 1 judges and small exact cases: a budget
-/// then judges as many cases as possible.
+/// Collects the cases of a plan. Every case is legal and occurs once. If the plan names a product,
+/// all cases are for this product. Two kinds of calls are left out: calls that break only a
+/// requirement of the upstream code, if a kernel need not refuse them; and legal calls that are
+/// open, if a kernel must refuse them. Cases added before `end_front` run first, in the order in
+/// which they were added. The other cases run from cheap to expensive, starting with calls that
+/// only phase 1 judges and with small exact cases. A time budget is therefore enough for as many
+/// cases as possible.
 template <class Op>
 class CaseCollector {
  public:
   explicit CaseCollector(const SamplingPlan& plan) : plan_(plan) {}
 
-  /// Appends what is not there yet. Errors: std::logic_error naming the requirement that a case
+  /// Appends the cases that are new. Errors: std::logic_error with the requirement that a case
   /// breaks.
   void add(std::vector<Case<Op>> cases) {
     for (auto& c : cases) {
@@ -41,10 +42,10 @@ class CaseCollector {
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
-  /// Ends the front: cases that are added later run after those added so far.
+  /// Ends the front: cases that are added later run after all cases added before.
   void end_front() { front_ = cases_.size(); }
   const std::vector<Case<Op>>& cases() const { return cases_; }
-  /// In the order in which they run.
+  /// Moves the cases out, in the order in which they run.
   std::vector<Case<Op>> take() {
     std::ranges::stable_sort(std::span(cases_).subspan(front_), {},
                              [](const Case<Op>& c) { return Suite<Op>::expected_cost(c); });

@@ -17,12 +17,12 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// "# text" is a note; "## text" is a heading, behind which nothing is noted.
+/// The note of a comment line. "# text" is a note; "## text" is a heading and clears the note.
 std::string note_of(std::string_view line) {
   return line.starts_with("##") ? std::string() : std::string(trimmed(line.substr(1)));
 }
 
-/// What the phrase of a section says of the lines below; false for a phrase that says nothing.
+/// Applies a phrase of a section to the lines below it. Returns false for an unknown phrase.
 bool read_phrase(std::string_view phrase, CaseLine& below) {
   if (phrase == "every plan")
     below.in_ordinary_plan = below.in_full_plan = true;
@@ -37,7 +37,7 @@ bool read_phrase(std::string_view phrase, CaseLine& below) {
   return true;
 }
 
-/// "[full plan, fixed seed]".
+/// Reads a section such as "[full plan, fixed seed]".
 void read_section(std::string_view line, CaseLine& below) {
   const std::string place = below.place;
   below = {.place = place};
@@ -58,8 +58,8 @@ void read_section(std::string_view line, CaseLine& below) {
   if (!below.in_ordinary_plan && !below.in_full_plan) throw refused("ordinary plan, full plan");
 }
 
-/// Without a program, or an implementation, that stands in apostrophes for a shell: blanks in it
-/// part no words.
+/// Removes a program or an implementation in apostrophes, as quoted for a shell: blanks in it do
+/// not separate words.
 std::string_view without_quoted(std::string_view line) {
   constexpr std::string_view end = "' run ", begin = " --implementation='";
   if (const auto at = line.find(end); line.starts_with('\'') && at != line.npos)

@@ -15,23 +15,23 @@
 namespace assay::conformance {
 namespace {
 
-/// Values that a factor may still take, one bit each. A search copies those of all factors at every
-/// step: they lie on the stack.
+/// The values that a factor may still take, one bit each. A search copies these sets for all
+/// factors at every step, so they are on the stack.
 using Domain = std::uint64_t;
 constexpr std::size_t most_factors = 64, most_values = 63;
 using Domains = boost::container::static_vector<Domain, most_factors>;
-/// Factors that are settled, each once.
+/// Factors for which one value is left. Each factor occurs once.
 using Settled = boost::container::static_vector<std::size_t, most_factors>;
 
 constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
-// Asked millions of times: std::has_single_bit counts all bits, in a call where no instruction
-// does.
+// Called millions of times: std::has_single_bit counts all bits, and calls a function if the
+// machine has no such instruction.
 constexpr bool is_single(Domain domain) { return domain != 0 && (domain & (domain - 1)) == 0; }
 std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
 
-/// One exclusion, asked for every combination of its factors' values.
+/// One exclusion, evaluated for every combination of its factors' values.
 struct Table {
-  std::size_t reason;  ///< into the reasons of the space
+  std::size_t reason;  ///< index into the reasons of the space
   std::vector<std::size_t> factors, strides;
   std::vector<bool> excluded;
 };
@@ -59,14 +59,14 @@ struct ChoiceSpace::Tables {
   std::vector<std::size_t> sizes;
   std::vector<Reason> reasons;
   std::vector<Table> tables;
-  std::vector<std::vector<std::size_t>> of_factor;  ///< tables that speak of a factor
+  std::vector<std::vector<std::size_t>> of_factor;  ///< indices of the tables that contain a factor
 
   explicit Tables(std::vector<std::size_t> of) : sizes(std::move(of)), of_factor(sizes.size()) {
     if (sizes.size() > most_factors || std::ranges::any_of(sizes, [](std::size_t size) {
           return size == 0 || size > most_values;
         }))
       throw std::logic_error(
-          "ChoiceSpace: more than 64 factors, more than 63 values of one, or a factor of none");
+          "ChoiceSpace: a factor without values or with more than 63, or more than 64 factors");
   }
   Tables(std::vector<std::size_t> of, const std::vector<Exclusion>& exclusions)
       : Tables(std::move(of)) {
@@ -77,7 +77,7 @@ struct ChoiceSpace::Tables {
     const auto& factors = exclusion.factors;
     if (factors.empty() || !std::ranges::is_sorted(factors) || factors.back() >= sizes.size())
       throw std::logic_error("exclusion " + std::string(exclusion.reason.text) +
-                             ": its factors are not ascending ones of the space");
+                             ": its factors are not ascending factors of the space");
     add(table_of(exclusion, sizes), exclusion.reason);
   }
 
@@ -96,8 +96,9 @@ struct ChoiceSpace::Tables {
     return domains;
   }
 
-  /// Applies the tables of the factors in `pending`, and of those that this settles. Reasons in
-  /// `spared` do not count. Returns the table that leaves some factor no value, or nothing.
+  /// Applies the tables of the factors in `pending`. If this leaves one value for another factor,
+  /// applies the tables of that factor, too. Ignores tables whose reason is in `spared`. Returns
+  /// the table that leaves a factor without values, or nothing.
   std::optional<std::size_t> propagate(Domains& domains, Settled pending,
                                        const std::set<std::size_t>& spared) const {
     while (!pending.empty()) {
@@ -112,8 +113,8 @@ struct ChoiceSpace::Tables {
     return std::nullopt;
   }
 
-  /// Asks a table of which at most one factor is open; strikes the values of that one which it
-  /// excludes.
+  /// Applies a table in which at most one factor is open. Removes the values of this factor that
+  /// the table excludes. Returns false if no value is left.
   static bool apply(const Table& table, Domains& domains, Settled& pending) {
     const std::size_t none = table.factors.size();
     std::size_t open = none, at = 0;
@@ -141,13 +142,13 @@ struct ChoiceSpace::Tables {
     return factors;
   }
 
-  /// Backtracking that prefers the factors of exclusions that failed often, and starts over while
-  /// that is being learnt.
+  /// A backtracking search that prefers the factors of exclusions that failed often, and restarts
+  /// with more steps while it learns them.
   struct Search {
     const Tables& tables;
     const std::set<std::size_t>& spared;
     const Preference* prefer;
-    std::vector<std::uint64_t> lots;  ///< of each factor
+    std::vector<std::uint64_t> lots;  ///< random number of each factor
     std::vector<std::size_t> failures = std::vector<std::size_t>(tables.sizes.size());
     Choice decided = Choice(tables.sizes.size(), undecided);
     std::int64_t steps_left = 0;
@@ -185,8 +186,8 @@ struct ChoiceSpace::Tables {
       return Outcome::none;
     }
 
-    /// An open factor: of most failures, then one of which a value is excluded already, then by
-    /// lot.
+    /// The next open factor: the one with most failures; if equal, one with an excluded value; if
+    /// equal, at random.
     std::size_t next(const Domains& domains) const {
       std::size_t best = tables.sizes.size();
       std::tuple<std::size_t, bool, std::uint64_t> highest;
@@ -199,7 +200,7 @@ struct ChoiceSpace::Tables {
       return best;
     }
 
-    /// What the factor may still take, in the order in which it is tried; lies in `values`.
+    /// Writes the remaining values of the factor to `values`, in the order in which to try them.
     std::span<const std::size_t> preferred(const Domains& domains, std::size_t factor,
                                            std::array<std::size_t, most_values>& values) {
       std::size_t count = 0;

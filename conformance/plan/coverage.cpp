@@ -37,7 +37,7 @@ std::vector<std::string> RequirementCoverage::unexercised() const {
 
 namespace {
 
-/// Counts a case for the requirement of that id, and for its entry point there.
+/// Counts a case for the requirement with that id, and for the entry point.
 void exercise(RequirementCoverage& coverage, std::string_view id, std::string_view entry_point,
               std::int64_t RequirementCoverage::Requirement::*of_all,
               std::int64_t RequirementCoverage::On::*of_one) {
@@ -138,13 +138,13 @@ void append(PairCoverage& coverage, PairCoverage other) {
 
 void complete(RequirementCoverage& coverage) {
   spec::for_each_operator([&]<class Op> {
-    for (RequirementCoverage::Requirement& told : requirement_coverage<Op>().requirements) {
-      const auto requirement =
-          std::ranges::find(coverage.requirements, told.id, &RequirementCoverage::Requirement::id);
+    for (RequirementCoverage::Requirement& planned : requirement_coverage<Op>().requirements) {
+      const auto requirement = std::ranges::find(coverage.requirements, planned.id,
+                                                 &RequirementCoverage::Requirement::id);
       if (requirement == coverage.requirements.end()) continue;
-      requirement->ways = std::move(told.ways);
-      requirement->on = std::move(told.on);
-      requirement->reason = std::move(told.reason);
+      requirement->ways = std::move(planned.ways);
+      requirement->on = std::move(planned.on);
+      requirement->reason = std::move(planned.reason);
     }
   });
 }

@@ -9,10 +9,10 @@
 
 namespace assay::conformance {
 
-/// Why no side of a requirement must be exercised, which binds nowhere.
+/// The reason why a requirement that never binds has no side that must be exercised.
 inline std::string reason_of(spec::Standing standing) {
   return std::string(spec::to_string(standing)) +
-         ": its calls are tried, and a kernel may accept or refuse them";
+         ": the suite tries its calls, and a kernel may accept or refuse them";
 }
 
 template <class Op>

@@ -15,46 +15,47 @@
 #include "plan/pairwise.hpp"
 #include "plan/triples.hpp"
 
-/// Cases drawn from choices of categories, whatever the operator: each kind has a stream of lots of
-/// its own.
+/// Cases drawn at random from choices of factor values, for any operator. Each kind of case has its
+/// own stream of random numbers (lots).
 namespace assay::conformance {
 
-/// What an operator says of its drawn cases; K holds a value of each factor.
+/// The description of an operator's drawn cases. K has one value for each factor.
 template <class Op, class K>
 struct Drawn {
   const Factors<Op, K>& factors;
   const ChoiceSpace& space;
-  /// The case of a lot, within about `budget` multiply-adds, or what else the operator counts.
+  /// Draws the case for random number `lot`, with about `budget` multiply-adds (or another unit of
+  /// the operator).
   Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
-  /// In turn.
+  /// Budgets. The cases use them in rotation.
   std::vector<double> cover_budgets, random_budgets, completing_budgets;
-  /// What cases that complete a plan have, besides the missing pairs; and among which choices, if
-  /// not all, they are found.
+  /// `completing`: values that all cases have which complete a plan by its missing pairs.
+  /// `completing_space`: the space for searching these cases; null: `space`.
   Choice completing;
   const ChoiceSpace* completing_space = nullptr;
-  /// The least that a case costs, in any unit.
+  /// The smallest cost of a case with these values, in any unit.
   double (*least_cost)(const K& chosen) = nullptr;
-  /// Whether the pairs of a bound case count: controls will be caught in it.
+  /// Returns whether the pairs of a bound case count. They do if the controls work in this case.
   bool (*counts)(const Case<Op>&);
 
-  /// The choices of a pairwise cover of all factors, and a case of each.
+  /// The choices of a pairwise cover of all factors; `cover` draws a case of each.
   std::vector<Choice> covering(std::uint64_t seed) const {
     return pairwise_cover(space, stream(seed, Stream::sampling).bits(0), {.cost = cost()});
   }
   std::vector<Case<Op>> cover(const SamplingPlan& plan) const {
     return each(plan, covering(plan.seed), cover_budgets, Lots::cover);
   }
-  /// Small bound cases for the pairs of values on the axes of coverage that no case of `made` with
-  /// numbers holds.
+  /// Small bound cases that complete the pair coverage: they contain the pairs of values on the
+  /// axes that no case in `made` with outputs contains.
   std::vector<Case<Op>> completion(const SamplingPlan& plan, std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::completion, &pairwise_cover);
   }
-  /// As above, for triples of values.
+  /// The same for triples of values.
   std::vector<Case<Op>> completion_of_triples(const SamplingPlan& plan,
                                               std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::triples, &triple_cover);
   }
-  /// As many cases of choices made at random as the plan wants.
+  /// Cases with random choices. The plan says how many.
   std::vector<Case<Op>> random(const SamplingPlan& plan) const {
     const std::uint64_t lots = first_lot(plan, Lots::random);
     std::vector<Choice> choices;
@@ -97,8 +98,8 @@ struct Drawn {
     return cases;
   }
 
-  /// The first case of a few lots that costs no more than the plan admits; the cheapest if none
-  /// does: what is chosen may be dear, the numbers by which it is tried need not be.
+  /// Tries a few random numbers. Returns the first case within the cost limit of the plan, or the
+  /// cheapest case. Even a choice that is usually expensive has some cheap sizes.
   Case<Op> affordable(const SamplingPlan& plan, const K& chosen, double budget,
                       std::uint64_t lot) const {
     constexpr std::uint64_t attempts = 8, apart = 1'000'000;

@@ -1,4 +1,4 @@
-# Writes a source that holds the files of cases/. Usage:
+# Writes a C++ source with the contents of the files in cases/. Usage:
 # cmake -D ROOT=<repository> -D "FILES=cases/<operator>/<kind>.txt;..." -D OUTPUT=<source>
 #   -P embed_cases.cmake
 set(source [[

@@ -16,22 +16,22 @@
 #include "plan/axis_pairs.hpp"
 #include "plan/pairwise.hpp"
 
-/// The factors of which an operator's drawn cases are made, in one table: their names, the axes of
-/// coverage, the space of choices and what is drawn follow from it.
+/// All factors of an operator's drawn cases in one table. It defines the names, the axes of
+/// coverage, the space of choices and the drawn values.
 namespace assay::conformance {
 
 /// Values of a factor with their names.
 template <class Value>
 using Named = std::vector<std::pair<Value, std::string_view>>;
 
-/// All values of an enumeration, by its spellings.
+/// All values of an enumeration, with their spellings as names.
 template <spec::Spelled Enum>
 Named<Enum> every() {
   const auto& entries = spec::spellings_of<Enum>.entries;
   return {entries.begin(), entries.end()};
 }
 
-/// These values of an enumeration, by its spellings.
+/// These values of an enumeration, with their spellings as names.
 template <spec::Spelled Enum>
 Named<Enum> only(std::initializer_list<Enum> values) {
   Named<Enum> named;
@@ -39,7 +39,7 @@ Named<Enum> only(std::initializer_list<Enum> values) {
   return named;
 }
 
-/// The values 0, 1, ... of a number or an enumeration, by these names.
+/// The values 0, 1, ... of a number or an enumeration, with these names.
 template <class Value>
 Named<Value> in_order(std::initializer_list<std::string_view> names) {
   Named<Value> named;
@@ -48,14 +48,14 @@ Named<Value> in_order(std::initializer_list<std::string_view> names) {
   return named;
 }
 
-/// Words that name themselves.
+/// Words; each word is its own name.
 inline Named<std::string_view> words(std::initializer_list<std::string_view> values) {
   Named<std::string_view> named;
   for (const std::string_view value : values) named.emplace_back(value, value);
   return named;
 }
 
-/// The factors of Op. `Chosen` holds one value of each: what a choice stands for.
+/// The factors of Op. `Chosen` has one value of each factor.
 template <class Op, class Chosen>
 class Factors {
  public:
@@ -63,10 +63,10 @@ class Factors {
     std::string_view name;
     std::vector<std::string_view> values;
     std::function<void(Chosen& chosen, std::size_t value)> write;
-    std::function<std::size_t(const Case<Op>& c)> read;  ///< empty: coverage does not ask for it
+    std::function<std::size_t(const Case<Op>& c)> read;  ///< empty: not an axis of coverage
   };
 
-  /// An axis of coverage: every case has a value on it.
+  /// An axis of coverage: a factor for which every case has a value.
   template <class Value>
   static Factor axis(std::string_view name, Value Chosen::*member, Named<Value> values,
                      std::type_identity_t<std::function<Value(const Case<Op>&)>> read) {
@@ -74,14 +74,14 @@ class Factors {
       const auto found =
           std::ranges::find(values, read(c), &std::pair<Value, std::string_view>::first);
       if (found == values.end())
-        throw std::logic_error("a case has none of the values of axis " + std::string(name));
+        throw std::logic_error("a case has an unknown value on axis " + std::string(name));
       return static_cast<std::size_t>(found - values.begin());
     };
     Factor factor = drawn(name, member, std::move(values));
     factor.read = std::move(find);
     return factor;
   }
-  /// A factor that is drawn, and counted by nobody.
+  /// A factor that is drawn but not counted by coverage.
   template <class Value>
   static Factor drawn(std::string_view name, Value Chosen::*member, Named<Value> values) {
     std::vector<std::string_view> names;
@@ -94,17 +94,16 @@ class Factors {
             {}};
   }
 
-  /// The axes stand first. Errors: std::logic_error if they do not.
+  /// The axes must come first. Errors: std::logic_error if they do not.
   explicit Factors(std::vector<Factor> factors) : factors_(std::move(factors)) {
     const auto is_axis = [](const Factor& factor) { return factor.read != nullptr; };
     if (!std::ranges::is_partitioned(factors_, is_axis))
-      throw std::logic_error("an axis of " + std::string(Op::name) +
-                             " stands behind other factors");
+      throw std::logic_error("an axis of " + std::string(Op::name) + " comes after other factors");
     for (const Factor& factor : factors_)
       if (is_axis(factor)) axes_.push_back({factor.name, factor.values});
   }
 
-  /// Number of values of each.
+  /// The number of values of each factor.
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> sizes;
     for (const Factor& factor : factors_) sizes.push_back(factor.values.size());
@@ -112,7 +111,7 @@ class Factors {
   }
   const std::vector<Axis>& axes() const { return axes_; }
 
-  /// What a choice stands for; undecided factors take their first value.
+  /// The values of a choice. An undecided factor gets its first value.
   Chosen chosen(const Choice& choice) const {
     Chosen chosen{};
     for (std::size_t f = 0; f < factors_.size(); ++f)
@@ -125,7 +124,7 @@ class Factors {
     for (std::size_t f = 0; f < axes_.size(); ++f) choice[f] = factors_[f].read(c);
     return choice;
   }
-  /// The choice that decides these factors alone, by the names of factor and value.
+  /// A choice in which only these factors are decided. Factors and values are given by name.
   /// Errors: std::logic_error for an unknown name.
   Choice choice(
       std::initializer_list<std::pair<std::string_view, std::string_view>> decided) const {
@@ -141,14 +140,15 @@ class Factors {
     }
     return choice;
   }
-  /// The factors of these names, ascending. Errors: std::logic_error for an unknown name.
+  /// The indices of the factors with these names, ascending. Errors: std::logic_error for an
+  /// unknown name.
   std::vector<std::size_t> named(std::initializer_list<std::string_view> names) const {
     std::vector<std::size_t> factors;
     for (const std::string_view name : names) factors.push_back(index_of(name));
     std::ranges::sort(factors);
     return factors;
   }
-  /// The exclusion of what `excludes` says of the factors of these names.
+  /// Excludes the values of the factors with these names for which `excludes` returns true.
   Exclusion rule(Reason reason, std::initializer_list<std::string_view> names,
                  std::function<bool(const Chosen&)> excludes) const {
     return {reason, named(names), [this, excludes = std::move(excludes)](const Choice& choice) {

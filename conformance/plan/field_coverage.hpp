@@ -17,7 +17,8 @@
 
 namespace assay::conformance {
 
-/// The axes of coverage that make up a place, and the places of an operator.
+/// The places of an operator: combinations of sparse mode, layout and entry point. The three are
+/// axes of coverage.
 class Places {
  public:
   explicit Places(const Axes& axes) : axes_(axes) {
@@ -34,7 +35,7 @@ class Places {
               std::string(axes_.all[f].values[choice[f]]);
     return text;
   }
-  /// The names of the places that one of the choices can have.
+  /// The names of the places that are possible in at least one of the choices.
   std::set<std::string> of(const std::vector<Choice>& choices) const {
     std::set<std::string> names;
     for (const Choice& choice : choices) add(choice, 0, names);
@@ -59,11 +60,11 @@ class Places {
   std::vector<std::size_t> factors_;
 };
 
-/// Of one field. The cases come in the order in which they are tried.
+/// The coverage of one field. Tries the cases in the order given.
 template <class Op>
 FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
                           const std::vector<const Case<Op>*>& cases) {
-  constexpr int most_tried = 48;  // of a place
+  constexpr int most_tried = 48;  // cases per place
   std::map<std::string, int> tried;
   for (const std::string& place : places.of(field.where)) tried[place] = 0;
   FieldCoverage coverage{.field = std::string(field.name), .places = std::ssize(tried)};
@@ -85,7 +86,7 @@ std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases) {
   const Axes* axes = Suite<Op>::axes();
   if (axes == nullptr) return {};
   const Places places(*axes);
-  // The cheapest first: most of them tell.
+  // Try the cheapest cases first; most of them show a wrong value.
   std::vector<const Case<Op>*> judged;
   for (const Case<Op>& c : cases)
     if (c.track != Track::arguments && c.track != Track::relation) judged.push_back(&c);

@@ -12,10 +12,11 @@ namespace {
 /// Ids of requirements, in the order of their table.
 using Ids = std::vector<std::string_view>;
 
-/// Calls that speak for all, and as many as must agree where few of them hold a combination.
+/// `representatives`: number of sample calls. `enough`: if few of them have a combination, this
+/// number of further calls must break the same requirement.
 constexpr std::uint64_t representatives = 600, enough = 48;
 
-/// The combinations of the values of a few factors, numbered.
+/// The numbered combinations of the values of a few factors.
 struct Grid {
   std::vector<std::size_t> factors, sizes;
 
@@ -24,7 +25,7 @@ struct Grid {
     for (const std::size_t size : sizes) count *= size;
     return count;
   }
-  /// Decides the factors as combination `at` has them.
+  /// Sets the factors to the values of combination `at`.
   void decide(Choice& choice, std::size_t at) const {
     for (std::size_t k = 0; k < factors.size(); ++k) {
       choice[factors[k]] = at % sizes[k];
@@ -38,7 +39,7 @@ struct Grid {
   }
 };
 
-/// What the representatives of each combination all break.
+/// For each combination of values: the requirements that all its sample calls break.
 struct Survey {
   Grid grid;
   std::vector<std::optional<Ids>> broken;  ///< nothing: no representative yet
@@ -48,7 +49,7 @@ struct Survey {
     broken.resize(grid.combinations());
   }
 
-  /// A representative of the combination breaks `ids`.
+  /// Records the requirements `ids` that a sample call with the combination breaks.
   void take(std::size_t at, const Ids& ids) {
     if (!broken[at]) {
       broken[at] = ids;
@@ -57,11 +58,12 @@ struct Survey {
     std::erase_if(*broken[at],
                   [&](std::string_view id) { return std::ranges::find(ids, id) == ids.end(); });
   }
-  /// Whether there is nothing that all representatives of the combination break.
+  /// Returns whether no single requirement is broken by all sample calls with the combination.
   bool is_free(std::size_t at) const { return broken[at] && broken[at]->empty(); }
 };
 
-/// Asks until the combination is free, or enough representatives agree. Whether all break some.
+/// Draws calls with the combination until it is free or enough calls were drawn. Returns whether
+/// all of them break the same requirement.
 bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const Asking& ask) {
   Choice open = space.open_choice();
   survey.grid.decide(open, at);
@@ -74,7 +76,8 @@ bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const A
   return !survey.is_free(at);
 }
 
-/// What all representatives in `space` break of the surveyed factors, an exclusion a requirement.
+/// Excludes the combinations whose sample calls in `space` all break the same requirement. Gives
+/// one exclusion for each requirement.
 std::vector<Exclusion> found_by(Survey& survey, const ChoiceSpace& space, const Asking& ask) {
   std::map<std::string_view, std::vector<bool>> found;
   for (std::size_t at = 0; at < survey.broken.size(); ++at) {
@@ -93,8 +96,8 @@ std::vector<Exclusion> found_by(Survey& survey, const ChoiceSpace& space, const 
   return exclusions;
 }
 
-/// Adds what requirements forbid among each of these factors; those in front first, of whose
-/// finds the representatives of the others are free.
+/// Adds the exclusions that requirements cause within each of these sets of factors, in this order.
+/// Sample calls for later sets avoid the exclusions that were found earlier.
 ChoiceSpace with_found(ChoiceSpace space, const std::vector<std::vector<std::size_t>>& together,
                        const Asking& ask) {
   std::vector<Survey> surveys;
@@ -120,7 +123,7 @@ ChoiceSpace with_forbidden(ChoiceSpace space, const std::vector<std::vector<std:
     singles.push_back({f});
     for (std::size_t g = f + 1; g < space.sizes().size(); ++g) pairs.push_back({f, g});
   }
-  // Twice all pairs: a call that breaks one requirement can keep others from being asked.
+  // All pairs twice: in the first round, a call that breaks one requirement can hide another one.
   for (const auto& factors : {singles, pairs, pairs, together})
     space = with_found(std::move(space), factors, ask);
   return space;

@@ -12,13 +12,14 @@
 #include "plan/factors.hpp"
 #include "plan/pairwise.hpp"
 
-/// What the documents forbid among the values of factors: the requirements themselves are asked, of
-/// representative calls.
+/// Finds combinations of factor values that the documents forbid. It evaluates the requirements on
+/// random sample calls.
 namespace assay::conformance {
 
-/// The requirements that forbid a case, by their ids in the order of their table: what its call
-/// breaks and binds, a product that does not offer the entry point included. What is open or
-/// disputed forbids nothing. Checks only the ids in `among`, or every requirement if it is empty.
+/// The ids of the requirements that forbid a case, in the order of their table. These are the
+/// binding requirements that its call breaks, including the one that a product does not offer the
+/// entry point. Open or disputed requirements do not forbid a case. Checks only the ids in `among`;
+/// if `among` is empty, checks all.
 template <class Op>
 std::vector<std::string_view> forbidden_by(const Case<Op>& c,
                                            std::span<const std::string_view> among = {}) {
@@ -33,8 +34,8 @@ std::vector<std::string_view> forbidden_by(const Case<Op>& c,
   return ids;
 }
 
-/// A case that no requirement forbids, drawn again where one does; what all draws break is left to
-/// whoever gathers the cases, who names it.
+/// Draws until no requirement forbids the case. If all draws are forbidden, returns the last one,
+/// and the collector of the cases reports it.
 template <class Draw>
 auto drawn_legally(Draw&& draw) {
   constexpr int draws = 64;
@@ -43,16 +44,16 @@ auto drawn_legally(Draw&& draw) {
   return c;
 }
 
-/// Returns the requirements that forbid the call which `lot` draws for a choice. Checks only the
-/// ids in `among`, or every requirement if it is empty.
+/// Returns the requirements that forbid the call drawn for a choice with random number `lot`.
+/// Checks only the ids in `among`; if `among` is empty, checks all.
 using Asking = std::function<std::vector<std::string_view>(
     const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among)>;
 
-/// Adds to a space of sensible choices what requirements forbid: a requirement forbids values of
-/// some factors together if every representative call that has them breaks it. Representatives are
-/// drawn at random, and break nothing that fewer factors forbid. Asked are the values of one
-/// factor, of all pairs of factors, and of the factors of `together`, on which requirements depend
-/// jointly: one that is left out there forbids nothing and is met by drawing again.
+/// Adds exclusions to a space of sensible choices. A requirement forbids a combination of values if
+/// every sample call with these values breaks it. Sample calls are random and avoid exclusions with
+/// fewer factors. Tested are: each single factor, each pair of factors, and the sets of factors in
+/// `together`, which requirements use jointly. Requirements on other sets of factors do not lead to
+/// exclusions: a forbidden case is drawn again instead.
 ChoiceSpace with_forbidden(ChoiceSpace sensible,
                            const std::vector<std::vector<std::size_t>>& together,
                            const Asking& ask);

@@ -12,15 +12,15 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "plan/pairwise.hpp"
 
-/// What covers of any strength share: a choice is completed so that it closes many open cells.
-/// `Open` has gain(choice, factor, value), the open cells of a value with what is decided, and
-/// gain(choice), those of a complete choice.
+/// Code for covers of pairs and of triples: it completes a choice so that many open cells are
+/// covered. `Open` has gain(choice, factor, value), the number of open cells of this value with the
+/// decided values, and gain(choice), the number for a complete choice.
 namespace assay::conformance {
 
-/// Sorts values by lot, or by descending gain and then by lot.
+/// Sorts values at random (null `open`), or by descending gain and then at random.
 template <class Open>
 struct ByLot {
-  const Open* open;  ///< null: by lot alone
+  const Open* open;  ///< null: only by lot
   Random random;
 
   void operator()(const Choice& choice, std::size_t factor, std::span<std::size_t> values) const {
@@ -29,7 +29,7 @@ struct ByLot {
       std::uint64_t lot;
       std::size_t value;
     };
-    boost::container::static_vector<Candidate, 64> candidates;  // a factor has no more values
+    boost::container::static_vector<Candidate, 64> candidates;  // the most values of a factor
     for (const std::size_t v : values)
       candidates.push_back({open != nullptr ? open->gain(choice, factor, v) : 0,
                             random.bits((factor + 1) << 16 | v), v});
@@ -40,14 +40,14 @@ struct ByLot {
   }
 };
 
-/// The first of the lots of a cover's choice.
+/// The first of the lots for one choice of a cover.
 inline std::uint64_t lot_of(std::uint64_t seed, std::size_t choice) {
   constexpr std::uint64_t lots_per_choice = 64;
   return seed + choice * lots_per_choice;
 }
 
-/// Of a few complete choices around `decided`, whose admissibility is known, that which closes most
-/// cells for its cost.
+/// Draws a few complete choices that agree with `decided`, which must be feasible. Returns the one
+/// that covers most open cells for its cost.
 template <class Open>
 Choice best_around(const ChoiceSpace& space, const Open& open, const Choice& decided,
                    std::uint64_t first_lot, const std::function<double(const Choice&)>& cost) {
@@ -57,7 +57,7 @@ Choice best_around(const ChoiceSpace& space, const Open& open, const Choice& dec
   for (std::uint64_t lot = first_lot; lot < first_lot + attempts; ++lot) {
     Choice choice = decided;
     if (!space.complete(choice, lot, ByLot<Open>{&open, stream(lot, Stream::sampling)}))
-      throw std::logic_error("a cover: what is feasible cannot be completed");
+      throw std::logic_error("a cover: a feasible choice cannot be completed");
     const double gain = open.gain(choice) / (cost ? cost(choice) : 1);
     if (gain > most) most = gain, best = std::move(choice);
   }

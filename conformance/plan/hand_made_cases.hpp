@@ -9,11 +9,11 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 
-/// Cases that somebody thought of: the lines of cases/, and those of a user.
+/// Cases written by people: the lines of cases/, and those of a user.
 namespace assay::conformance {
 
-/// Appends the case of a line if the plan has it. The line holds the seed that the case has in a
-/// sweep of the default seed; another seed moves it by as much. Errors: as of `case_of`.
+/// Appends the case of a line if it belongs to the plan. The seed in the line is for a sweep with
+/// the default seed; a different seed of the sweep shifts it. Errors: as `case_of`.
 template <class Op>
 void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const SamplingPlan& plan) {
   Case<Op> c = case_of<Op>(line);
@@ -21,14 +21,13 @@ void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const Sa
     throw std::invalid_argument(
         line.place + ": --" +
         (c.upstream == spec::Upstream::off ? "upstream=off" : "documents=strict") +
-        ": accepted: as a flag of the sweep, for all lines");
+        ": accepted: only as a flag of the sweep, for all lines");
   if (!(plan.full ? line.in_full_plan : line.in_ordinary_plan)) return;
   if (line.follows_seed) c.seed += plan.seed - SamplingPlan().seed;
   cases.push_back(std::move(c));
 }
 
-/// Returns the cases of cases/OPERATOR/`kind`.txt that `plan` has; none where there is no such
-/// file.
+/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty without such a file.
 /// Errors: std::invalid_argument as above.
 template <class Op>
 std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan& plan = {}) {
@@ -40,7 +39,7 @@ std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan&
   return cases;
 }
 
-/// Returns the cases of Op among the user's own, likewise.
+/// Returns the user's own cases of Op, in the same way.
 template <class Op>
 std::vector<Case<Op>> own_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases;

@@ -8,10 +8,10 @@
 namespace assay::conformance {
 namespace {
 
-/// The pairs (value v of factor f, value w of factor g) that no choice holds yet.
+/// The pairs (value v of factor f, value w of factor g) that no choice contains yet.
 class OpenPairs {
  public:
-  /// Open are those of two of the first `factors` factors.
+  /// Opens the pairs of the first `factors` factors.
   OpenPairs(std::span<const std::size_t> sizes, std::size_t factors) {
     std::size_t wanted = 0;
     for (const std::size_t size : sizes) {
@@ -34,7 +34,7 @@ class OpenPairs {
       for (std::size_t g = 0; g < f; ++g)
         if (choice[f] != undecided && choice[g] != undecided) close(f, choice[f], g, choice[g]);
   }
-  /// Open pairs of value v of factor f with what `choice` has decided.
+  /// Number of open pairs of value v of factor f with the decided values of `choice`.
   int gain(const Choice& choice, std::size_t f, std::size_t v) const {
     const std::uint8_t* row = &open_[(offsets_[f] + v) * values_];
     int pairs = 0;
@@ -42,7 +42,7 @@ class OpenPairs {
       if (g != f && choice[g] != undecided) pairs += row[offsets_[g] + choice[g]];
     return pairs;
   }
-  /// Open pairs of a complete choice.
+  /// Number of open pairs of a complete choice.
   int gain(const Choice& choice) const {
     int pairs = 0;
     for (std::size_t f = 0; f < choice.size(); ++f) pairs += gain(choice, f, choice[f]);
@@ -92,7 +92,7 @@ std::optional<Choice> random_completion(const ChoiceSpace& space, Choice choice,
 
 Choice random_choice(const ChoiceSpace& space, std::uint64_t seed) {
   auto choice = random_completion(space, space.open_choice(), seed);
-  if (!choice) throw std::logic_error("random_choice: nothing is admissible");
+  if (!choice) throw std::logic_error("random_choice: no choice is admissible");
   return *std::move(choice);
 }
 

@@ -13,61 +13,63 @@
 
 namespace assay::conformance {
 
-/// One value index per factor; `undecided` where none is chosen yet.
+/// One value index per factor; `undecided` if none is chosen yet.
 using Choice = std::vector<std::size_t>;
 inline constexpr std::size_t undecided = ~std::size_t{0};
 
-/// Why values do not go together, the least weighty first. fruitless: they leave no gradient to
-/// judge; costly: they cost too much; forbidden: a requirement of the documents says so; senseless:
-/// together they mean nothing.
+/// Why values exclude each other, from the least to the most important reason. fruitless: no
+/// gradient is left to judge. costly: the cost is too high. forbidden: a requirement of the
+/// documents forbids them. senseless: the combination has no meaning.
 enum class Why : std::uint8_t { fruitless, costly, forbidden, senseless };
 
-/// Why, and the sentence that says so; of what is forbidden the id of the requirement.
+/// A reason and its sentence; for `forbidden` the id of the requirement.
 struct Reason {
   Why why;
   std::string_view text;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
-/// Values of a few factors that do not go together, and why.
+/// Values of a few factors that exclude each other, and why.
 struct Exclusion {
   Reason reason;
-  std::vector<std::size_t> factors;             ///< ascending: those of which it speaks
-  std::function<bool(const Choice&)> excludes;  ///< asked when all of them are decided
+  std::vector<std::size_t> factors;             ///< the factors concerned, ascending
+  std::function<bool(const Choice&)> excludes;  ///< called with all of them decided
 };
 
-/// At most 64 factors with at most 63 values each, and what excludes what. Made once: every
-/// exclusion is asked for each combination of its factors' values. Errors: std::logic_error for an
-/// exclusion of unknown or unordered factors, for more factors or values, and for a factor of none.
+/// At most 64 factors with at most 63 values each, and the exclusions between them. The constructor
+/// evaluates every exclusion for each combination of its factors' values. Errors: std::logic_error
+/// for an exclusion of unknown or unordered factors, for more factors or values, and for a factor
+/// without values.
 class ChoiceSpace {
  public:
   ChoiceSpace(std::vector<std::size_t> sizes, const std::vector<Exclusion>& exclusions);
-  /// What `base` admits and these exclusions do, too.
+  /// The space `base` with further exclusions.
   ChoiceSpace(const ChoiceSpace& base, const std::vector<Exclusion>& more);
   ~ChoiceSpace();
   ChoiceSpace(ChoiceSpace&&) noexcept;
   ChoiceSpace& operator=(ChoiceSpace&&) noexcept;
 
-  /// The space without the exclusions whose reasons are spared.
+  /// The space without the exclusions that have a reason in `spared`.
   ChoiceSpace without(const std::function<bool(const Reason&)>& is_spared) const;
 
   std::span<const std::size_t> sizes() const;
-  /// A choice with everything open.
+  /// A choice in which all factors are undecided.
   Choice open_choice() const { return Choice(sizes().size(), undecided); }
-  /// Whether what `choice` has decided violates no exclusion by itself.
+  /// Returns whether the decided values of `choice` violate no exclusion.
   bool admits(const Choice& choice) const;
-  /// Whether some complete choice agrees with what `choice` has decided.
+  /// Returns whether some complete choice agrees with the decided values of `choice`.
   bool feasible(const Choice& choice) const;
-  /// Returns the reasons whose exclusions together make `choice` infeasible, none of which can be
-  /// spared, and of several such sets one of weight; nothing where it is feasible.
+  /// Returns a minimal set of reasons whose exclusions together make `choice` infeasible. If
+  /// several such sets exist, prefers important reasons. Empty if `choice` is feasible.
+
   std::vector<Reason> blamed(const Choice& choice) const;
 
-  /// Order of preference of the values of a factor, given what is decided; all of them.
+  /// Sorts all values of a factor by preference, given the decided values.
   using Preference =
       std::function<void(const Choice&, std::size_t factor, std::span<std::size_t> values)>;
-  /// Decides the open factors in an order by lot, values as preferred; false if that cannot be
-  /// done.
-  /// Errors: std::logic_error if the search does not come to an end.
+  /// Decides the open factors in a random order, each with the first possible value by preference.
+  /// Returns false if this is impossible. Errors: std::logic_error if the search exceeds its step
+  /// limit.
   bool complete(Choice& choice, std::uint64_t lot, const Preference& prefer) const;
 
  private:
@@ -76,25 +78,25 @@ class ChoiceSpace {
   std::unique_ptr<const Tables> tables_;
 };
 
-/// What a pairwise cover is to hold.
+/// The goal of a cover.
 struct CoverGoal {
-  std::size_t factors = ~std::size_t{0};  ///< pairs of the first so many factors; by default of all
-  Choice fixed = {};                      ///< what every choice holds; empty: nothing
-  std::span<const Choice> known = {};     ///< choices, complete or not, that are made already
-  std::function<double(const Choice&)> cost = {};  ///< of a complete choice; alike without
+  std::size_t factors = ~std::size_t{0};           ///< cover pairs of the first `factors` factors
+  Choice fixed = {};                               ///< values that every choice has; empty: none
+  std::span<const Choice> known = {};              ///< existing choices, complete or not
+  std::function<double(const Choice&)> cost = {};  ///< of a complete choice; empty: all equal
 };
 
-/// Complete choices in which every pair of values of two factors occurs that some complete choice
-/// holds. Greedy and deterministic; `seed` decides between equally good values.
+/// A cover: complete choices that together contain every possible pair of values of two factors.
+/// Greedy and deterministic. `seed` decides between equally good values.
 std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
                                    const CoverGoal& goal = {});
 
-/// A complete choice that agrees with what `choice` has decided, the rest by lot; nothing if there
-/// is none.
+/// A complete choice with the decided values of `choice` and random other values. Returns nothing
+/// if such a choice does not exist.
 std::optional<Choice> random_completion(const ChoiceSpace& space, Choice choice,
                                         std::uint64_t seed);
 
-/// A complete choice, uniform but for what is excluded. Errors: std::logic_error if there is none.
+/// A random complete choice that avoids the exclusions. Errors: std::logic_error if none exists.
 Choice random_choice(const ChoiceSpace& space, std::uint64_t seed);
 
 }  // namespace assay::conformance

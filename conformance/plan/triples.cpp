@@ -7,10 +7,11 @@
 namespace assay::conformance {
 namespace {
 
-/// So many choices by lot hold most of what is admissible; only the rest is searched for.
+/// Number of random choices. They contain most admissible triples; a search decides about the
+/// others.
 constexpr std::uint64_t lots = 1000;
 
-/// The triples that no choice holds yet.
+/// The triples that no choice contains yet.
 class OpenTriples {
  public:
   explicit OpenTriples(std::span<const std::size_t> sizes)
@@ -21,7 +22,7 @@ class OpenTriples {
   void close_all_of(const Choice& choice) {
     triples_.visit_held(choice, [&](std::size_t number) { open_[number] = 0; });
   }
-  /// Open triples of value v of factor f with what `choice` has decided.
+  /// Number of open triples of value v of factor f with the decided values of `choice`.
   int gain(const Choice& choice, std::size_t f, std::size_t v) const {
     if (f >= triples_.factors()) return 0;
     std::vector<std::size_t> held;
@@ -34,7 +35,7 @@ class OpenTriples {
         gain += open_[Triples::number_in_any_order(value, held[i], held[j])];
     return gain;
   }
-  /// Open triples of a complete choice.
+  /// Number of open triples of a complete choice.
   int gain(const Choice& choice) const {
     int gain = 0;
     triples_.visit_held(choice, [&](std::size_t number) { gain += open_[number]; });

@@ -11,16 +11,16 @@
 
 namespace assay::conformance {
 
-/// The triples of values of three of some factors, numbered.
+/// The numbered triples of values of three factors.
 class Triples {
  public:
-  /// Of the factors with so many values each.
+  /// `sizes`: the number of values of each factor.
   explicit Triples(std::span<const std::size_t> sizes);
 
-  /// An upper bound of the numbers.
+  /// An upper bound of the numbers of triples.
   std::size_t count() const { return number(values_, values_ + 1, values_ + 2); }
   std::size_t factors() const { return offsets_.size(); }
-  /// The value of a factor among the values of all.
+  /// The index of a factor's value among the values of all factors.
   std::size_t value(std::size_t factor, std::size_t of) const { return offsets_[factor] + of; }
   /// The number of a triple of values a < b < c.
   static std::size_t number(std::size_t a, std::size_t b, std::size_t c) {
@@ -31,7 +31,7 @@ class Triples {
                   std::max({a, b, c}));
   }
 
-  /// Calls visit(number) for each triple of what `choice` has decided of these factors.
+  /// Calls visit(number) for each triple of the decided values of `choice`.
   template <class Visitor>
   void visit_held(const Choice& choice, Visitor&& visit) const {
     std::vector<std::size_t> held;
@@ -41,8 +41,8 @@ class Triples {
       for (std::size_t j = i + 1; j < held.size(); ++j)
         for (std::size_t k = j + 1; k < held.size(); ++k) visit(number(held[i], held[j], held[k]));
   }
-  /// Calls visit(number, choice) for each triple there is; `choice` decides it and else what
-  /// `decided` does.
+  /// Calls visit(number, choice) for each triple. `choice` has the values of the triple, and
+  /// otherwise those of `decided`.
   template <class Visitor>
   void visit_all(const Choice& decided, Visitor&& visit) const {
     Choice open = decided;
@@ -64,11 +64,11 @@ class Triples {
   std::size_t values_ = 0;
 };
 
-/// By number those triples of the first `factors` factors that some complete choice of `space`
-/// holds.
+/// For each triple of the first `factors` factors, by its number: true if some complete choice of
+/// `space` contains the triple.
 std::vector<bool> admissible_triples(const ChoiceSpace& space, std::size_t factors);
 
-/// As `pairwise_cover`, for triples of values of three factors.
+/// Like `pairwise_cover`, for triples of values of three factors.
 std::vector<Choice> triple_cover(const ChoiceSpace& space, std::uint64_t seed,
                                  const CoverGoal& goal);
 

@@ -9,10 +9,12 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/spec/requirement.hpp"
 
-/// Calls that meet a requirement of an operator's table in a way for which no problem asks.
+/// Calls that satisfy a requirement in a special legal way (variant) which no problem produces by
+/// itself.
 namespace assay::conformance {
 
-/// Whether the requirement of the variant speaks of the call that `c` makes, and the call is legal.
+/// Returns whether the requirement of the variant applies to the call of `c`, and the call is
+/// legal.
 template <class Op>
 bool meets(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   const auto call = call_of(c);
@@ -22,7 +24,8 @@ bool meets(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   });
 }
 
-/// The first of `calls`, from one that `turn` chooses, that the variant leaves legal.
+/// Tries the calls in order, starting at index `turn`. Returns the first one that is legal with the
+/// variant.
 template <class Op>
 std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
                                     const spec::Requirement<Op>& requirement,
@@ -39,9 +42,10 @@ std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// For every variant of a requirement, out of each list of legal calls, those of one entry point,
-/// one that it leaves legal, with numbers; of the entry points on whose pages the requirement is no
-/// sentence, one in turn. Errors: std::logic_error naming the variant that no call takes.
+/// The cases of all variants; their outputs are judged. For each entry point there is one list of
+/// legal calls, and each list gives one case that is legal with the variant. Entry points whose
+/// page does not state the requirement get only one case together, in rotation. Errors:
+/// std::logic_error with a variant that no call accepts.
 template <class Op>
 std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;
@@ -61,7 +65,7 @@ std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& cal
         elsewhere = elsewhere || is_elsewhere;
       }
       if (cases.size() == before)
-        throw std::logic_error("no call has room for " + std::string(requirement.id) + ":" +
+        throw std::logic_error("no call accepts the variant " + std::string(requirement.id) + ":" +
                                std::string(variant.name));
     }
   return cases;

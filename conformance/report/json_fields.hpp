@@ -5,7 +5,7 @@
 
 #include "assay/conformance/report/results.hpp"
 
-/// Members of the reports, listed once; writing and reading walk the same lists.
+/// Members of the reports, listed once. Writing and reading use the same lists.
 namespace assay::conformance::detail {
 
 template <class T, class Plain>
@@ -120,7 +120,7 @@ void visit_members(T& m, Visitor&& visit) {
   visit("unit", m.unit);
 }
 
-/// The rules that can give a verdict, as an error message offers them.
+/// The rules that can give a verdict, as a list for an error message.
 inline std::string rules_that_give(Verdict verdict) {
   std::string words;
   for (const RuleText& rule : rules)
@@ -129,7 +129,8 @@ inline std::string rules_that_give(Verdict verdict) {
   return words;
 }
 
-/// Errors: std::invalid_argument if a report is read whose rule does not give its verdict.
+/// Visits the members of a decision. Errors: std::invalid_argument when reading a rule that does
+/// not give the verdict.
 template <MaybeConst<Decision> T, class Visitor>
 void visit_decision(T& decision, Visitor& visit) {
   Verdict verdict = decision.value();

@@ -14,7 +14,7 @@
 #include "assay/spec/text_enum.hpp"
 #include "report/json_fields.hpp"
 
-/// Reports to JSON and back, over the lists of json_fields.hpp.
+/// Converts reports to JSON and back, with the lists of json_fields.hpp.
 namespace assay::conformance::detail {
 
 using Json = nlohmann::ordered_json;
@@ -83,7 +83,7 @@ Json json_of(const T& value) {
 
 [[noreturn]] inline void wrong(const std::string& where, const Json& json,
                                const std::string& wanted) {
-  throw std::invalid_argument(where + " is " + json.dump() + ", wanted " + wanted);
+  throw std::invalid_argument(where + " is " + json.dump() + "; expected " + wanted);
 }
 
 inline void read(const Json& json, const std::string& where, double& value) {
@@ -139,8 +139,8 @@ template <class T>
 void read(const Json& json, const std::string& where, std::optional<T>& value) {
   read(json, where, value.emplace());
 }
-/// Reads the member `name`. Errors: std::invalid_argument where one that is not optional is absent,
-/// and for one of another kind.
+/// Reads the member `name`. Errors: std::invalid_argument if a required member is missing, and for
+/// a member of another kind.
 template <class T>
 void read_member(const Json& object, const std::string& where, const char* name, T& value) {
   if (!object.is_object()) wrong(where, object, "an object");
@@ -149,7 +149,7 @@ void read_member(const Json& object, const std::string& where, const char* name,
   if (found == object.end()) throw std::invalid_argument(where + " has no member '" + name + "'");
   read(*found, where + "." + name, value);
 }
-/// Reads the members that it visits from an object.
+/// Reads the visited members from an object.
 struct MemberReader {
   const Json& object;
   const std::string& where;
@@ -158,7 +158,7 @@ struct MemberReader {
   void operator()(const char* name, T& member) const {
     read_member(object, where, name, member);
   }
-  /// Errors: std::invalid_argument, always: the member has another value than `wanted`.
+  /// Errors: always std::invalid_argument. The message says that the member is not `wanted`.
   [[noreturn]] void refuse(const char* name, const std::string& wanted) const {
     wrong(where + "." + name, object.at(name), wanted);
   }
@@ -168,13 +168,13 @@ void read(const Json& json, const std::string& where, T& value) {
   visit_members(value, MemberReader{json, where});
 }
 
-/// Text that is no UTF-8, e.g. of a kernel's exception, is replaced.
+/// The JSON text. Bytes that are not UTF-8, e.g. in a kernel's exception, are replaced.
 inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Parses a text. `keep` says of each value that ends whether it stays in the tree.
-/// Errors: std::invalid_argument with what the parser says.
+/// Parses a text. `keep` returns whether to keep a value in the tree. Errors: std::invalid_argument
+/// with the message of the parser.
 template <class Keep>
 Json parse(const std::string& text, const std::string& what, Keep&& keep) {
   constexpr int deepest = 64;  // reports need 8
@@ -184,8 +184,8 @@ Json parse(const std::string& text, const std::string& what, Keep&& keep) {
       rules.check(depth, event, parsed);
       return keep(depth, event, parsed);
     });
-  } catch (const Json::exception& error) {  // numbers beyond double are no parse_error
-    throw std::invalid_argument(what + " is no JSON: " + error.what());
+  } catch (const Json::exception& error) {  // a number beyond double is not a parse_error
+    throw std::invalid_argument(what + " is not JSON: " + error.what());
   }
 }
 inline Json parse(const std::string& text, const std::string& what) {

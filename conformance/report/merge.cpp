@@ -16,10 +16,11 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-/// The beginning of a digest tells as much as a person compares.
+/// The first digits of a digest, enough for a person to compare.
 std::string brief(const std::string& digest) { return digest.substr(0, 12); }
 
-/// What is the same of all parts of a sweep, and its name; the first that differs is told.
+/// Properties that must be equal in all parts of a sweep, with their names. The first difference is
+/// reported.
 std::vector<std::pair<const char*, std::string>> common_facts(const Results& results) {
   const Shard& shard = *results.shard;
   std::string operators;
@@ -41,23 +42,23 @@ void require_one_sweep(const SweepShard& shard, const SweepShard& first) {
   for (std::size_t k = 0; k < facts.size(); ++k)
     if (facts[k].second != wanted[k].second)
       refuse(shard.name + " is of another sweep: its " + facts[k].first + " is " + facts[k].second +
-             ", that of " + first.name + " is " + wanted[k].second);
+             ", but that of " + first.name + " is " + wanted[k].second);
   const auto &own = shard.results.environment.numerics,
              &others = first.results.environment.numerics;
   for (const auto& [key, numerics] : own)
     if (const auto other = others.find(key);
         other == others.end() ||
         nlohmann::json::parse(other->second) != nlohmann::json::parse(numerics))
-      refuse(shard.name + " and " + first.name + " declare other numerics for " + key);
+      refuse(shard.name + " and " + first.name + " declare different numerics for " + key);
   if (own.size() != others.size())
-    refuse(shard.name + " and " + first.name + " declare numerics for other types");
+    refuse(shard.name + " and " + first.name + " declare numerics for different types");
 }
 
 std::string text_of(const Shard& shard) {
   return std::to_string(shard.number) + "/" + std::to_string(shard.of);
 }
 
-/// Every part once.
+/// Requires every part exactly once.
 void require_all_parts(const std::vector<SweepShard>& shards) {
   std::map<std::int64_t, const SweepShard*> by_number;
   for (const SweepShard& shard : shards) {
@@ -76,41 +77,42 @@ void require_all_parts(const std::vector<SweepShard>& shards) {
       names += (named++ > 0 ? ", " : "") + text_of({.number = number, .of = of});
     }
   if (missing > named) names += " and " + std::to_string(missing - named) + " more";
-  if (missing > 0) refuse("there is a gap: no file holds part " + names);
+  if (missing > 0) refuse("parts are missing: no file has part " + names);
 }
 
-/// That its number, its places and its cases fit each other. Cases run in their order: those of an
-/// unfinished part are its first.
+/// Checks that the number, positions and cases of a part agree. Cases run in order, so an
+/// unfinished part has only its first cases.
 void require_own_cases(const SweepShard& shard, Unfinished unfinished) {
   const Shard& part = *shard.results.shard;
   if (part.number < 1 || part.number > part.of)
-    refuse(shard.name + " is part " + text_of(part) + ", wanted i/n with i from 1 to n");
+    refuse(shard.name + " is part " + text_of(part) + "; expected i/n with i from 1 to n");
   if (part.places.size() != part.ids.size())
-    refuse(shard.name + " has " + std::to_string(part.places.size()) + " places of " +
+    refuse(shard.name + " has " + std::to_string(part.places.size()) + " places for " +
            std::to_string(part.ids.size()) + " cases");
   const auto [other, id] =
       std::ranges::mismatch(shard.results.cases, part.ids, {}, &CaseReport::id);
   const bool ends = other == shard.results.cases.end();
   if (ends && (id == part.ids.end() || unfinished == Unfinished::accepted)) return;
   if (id == part.ids.end())
-    refuse(shard.name + " holds case " + other->id + ", which is not of part " + text_of(part));
-  refuse(shard.name + " lacks case " + *id + ": it holds " +
+    refuse(shard.name + " has case " + other->id + ", which is not in part " + text_of(part));
+  refuse(shard.name + " lacks case " + *id + ": it has " +
          std::to_string(shard.results.cases.size()) + " of the " + std::to_string(part.ids.size()) +
          " cases of part " + text_of(part) +
          (ends ? "; it was stopped, its budget was spent (which --unfinished accepts), or somebody "
-                 "has changed it"
-               : "; somebody has changed it"));
+                 "changed the file"
+               : "; somebody changed the file"));
 }
 
-/// The case of each place of the whole sweep. Errors also for places and cases that the parts share
-/// or lack, though their numbers say that they are all: somebody has changed them.
+/// The case at each position of the whole sweep. Errors: std::invalid_argument also if two parts
+/// have the same position or case, or if one is missing although all parts are present: the file
+/// was modified.
 std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& shards,
                                               Unfinished unfinished) {
   const auto planned = static_cast<std::size_t>(shards.front().results.shard->planned);
   std::size_t given = 0;
   for (const SweepShard& shard : shards) given += shard.results.cases.size();
   if (given != planned && unfinished == Unfinished::refused)
-    refuse("the parts hold " + std::to_string(given) + " of " + std::to_string(planned) + " cases");
+    refuse("the parts have " + std::to_string(given) + " of " + std::to_string(planned) + " cases");
   std::vector<const CaseReport*> cases(planned, nullptr);
   std::set<std::string_view> ids;
   for (const SweepShard& shard : shards)
@@ -118,12 +120,12 @@ std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& sha
       const CaseReport& report = shard.results.cases[k];
       const std::int64_t place = shard.results.shard->places[k];
       if (place < 0 || place >= std::ssize(cases))
-        refuse(shard.name + " holds case " + report.id + " at place " + std::to_string(place) +
+        refuse(shard.name + " has case " + report.id + " at place " + std::to_string(place) +
                " of " + std::to_string(planned));
       const CaseReport*& there = cases[static_cast<std::size_t>(place)];
       if (there != nullptr || !ids.insert(report.id).second)
-        refuse(shard.name + " holds case " + report.id + " at place " + std::to_string(place) +
-               ", and another part holds one of the two as well");
+        refuse(shard.name + " has case " + report.id + " at place " + std::to_string(place) +
+               ", and another part has the same case or the same place");
       there = &report;
     }
   std::erase(cases, nullptr);
@@ -137,7 +139,7 @@ Environment environment_of(const std::vector<SweepShard>& shards) {
   return environment;
 }
 
-/// Counted anew, as the whole sweep counts.
+/// Counts the summary again, as the whole sweep would have counted it.
 Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<CaseReport>& cases) {
   const Results& first = shards.front().results;
   Summary summary;
@@ -156,8 +158,9 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
   return summary;
 }
 
-/// Each part reduced as many faults as the whole sweep would have: among them are those that are
-/// the first of the whole. Its cause has more cases in the whole than in its part.
+/// The shrunk cases of the whole sweep. Each part reduced as many faults as the whole sweep would
+/// reduce, so the first faults of the whole sweep are among them. A fault's cause may have more
+/// cases in the whole sweep than in one part.
 std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
                                   const std::vector<CaseReport>& cases) {
   std::map<std::string, const ShrunkCase*> by_id;
@@ -178,10 +181,10 @@ std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
 }  // namespace
 
 Results merged(const std::vector<SweepShard>& shards, Unfinished unfinished) {
-  if (shards.empty()) refuse("there are no parts to join");
+  if (shards.empty()) refuse("no parts to merge");
   for (const SweepShard& shard : shards) {
     if (!shard.results.shard)
-      refuse(shard.name + " is no part of a sweep: it was written without --shard");
+      refuse(shard.name + " is not part of a sweep: it was written without --shard");
     require_one_sweep(shard, shards.front());
   }
   for (const SweepShard& shard : shards) require_own_cases(shard, unfinished);

@@ -25,7 +25,7 @@ fixtures::CaseRecord recipe(const Case<Op>& c) {
   Case<Op> plain = c;
   plain.variant.clear();
   plain.violate.clear();
-  record.call = fixtures::call_beside(call_of(c), call_of(plain));
+  record.call = fixtures::call_fields(call_of(c), call_of(plain));
   return record;
 }
 

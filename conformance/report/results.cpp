@@ -34,6 +34,11 @@ Json json_of(const std::vector<Cause>& causes) {
   for (const Cause& cause : causes)
     list.push_back({{"pattern", cause.pattern},
                     {"outputs", cause.outputs},
+                    {"verdict", spec::to_string(cause.verdict)},
+                    {"decided_by", spec::to_string(cause.rule)},
+                    {"decided", cause.decided},
+                    {"least_error", detail::json_of(cause.least_error)},
+                    {"largest_error", detail::json_of(cause.largest_error)},
                     {"stage", cause.stage},
                     {"fields", cause.fields},
                     {"others", cause.others},
@@ -106,7 +111,7 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
           {"worst", json_of(worst_errors(cases))}};
 }
 
-/// Lines that replay a case are made to be pasted.
+/// Quotes replay lines, so that they are safe to paste into a shell.
 void make_pasteable(Results& results) {
   std::string& program = results.environment.program;
   program = pasteable_word(program);
@@ -116,7 +121,7 @@ void make_pasteable(Results& results) {
     report.command_line = pasteable_words(report.command_line);
 }
 
-/// The file may be anybody's.
+/// Makes all texts printable, since the file may be of foreign origin.
 void make_printable(Results& results) {
   Environment& environment = results.environment;
   std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
@@ -180,7 +185,7 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
       auto entry = std::ranges::find(worst, tensor.name, &WorstError::tensor);
       const bool first = entry == worst.end();
       if (first) entry = worst.insert(entry, WorstError{.tensor = tensor.name});
-      // A ratio that is no number is as bad as can be.
+      // NaN counts as the worst ratio.
       if (!first && !(tensor.worst > entry->ratio) && !std::isnan(tensor.worst)) continue;
       *entry = {tensor.name,         tensor.worst,          report.id,
                 report.command_line, report.implementation, tensor.worst_at};
@@ -199,8 +204,7 @@ std::string fault_of(const CaseReport& report) {
 
 namespace {
 
-/// How the failing elements relate to the expected values, without the numbers that differ from
-/// case to case.
+/// The kind of deviation from the expected values, without numbers that differ between cases.
 std::string kind_of_deviation(const CaseReport& report) {
   const auto& pattern = report.findings.front().pattern;
   if (!pattern || pattern->deviation.kind == DeviationKind::none) return {};
@@ -277,7 +281,7 @@ std::string to_json(const Results& results) {
   text.resize(text.rfind('}'));  // the object stays open for the cases
   text.resize(text.find_last_not_of('\n') + 1);
   text += ",\n \"cases\": [";
-  // One line a case: a large report can be searched with line tools.
+  // One line per case, so that line tools can search a large report.
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     text += (k == 0 ? "\n" : ",\n") + to_json(results.cases[k]);
   return text + "\n]}\n";
@@ -293,8 +297,8 @@ CaseReport report_from_json(const std::string& json) {
 
 namespace {
 
-/// Parses a report without its cases, which become `cases` one by one: the tree of a large report
-/// would take several times the room of its text.
+/// Parses a report without its cases. The cases are parsed one at a time and appended to `cases`:
+/// the JSON tree of a large report would take several times the memory of its text.
 Json parse_report(const std::string& text, std::vector<CaseReport>& cases) {
   using Event = Json::parse_event_t;
   bool within_cases = false;
@@ -316,7 +320,7 @@ Results results_from_json(const std::string& text) {
   std::string schema;
   detail::read_member(json, "report", "schema", schema);
   if (schema != report_schema)
-    throw std::invalid_argument("report has schema '" + schema + "', wanted '" +
+    throw std::invalid_argument("report has schema '" + schema + "'; expected '" +
                                 std::string(report_schema) + "'");
   detail::read_member(json, "report", "environment", results.environment);
   const Json& environment = json.at("environment");
@@ -375,7 +379,7 @@ spec::Numerics numerics_from_json(const std::string& text, spec::DType io,
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string choices;
     for (const std::string& field : known) choices += (choices.empty() ? "" : ", ") + field;
-    throw std::invalid_argument("numerics has no field '" + name + "'; there are " + choices);
+    throw std::invalid_argument("numerics has no field '" + name + "'; the fields are " + choices);
   }
   return numerics;
 }

@@ -9,14 +9,14 @@ namespace assay::conformance {
 
 namespace {
 
-/// The others say what happened.
+/// Returns false for rules that describe what happened and do not judge it.
 bool breaks_a_limit(FindingRule rule) {
   return rule != FindingRule::note && rule != FindingRule::repeat;
 }
 
 }  // namespace
 
-bool is_due_zeros(const TensorReport& tensor) { return tensor.controls.starts_with("Z."); }
+bool is_expected_zeros(const TensorReport& tensor) { return tensor.controls.starts_with("Z."); }
 
 std::vector<std::string> failed_tensors(const CaseReport& report) {
   if (contribution(report.verdict) != ExitCode::nonconformant) return {};
@@ -34,7 +34,7 @@ std::string reason_of(const CaseReport& report) {
          report.verdict.evidence;
 }
 
-std::vector<std::string> told_first(const CaseReport& report) {
+std::vector<std::string> sentences_first(const CaseReport& report) {
   std::vector<std::string> lines;
   if (std::string reason = reason_of(report); !reason.empty()) lines.push_back(std::move(reason));
   if (!report.findings.empty() && report.findings.front().text != report.verdict.evidence)

@@ -19,7 +19,7 @@ Verdict verdict_of(Rule rule, Ground ground) {
   if (found == outcomes.end())
     throw std::invalid_argument("the rule '" + std::string(text_of(rule).word) + "' " +
                                 (ground == Ground::only ? "gives several verdicts: name a ground"
-                                                        : "does not know this ground"));
+                                                        : "does not have this ground"));
   return found->verdict;
 }
 

@@ -16,13 +16,13 @@ char small(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
-/// Regimes have names with a dot, "key_tile.tail".
+/// Returns whether a name may contain the character. Names of regimes have a dot: "key_tile.tail".
 bool is_name(char letter) {
   return (small(letter) >= 'a' && small(letter) <= 'z') || letter == '_' || letter == '.' ||
          is_digit(letter);
 }
 
-/// Reads a text from its beginning.
+/// Reads a text from its start.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -53,13 +53,13 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-/// A decimal number, or "inf".
+/// Parses a decimal number, or "inf".
 std::optional<double> number(std::string_view text) {
   if (text == "inf") return HUGE_VAL;
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // Digits end it: std::from_chars takes "nan" and "infinity", too.
+  // The text must end with a digit or a dot: std::from_chars also accepts "nan" and "infinity".
   const bool is_number = fault == std::errc() && end == text.data() + text.size() &&
                          (is_digit(text.back()) || text.back() == '.');
   return is_number ? std::optional(value) : std::nullopt;
@@ -81,8 +81,8 @@ std::vector<std::string_view> items_of(std::string_view text) {
   return items;
 }
 
-/// Of packed sequences seq_q is the longest, and lengths_q has all of them; of sequences of equal
-/// length lengths_q is empty.
+/// The list of lengths for a field of sequence lengths. With packed sequences, seq_q has the
+/// longest length and lengths_q has all lengths. If all lengths are equal, lengths_q is empty.
 std::string_view list_of(const CaseFields& fields, std::string_view name) {
   const auto other = [&](std::string_view own, std::string_view wanted) -> std::string_view {
     if (!name.starts_with(own)) return {};
@@ -97,7 +97,7 @@ std::string_view list_of(const CaseFields& fields, std::string_view name) {
   return own.empty() ? other("lengths", "seq") : own;
 }
 
-/// The numbers of a field, "2x7,3" for 7, 7, 3; none where it has another value.
+/// The numbers of a field: 7, 7, 3 for "2x7,3"; empty if the value is not a list of numbers.
 Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   constexpr double most = 4096;
   const std::string_view list = list_of(fields, name);
@@ -113,7 +113,7 @@ Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   return all;
 }
 
-/// The strides of every tensor that has its own: of "dq:columns,dk:padded" the words.
+/// The strides of every tensor with its own strides: the words in "dq:columns,dk:padded".
 std::vector<std::string_view> strides_of(const CaseFields& fields) {
   std::vector<std::string_view> all;
   for (const char* tensors : {"inputs", "outputs"})
@@ -158,8 +158,8 @@ std::optional<Head> head_at(Cursor& cursor) {
   return {};
 }
 
-/// Values that | joins without blanks, up to a sign that a value cannot have; none where a quote is
-/// not closed.
+/// Parses values that are joined by | without blanks. Stops at a character that a value cannot
+/// contain. Empty if a quote is not closed.
 std::vector<std::string> values_at(Cursor& cursor) {
   std::vector<std::string> values;
   do {
@@ -181,14 +181,14 @@ std::vector<std::string> values_at(Cursor& cursor) {
   return values;
 }
 
-/// "2*heads_kv": the number, and the field.
+/// Splits "2*heads_kv" into the factor and the field.
 std::pair<double, std::string> multiple_of(const std::string& value) {
   const std::size_t digits = value.find_first_not_of("0123456789");
   if (digits == 0 || digits == value.npos || value[digits] != '*') return {1, value};
   return {number(value.substr(0, digits)).value_or(1), value.substr(digits + 1)};
 }
 
-/// Calls visit(a, b) with the numbers of two lists at each place; a list of one number is
+/// Calls visit(a, b) with the numbers of two lists at each index. A list with one number is
 /// broadcast.
 template <class Visit>
 void each_pair(const Numbers& some, const Numbers& others, const Visit& visit) {
@@ -246,8 +246,8 @@ bool FieldTerm::compares_numbers(double value, double limit) const {
   return false;
 }
 
-/// Equal are lists of which all numbers are; otherwise some pair of numbers decides. Nothing where
-/// the value names no field.
+/// Compares two fields. Equality of lists requires that all numbers are equal; other comparisons
+/// require only one pair for which they hold. Returns nothing if the value is not a field name.
 std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
                                                const std::string& wanted) const {
   const auto [times, other] = multiple_of(wanted);
@@ -261,7 +261,7 @@ std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
   return comparison_ == Comparison::equal ? holding == pairs : holding > 0;
 }
 
-/// What is compared with a number: the field's numbers, quotients, or what is left of a division.
+/// The numbers to compare: the field's numbers, quotients, or remainders of a division.
 std::vector<double> FieldTerm::numbers(const CaseFields& fields) const {
   Numbers all = numbers_of(fields, field_);
   if (!divided_by_.empty()) {

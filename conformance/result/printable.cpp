@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-/// One character of UTF-8 and how many bytes it has; 0 bytes where there is none.
+/// One UTF-8 character and its number of bytes; 0 bytes for an invalid one.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -34,8 +34,8 @@ Character first_of(std::string_view text) {
   return {code, bytes};
 }
 
-/// Whether a character acts on a terminal or on the text around it, or is none of XML 1.0. A line
-/// feed or a tab in a name would forge a line or a cell of a table.
+/// Returns whether a character affects a terminal or the text around it, or is not allowed in XML
+/// 1.0. For example, a line feed or a tab in a name would forge a line or a table cell.
 bool acts(std::uint32_t code) {
   const auto within = [code](std::uint32_t first, std::uint32_t last) {
     return code >= first && code <= last;
@@ -45,7 +45,7 @@ bool acts(std::uint32_t code) {
          within(0xfdd0, 0xfdef) || within(0xe0000, 0xe007f) || (code & 0xfffe) == 0xfffe;
 }
 
-/// Of what programming languages have a letter for.
+/// The letter of the usual escape sequence; 0 if there is none.
 char letter_of(std::uint32_t code) { return code == '\n' ? 'n' : code == '\t' ? 't' : '\0'; }
 
 void append_escape(std::string& text, char letter, std::uint32_t code, int least) {

@@ -15,12 +15,12 @@
 namespace assay::conformance {
 namespace {
 
-/// Regimes that one operator's cases report.
+/// The regimes that the cases of one operator report.
 struct Axis {
   std::string operator_name;
   std::vector<Regime> regimes;
-  std::map<std::string_view, std::size_t> places;          ///< of their names, which the cases hold
-  std::set<std::pair<std::size_t, std::size_t>> together;  ///< those that one case took both
+  std::map<std::string_view, std::size_t> places;          ///< index by name, kept by the cases
+  std::set<std::pair<std::size_t, std::size_t>> together;  ///< pairs that one case took
 
   std::size_t place_of(const std::string& name) {
     const auto [place, is_new] = places.emplace(name, regimes.size());
@@ -61,7 +61,7 @@ void sort_out_regimes(CaseReport& report) {
   const std::size_t removed = std::erase_if(report.metrics, [&](const spec::Metric& metric) {
     if (metric.unit != spec::regime_unit) return false;
     std::string fault = spec::fault_of_regime(metric);
-    if (fault.empty() && !names.insert(metric.name).second) fault = "it is told twice";
+    if (fault.empty() && !names.insert(metric.name).second) fault = "it is reported twice";
     if (!fault.empty() && first.empty())
       first = fmt::format("'{}', {} times: {}", excerpt(metric.name, 100), metric.value, fault);
     return !fault.empty();

@@ -23,7 +23,7 @@ std::string listed(const AxisPlace& place) {
   return text;
 }
 
-/// Numbers that a report lacks count as 0: the file may be anybody's.
+/// Missing numbers count as 0, because a report may come from outside.
 std::string text_of(const AxisPlace& place) {
   const auto number = [&](std::size_t k) {
     return k < place.numbers.size() ? place.numbers[k] : 0;
@@ -65,7 +65,7 @@ std::string of_heads(const Deviation& deviation) {
   return text;
 }
 
-/// What joins the deviation to a sentence about failing elements.
+/// The words between the sentence about failing elements and its deviation.
 std::string_view joined_by(DeviationKind kind) {
   if (kind == DeviationKind::heads) return "; ";
   return kind < DeviationKind::heads ? ", where the output is " : "; it has ";

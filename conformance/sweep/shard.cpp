@@ -6,8 +6,9 @@
 
 namespace assay::conformance {
 
-// The most expensive case that is left always goes to the part that has least to do. Cases of equal
-// cost keep their order, and parts of equal load theirs, so that nothing is left to the library.
+// The most expensive remaining case goes to the part with the lowest total cost. Cases of equal
+// cost and parts of equal total cost keep their order, so the result does not depend on the
+// standard library.
 std::vector<std::int64_t> shard_places(std::span<const double> costs, std::int64_t number,
                                        std::int64_t of) {
   const auto cost_of = [&](std::int64_t place) { return costs[static_cast<std::size_t>(place)]; };

@@ -68,8 +68,8 @@ class Search {
   }
 
  private:
-  /// Whether the case fails again, twice: a kernel may lose something now and then, or count its
-  /// calls.
+  /// Returns how often the case fails in two more runs, or in more runs if it does not fail each
+  /// time: a kernel may fail only now and then, or may count its calls.
   Repetition repeated(const Case<Op>& c) {
     const double left = std::max(0.0, budget_.seconds - seconds_since(start_));
     const Repetition again =
@@ -78,12 +78,13 @@ class Search {
     return again;
   }
 
-  /// Every reduction once, as often as it succeeds; whether any did.
+  /// Tries every reduction, and repeats each one as long as it succeeds. Returns whether any
+  /// reduction succeeded.
   bool pass() {
     bool reduced = false;
     for (const Reduction<Op>& reduction : Suite<Op>::reductions())
       while (take_first(reduction.smaller(best_.smallest))) reduced = true;
-    // The last fields of a case say least of it, so that the type of the elements is kept longest.
+    // Start with the last fields, which matter least. The element type is then kept longest.
     const auto fields = field_texts(best_.smallest);
     for (auto field = fields.rbegin(); field != fields.rend(); ++field)
       if (may_reset(field->first) && take_first(reset(field->first))) reduced = true;
@@ -98,7 +99,7 @@ class Search {
            std::ranges::find(kept, name) == kept.end();
   }
 
-  /// The case with the default of a field, unless it has it.
+  /// The case with the default value of a field; empty if it has the default or is not legal.
   std::vector<Case<Op>> reset(std::string_view name) const {
     std::vector<std::string> words = case_words(command_line(best_.smallest), Op::name);
     const std::string flag = "--" + std::string(name) + "=";
@@ -111,7 +112,8 @@ class Search {
     }
   }
 
-  /// One tensor alone is strided, or one less than now; a single one more plainly.
+  /// Cases that have strides for one tensor only, or for one tensor less. If only one tensor has
+  /// strides: simpler strides.
   std::vector<Case<Op>> fewer_strided(spec::Strides Case<Op>::*member) const {
     std::vector<Case<Op>> cases;
     const auto add = [&](const spec::Strides& strides) {
@@ -163,18 +165,19 @@ class Search {
     return true;
   }
 
-  /// Returns true if an output that failed passes in `smaller` because all its expected values
-  /// are 0.
+  /// Returns whether an output that failed passes in `smaller` because all its expected values are
+  /// 0.
   bool hides_outputs(const CaseReport& smaller) const {
     const std::vector<std::string> still = failed_tensors(smaller);
     return std::ranges::any_of(smaller.tensors, [&](const TensorReport& tensor) {
-      return is_due_zeros(tensor) && std::ranges::find(failed_, tensor.name) != failed_.end() &&
+      return is_expected_zeros(tensor) &&
+             std::ranges::find(failed_, tensor.name) != failed_.end() &&
              std::ranges::find(still, tensor.name) == still.end();
     });
   }
 
-  /// The case as its replay line gives it back, if it is one: legal, or breaking what the first
-  /// case breaks.
+  /// Parses the case from its replay line. Returns nothing if it is illegal, unless it breaks the
+  /// same requirements as the first case.
   std::optional<Case<Op>> legal(Case<Op> c) const {
     try {
       const std::string violation = std::exchange(c.violate, {});

@@ -22,11 +22,11 @@ bool Sweep::is_over() {
          (control_.budget_seconds > 0 && seconds_since(start_) >= control_.budget_seconds);
 }
 
-void Sweep::add(const CaseReport& report, Told told) {
+void Sweep::add(const CaseReport& report, Event event) {
   const std::int64_t index = summary_.cases;
   count(summary_, report);
-  for (SweepListener* listener : listeners_) (listener->*told)(report, index);
-  if (control_.ends_behind && control_.ends_behind(report)) ended_ = true;
+  for (SweepListener* listener : listeners_) (listener->*event)(report, index);
+  if (control_.ends_after && control_.ends_after(report)) ended_ = true;
 }
 
 void Sweep::skip(const CaseReport& report) {

@@ -17,7 +17,7 @@ inline bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// The last case before the one at `place` whose call ran the kernel; nothing if there is none.
+/// The last case before index `place` whose call ran the kernel. Null if there is no such case.
 template <class Op>
 const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) {
   while (place-- > 0)
@@ -25,8 +25,8 @@ const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) 
   return nullptr;
 }
 
-/// What a failing case does where the kernel has run nothing yet, and behind the case `before`;
-/// empty if it fails at once.
+/// Describes how a failing case behaves on a new instance of the kernel, alone and after the case
+/// `before`. Empty if it always fails.
 template <class Op>
 std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFresh<Op>& fresh,
                          double seconds) {
@@ -39,8 +39,8 @@ std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFr
   const auto other = fresh();
   judge_case(*before, *other);
   return fails(judge_case(c, *other))
-             ? text + ", but behind another call: " + command_line(*before)
-             : text + ", nor behind the case before it: it fails seldom, or only after other calls";
+             ? text + ", but after another call: " + command_line(*before)
+             : text + ", nor after the previous case: it fails rarely, or only after other calls";
 }
 
 }  // namespace detail
@@ -71,7 +71,7 @@ void Sweep::conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
   add(report);
 }
 
-/// A call that only phase 1 judged, and a case that would take too long, are left alone.
+/// Skips calls that only phase 1 judged, and cases that would take too long.
 template <class Op>
 void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const MakeFresh<Op>& fresh,
                    CaseReport& report) {

@@ -8,9 +8,9 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::size_t least_cases = 5;   ///< of a kind, before it is known
-constexpr double largest_unknown = 0.5;  ///< share of the time left of kinds that are not known
-constexpr double exceptional = 10;       ///< times what the other cases of a kind take
+constexpr std::size_t least_cases = 5;   ///< done cases of a kind that make its factor known
+constexpr double largest_unknown = 0.5;  ///< largest share of the time left of unknown kinds
+constexpr double exceptional = 10;       ///< ratio to the other cases of a kind
 constexpr std::size_t one_exception_in = 20;
 
 }  // namespace
@@ -30,9 +30,9 @@ void TimeLeft::took(std::size_t place, double seconds) {
   if (cost.seconds > 0) kind.done.push_back({cost.seconds, seconds});
 }
 
-/// Seconds of a second that was expected. Cheap cases come first, so that what is left is most like
-/// the most expensive of those done: the upper half of their cost. A hang among them says nothing
-/// of the rest.
+/// Ratio of real to expected time. Cheap cases come first, so the remaining cases are most similar
+/// to the most expensive finished cases, which are the upper half. A hang among them is ignored,
+/// because it does not predict other cases.
 double TimeLeft::factor(std::vector<Measured> done) {
   std::ranges::sort(done, std::greater<>(), &Measured::expected);
   double all = 0, expected = 0, seconds = 0;

@@ -9,8 +9,8 @@ Store::Store(int bits, int min_exponent, Direction direction, double overflow)
   known_ = direction == Direction::nearest_even || direction == Direction::nearest_away ||
            direction == Direction::nearest;
   away_ = direction == Direction::nearest_away;
-  // The mean of stochastic roundings is 0 of exact values only; what they are of is declared by
-  // kernels that round so with biased generators, too.
+  // Stochastic rounding has no mean error only for exact values. Kernels with a biased random
+  // generator declare stochastic rounding, too.
   mean_free_ = known_;
   capped_ = direction != Direction::stochastic;
   const double whole_steps = known_ ? 1 : 2;

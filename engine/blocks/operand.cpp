@@ -10,7 +10,8 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// Never 0 where x is not, and never flushed: what is lost below is as if it were that large.
+/// Converts to float. The result is 0 only if x is 0: numbers smaller than 2^-126 become 2^-126,
+/// which a CPU does not flush to zero.
 float kept(double x) {
   constexpr float least = 0x1p-126F;
   if (x == 0) return 0;
@@ -18,7 +19,7 @@ float kept(double x) {
   return narrowed < least ? least : narrowed;
 }
 
-/// Where a right operand has the number of row k and column j.
+/// Index of row k and column j in a right operand.
 template <class T>
 std::size_t place(std::int64_t depth, std::int64_t k, std::int64_t j) {
   constexpr std::int64_t width = panel_columns<T>;
@@ -44,7 +45,7 @@ Scales scales_of(const Rows& rows) {
   for (std::int64_t k = 0; k < rows.rows * rows.dim; ++k)
     largest = std::max(largest, std::abs(rows.data[k]));
   if (largest == 0 || !std::isfinite(largest)) return {};
-  // Further out double's own range ends, and what is scaled overflows: then nothing is known.
+  // Beyond this range the scaled numbers overflow double, and the bound becomes infinite.
   const int exponent = std::clamp(std::ilogb(largest), -450, 450);
   return {std::ldexp(1.0, 40 - exponent), std::ldexp(1.0, 40 - 2 * exponent)};
 }
@@ -54,7 +55,7 @@ float magnitude_in_float(double x, const Scales& scales) {
 }
 float square_in_float(double x, const Scales& scales) {
   if (x == 0) return 0;
-  // The square of a small number may be 0 in double, too.
+  // The square of a small number can underflow in double, too.
   const double square = x * x * scales.square;
   return square == 0 ? 0x1p-126F : kept(square);
 }

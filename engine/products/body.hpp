@@ -2,12 +2,13 @@
 
 #include "products/kernels.hpp"
 
-/// The products, once for each instruction set. Everything has internal linkage, so that code of
-/// one file never runs as that of another.
+/// The matrix products, compiled once for each instruction set. Everything has internal linkage, so
+/// that the linker never merges functions of different instruction sets.
 namespace assay::engine {
 namespace {
 
-/// Rows i .. i + rows - 1 of c, at the `vectors` vectors from `column` of a panel.
+/// Computes rows i .. i + rows - 1 of c, in `vectors` vectors of columns that begin at `column` of
+/// a panel.
 template <class Isa, int rows>
 void multiply_block(const Product<typename Isa::Number>& p, std::int64_t i, std::int64_t column,
                     const typename Isa::Number* panel) {

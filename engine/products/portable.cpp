@@ -5,7 +5,7 @@
 namespace assay::engine {
 namespace {
 
-/// A panel's width, lane by lane.
+/// Computes one panel's width of columns, number by number.
 template <class T>
 struct Portable {
   using Number = T;

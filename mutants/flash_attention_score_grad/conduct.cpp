@@ -7,11 +7,12 @@
 
 #include "flash_attention_score_grad/families.hpp"
 
-/// Bugs that are there in some runs. What a device keeps outlives the object that calls it.
+/// Faults that appear only in some runs. The state is static: the memory of a device outlives the
+/// object that calls it.
 namespace assay::mutants {
 namespace {
 
-/// Well mixed bits of a number.
+/// A hash function: mixes the bits of a number.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -31,7 +32,7 @@ struct Counting : Kernel {
   static inline std::atomic<std::uint64_t> all_runs = 0;
 };
 
-/// A buffer of the call before is taken for one that was cleared.
+/// Adds to a buffer that still holds the result of the previous call, as if it were cleared.
 struct StateBetweenCalls : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -40,9 +41,9 @@ struct StateBetweenCalls : Kernel {
     static std::vector<float> left;
     const std::scoped_lock lock(mutex);
     const auto row = w.dv.row(0, 0, 0);
-    const std::vector<float> due(row.begin(), row.end());
+    const std::vector<float> expected(row.begin(), row.end());
     for (std::size_t d = 0; d < std::min(row.size(), left.size()); ++d) row[d] += left[d];
-    left = due;
+    left = expected;
   }
 };
 
@@ -53,7 +54,7 @@ struct OnceInFiftyRuns : Counting {
   }
 };
 
-/// Two cores add to one row of dq, and one of them is late: what the other wrote is lost.
+/// Two cores add to one row of dq. One of them writes late, so the addition of the other is lost.
 struct DelayedWrite : Counting {
   using Counting::Counting;
   void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
@@ -72,11 +73,12 @@ std::vector<Mutant> conduct_mutants() {
   seldom.subject = Subject::many_calls;
   return {
       planted<StateBetweenCalls>("state_between_calls",
-                                 "a row of dv begins with what the call before left"),
+                                 "a row of dv starts from the values of the previous call"),
       std::move(seldom),
-      planted<DelayedWrite>("delayed_write",
-                            "a race: the last tile of keys is lost for one query, another one in "
-                            "every run"),
+      planted<DelayedWrite>(
+          "delayed_write",
+          "a race: one query, a different one in every run, loses the contribution of the last "
+          "tile of keys"),
   };
 }
 

@@ -10,7 +10,8 @@ struct DropBitsReversed : Kernel {
   }
 };
 
-/// Bits that a wrong index reaches behind the mask are 0.
+/// Base of kernels that compute a wrong index of the drop bit. A bit beyond the end of the mask
+/// reads as 0.
 struct DropBitsElsewhere : Kernel {
   using Kernel::Kernel;
   bool bit_is_set(const Work& w, std::int64_t bit) const override {
@@ -26,7 +27,7 @@ struct DropRowsByteAligned : DropBitsElsewhere {
   }
 };
 
-/// Counts as if every sequence were the longest.
+/// Computes the index of a drop bit as if every sequence had the maximum length.
 struct DropBitsOfLongest : DropBitsElsewhere {
   using DropBitsElsewhere::DropBitsElsewhere;
   std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
@@ -78,7 +79,7 @@ struct DropOnRowTerm : Kernel {
   }
 };
 
-/// Takes a mask of ones that keep_prob 1 accompanies for one byte a score.
+/// Reads the drop mask with keep_prob 1 (all ones) as one byte per score.
 struct UnusedDropMaskCounts : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -100,22 +101,25 @@ struct UnusedDropMaskCounts : Kernel {
 std::vector<Mutant> dropout_mutants() {
   return {
       planted<DropBitsReversed>("drop_bits_reversed",
-                                "the first drop bit of a byte is taken to be the highest",
+                                "the first drop bit of a byte is read from the highest bit",
                                 ascend_like),
       planted<DropRowsByteAligned>("drop_rows_byte_aligned",
-                                   "every row of drop bits is taken to start a byte"),
-      planted<DropBitsOfLongest>("drop_bits_of_longest",
-                                 "drop bits are counted as if every sequence were the longest"),
+                                   "every row of drop bits is read from a byte boundary"),
+      planted<DropBitsOfLongest>(
+          "drop_bits_of_longest",
+          "drop bits are indexed as if every sequence had the maximum length"),
       planted<DropBitsOfFirstHead>("drop_bits_of_first_head",
                                    "the drop bits of head 0 are used for every head"),
       planted<DropScaleMissingOnDp>("drop_scale_missing_on_dp", "dP lacks 1/keep_prob",
                                     ascend_like),
-      planted<DropScaleMissingOnP>("drop_scale_missing_on_p", "P lacks 1/keep_prob in dv"),
+      planted<DropScaleMissingOnP>("drop_scale_missing_on_p",
+                                   "in dv, P is not multiplied by "
+                                   "1/keep_prob"),
       planted<DropScaleTwice>("drop_scale_twice", "1/keep_prob is applied twice"),
       planted<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
       planted<UnusedDropMaskCounts>("unused_drop_mask_counts",
-                                    "with keep_prob 1 a drop mask is read as a byte of 1 a score"),
-      planted<DropOnRowTerm>("drop_on_row_term", "the row term is dropped like dP"),
+                                    "with keep_prob 1 a drop mask is read as one byte per score"),
+      planted<DropOnRowTerm>("drop_on_row_term", "dropout is applied to the row term as to dP"),
   };
 }
 

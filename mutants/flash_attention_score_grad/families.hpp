@@ -28,17 +28,17 @@ std::vector<Mutant> pse_mutants();
 std::vector<Mutant> rope_mutants();
 std::vector<Mutant> forward_mutants();
 std::vector<Mutant> conduct_mutants();
-/// Of causes that people reported of attention kernels.
+/// Mutants with faults that users of attention kernels reported in public.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 
-/// A kernel of class Bug that follows `plan` and declares it.
+/// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
   return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 
-/// A kernel that follows `plan` but declares `declared`.
+/// Returns a mutant that follows `plan` but declares the numerics of `declared`.
 inline Mutant misdeclared(const std::string& name, std::string bug, const Plan& plan,
                           const Plan& declared) {
   return misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);

@@ -19,7 +19,7 @@ struct SumCountsMaskedKeys : Kernel {
   }
 };
 
-/// The sum belongs to this maximum, so that probabilities and gradients are right.
+/// softmax_sum is relative to this maximum, so the probabilities and gradients are still correct.
 struct MaxBeforeBias : Kernel {
   using Kernel::Kernel;
   RowState forward_statistics(const Work& w, Query q) const override {
@@ -80,16 +80,17 @@ std::vector<Mutant> forward_mutants() {
       planted_forward<SumCountsMaskedKeys>("forward_sum_counts_masked",
                                            "softmax_sum counts masked keys", flash_like),
       planted_forward<MaxBeforeBias>("forward_max_before_bias",
-                                     "softmax_max is taken before the position bias", ascend_like),
+                                     "softmax_max is computed before the position bias is added",
+                                     ascend_like),
       planted_forward<OutputNotRescaled>("forward_output_not_rescaled",
                                          "attention_in is not divided by keep_prob", flash_like),
       planted_forward<SumOfDropped>("forward_sum_of_dropped",
-                                    "softmax_sum is that of the dropped probabilities",
+                                    "softmax_sum is the sum of the probabilities after dropout",
                                     ascend_like),
       planted_forward<OneReplica>("forward_one_replica",
-                                  "statistics are written once, not eight times", ascend_like),
+                                  "each statistic is written once, not eight times", ascend_like),
       planted_forward<DeadSumOfOne>("forward_dead_sum_of_one",
-                                    "a row without key has softmax_sum 1", flash_like),
+                                    "a row without keys has softmax_sum 1", flash_like),
   };
 }
 

@@ -16,7 +16,7 @@ using spec::Striding;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using Lengths = std::vector<std::int64_t>;
 
-/// Grouped heads, incomplete tiles, a scale that is negative and not 1/sqrt(head_dim).
+/// Grouped heads, incomplete tiles, and a scale that is negative and not 1/sqrt(head_dim).
 Problem grouped() {
   return {.input_layout = Layout::bnsd,
           .dtype = DType::bf16,
@@ -100,7 +100,7 @@ std::vector<Geometry> plain() {
   };
 }
 
-/// Shorter sequences of equal length, for features that cost nothing in length.
+/// Shorter sequences of equal length, for features that do not need long sequences.
 Problem small() {
   Problem p = grouped();
   p.seq_q = 22, p.seq_kv = 17, p.head_dim = p.head_dim_v = 16;
@@ -293,15 +293,15 @@ std::vector<Geometry> packed_biases() {
   };
 }
 
-/// All but query are strided.
+/// Strided tensors, except query.
 spec::Strides around_query() {
   spec::Strides strides = Striding::padded;
   strides.set("query", Striding::contiguous);
   return strides;
 }
 
-/// Tensors that are strided each in its own way, or over more elements than 31 bits count; tokens
-/// after the last sequence.
+/// Tensors that all have different strides, tensors that span more elements than 31 bits can count,
+/// and tokens after the last sequence.
 std::vector<Geometry> strides_and_padding() {
   const auto square = [](Problem& p) { p.heads_kv = p.heads_q, p.seq_kv = p.seq_q; };
   return {
@@ -320,7 +320,8 @@ std::vector<Geometry> strides_and_padding() {
   };
 }
 
-/// Distances that 16 bits do not count. Last: the data of a geometry follow from its place here.
+/// Distances that do not fit in 16 bits. Keep this last: the data of a geometry depend on its
+/// index.
 std::vector<Geometry> far_distances() {
   return {{.problem = altered(with_slopes(small(), 2, PseShape::slopes_n),
                               [](Problem& p) { p.q_start_idx = {40'001}, p.kv_start_idx = {2}; }),

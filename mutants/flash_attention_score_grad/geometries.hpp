@@ -7,7 +7,7 @@
 
 namespace assay::mutants {
 
-/// One legal call, whatever the elements of its tensors.
+/// The problem and the memory layout of one legal call, without the values of its tensors.
 struct Geometry {
   spec::FlashAttentionScoreGrad::Problem problem;
   spec::FlashEntryPoint entry_point = spec::FlashEntryPoint::g1;
@@ -16,8 +16,8 @@ struct Geometry {
   std::vector<spec::DType> dtypes = {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32};
 };
 
-/// The geometries on which every mutant is judged. Each feature is in one of them, next to as
-/// many others as fit.
+/// The geometries on which every mutant is judged. Each feature occurs in one geometry, combined
+/// with as many other features as fit.
 std::vector<Geometry> geometries();
 
 }  // namespace assay::mutants

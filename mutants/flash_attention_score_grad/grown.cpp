@@ -4,7 +4,8 @@
 
 namespace assay::mutants {
 
-/// The last three are places: the row that a gradient collects.
+/// The steps that a generated fault changes. The last three change a row index, not a value: the
+/// row of key, query or dy that a gradient accumulates.
 enum class Step : std::uint8_t {
   product,
   probability,
@@ -55,7 +56,7 @@ Spot spot_of(const Work& w, Query q, std::int64_t j) {
 
 Query query_of(const Spot& spot) { return {spot.b, spot.n, spot.i}; }
 
-/// The plain kernel with a grown bug.
+/// The plain kernel with a generated fault.
 class Grown : public Kernel {
  public:
   Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)

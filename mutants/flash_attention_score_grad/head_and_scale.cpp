@@ -81,7 +81,7 @@ std::vector<Mutant> head_and_scale_mutants() {
       planted<ScaleTwiceOnDq>("scale_twice_on_dq", "dq is multiplied by scale_value twice"),
       planted<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(head_dim) for scale_value",
                                 ascend_like),
-      planted<ScaleWithoutSign>("scale_without_sign", "uses the magnitude of scale_value"),
+      planted<ScaleWithoutSign>("scale_without_sign", "uses the absolute value of scale_value"),
       planted<ScaleOnePercentOff>("scale_one_percent_off", "scale_value is 1 % too large",
                                   ascend_like),
       planted<KvHeadModulo>("kv_head_modulo", "query head n reads key head n mod heads_kv"),

@@ -12,13 +12,13 @@
 namespace assay::mutants {
 namespace {
 
-/// P = exp(S - (m + ln z)), in fp16 and bf16 alone: fp32 would keep the error of that one rounded
-/// number.
+/// Computes P = exp(S - (m + ln z)), for fp16 and bf16 only: in fp32 the rounding error of m + ln z
+/// would be visible.
 struct LogSumExp : Kernel {
   using Kernel::Kernel;
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
-    return "fp32 is not offered";
+    return "this kernel does not support fp32";
   }
   spec::Numerics numerics(const Op::Problem& problem) const override {
     spec::Numerics declared = Kernel::numerics(problem);
@@ -31,7 +31,7 @@ struct LogSumExp : Kernel {
   }
 };
 
-/// The rope product first, the rest accumulated onto it.
+/// Computes the rope product first and accumulates the rest onto it.
 struct RopeFirst : Kernel {
   using Kernel::Kernel;
   float product(const Work& w, Query q, std::int64_t j) const override {
@@ -57,7 +57,7 @@ struct FlushToZero : Kernel {
   float cast(const Work& w, float value) const override { return Kernel::cast(w, flushed(value)); }
 };
 
-/// Drop bits are spread over bytes once, byte by byte.
+/// Expands the drop bits to one byte each, once.
 struct DropBytes : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -74,7 +74,8 @@ struct DropBytes : Kernel {
   }
 };
 
-/// Finds an element of a compressed bias by its distance from the diagonal, as the device does.
+/// Finds the element of a compressed bias by the distance of the pair from the diagonal, as the
+/// device does.
 struct ToeplitzLookup : Kernel {
   using Kernel::Kernel;
   std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -91,7 +92,7 @@ struct ToeplitzLookup : Kernel {
   }
 };
 
-/// Reads a drop mask also with keep_prob 1, where all of its bits are ones.
+/// Reads the drop mask even if keep_prob is 1; all of its bits are then 1.
 struct DropMaskAlwaysRead : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -103,8 +104,8 @@ struct DropMaskAlwaysRead : Kernel {
   }
 };
 
-/// Looks every pair up in the compressed mask, in the slice of its sequence and head, as the device
-/// does tile by tile.
+/// Reads every element of the compressed mask from the slice of its sequence and head, as the
+/// device does tile by tile.
 struct TriangleLookup : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
@@ -119,7 +120,8 @@ struct TriangleLookup : Kernel {
   }
 
  private:
-  /// The pattern's element so far left of its diagonal; the edge ends it on either side.
+  /// Returns the mask element that is `left` columns left of the diagonal, clamped to the edges of
+  /// the pattern.
   bool is_kept(const Work& w, Query q, std::int64_t left) const {
     constexpr std::int64_t last = spec::compressed_mask_edge - 1;
     const std::int64_t row = std::clamp<std::int64_t>(left, 0, last);
@@ -139,12 +141,13 @@ std::vector<Mutant> healthy_kernels() {
   using spec::Origin;
   using spec::Rounding;
   return {
-      healthy("ascend_like", "casts half away from zero, replaces masked scores by -FLT_MAX",
+      healthy("ascend_like", "rounds casts half away from zero, replaces masked scores by -FLT_MAX",
               ascend_like),
-      healthy("flash_like", "exp2 of one fused multiply-add, casts to even", flash_like),
-      healthy<LogSumExp>("log_sum_exp", "one number, softmax_max + ln softmax_sum, for both", {}),
-      healthy("fixed_order", "promises bit-identical reruns", {.order = Order::fixed}),
-      healthy("shuffled_tiles", "another order of tiles in every run",
+      healthy("flash_like", "exp2 of one fused multiply-add, casts round to even", flash_like),
+      healthy<LogSumExp>("log_sum_exp",
+                         "uses softmax_max + ln softmax_sum instead of the two statistics", {}),
+      healthy("fixed_order", "declares bit-identical reruns", {.order = Order::fixed}),
+      healthy("shuffled_tiles", "a different order of tiles in every run",
               {.query_tile = 8, .key_tile = 8, .tile_order = TileOrder::shuffled}),
       healthy("odd_tiles", "tiles of 7 queries and 33 keys, last tile first",
               {.query_tile = 7,
@@ -153,36 +156,38 @@ std::vector<Mutant> healthy_kernels() {
                .round_stage = Rounding::rna,
                .round_out = Rounding::rna}),
       healthy("single_rows", "tiles of one query and one key", {.query_tile = 1, .key_tile = 1}),
-      healthy("fp32_staging_even", "P and dS stay fp32, casts to even",
+      healthy("fp32_staging_even", "P and dS stay fp32, casts round to even",
               {.exponential = Exponential::fused_exp2, .staging = Staging::fp32}),
-      healthy("fp32_staging_away", "P and dS stay fp32, casts half away from zero",
+      healthy("fp32_staging_away", "P and dS stay fp32, casts round half away from zero",
               {.staging = Staging::fp32, .round_stage = Rounding::rna, .round_out = Rounding::rna}),
-      healthy("polynomial_exp", "exp by a polynomial, declared to 2^-20",
+      healthy("polynomial_exp", "exp is a polynomial, with a declared error of 2^-20",
               {.exponential = Exponential::polynomial}),
-      healthy("own_statistics", "recomputes maximum, sum and row term and says so",
+      healthy("own_statistics", "recomputes maximum, sum and row term, and declares this",
               {.staging = Staging::fp32, .stats = Origin::own, .delta = spec::RowTerm::own}),
-      healthy("own_row_term", "row term from its own probabilities, staged, and says so",
+      healthy("own_row_term",
+              "computes the row term from its own staged probabilities, and declares this",
               {.delta = spec::RowTerm::own}),
-      healthy("own_output", "recomputes statistics and output for its row term, and says so",
+      healthy("own_output", "recomputes statistics and output for its row term, and declares this",
               {.stats = Origin::own, .delta = spec::RowTerm::own_output}),
-      healthy("truncating", "staging and output truncate and saturate, and it says so",
+      healthy("truncating", "staging and output truncate and saturate, as declared",
               {.round_stage = Rounding::rtz, .round_out = Rounding::rtz}),
       healthy("clamped_exp", "the argument of exp never falls below -88",
               {.exponential = Exponential::clamped, .masked = MaskedScore::replaced}),
-      healthy<SequenceBySequence>("sequence_by_sequence",
-                                  "one run for every sequence of TND, on what is cut out of it",
-                                  ascend_like),
+      healthy<SequenceBySequence>(
+          "sequence_by_sequence",
+          "one run for every sequence of TND, on tensors cut out of the packed ones", ascend_like),
       healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
-      healthy<FlushToZero>("flush_to_zero", "flushes numbers that are not normal to zero",
-                           ascend_like),
+      healthy<FlushToZero>("flush_to_zero", "flushes subnormal numbers to zero", ascend_like),
       healthy<FlushToZero>("flush_to_zero_fp32", "the same with P and dS in fp32",
                            {.staging = Staging::fp32}),
-      healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
+      healthy<DropBytes>("drop_bytes", "expands the drop bits to one byte each", ascend_like),
       healthy<DropMaskAlwaysRead>("drop_mask_always_read",
-                                  "reads the drop mask with keep_prob 1, too", ascend_like),
+                                  "reads the drop mask even if keep_prob is 1", ascend_like),
       healthy<TriangleLookup>("triangle_lookup",
                               "looks pairs up in the slices of a compressed mask", ascend_like),
-      healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance",
+      healthy<ToeplitzLookup>("toeplitz_lookup",
+                              "finds elements of a compressed bias by their "
+                              "distance",
                               ascend_like),
       healthy<SequenceBySequence>("sequence_by_sequence_fp32",
                                   "one run for every sequence of TND, P and dS in fp32",
@@ -190,7 +195,7 @@ std::vector<Mutant> healthy_kernels() {
                                    .staging = Staging::fp32,
                                    .order = Order::fixed}),
       healthy<RopeFirst>("rope_first_truncating",
-                         "the rope part of a score first, every rounding truncates",
+                         "adds the rope part of a score first, every rounding truncates",
                          {.query_tile = 5,
                           .key_tile = 9,
                           .round_stage = Rounding::rtz,

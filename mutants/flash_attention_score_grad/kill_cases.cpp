@@ -19,7 +19,8 @@ using spec::MaskShape;
 using Case = conformance::Case<Op>;
 using Problem = Op::Problem;
 
-/// Every geometry in its types on an exact case, and on numbers of every kind by turns.
+/// Adds every geometry in each of its types: one exact case, and one case with an input profile
+/// that changes from case to case.
 void add_exact_and_bound(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal",   "peaked",    "all_positive", "offset",
                                       "outliers", "sparse_dy", "cancelling"};
@@ -41,7 +42,8 @@ void add_exact_and_bound(std::vector<Case>& cases) {
     }
 }
 
-/// Staging rounds where dS has more bits than the type, for which it needs many channels.
+/// Adds cases in which the rounding of P and dS to the staging type (16 bits) is visible: dS has
+/// more significant bits than this type only with many channels.
 void add_rounded_staging(std::vector<Case>& cases) {
   Problem wide = geometries().front().problem;
   wide.batch = 1, wide.heads_q = 2, wide.heads_kv = 1;
@@ -57,7 +59,7 @@ void add_rounded_staging(std::vector<Case>& cases) {
     }
 }
 
-/// Sequences in which tiles lie between the few rows that are judged.
+/// Adds cases with sequences so long that tiles lie between the few sampled rows.
 void add_sampled(std::vector<Case>& cases) {
   for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
     Case c = {.problem = {.dtype = dtype,
@@ -76,8 +78,8 @@ void add_sampled(std::vector<Case>& cases) {
   }
 }
 
-/// A bias that is as low as models make it to hide keys, and one of more heads than a table of 32
-/// holds.
+/// Adds a bias as negative as in models that hide keys by a bias, and a bias with more than 32
+/// heads (the size of a lookup table).
 void add_biases(std::vector<Case>& cases) {
   Problem p = {.heads_q = 2,
                .heads_kv = 1,
@@ -95,7 +97,8 @@ void add_biases(std::vector<Case>& cases) {
   cases.push_back({.problem = p, .seed = cases.size()});
 }
 
-/// A plain call of every entry point on which requirements are broken.
+/// Returns one legal call of every entry point. The calls that break a requirement are derived from
+/// these calls.
 std::vector<Case> bases() {
   Problem padded = geometries().front().problem;
   padded.atten_mask = MaskShape::b_one_ss;
@@ -113,7 +116,8 @@ std::vector<Case> bases() {
   return cases;
 }
 
-/// The ways to break `requirement` that touch the call of `base` at all.
+/// For each violation of `requirement`: adds the call of `base`, changed by the violation, if this
+/// call breaks the requirement.
 void add_violations(std::vector<Case>& cases, const Case& base,
                     const spec::Requirement<Op>& requirement) {
   for (const auto& violation : requirement.violations) {
@@ -126,8 +130,7 @@ void add_violations(std::vector<Case>& cases, const Case& base,
   }
 }
 
-/// Calls that are legal, and one for every way to break a requirement that the argument mutants
-/// know.
+/// Returns legal calls, and one call for every violation that the argument mutants cover.
 std::vector<Case> argument_cases() {
   std::vector<Case> cases;
   for (const Geometry& geometry : geometries()) {
@@ -136,7 +139,7 @@ std::vector<Case> argument_cases() {
               .inputs = geometry.inputs,
               .outputs = geometry.outputs,
               .track = Track::arguments};
-    // The numbers of some geometries go beyond the pages.
+    // Some geometries exceed the limits that the documents state.
     if (refused_by(call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs)) == nullptr)
       cases.push_back(std::move(c));
   }
@@ -146,7 +149,8 @@ std::vector<Case> argument_cases() {
   return cases;
 }
 
-/// Forward and backward together, on geometries that have what a forward can get wrong.
+/// Adds cases that run forward and backward together, on geometries with features that a forward
+/// can compute wrongly.
 void add_cascades(std::vector<Case>& cases) {
   for (const Geometry& geometry : geometries()) {
     const Problem& p = geometry.problem;

@@ -29,7 +29,7 @@ struct Mode3LeftUp : Kernel {
   }
 };
 
-/// The band of mode 4 with its edges moved by so many keys.
+/// The band of mode 4 with its left and right edge moved by `left` and `right` keys.
 template <std::int64_t left, std::int64_t right>
 struct BandEdgeMoved : Kernel {
   using Kernel::Kernel;
@@ -49,7 +49,7 @@ struct BandLeftUp : Kernel {
   }
 };
 
-/// Whether the elements of a user's mask decide.
+/// Returns whether the call has a user mask whose elements are read.
 bool reads_mask(const Work& w) { return w.atten_mask != nullptr && w.problem.sparse_mode <= 1; }
 
 struct UserMaskRowBelow : Kernel {
@@ -76,7 +76,7 @@ struct UserMaskFirstBatch : Kernel {
   }
 };
 
-/// Whether a written mask of packed sequences has a slice for each.
+/// Returns whether a full mask of packed sequences has one slice per sequence.
 bool has_packed_slices(const Work& w) {
   return reads_mask(w) && is_packed(w.problem.input_layout) && w.atten_mask->shape.size() == 4;
 }
@@ -95,7 +95,7 @@ struct PackedMaskFirstHead : Kernel {
   }
 };
 
-/// Whether a compressed mask has slices.
+/// Returns whether a compressed mask has slices.
 bool has_compressed_slices(const Work& w) {
   return w.atten_mask != nullptr && is_compressed(w.problem.atten_mask) &&
          w.problem.atten_mask > spec::MaskShape::compressed_one_one_ss;
@@ -108,7 +108,8 @@ struct CompressedSlicesAsWritten : Kernel {
   }
 };
 
-/// Takes the extents of the first two axes for those of the pattern, and finds it too small.
+/// Takes the axes of the slices (the first two axes of the mask) as the axes of the mask pattern,
+/// which is then too small.
 struct CompressedSlicesIgnored : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
@@ -116,7 +117,7 @@ struct CompressedSlicesIgnored : Kernel {
   }
 };
 
-/// Slices of a compressed mask lie as far apart as those of a written one would.
+/// Uses the slice stride of a full mask for the slices of a compressed mask.
 struct CompressedSlicesApart : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
@@ -152,7 +153,8 @@ struct DeadRowsGarbage : Kernel {
   }
 };
 
-/// The test for "this tile lies above the diagonal" forgets the corner that touches it.
+/// The test "this tile lies above the diagonal" also skips the tile whose corner touches the
+/// diagonal.
 struct DiagonalTileSkipped : Kernel {
   using Kernel::Kernel;
   bool visits(const Work& w, std::int64_t b, const Tile& tile) const override {
@@ -167,14 +169,21 @@ struct DiagonalTileSkipped : Kernel {
 
 std::vector<Mutant> mask_mutants() {
   return {
-      planted<CausalEdgeRight>("causal_edge_right", "mode 2 keeps one key too many", ascend_like),
-      planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),
+      planted<CausalEdgeRight>("causal_edge_right",
+                               "mode 2 leaves one key too many "
+                               "unmasked",
+                               ascend_like),
+      planted<CausalEdgeLeft>("causal_edge_left", "mode 3 masks the diagonal"),
       planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner",
                            ascend_like),
-      planted<BandEdgeMoved<1, 0>>("band_left_edge_late",
-                                   "mode 4 leaves the first key of the band out", ascend_like),
-      planted<BandEdgeMoved<-1, 0>>("band_left_edge_early", "mode 4 keeps one key before the band"),
-      planted<BandEdgeMoved<0, 1>>("band_right_edge_late", "mode 4 keeps one key after the band",
+      planted<BandEdgeMoved<1, 0>>("band_left_edge_late", "mode 4 masks the first key of the band",
+                                   ascend_like),
+      planted<BandEdgeMoved<-1, 0>>("band_left_edge_early",
+                                    "mode 4 leaves one key before the band "
+                                    "unmasked"),
+      planted<BandEdgeMoved<0, 1>>("band_right_edge_late",
+                                   "mode 4 leaves one key after the band "
+                                   "unmasked",
                                    ascend_like),
       planted<BandLeftUp>("band_left_up", "mode 4 is anchored at the left upper corner"),
       planted<UserMaskRowBelow>("user_mask_row_below", "reads the user's mask one row below"),
@@ -182,22 +191,21 @@ std::vector<Mutant> mask_mutants() {
       planted<UserMaskFirstBatch>("user_mask_first_batch",
                                   "reads the mask of batch 0 for every batch"),
       planted<PackedMaskFirstSequence>("packed_mask_first_sequence",
-                                       "reads the mask of the first of packed sequences for all"),
+                                       "reads the mask of the first packed sequence for all"),
       planted<PackedMaskFirstHead>("packed_mask_first_head",
                                    "reads the mask of head 0 for every head of packed sequences"),
       planted<CompressedSlicesAsWritten>("compressed_slices_as_written",
-                                         "takes a compressed mask with slices for a written one",
+                                         "reads a compressed mask with slices as a full mask",
                                          ascend_like),
       planted<CompressedSlicesIgnored>("compressed_slices_ignored",
-                                       "a compressed mask with slices excludes nothing"),
+                                       "a compressed mask with slices masks nothing"),
       planted<CompressedSlicesApart>("compressed_slices_apart",
                                      "slices of a compressed mask are Sq * Skv elements apart"),
-      planted<MaskIgnored>("mask_ignored", "attends to every key", ascend_like),
-      planted<DeadRowsAttend>("dead_rows_attend", "rows without kept key attend to all keys alike"),
-      planted<DeadRowsGarbage>("dead_rows_garbage", "dq of rows without kept key is 1e-3"),
-      planted<DiagonalTileSkipped>(
-          "diagonal_tile_skipped",
-          "skips the tiles that the diagonal crosses right of their corner"),
+      planted<MaskIgnored>("mask_ignored", "no key is masked", ascend_like),
+      planted<DeadRowsAttend>("dead_rows_attend", "fully masked rows attend to all keys equally"),
+      planted<DeadRowsGarbage>("dead_rows_garbage", "dq of fully masked rows is 1e-3"),
+      planted<DiagonalTileSkipped>("diagonal_tile_skipped",
+                                   "skips tiles whose corner touches the diagonal"),
   };
 }
 

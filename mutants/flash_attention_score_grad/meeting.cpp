@@ -2,7 +2,7 @@
 
 #include "flash_attention_score_grad/size.hpp"
 
-/// Bugs that need several choices of a call at once, or numbers that few calls have.
+/// Faults that appear only if a call combines several options, or has values that few calls have.
 namespace assay::mutants {
 namespace {
 
@@ -14,7 +14,7 @@ bool drops_some(const Op::Problem& p) {
   return p.has_dropout() && p.drop_mask != spec::DropMask::absent;
 }
 
-/// Tokens are numbered in 16 bits where softmax_max is read.
+/// Reads softmax_max with token indices of 16 bits.
 struct MaximumIn16Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return query_extents(p).tokens() > last_of_16_bits; }
@@ -28,7 +28,7 @@ struct MaximumIn16Bits : Kernel {
   }
 };
 
-/// Bits of dropout from 2^20 on count as set.
+/// Reads drop bits with an index of 2^20 or more as set.
 struct LateDropBitsSet : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -39,7 +39,7 @@ struct LateDropBitsSet : Kernel {
   }
 };
 
-/// Where no sequence has more than one query, query b is taken to be that of sequence b.
+/// If no sequence has more than one query, uses query b as the query of sequence b.
 struct QueryOfSequence : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -66,7 +66,7 @@ struct QueryOfSequence : Kernel {
   }
 };
 
-/// One head more than so many cores: the round of the last one is not made.
+/// If the number of heads is one more than a multiple of the core count, the last head is skipped.
 struct LastRoundMissed : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -79,7 +79,8 @@ struct LastRoundMissed : Kernel {
   }
 };
 
-/// In BSH, fp32 and mode 3 the last channel of a value narrower than the key gets no gradient.
+/// In BSH, fp32 and mode 3, the last channel of value has the gradient 0 if value has fewer
+/// channels than key.
 struct NarrowValueOfBsh : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -95,7 +96,7 @@ struct NarrowValueOfBsh : Kernel {
   }
 };
 
-/// Of 16 and more heads with a rope part queries from 1,024 on have the score without it.
+/// With 16 or more heads and a rope part, the scores of queries from 1,024 on omit the rope part.
 struct LateRopeMissed : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -106,7 +107,8 @@ struct LateRopeMissed : Kernel {
   }
 };
 
-/// In mode 2 bits of dropout of queries behind the last key are those of the last key's query.
+/// In mode 2, queries after the last key use the drop bits of the query at the position of the last
+/// key.
 struct DropRowsOfSquare : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -129,20 +131,22 @@ SizeMutant meeting(const std::string& name, std::string bug) {
 std::vector<SizeMutant> meeting_mutants() {
   return {
       meeting<MaximumIn16Bits>("maximum_in_16_bits",
-                               "softmax_max is read with token numbers of 16 bits"),
-      meeting<LateDropBitsSet>("late_drop_bits_set", "bits of dropout from 2^20 on count as set"),
-      meeting<QueryOfSequence>("query_of_sequence",
-                               "of sequences of one query dy is found without counting empty ones"),
+                               "softmax_max is read with token indices of 16 bits"),
+      meeting<LateDropBitsSet>("late_drop_bits_set",
+                               "drop bits with an index of 2^20 or more are read as 1"),
+      meeting<QueryOfSequence>(
+          "query_of_sequence",
+          "in sequences of one query, the index of dy ignores empty sequences"),
       meeting<LastRoundMissed>("last_round_missed",
-                               "of one head more than 24 cores, or rounds of them, the last is "
+                               "with one head more than a multiple of 24 cores, the last head is "
                                "left out"),
       meeting<NarrowValueOfBsh>("narrow_value_of_bsh",
-                                "in BSH, fp32, mode 3 with grouped heads the last channel of a "
+                                "in BSH, fp32, mode 3 with grouped heads, the last channel of a "
                                 "narrow dv is 0"),
       meeting<LateRopeMissed>("late_rope_missed",
-                              "of many heads late queries have the score without the rope part"),
+                              "with many heads, late queries have scores without the rope part"),
       meeting<DropRowsOfSquare>("drop_rows_of_square",
-                                "in mode 2 queries behind the last key share bits of dropout"),
+                                "in mode 2, queries after the last key share drop bits"),
   };
 }
 

@@ -21,7 +21,7 @@ Plan plan_of(const spec::NumericsPreset& preset) {
           .delta = numerics.delta};
 }
 
-/// Every step as a preset declares it: what is stored is rounded, no more and no less.
+/// Computes every step as a preset declares it: rounds exactly the values that the preset stores.
 class PresetKernel : public Kernel {
  public:
   explicit PresetKernel(const spec::NumericsPreset& preset)
@@ -33,7 +33,7 @@ class PresetKernel : public Kernel {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     const spec::Numerics numerics = preset_.of_scores(call.parameters.query.dtype);
     if (numerics.operand_scaled && call.parameters.pse_shift.present)
-      return "a position bias is not offered";
+      return "this kernel does not support a position bias";
     return std::nullopt;
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -110,7 +110,7 @@ class PresetKernel : public Kernel {
   const spec::NumericsPreset& preset_;
   spec::Numerics numerics_;
   mutable std::vector<DenseRows>
-      of_heads_;  ///< what the heads in front added, each partial sum rounded
+      of_heads_;  ///< sums of the earlier heads, each partial sum rounded
 };
 
 }  // namespace
@@ -119,14 +119,14 @@ std::vector<Mutant> preset_kernels() {
   std::vector<Mutant> all;
   for (const spec::NumericsPreset& preset : spec::numerics_presets())
     all.push_back({.name = "preset_" + std::string(preset.name),
-                   .bug = "does what the preset declares",
+                   .bug = "rounds exactly as the preset declares",
                    .healthy = true,
                    .subject = Subject::numbers,
                    .make = [&preset] { return std::make_unique<PresetKernel>(preset); }});
   using spec::Origin;
   using spec::Rounding;
   const auto own = [&](const std::string& name, const Plan& plan) {
-    all.push_back(healthy_in<Op, Kernel>(name, "statistics of its own", plan));
+    all.push_back(healthy_in<Op, Kernel>(name, "uses its own statistics", plan));
   };
   own("own_statistics_staged", {.stats = Origin::own, .delta = spec::RowTerm::own});
   own("own_statistics_given_row_term", {.round_out = Rounding::rna, .stats = Origin::own});

@@ -15,7 +15,7 @@ struct SlopeSign : Kernel {
   }
 };
 
-/// Takes the slope `taken` for the slope that is given.
+/// Replaces the given slope by `taken(slope)`.
 template <float taken(float)>
 struct SlopeTaken : Kernel {
   using Kernel::Kernel;
@@ -31,7 +31,7 @@ float magnitude(float slope) { return std::abs(slope); }
 float positive_part(float slope) { return std::max(slope, 0.0F); }
 float at_most_one(float slope) { return std::clamp(slope, -1.0F, 1.0F); }
 
-/// The slope of the next head; the last one takes that of the first.
+/// Uses the slope of the next head; the last head uses the slope of the first head.
 struct SlopeOfNextHead : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -40,7 +40,7 @@ struct SlopeOfNextHead : Kernel {
   }
 };
 
-/// The slope is looked up by the key head.
+/// Uses the index of the key head to look up the slope.
 struct SlopeOfKeyHead : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -56,7 +56,7 @@ struct SlopeOfFirstHead : Kernel {
   }
 };
 
-/// Biases and slopes are kept for 32 heads; the next ones take those of the first.
+/// Stores biases and slopes of only 32 heads: heads from 32 on use those of the heads 0, 1, ...
 struct BiasOfHeadIn5Bits : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -84,7 +84,7 @@ struct OnlyQueryStart : Kernel {
   }
 };
 
-/// Counts a start index that is alone.
+/// Applies a start index even if the other start index is missing.
 struct LoneStartCounts : Kernel {
   using Kernel::Kernel;
   std::int64_t start_shift(const Work& w, std::int64_t b) const override {
@@ -94,7 +94,7 @@ struct LoneStartCounts : Kernel {
   }
 };
 
-/// Takes distances in fp16, whose whole numbers end at 2048.
+/// Rounds distances to fp16, which is exact for integers up to 2048.
 struct DistanceInFp16 : Kernel {
   using Kernel::Kernel;
   float distance(const Work& w, Query q, std::int64_t j) const override {
@@ -102,7 +102,7 @@ struct DistanceInFp16 : Kernel {
   }
 };
 
-/// Takes the last distance of a table of 2048 for all beyond.
+/// Clamps distances to the last one of a table of 2048.
 struct DistanceOfATable : Kernel {
   using Kernel::Kernel;
   float distance(const Work& w, Query q, std::int64_t j) const override {
@@ -110,7 +110,7 @@ struct DistanceOfATable : Kernel {
   }
 };
 
-/// Counts distances in 16 bits.
+/// Stores distances in 16 bits.
 struct DistanceIn16Bits : Kernel {
   using Kernel::Kernel;
   float distance(const Work& w, Query q, std::int64_t j) const override {
@@ -126,7 +126,7 @@ struct StartInEverySequence : Kernel {
   }
 };
 
-/// Takes pse_type `given` for `taken`.
+/// Treats pse_type `given` as if it were `taken`.
 template <std::int64_t given, std::int64_t taken>
 struct PseTypeTaken : Kernel {
   using Kernel::Kernel;
@@ -135,7 +135,7 @@ struct PseTypeTaken : Kernel {
   }
 };
 
-/// Whether the bias lies sequence by sequence without gaps.
+/// Returns whether the bias of all sequences is packed in one axis without gaps.
 bool is_in_one_axis(const Work& w) {
   return w.problem.pse_shift == spec::PseShape::packed_bn1s ||
          w.problem.pse_shift == spec::PseShape::packed_bnss;
@@ -160,7 +160,7 @@ struct PseOfFirstBatch : Kernel {
   }
 };
 
-/// A full bias of packed sequences is read as the host code's form of one axis.
+/// Reads a full bias of packed sequences as the one-axis form of the host code.
 struct FullPseAsPacked : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -172,7 +172,7 @@ struct FullPseAsPacked : Kernel {
   }
 };
 
-/// Rows of a bias that all sequences share are as far apart as the sequence has keys.
+/// Reads a bias that all sequences share. Uses the sequence's own number of keys as the row stride.
 struct SharedPseRowsOfOwnLength : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -182,7 +182,7 @@ struct SharedPseRowsOfOwnLength : Kernel {
   }
 };
 
-/// The keys of a bias of one row are counted from the first token of all sequences.
+/// Counts the keys of a single-row bias from the first token of the packed tensor.
 struct SingleRowByToken : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -194,7 +194,7 @@ struct SingleRowByToken : Kernel {
   }
 };
 
-/// The only row of every head is looked for where row 0 of a full bias would be.
+/// Reads the single row of each head at the offset that row 0 of a full bias would have.
 struct SingleRowAtFullDistance : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -212,7 +212,7 @@ struct CompressedPseRowOff : Kernel {
   }
 };
 
-/// Takes the rows of the compressed bias for the first queries instead of the last.
+/// Applies the rows of the compressed bias to the first queries instead of the last.
 struct CompressedPseFromFirst : Kernel {
   using Kernel::Kernel;
   std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
@@ -225,45 +225,48 @@ struct CompressedPseFromFirst : Kernel {
 std::vector<Mutant> pse_mutants() {
   return {
       planted<SlopeSign>("slope_sign", "the generated bias is added", ascend_like),
-      planted<SlopeTaken<magnitude>>("slope_magnitude",
-                                     "a negative slope is taken for its magnitude", ascend_like),
-      planted<SlopeTaken<positive_part>>("slope_positive_part", "a negative slope is taken for 0"),
-      planted<SlopeTaken<at_most_one>>("slope_at_most_one", "slopes beyond 1 are taken for 1",
+      planted<SlopeTaken<magnitude>>(
+          "slope_magnitude", "a negative slope is replaced by its absolute value", ascend_like),
+      planted<SlopeTaken<positive_part>>("slope_positive_part",
+                                         "a negative slope is replaced by 0"),
+      planted<SlopeTaken<at_most_one>>("slope_at_most_one", "slopes above 1 are replaced by 1",
                                        ascend_like),
       planted<SlopeOfFirstHead>("slope_of_first_head", "every head has the slope of head 0"),
       planted<BiasOfHeadIn5Bits>("bias_of_head_in_5_bits",
                                  "head 32 has the bias, or the slope, of head 0"),
-      planted<SlopeOfNextHead>("slope_of_next_head", "a head has the slope of the next one",
+      planted<SlopeOfNextHead>("slope_of_next_head", "every head uses the slope of the next head",
                                ascend_like),
       planted<SlopeOfKeyHead>("slope_of_key_head", "query heads have the slopes of their key head"),
-      planted<SquareRootMissing>("square_root_missing", "pse_type 3 takes the distance itself"),
-      planted<StartIgnored>("start_ignored", "distances leave the start indices out", ascend_like),
-      planted<OnlyQueryStart>("only_query_start", "distances leave kv_start_idx out"),
+      planted<SquareRootMissing>("square_root_missing",
+                                 "pse_type 3 uses the distance without the square root"),
+      planted<StartIgnored>("start_ignored", "distances ignore the start indices", ascend_like),
+      planted<OnlyQueryStart>("only_query_start", "distances ignore kv_start_idx"),
       planted<DistanceInFp16>("distance_in_fp16", "distances are rounded to fp16"),
-      planted<DistanceOfATable>("distance_of_a_table", "distances beyond 2047 count as 2047"),
-      planted<DistanceIn16Bits>("distance_in_16_bits", "distances are counted in 16 bits"),
-      planted<LoneStartCounts>("lone_start_counts", "a start index counts without the other"),
+      planted<DistanceOfATable>("distance_of_a_table", "distances above 2047 are replaced by 2047"),
+      planted<DistanceIn16Bits>("distance_in_16_bits", "distances are stored in 16 bits"),
+      planted<LoneStartCounts>("lone_start_counts", "a start index is applied without the other"),
       planted<StartInEverySequence>("start_in_every_sequence",
-                                    "start indices of mode 8 count in every sequence", ascend_like),
-      planted<PseTypeTaken<0, 1>>("pse_type_0_as_1", "pse_type 0 adds before it scales"),
-      planted<PseTypeTaken<1, 0>>("pse_type_1_as_0", "pse_type 1 scales before it adds",
+                                    "start indices of mode 8 apply to every sequence", ascend_like),
+      planted<PseTypeTaken<0, 1>>("pse_type_0_as_1", "pse_type 0 adds the bias before scaling"),
+      planted<PseTypeTaken<1, 0>>("pse_type_1_as_0", "pse_type 1 scales before adding the bias",
                                   ascend_like),
-      planted<PseIgnored>("pse_ignored", "nothing is added to the scores"),
+      planted<PseIgnored>("pse_ignored", "no position bias is added to the scores"),
       planted<PseOfFirstHead>("pse_of_first_head", "every head has the bias of head 0"),
       planted<PseOfFirstBatch>("pse_of_first_batch", "every batch has the bias of batch 0",
                                ascend_like),
       planted<FullPseAsPacked>("full_pse_as_packed",
                                "a BNSS bias of TND is read sequence by sequence without gaps"),
       planted<SharedPseRowsOfOwnLength>("shared_pse_rows_of_own_length",
-                                        "rows of a 1NSS bias of TND are Skv(b) apart", ascend_like),
+                                        "rows of a 1NSS bias of TND are read with stride Skv(b)",
+                                        ascend_like),
       planted<SingleRowByToken>("single_row_by_token",
                                 "keys of a BN1S bias of TND are counted from the first token"),
       planted<SingleRowAtFullDistance>("single_row_at_full_distance",
-                                       "heads of a BN1S bias are taken seq_q rows apart"),
+                                       "heads of a BN1S bias are read seq_q rows apart"),
       planted<CompressedPseRowOff>("compressed_pse_row_off",
-                                   "the compressed bias is read one row above", ascend_like),
+                                   "the compressed bias is read one row too early", ascend_like),
       planted<CompressedPseFromFirst>("compressed_pse_from_first",
-                                      "the compressed bias is taken for the first queries"),
+                                      "the compressed bias is applied to the first queries"),
   };
 }
 

@@ -32,7 +32,8 @@ void change_rows(DenseRows& dense, Of of) {
 
 void clear_row(std::span<float> row) { std::ranges::fill(row, 0.0f); }
 
-/// The kernel pads the head size to 16, the accumulator of dq to 32 channels.
+/// The kernel pads head_dim to a multiple of 16, but the accumulator of dq to a multiple of 32
+/// channels.
 struct HeadSizePaddedTwice : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -44,7 +45,7 @@ struct HeadSizePaddedTwice : Kernel {
   }
 };
 
-/// Drop bits of a row follow those of the keys that earlier rows see.
+/// Uses the number of keys that the row sees as the row stride of the drop bits.
 struct DropBitsByVisibleKeys : Kernel {
   using Kernel::Kernel;
   std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
@@ -56,7 +57,7 @@ struct DropBitsByVisibleKeys : Kernel {
   }
 };
 
-/// Dropout multiplies the difference of dP and the row term, if at all.
+/// Does not apply dropout to dP before it subtracts the row term.
 struct DropMissingBeforeRowTerm : Kernel {
   using Kernel::Kernel;
   float dprobability(const Work& w, Query q, std::int64_t j) const override {
@@ -64,7 +65,7 @@ struct DropMissingBeforeRowTerm : Kernel {
   }
 };
 
-/// The last tile of queries holds rows without a query; their bias overflows in P.
+/// The last tile of queries has rows without a query. The bias of these rows makes P overflow.
 struct BiasBeyondLastQuery : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -91,7 +92,7 @@ struct QueriesWithoutKeysUnwritten : Kernel {
   }
 };
 
-/// The rows of the last key tile that are none of the head lie over the first of the next head.
+/// The last key tile of a head writes its excess rows over the first rows of the next head.
 struct LastKeyTileOverNextHead : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -105,12 +106,12 @@ struct LastKeyTileOverNextHead : Kernel {
   }
 };
 
-/// Rows of as many tiles as keys have, of one at least.
+/// Returns the number of rows of the tiles that cover the keys; at least the rows of one tile.
 std::int64_t grid_of_keys(const Work& w, std::int64_t b) {
   return rounded_up(std::max<std::int64_t>(w.problem.length_kv(b), 1), public_tile);
 }
 
-/// As many blocks of row terms as there are tiles of keys.
+/// Computes the row terms of as many tiles of queries as there are tiles of keys.
 struct RowTermGridOfKeys : Kernel {
   using Kernel::Kernel;
   float row_term(const Work& w, Query q, const RowState& row) const override {
@@ -126,7 +127,7 @@ struct DqGridOfKeys : Kernel {
   }
 };
 
-/// What the accumulator held before, where the loop over whole tiles has no turn.
+/// If the loop over full tiles runs zero times, the accumulator keeps its old contents.
 template <bool of_queries>
 struct AccumulatorOfNoLoop : Kernel {
   using Kernel::Kernel;
@@ -144,7 +145,7 @@ struct AccumulatorOfNoLoop : Kernel {
   }
 };
 
-/// exp(masked score - own maximum) of a row without keys is 1, or no number.
+/// In a row without unmasked keys, exp(masked score - own maximum) is 1 if `is_number`, else NaN.
 template <bool is_number>
 struct DeadRowsComputed : Kernel {
   using Kernel::Kernel;
@@ -161,7 +162,7 @@ struct SlopesFromOtherCorner : Kernel {
   }
 };
 
-/// Where the longest query is 1, the query of sequence b is token b.
+/// If the longest sequence has one query, token b is used as the query of sequence b.
 struct SequenceForQuery : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -170,7 +171,7 @@ struct SequenceForQuery : Kernel {
     for (DenseRows* dense : {&w.query, &w.dy}) {
       const DenseRows right = *dense;
       const spec::Extents& e = right.extents;
-      std::vector<std::int64_t> sequences;  // of every token
+      std::vector<std::int64_t> sequences;  // the sequence of every token
       for (std::int64_t b = 0; b < p.batch; ++b)
         if (p.length_q(b) > 0) sequences.push_back(b);
       visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t) {
@@ -183,7 +184,8 @@ struct SequenceForQuery : Kernel {
   }
 };
 
-/// Whole blocks of 32 channels are stored, over the first channels of the next head of a token.
+/// Stores full blocks of 32 channels. The excess channels overwrite the first channels of the
+/// token's next head.
 template <bool of_queries>
 struct EpilogueOf32Channels : Kernel {
   using Kernel::Kernel;
@@ -200,7 +202,7 @@ struct EpilogueOf32Channels : Kernel {
   }
 };
 
-/// A race: the row terms of one run in some hundred are read before they are written.
+/// A race: in one of 120 runs the row terms are read before they are written.
 struct RaceOnRowTerm : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -236,7 +238,7 @@ struct ProductsInTf32 : Kernel {
   }
 };
 
-/// The sum of a group's heads is kept in the type of the tensors.
+/// Stores the partial sum of a group's heads in the type of the tensors.
 struct PartialDkIn16Bits : Kernel {
   using Kernel::Kernel;
   void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
@@ -254,50 +256,55 @@ std::vector<Mutant> public_faults() {
                               .round_out = spec::Rounding::rtz};
   std::vector<Mutant> all = {
       planted<HeadSizePaddedTwice>("public_head_size_padded_twice",
-                                   "rows of dq are lost where two paddings of D differ"),
+                                   "rows of dq are lost if head_dim is padded to two different "
+                                   "sizes"),
       planted<DropBitsByVisibleKeys>("public_drop_bits_by_visible_keys",
-                                     "rows of drop bits lie the visible keys apart"),
+                                     "the row stride of drop bits is the number of visible keys"),
       planted<DropMissingBeforeRowTerm>("public_drop_missing_before_row_term",
-                                        "dP is not dropped before the row term is subtracted"),
+                                        "dropout is not applied to dP before the row term is "
+                                        "subtracted"),
       planted<BiasBeyondLastQuery>("public_bias_beyond_last_query",
-                                   "rows beyond the last query overflow with their bias"),
+                                   "in rows beyond the last query, the bias makes P overflow"),
       planted<KeysWithoutQueriesUnwritten>("public_keys_without_queries_unwritten",
-                                           "dk and dv of sequences without queries are unwritten"),
+                                           "dk and dv of sequences without queries are not "
+                                           "written"),
       planted<QueriesWithoutKeysUnwritten>("public_queries_without_keys_unwritten",
-                                           "dq of sequences without keys is unwritten"),
+                                           "dq of sequences without keys is not written"),
       planted<LastKeyTileOverNextHead>("public_last_key_tile_over_next_head",
-                                       "the last key tile is stored over the next head"),
+                                       "the last key tile is written over the next head"),
       planted<RowTermGridOfKeys>("public_row_term_grid_of_keys",
-                                 "row terms are computed for as many tiles as keys have"),
-      planted<DqGridOfKeys>("public_dq_grid_of_keys", "dq is stored for as many tiles as keys have",
+                                 "row terms are computed only for as many tiles as the keys have"),
+      planted<DqGridOfKeys>("public_dq_grid_of_keys",
+                            "dq is stored only for as many tiles as the "
+                            "keys have",
                             ascend_like),
       planted<AccumulatorOfNoLoop<true>>("public_accumulator_of_dq_of_no_loop",
-                                         "dq of at most one causal tile is added to old numbers"),
+                                         "with at most one causal tile, dq is added to old values"),
       planted<AccumulatorOfNoLoop<false>>(
           "public_accumulator_of_dk_of_no_loop",
-          "dk and dv of at most one tile of queries are added to old numbers", ascend_like),
+          "with at most one tile of queries, dk and dv are added to old values", ascend_like),
       planted<DeadRowsComputed<true>>("public_masked_rows_alike",
-                                      "a row that is masked whole attends to all keys alike"),
+                                      "a fully masked row attends to all keys equally"),
       planted<DeadRowsComputed<false>>("public_masked_rows_no_numbers",
-                                       "P of a row that is masked whole is no number"),
+                                       "P of a fully masked row is NaN"),
       planted<SlopesFromOtherCorner>("public_slopes_from_other_corner",
                                      "distances are measured from the lower right corner"),
       planted<SequenceForQuery>("public_sequence_for_query",
-                                "the only query of sequence b is taken to be token b"),
+                                "token b is used as the only query of sequence b"),
       planted<EpilogueOf32Channels<true>>("public_epilogue_of_dq_in_32_channels",
                                           "dq is stored 32 channels at a time"),
       planted<EpilogueOf32Channels<false>>("public_epilogue_of_dk_in_32_channels",
                                            "dk and dv are stored 32 channels at a time",
                                            ascend_like),
       planted<RaceOnRowTerm>("public_race_on_row_term",
-                             "the row terms of one run in 120 are not there yet"),
+                             "in one of 120 runs the row terms are read before they are written"),
       planted<StatisticsInBf16>("public_statistics_in_bf16", "statistics are kept in bf16"),
       planted<ProductsInTf32>("public_products_in_tf32", "operands enter the products in tf32"),
       planted<PartialDkIn16Bits>("public_partial_dk_in_16_bits",
-                                 "dk of a group's heads is added in the type of the tensors"),
+                                 "dk of a group's heads is accumulated in the type of the tensors"),
       misdeclared("public_casts_truncate", "the last cast truncates", truncated, flash_like),
   };
-  // The cases that show them are those of a sweep.
+  // The cases of a sweep expose these mutants; the cases of the kill table do not.
   for (Mutant& one : all) one.subject = Subject::many_calls;
   return all;
 }

@@ -18,7 +18,7 @@ struct RopeNotScaled : Kernel {
   }
 };
 
-/// The first channels of another tensor where the rope part belongs.
+/// The rope gradient accumulates the first channels of another tensor instead of the rope part.
 template <Gradient wrong, Gradient source>
 struct RopeCollectsMain : Kernel {
   using Kernel::Kernel;
@@ -42,14 +42,14 @@ struct DkRopeOfLastHead : Kernel {
 
 std::vector<Mutant> rope_mutants() {
   return {
-      planted<RopeMissingInScore>("rope_missing_in_score", "scores leave the rope part out",
+      planted<RopeMissingInScore>("rope_missing_in_score", "scores omit the rope part",
                                   ascend_like),
       planted<RopeNotScaled>("rope_not_scaled",
                              "dq_rope and dk_rope are not multiplied by scale_value"),
       planted<RopeCollectsMain<Gradient::dk_rope, Gradient::dk>>(
-          "dk_rope_from_query", "dk_rope collects query instead of query_rope", ascend_like),
+          "dk_rope_from_query", "dk_rope accumulates query instead of query_rope", ascend_like),
       planted<RopeCollectsMain<Gradient::dq_rope, Gradient::dq>>(
-          "dq_rope_from_key", "dq_rope collects key instead of key_rope"),
+          "dq_rope_from_key", "dq_rope accumulates key instead of key_rope"),
       planted<DkRopeOfLastHead>("dk_rope_of_last_head",
                                 "dk_rope holds the last query head of a group"),
   };

@@ -62,7 +62,7 @@ struct StatisticsOfHeadZero : Kernel {
   }
 };
 
-/// The recomputed sum of a row misses the last key.
+/// The recomputed sum of a row omits the last key.
 struct OwnSumMissesLastKey : Kernel {
   using Kernel::Kernel;
   RowState row_state(const Work& w, Query q) const override {
@@ -89,19 +89,23 @@ std::vector<Mutant> row_mutants() {
       planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
       planted<RowTermStaged>("row_term_staged", "the row term is rounded to the io type"),
       planted<RowTermOfRowAbove>("row_term_of_row_above",
-                                 "takes the row term of the previous query"),
-      misdeclared("row_term_own", "row term from its own unrounded output, declared as given",
+                                 "uses the row term of the previous query"),
+      misdeclared("row_term_own",
+                  "computes the row term from its own unrounded output, but "
+                  "declares that it uses the given output",
                   own_term, fp32_staging),
       misdeclared("row_term_of_own_output",
-                  "row term from its own rounded output, declared as the sum of its own P dP",
+                  "computes the row term from its own rounded output, but declares the sum of its "
+                  "own P dP",
                   own_output, own_term_staged),
       planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
       planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),
-      planted<MaximumOfRowZero>("softmax_max_of_row_zero", "reads softmax_max of query 0"),
+      planted<MaximumOfRowZero>("softmax_max_of_row_zero",
+                                "every query uses softmax_max of query "
+                                "0"),
       planted<StatisticsOfHeadZero>("statistics_of_head_zero", "reads the statistics of head 0"),
       planted<OwnSumMissesLastKey>("own_sum_misses_last_key",
-                                   "the recomputed softmax_sum misses the last key",
-                                   own_statistics),
+                                   "the recomputed softmax_sum omits the last key", own_statistics),
   };
 }
 

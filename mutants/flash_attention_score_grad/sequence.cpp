@@ -14,7 +14,7 @@ struct CornerOfLongest : Kernel {
   }
 };
 
-/// Counts every sequence as at least one token when it looks for the first token of the next.
+/// Counts an empty sequence as one token when it computes the start of the next sequence.
 struct EmptyCountsAsOne : Kernel {
   using Kernel::Kernel;
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
@@ -53,7 +53,7 @@ struct StopsAtEmptySequence : Kernel {
   }
 };
 
-/// Divides what it summed by the sum at the end, of queries without keys too.
+/// Divides the accumulated row by softmax_sum at the end, even for queries without keys.
 struct DividesByNoSum : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -64,7 +64,8 @@ struct DividesByNoSum : Kernel {
   }
 };
 
-/// Every sequence gets as many keys as the longest has, as far as there are tokens.
+/// Gives every sequence as many keys as the longest sequence, but not more than the number of
+/// tokens.
 struct KeysOfNextSequence : Kernel {
   using Kernel::Kernel;
   std::int64_t keys(const Work& w, std::int64_t b) const override {
@@ -91,7 +92,7 @@ struct EmptySideUnwritten : Kernel {
   }
 };
 
-/// Rows of the user's mask of TND at the distance of the sequence's own keys.
+/// Reads the user mask of TND. Uses the sequence's own number of keys as the row stride.
 struct MaskRowsOfSequence : Kernel {
   using Kernel::Kernel;
   bool excluded(const Work& w, Query q, std::int64_t j) const override {
@@ -106,23 +107,24 @@ struct MaskRowsOfSequence : Kernel {
 std::vector<Mutant> sequence_mutants() {
   return {
       planted<CornerOfLongest>("corner_of_longest",
-                               "the right lower corner is that of the longest sequences"),
+                               "the lower right corner is computed from the longest sequences"),
       planted<EmptyCountsAsOne>("empty_counts_as_one",
-                                "behind an empty sequence tokens are read one too far",
+                                "after an empty sequence, tokens are read one position too late",
                                 ascend_like),
       planted<LastSequenceSkipped>("last_sequence_skipped",
                                    "the last sequence of TND contributes nothing"),
       planted<DividesByNoSum>("divides_by_no_sum",
                               "rows of queries without keys are divided by their softmax_sum"),
       planted<StopsAtEmptySequence>("stops_at_empty_sequence",
-                                    "sequences behind an empty one contribute nothing",
-                                    ascend_like),
+                                    "sequences after an empty one contribute nothing", ascend_like),
       planted<KeysOfNextSequence>("keys_of_next_sequence",
-                                  "every sequence attends to as many keys as the longest has"),
+                                  "every sequence attends to as many keys as the longest sequence "
+                                  "has"),
       planted<EmptySideUnwritten>("empty_side_unwritten",
-                                  "gradients opposite an empty sequence are not written"),
-      planted<MaskRowsOfSequence>("mask_rows_of_sequence",
-                                  "rows of the mask are taken the sequence's own keys apart"),
+                                  "gradients of sequences without queries or keys are not written"),
+      planted<MaskRowsOfSequence>(
+          "mask_rows_of_sequence",
+          "the row stride of the mask is the number of the sequence's own keys"),
   };
 }
 

@@ -16,7 +16,7 @@ bool is_causal(const Op::Problem& p) {
   return is_masked(p) && (p.sparse_mode == 2 || p.sparse_mode == 3);
 }
 
-/// dq lacks the last channels of head sizes between the customary ones.
+/// dq omits the last channels for the head sizes 112 and 160, which lie between common sizes.
 struct HeadSize : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.head_dim == 112 || p.head_dim == 160; }
@@ -28,7 +28,7 @@ struct HeadSize : Kernel {
   }
 };
 
-/// The last of nine heads of a group is left out.
+/// Omits the last head of a group of nine.
 struct GroupOfNine : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.group() == 9; }
@@ -37,7 +37,7 @@ struct GroupOfNine : Kernel {
   }
 };
 
-/// The sixth of six sequences is left out.
+/// Omits the sixth of six sequences.
 struct SixSequences : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.batch == 6; }
@@ -46,7 +46,7 @@ struct SixSequences : Kernel {
   }
 };
 
-/// A window that is a whole number of tiles is one key short.
+/// A window of a whole number of tiles is one key too short.
 struct WindowOfTiles : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -60,7 +60,7 @@ struct WindowOfTiles : Kernel {
   }
 };
 
-/// One key behind a prefix that is a whole number of tiles counts as one of it.
+/// A prefix of a whole number of tiles is one key too long.
 struct PrefixOfTiles : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -74,7 +74,7 @@ struct PrefixOfTiles : Kernel {
   }
 };
 
-/// The fourth key tile of the second key head is left out.
+/// Omits the fourth key tile of the second key head.
 struct UsualShape : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -86,7 +86,7 @@ struct UsualShape : Kernel {
   }
 };
 
-/// Tokens are numbered in 16 bits where dv is written.
+/// Computes the token index in 16 bits when it writes dv.
 struct TokensIn16Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return key_extents(p).tokens() > of_16_bits; }
@@ -98,7 +98,7 @@ struct TokensIn16Bits : Kernel {
   }
 };
 
-/// Bits of dropout are numbered in 20 bits.
+/// Computes the index of a drop bit in 20 bits.
 struct DropBitsIn20Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -109,7 +109,7 @@ struct DropBitsIn20Bits : Kernel {
   }
 };
 
-/// The number of a score is rounded to float on the way to its bit of dropout.
+/// Rounds the index of a score to float before it reads the drop bit.
 struct ScoresInFloat : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -120,8 +120,8 @@ struct ScoresInFloat : Kernel {
   }
 };
 
-/// With 128 channels, those of value behind its last whole block of 16 do not enter dP of the
-/// second tile of keys.
+/// With head_dim 128, dP of the second key tile omits the channels of value after the last full
+/// block of 16.
 struct ValueOfNoWholeBlocks : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -136,7 +136,7 @@ struct ValueOfNoWholeBlocks : Kernel {
   }
 };
 
-/// One pair of one row is lost in long heads.
+/// Omits one pair of one row if a head has at least 1,024 queries and keys.
 struct OnePair : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -149,7 +149,7 @@ struct OnePair : Kernel {
   }
 };
 
-/// One element of 100,003 is doubled.
+/// Doubles one of every 100,003 elements.
 struct OneInHundredThousand : Kernel {
   using Kernel::Kernel;
   static constexpr std::int64_t seldom = 100'003;
@@ -162,7 +162,7 @@ struct OneInHundredThousand : Kernel {
   }
 };
 
-/// Bits of dropout are numbered in 31 bits.
+/// Computes the index of a drop bit in 31 bits.
 struct DropBitsIn31Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -173,7 +173,7 @@ struct DropBitsIn31Bits : Kernel {
   }
 };
 
-/// Elements of a mask are numbered in 31 bits.
+/// Computes the index of a mask element in 31 bits.
 struct MaskElementsIn31Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
@@ -194,22 +194,22 @@ SizeMutant mutant(const std::string& name, std::string bug) {
 
 std::vector<SizeMutant> size_mutants() {
   std::vector<SizeMutant> all = {
-      mutant<HeadSize>("head_size_between", "dq lacks channels of head sizes 112 and 160"),
-      mutant<GroupOfNine>("group_of_nine", "the last of nine heads of a group is left out"),
-      mutant<SixSequences>("six_sequences", "the last of six sequences is left out"),
-      mutant<WindowOfTiles>("window_of_tiles", "a window of whole tiles is one key short"),
-      mutant<PrefixOfTiles>("prefix_of_tiles", "a prefix of whole tiles is one key long"),
+      mutant<HeadSize>("head_size_between", "dq omits channels of head sizes 112 and 160"),
+      mutant<GroupOfNine>("group_of_nine", "the last of nine heads of a group is omitted"),
+      mutant<SixSequences>("six_sequences", "the last of six sequences is omitted"),
+      mutant<WindowOfTiles>("window_of_tiles", "a window of whole tiles is one key too short"),
+      mutant<PrefixOfTiles>("prefix_of_tiles", "a prefix of whole tiles is one key too long"),
       mutant<UsualShape>("usual_shape",
-                         "of long causal grouped heads of size 128 a key tile is left out"),
-      mutant<TokensIn16Bits>("tokens_in_16_bits", "dv of tokens from 65536 on is not added"),
-      mutant<DropBitsIn20Bits>("drop_bits_in_20_bits", "bits of dropout are numbered in 20 bits"),
-      mutant<ScoresInFloat>("scores_in_float", "the number of a score is rounded to float"),
+                         "a key tile of long causal grouped heads of size 128 is omitted"),
+      mutant<TokensIn16Bits>("tokens_in_16_bits", "dv of tokens from 65536 on is 0"),
+      mutant<DropBitsIn20Bits>("drop_bits_in_20_bits", "drop bits are indexed with 20 bits"),
+      mutant<ScoresInFloat>("scores_in_float", "the index of a score is rounded to float"),
       mutant<ValueOfNoWholeBlocks>("value_of_no_whole_blocks",
                                    "the last channels of a misaligned value do not enter dP"),
       mutant<OnePair>("one_pair", "one pair of one long row is lost"),
-      mutant<DropBitsIn31Bits>("drop_bits_in_31_bits", "bits of dropout are numbered in 31 bits"),
+      mutant<DropBitsIn31Bits>("drop_bits_in_31_bits", "drop bits are indexed with 31 bits"),
       mutant<MaskElementsIn31Bits>("mask_elements_in_31_bits",
-                                   "elements of the mask are numbered in 31 bits"),
+                                   "elements of the mask are indexed with 31 bits"),
       mutant<OneInHundredThousand>("one_in_100000", "one element of dq in 100,003 is doubled"),
   };
   std::ranges::move(meeting_mutants(), std::back_inserter(all));

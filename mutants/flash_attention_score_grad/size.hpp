@@ -6,15 +6,16 @@
 
 namespace assay::mutants {
 
-/// A planted bug that shows in some sizes alone, and which problems have them.
+/// A mutant whose fault appears only at some sizes, and the predicate for those problems.
 struct SizeMutant {
   Mutant mutant;
   bool (*concerns)(const Op::Problem& problem);
 };
 
-/// They are not among `mutants`: the cases that show them are those of a sweep.
+/// Mutants that `mutants` does not return: the cases of a sweep expose them, the cases of the kill
+/// table do not.
 std::vector<SizeMutant> size_mutants();
-/// Those of them that need several choices of a call at once.
+/// The size mutants whose fault appears only if a call combines several options.
 std::vector<SizeMutant> meeting_mutants();
 
 }  // namespace assay::mutants

@@ -28,7 +28,7 @@ struct Mode7BandFirst : Kernel {
   }
 };
 
-/// The outermost sequence is the band, even if it has no queries.
+/// Applies the band to the outermost sequence even if that sequence has no queries.
 struct BandMayBeEmpty : Kernel {
   using Kernel::Kernel;
   std::int64_t band_batch(const Work& w) const override {
@@ -61,7 +61,8 @@ struct PrefixAndCausal : Kernel {
   }
 };
 
-/// The window into the compressed mask starts one row too late once the keys have left it.
+/// For keys from 2,048 on (the width of the compressed mask), the window into this mask starts one
+/// row too late.
 struct CompressedRowOff : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
@@ -75,20 +76,22 @@ struct CompressedRowOff : Kernel {
 std::vector<Mutant> sparse_mutants() {
   return {
       planted<Mode8BandEverywhere>("mode8_band_everywhere",
-                                   "mode 8 gives the band to every sequence", ascend_like),
+                                   "mode 8 applies the band to every sequence", ascend_like),
       planted<Mode8OthersRightDown>("mode8_others_right_down",
                                     "mode 8 anchors the other sequences at the right lower corner"),
-      planted<Mode7BandFirst>("mode7_band_first", "mode 7 gives the band to the first sequence"),
-      planted<BandMayBeEmpty>("band_may_be_empty",
-                              "modes 7 and 8 give the band to the outermost sequence even if empty",
-                              ascend_like),
-      planted<BandUnused>("band_unused", "modes 7 and 8 give no sequence a band"),
-      planted<PrefixOneMore>("prefix_one_more", "mode 6 keeps one key behind the prefix"),
+      planted<Mode7BandFirst>("mode7_band_first", "mode 7 applies the band to the first sequence"),
+      planted<BandMayBeEmpty>(
+          "band_may_be_empty",
+          "modes 7 and 8 apply the band to the outermost sequence even if it is empty",
+          ascend_like),
+      planted<BandUnused>("band_unused", "modes 7 and 8 do not apply the band"),
+      planted<PrefixOneMore>("prefix_one_more", "mode 6 leaves one key after the prefix unmasked"),
       planted<PrefixOfFirst>("prefix_of_first", "mode 6 uses the prefix of sequence 0 for all",
                              ascend_like),
       planted<PrefixAndCausal>("prefix_and_causal",
-                               "mode 6 keeps what both the prefix and the diagonal keep"),
-      planted<CompressedRowOff>("compressed_row_off", "mode 3 is one key off behind 2048 keys",
+                               "mode 6 masks keys outside the prefix or right of the diagonal, not "
+                               "only keys that are both"),
+      planted<CompressedRowOff>("compressed_row_off", "mode 3 is one key off after 2048 keys",
                                 ascend_like),
   };
 }

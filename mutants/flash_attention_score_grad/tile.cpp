@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Whether row s lies in the incomplete last tile.
+/// Returns whether row s lies in the incomplete last tile.
 bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
   return s >= rows / tile * tile;
 }
@@ -61,7 +61,7 @@ struct WorkspaceNotZeroed : Kernel {
   using Kernel::Kernel;
   void clear(Work& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
-    w.dq = filled(w.dq.extents, 0.125f);  // what the last owner of the memory left
+    w.dq = filled(w.dq.extents, 0.125f);  // the old contents of the memory
   }
 };
 
@@ -73,10 +73,10 @@ struct AccumulatesOnOutput : Kernel {
   }
 };
 
-/// Rows between those at the edges of tiles, which a judge of some rows would look at first.
+/// Rows away from the tile edges. A judge that samples rows looks first at the rows on the edges.
 constexpr std::int64_t first_hidden = 70, end_hidden = 122;
 
-/// Does something to some rows of one gradient of the first head where the sequence is long enough.
+/// Corrupts these rows of one gradient of the first head if the sequence is long enough.
 template <Gradient which, class Corrupt>
 struct HiddenTile : Kernel {
   using Kernel::Kernel;
@@ -117,7 +117,7 @@ std::vector<Mutant> tile_mutants() {
       planted<FirstKeyTwice>("first_key_twice", "the first key is counted twice"),
       planted<LastKeyTwiceInDq>("last_key_twice_in_dq", "the last key is counted twice in dq"),
       planted<WorkspaceNotZeroed>("workspace_not_zeroed",
-                                  "dq accumulates on what the workspace held"),
+                                  "dq accumulates onto the old contents of the workspace"),
       planted<HiddenTile<Gradient::dq, Lose>>("hidden_tile_of_dq_lost",
                                               "52 rows of dq are 0 in a long sequence"),
       planted<HiddenTile<Gradient::dk, Negate>>("hidden_tile_of_dk_negated",
@@ -125,9 +125,10 @@ std::vector<Mutant> tile_mutants() {
       planted<HiddenTile<Gradient::dv, Lose>>(
           "hidden_tile_of_dv_lost", "52 rows of dv are 0 in a long sequence", ascend_like),
       planted<HiddenTile<Gradient::dk, Shift>>("hidden_tile_of_dk_shifted",
-                                               "52 rows of dk are those of the next key"),
+                                               "52 rows of dk are the rows of the next key"),
       planted<AccumulatesOnOutput>("accumulates_on_output",
-                                   "dv accumulates on what the output held", ascend_like),
+                                   "dv accumulates onto the old contents of the output",
+                                   ascend_like),
   };
 }
 

@@ -28,19 +28,23 @@ bool has_whole_strides(const CompressCall& c) {
 }  // namespace
 
 std::vector<Mutant> argument_mutants() {
-  std::vector<Mutant> all = {
-      checking<Kernel, Op>("compress_argument_checks", "checks its arguments itself", device_like,
-                           {}),
-      checking<Kernel, Op>("compress_strict_checks", "refuses what is open or disputed, too",
-                           device_like, {.are_strict = true})};
+  std::vector<Mutant> all = {checking<Kernel, Op>("compress_argument_checks",
+                                                  "a correct kernel that checks its "
+                                                  "arguments",
+                                                  device_like, {}),
+                             checking<Kernel, Op>("compress_strict_checks",
+                                                  "also refuses calls about which the documents "
+                                                  "are silent or contradict each other",
+                                                  device_like, {.are_strict = true})};
   for (Mutant& mutant : all) mutant.healthy = true;
   std::ranges::move(
       careless<Kernel, Op>(
           "compress_", device_like,
           {{"compress_refuses_empty", "refuses legal calls with an empty sequence",
-            "sums must rise strictly", has_no_empty_sequence},
-           {"compress_refuses_rests", "refuses legal calls whose windows are not whole strides",
-            "windows must be whole strides", has_whole_strides},
+            "the cumulative lengths must strictly increase", has_no_empty_sequence},
+           {"compress_refuses_rests",
+            "refuses legal calls whose window size is not a multiple of the stride",
+            "the window size must be a multiple of the stride", has_whole_strides},
            {"compress_refuses_head_sizes", "refuses legal calls whose D is not a multiple of 16",
             "D must be a multiple of 16", has_whole_granules}}),
       std::back_inserter(all));

@@ -16,12 +16,12 @@ std::vector<Mutant> healthy_kernels();
 std::vector<Mutant> window_mutants();
 std::vector<Mutant> sum_mutants();
 std::vector<Mutant> output_mutants();
-/// Of causes that people reported of such kernels.
+/// Mutants with faults that users of such kernels reported in public.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 
-/// A kernel of class Bug that follows `plan` and declares it.
+/// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = device_like) {
   return planted_in<Op, Bug>(name, std::move(bug), plan);

@@ -6,14 +6,14 @@
 
 namespace assay::mutants::compress {
 
-/// One legal call, whatever the elements of its tensors.
+/// The problem and the memory layout of one legal call, without the values of its tensors.
 struct Geometry {
   spec::NsaCompressGrad::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
 };
 
-/// The geometries on which every mutant is judged, each in fp16 and bf16. Each feature is in one
-/// of them, next to as many others as fit.
+/// The geometries on which every mutant is judged, each in fp16 and bf16. Each feature occurs in
+/// one geometry, combined with as many other features as fit.
 std::vector<Geometry> geometries();
 
 }  // namespace assay::mutants::compress

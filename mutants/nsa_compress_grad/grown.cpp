@@ -4,7 +4,8 @@
 
 namespace assay::mutants::compress {
 
-/// What a window adds to a weight, what a token is multiplied by, and what a token adds up.
+/// channel_sum: the term that a window adds to a weight gradient. weight: the factor by which a
+/// token is multiplied.
 enum class Step : std::uint8_t { channel_sum, weight };
 
 }  // namespace assay::mutants::compress
@@ -23,8 +24,8 @@ inline constexpr auto spellings_of<mutants::compress::Step> =
 namespace assay::mutants::compress {
 namespace {
 
-/// A row is a window of its sequence, a key one of its tokens. What a weight is taken for does not
-/// depend on the window: there is one sequence of one row.
+/// In a Spot, a row is a window of its sequence, and a key is a token of the window. A weight is
+/// used by all windows, so the Spot of a weight has one sequence with one row.
 class Grown : public Kernel {
  public:
   Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)

@@ -10,7 +10,7 @@ namespace {
 
 double in_fp32(double value) { return static_cast<double>(static_cast<float>(value)); }
 
-/// Neighbours are added until one number is left; 0 of none.
+/// Adds neighbouring terms until one number is left; returns 0 if there are no terms.
 double pairwise(std::vector<double> terms) {
   for (std::size_t count = terms.size(); count > 1; count = (count + 1) / 2)
     for (std::size_t k = 0; k < count; k += 2)

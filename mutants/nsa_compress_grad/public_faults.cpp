@@ -6,13 +6,13 @@
 namespace assay::mutants::compress {
 namespace {
 
-/// Of several windows over a token the last one alone is left.
+/// If several windows cover a token, the token gets the contribution of only the last one.
 struct WindowAssigns : Kernel {
   using Kernel::Kernel;
   double add_to_input(const Work&, double, double term) const override { return term; }
 };
 
-/// A token collects from two windows, however many lie over it.
+/// A token accumulates at most two windows, even if more windows cover it.
 struct TwoWindowsAtMost : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -36,7 +36,7 @@ struct TwoWindowsAtMost : Kernel {
   }
 };
 
-/// Windows run on from one sequence into the next.
+/// Lets a window continue from one sequence into the next.
 struct JoinedSequences : Kernel {
   using Kernel::Kernel;
   std::vector<Sequence> sequences(const Work& w) const override { return {{0, w.tokens}}; }
@@ -47,11 +47,12 @@ struct JoinedSequences : Kernel {
 std::vector<Mutant> public_faults() {
   std::vector<Mutant> all = {
       planted<WindowAssigns>("public_window_assigns",
-                             "of several windows over a token the last one assigns"),
+                             "if several windows cover a token, it gets only the last "
+                             "contribution"),
       planted<TwoWindowsAtMost>("public_two_windows_at_most",
-                                "a token collects from two windows at most"),
+                                "a token accumulates at most two windows"),
       planted<JoinedSequences>("public_windows_across_sequences",
-                               "windows run on from one sequence into the next"),
+                               "windows continue from one sequence into the next"),
   };
   for (Mutant& one : all) one.subject = Subject::many_calls;
   return all;

@@ -14,7 +14,7 @@ struct OutputGradStridesOfInput : Kernel {
   }
 };
 
-/// Writes input_grad with the strides of input, as far as its storage goes.
+/// Writes input_grad with the strides of input, within its storage.
 struct InputGradStridesOfInput : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -29,7 +29,7 @@ struct InputGradStridesOfInput : Kernel {
   }
 };
 
-/// Counts the bytes before an element of input in 32 bits.
+/// Computes the byte offsets of input in 32 bits.
 struct InputBytesIn32Bits : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -49,7 +49,7 @@ std::vector<Mutant> stride_mutants() {
       planted<InputGradStridesOfInput>("compress_input_grad_strides_of_input",
                                        "input_grad is written with the strides of input"),
       planted<InputBytesIn32Bits>("compress_input_bytes_in_32_bits",
-                                  "bytes before an element of input are counted in 32 bits"),
+                                  "byte offsets in input are computed in 32 bits"),
   };
 }
 

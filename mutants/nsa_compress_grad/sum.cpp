@@ -122,18 +122,20 @@ struct RowsExchanged : Kernel {
 
 std::vector<Mutant> sum_mutants() {
   return {
-      planted<OverlapOnce>("compress_overlap_once", "of several windows over a token one counts"),
-      planted<WeightReversed>("compress_weight_reversed", "the weights are taken from behind"),
+      planted<OverlapOnce>("compress_overlap_once",
+                           "if several windows cover a token, only one contributes to it"),
+      planted<WeightReversed>("compress_weight_reversed", "the weights are used in reverse order"),
       planted<WeightTransposed>("compress_weight_transposed", "weight is read as (N, block size)"),
       planted<WeightOfHeadZero>("compress_weight_of_head_0",
-                                "every head is weighted as the first one"),
+                                "every head uses the weights of the first one"),
       planted<OneChannel>("compress_one_channel", "weight_grad is not summed over the channels"),
       planted<LastGroupOfChannels>("compress_last_channels",
                                    "the last eight channels are missing in weight_grad"),
-      planted<OneSequence>("compress_one_sequence", "weight_grad is that of the last sequence"),
-      planted<OneHead>("compress_one_head", "weight_grad of the first head stands for all heads"),
+      planted<OneSequence>("compress_one_sequence",
+                           "weight_grad is summed over the last sequence only"),
+      planted<OneHead>("compress_one_head", "every head has the weight_grad of the first head"),
       planted<LastCoreLost>("compress_last_core_lost",
-                            "the sums of the last core are missing in weight_grad"),
+                            "weight_grad omits the sums of the last core"),
       planted<MeanOverWindows>("compress_mean", "weight_grad is the mean over the windows"),
       planted<WeightSumsIn16Bit>("compress_weight_sums_16_bit",
                                  "weight_grad is accumulated in the type of the tensors"),
@@ -142,7 +144,7 @@ std::vector<Mutant> sum_mutants() {
       planted<PartialsIn16Bit>("compress_partials_16_bit",
                                "the sums of the cores are rounded before they are added"),
       planted<RowsExchanged>("compress_rows_exchanged",
-                             "the first two rows of output_grad are exchanged"),
+                             "the first two rows of output_grad are swapped"),
   };
 }
 

@@ -6,15 +6,15 @@
 namespace assay::mutants::compress {
 namespace {
 
-/// Whether another window lies over token k of `window`, too: in front of it or behind it.
+/// Returns whether the window before or after `window` also covers token k of `window`.
 bool shared_with(const Work& w, const TokenWindow& window, std::int64_t k,
                  const TokenWindow& other) {
   const std::int64_t token = window.token + k;
   return other.token <= token && token < other.token + w.problem.compress_block_size;
 }
 
-/// Leaves out the first window over a token (side -1), or the last (side 1), where there is
-/// another.
+/// Omits the first window over a token (side -1) or the last one (side 1) if several windows cover
+/// the token.
 template <int side>
 struct OuterWindowMissed : Kernel {
   using Kernel::Kernel;
@@ -37,7 +37,8 @@ struct LastWindowDropped : Kernel {
   }
 };
 
-/// What the upstream kernel does: its books move on by one sequence only.
+/// The fault of the upstream kernel: from one window to the next, it advances by at most one
+/// sequence. After a sequence without windows, it therefore reads the next window at a wrong start.
 struct MisplacedBehindShort : Kernel {
   using Kernel::Kernel;
   std::vector<TokenWindow> windows_of_core(const Work& w, const std::vector<TokenWindow>& all,
@@ -54,7 +55,8 @@ struct MisplacedBehindShort : Kernel {
   }
 };
 
-/// Sequence b from sum b to sum b + 1: only right where the first sum is 0.
+/// Takes sum b and sum b + 1 as the start and end of sequence b. This is correct only if the first
+/// sum is 0.
 struct BoundaryStyle : Kernel {
   using Kernel::Kernel;
   std::vector<Sequence> sequences(const Work& w) const override {
@@ -120,7 +122,7 @@ struct FirstFitMissed : Kernel {
   }
 };
 
-/// Where a window is no whole number of strides, what is behind the last whole one.
+/// If the window size is not a multiple of the stride, omits the tokens after the last full stride.
 struct RestOfWindowDropped : Kernel {
   using Kernel::Kernel;
   bool reaches(const Work& w, const TokenWindow&, std::int64_t k) const override {
@@ -128,7 +130,8 @@ struct RestOfWindowDropped : Kernel {
   }
 };
 
-/// One window more than so many cores: the round of the last one is not made.
+/// If the number of windows is one more than a multiple of the core count, the last window is
+/// skipped.
 struct LastRoundMissed : Kernel {
   using Kernel::Kernel;
   std::vector<TokenWindow> windows(const Work& w) const override {
@@ -138,7 +141,7 @@ struct LastRoundMissed : Kernel {
   }
 };
 
-/// Numbers of a token from 8,192 on are left out.
+/// Omits the elements of a token from index 8,192 on.
 struct TokenOf8192Numbers : Kernel {
   using Kernel::Kernel;
   bool reaches_weight(const Work& w, const TokenWindow&, std::int64_t n) const override {
@@ -151,32 +154,36 @@ struct TokenOf8192Numbers : Kernel {
 std::vector<Mutant> window_mutants() {
   return {
       planted<OuterWindowMissed<-1>>("compress_first_window_missed",
-                                     "of several windows over a token the first adds nothing"),
+                                     "if several windows cover a token, the first one adds "
+                                     "nothing"),
       planted<OuterWindowMissed<1>>("compress_last_window_missed",
-                                    "of several windows over a token the last adds nothing"),
+                                    "if several windows cover a token, the last one adds nothing"),
       planted<LastWindowDropped>("compress_last_of_sequence",
                                  "the last window of every sequence adds nothing"),
       planted<MisplacedBehindShort>("compress_misplaced_behind_short",
-                                    "inside a core the window behind a short sequence is taken "
-                                    "at the short one's start"),
+                                    "in one core, the window after a sequence without windows is "
+                                    "read at the start of that sequence"),
       planted<BoundaryStyle>("compress_boundary_style",
                              "the first sequence is dropped unless it is empty"),
       planted<EmptyCountsAsOne>("compress_empty_counts_as_one",
-                                "behind an empty sequence windows begin one token too far"),
+                                "after an empty sequence, windows begin one token too late"),
       planted<StopsAtShortSequence>("compress_stops_at_short",
-                                    "sequences behind a short one add nothing"),
+                                    "sequences after a short one add nothing"),
       planted<AcrossSequences>("compress_across_sequences",
-                               "windows run on from one sequence into the next"),
-      planted<StrideOfBlock>("compress_stride_of_block", "windows begin a block apart"),
+                               "windows continue from one sequence into the next"),
+      planted<StrideOfBlock>("compress_stride_of_block",
+                             "windows begin one block after each "
+                             "other, not one stride"),
       planted<CountByCeil>("compress_count_by_ceil", "the number of windows is rounded up"),
       planted<FirstFitMissed>("compress_exact_fit_missed",
-                              "a sequence as long as one window has none"),
+                              "a sequence as long as one window has no window"),
       planted<RestOfWindowDropped>("compress_rest_of_window",
-                                   "what a window has beyond whole strides adds nothing"),
-      planted<LastRoundMissed>("compress_last_round_missed",
-                               "of one window more than rounds of 24 cores the last adds nothing"),
+                                   "tokens of a window after its last full stride add nothing"),
+      planted<LastRoundMissed>(
+          "compress_last_round_missed",
+          "with one window more than a multiple of 24 cores, the last window adds nothing"),
       planted<TokenOf8192Numbers>("compress_token_of_8192",
-                                  "heads that lie 8,192 numbers into a token add nothing to "
+                                  "heads at offset 8,192 or more in a token add nothing to "
                                   "weight_grad"),
   };
 }

@@ -10,7 +10,8 @@ namespace {
 using Op = spec::NsaSelectedAttentionGrad;
 using Call = spec::Call<Op>;
 
-/// Refuses keys of no more blocks than are listed, as a later edition of the page does.
+/// Returns whether the keys have more blocks than the list names, as a later edition of the page
+/// demands.
 bool has_more_blocks_than_listed(const Call& c) {
   const auto& a = c.attributes;
   std::int64_t start = 0;
@@ -21,7 +22,7 @@ bool has_more_blocks_than_listed(const Call& c) {
   return true;
 }
 
-/// Refuses sequences whose positions do not fit 16 bits.
+/// Returns whether all positions fit in 16 bits.
 bool has_positions_of_16_bits(const Call& c) {
   for (const auto& sums : {c.parameters.actual_seq_qlen, c.parameters.actual_seq_kvlen}) {
     std::int64_t start = 0;
@@ -43,19 +44,22 @@ bool has_narrow_value(const Call& c) { return c.parameters.value.shape[2] == 128
 
 std::vector<Mutant> argument_mutants() {
   std::vector<Mutant> all = {checking<Kernel, Op>("selected_argument_checks",
-                                                  "checks its arguments itself", flash_like, {})};
+                                                  "a correct kernel that checks its "
+                                                  "arguments",
+                                                  flash_like, {})};
   all.front().healthy = true;
   std::ranges::move(
       careless<Kernel, Op>(
           "selected_", flash_like,
-          {{"refuses_groups", "refuses legal calls whose query heads share key heads",
-            "query and key must have as many heads", has_one_head_in_a_group},
-           {"refuses_as_many_blocks_as_listed", "refuses keys of as many blocks as are listed",
-            "some block must not be listed", has_more_blocks_than_listed},
+          {{"refuses_groups", "refuses legal calls with several query heads per key head",
+            "query and key must have the same number of heads", has_one_head_in_a_group},
+           {"refuses_as_many_blocks_as_listed",
+            "refuses keys with only as many blocks as are listed",
+            "the keys must have more blocks than are listed", has_more_blocks_than_listed},
            {"refuses_long_sequences", "refuses legal sequences of more than 64K tokens",
-            "positions must fit 16 bits", has_positions_of_16_bits},
-           {"refuses_wide_value", "refuses a head size of value of 192",
-            "the head size of value must be 128", has_narrow_value}}),
+            "positions must fit in 16 bits", has_positions_of_16_bits},
+           {"refuses_wide_value", "refuses head_dim 192 of value", "head_dim of value must be 128",
+            has_narrow_value}}),
       std::back_inserter(all));
   return all;
 }

@@ -15,7 +15,7 @@ std::vector<Mutant> list_mutants();
 std::vector<Mutant> mask_mutants();
 std::vector<Mutant> row_mutants();
 std::vector<Mutant> output_mutants();
-/// Of causes that people reported of such kernels.
+/// Mutants with faults that users of such kernels reported in public.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();

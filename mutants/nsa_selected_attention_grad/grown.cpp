@@ -4,7 +4,8 @@
 
 namespace assay::mutants::selected {
 
-/// The last one is a place: the row of key and value whose gradients collect a pair.
+/// The steps that a generated fault changes. The last one changes a row index, not a value: the row
+/// of dk and dv to which a pair's contribution is added.
 enum class Step : std::uint8_t {
   product,
   probability,
@@ -38,7 +39,7 @@ inline constexpr auto spellings_of<mutants::selected::Step> =
 namespace assay::mutants::selected {
 namespace {
 
-/// Keys are numbered through the blocks of the list, one behind the other.
+/// Numbers the keys of a row in the order of its list: block by block, in each block key by key.
 Spot spot_of(const Work& w, const Pair& pair) {
   const std::int64_t size = w.problem.selected_block_size;
   return {.b = pair.q.b,
@@ -55,7 +56,7 @@ Pair pair_of(const Work& w, const Spot& spot) {
   return {{spot.b, spot.n, spot.i}, spot.j / size, spot.j % size};
 }
 
-/// The plain kernel with a grown bug.
+/// The plain kernel with a generated fault.
 class Grown : public Kernel {
  public:
   Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)

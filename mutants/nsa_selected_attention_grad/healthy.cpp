@@ -5,7 +5,7 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// Every key block meets all tokens that list it before the next.
+/// Processes each key block with all tokens that list it before the next block.
 struct BlockByBlock : Kernel {
   using Kernel::Kernel;
   std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
@@ -17,7 +17,7 @@ struct BlockByBlock : Kernel {
   }
 };
 
-/// Whole lists, the last token first.
+/// Processes the tokens from the last to the first, each with its whole list.
 struct LastTokenFirst : Kernel {
   using Kernel::Kernel;
   std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
@@ -27,7 +27,7 @@ struct LastTokenFirst : Kernel {
   }
 };
 
-/// Both halves of every list have sums of their own, added at the end.
+/// Each half of a list has its own sum of dq. The two sums are added at the end.
 struct TwoHalves : Kernel {
   using Kernel::Kernel;
   void clear(Work& w, const Op::Outputs& outputs) const override {
@@ -43,7 +43,7 @@ struct TwoHalves : Kernel {
   }
 };
 
-/// Keys that a row does not see are not visited.
+/// Skips the keys that a row does not see.
 struct SeenBlocksOnly : BlockByBlock {
   using BlockByBlock::BlockByBlock;
   std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
@@ -69,56 +69,61 @@ std::vector<Mutant> healthy_kernels() {
   const Plan fixed = {.order = Order::fixed};
   return {
       healthy("selected_ascend_like",
-              "masked scores are -FLT_MAX, every rounding takes ties away from zero", ascend_like),
-      healthy("selected_flash_like", "exponent formed by one fused multiply-add", flash_like),
-      healthy("selected_small_tiles", "three tokens by one block at a time, the last tile first",
+              "masked scores are -FLT_MAX, every rounding is half away from zero", ascend_like),
+      healthy("selected_flash_like", "computes the argument of exp with one fused multiply-add",
+              flash_like),
+      healthy("selected_small_tiles", "tiles of three tokens and one block, last tile first",
               {.query_tile = 3, .key_tile = 1, .tile_order = TileOrder::descending}),
       healthy("selected_whole_lists", "token by token in the order of its list",
               {.query_tile = 1, .key_tile = 1 << 20, .order = Order::fixed}),
-      healthy("selected_shuffled", "tiles in another order in every run, as free order allows",
+      healthy("selected_shuffled",
+              "tiles in a different order in every run, declared as a free order",
               {.query_tile = 2, .key_tile = 1, .tile_order = TileOrder::shuffled}),
       healthy("selected_fp32_staging", "P and dS stay in fp32",
               {.staging = Staging::fp32, .order = Order::fixed}),
-      healthy<BlockByBlock>("selected_block_by_block",
-                            "each key block meets all tokens that list it before the next", fixed),
-      healthy<LastTokenFirst>("selected_last_token_first", "scatters the last token's sums first",
+      healthy<BlockByBlock>(
+          "selected_block_by_block",
+          "processes each key block with all tokens that list it before the next block", fixed),
+      healthy<LastTokenFirst>("selected_last_token_first", "adds the sums of the last token first",
                               ascend_like),
-      healthy<TwoHalves>("selected_two_halves", "each half of a list has a sum of dq of its own",
+      healthy<TwoHalves>("selected_two_halves", "each half of a list has its own sum of dq",
                          {.masked = MaskedScore::replaced,
                           .round_stage = Rounding::rna,
                           .round_out = Rounding::rna,
                           .order = Order::fixed}),
-      healthy<SeenBlocksOnly>("selected_seen_blocks_only", "leaves out blocks behind the query",
+      healthy<SeenBlocksOnly>("selected_seen_blocks_only", "omits blocks after the query",
                               {.exponential = Exponential::polynomial}),
-      healthy("selected_truncating", "staging and output truncate and saturate, and it says so",
+      healthy("selected_truncating", "staging and output truncate and saturate, as declared",
               {.round_stage = Rounding::rtz, .round_out = Rounding::rtz}),
-      healthy("selected_fp32_staging_away", "P and dS stay fp32, casts half away from zero",
+      healthy("selected_fp32_staging_away", "P and dS stay fp32, casts round half away from zero",
               {.staging = Staging::fp32, .round_stage = Rounding::rna, .round_out = Rounding::rna}),
       healthy("selected_clamped_exp", "the argument of exp never falls below -88",
               {.exponential = Exponential::clamped, .masked = MaskedScore::replaced}),
-      healthy("selected_odd_tiles", "five tokens by two blocks, the last tile first",
+      healthy("selected_odd_tiles", "tiles of five tokens and two blocks, last tile first",
               {.query_tile = 5, .key_tile = 2, .tile_order = TileOrder::descending}),
-      healthy("selected_shuffled_fp32", "tiles in another order in every run, P and dS in fp32",
+      healthy("selected_shuffled_fp32", "tiles in a different order in every run, P and dS in fp32",
               {.query_tile = 4,
                .key_tile = 2,
                .tile_order = TileOrder::shuffled,
                .exponential = Exponential::fused_exp2,
                .staging = Staging::fp32}),
-      healthy("selected_truncated_staging", "P and dS truncate, outputs are cast to even",
+      healthy("selected_truncated_staging",
+              "P and dS are truncated, casts of outputs round to "
+              "even",
               {.round_stage = Rounding::rtz}),
       healthy<BlockByBlock>("selected_block_by_block_fp32",
-                            "key block by key block, P and dS in fp32",
+                            "processes key block by key block, P and dS stay fp32",
                             {.exponential = Exponential::polynomial, .staging = Staging::fp32}),
       healthy<LastTokenFirst>("selected_last_token_first_truncating",
-                              "the last token first, every rounding truncates",
+                              "processes the last token first, every rounding truncates",
                               {.round_stage = Rounding::rtz, .round_out = Rounding::rtz}),
       healthy<TwoHalves>("selected_two_halves_fp32",
-                         "each half of a list has a sum of its own, P and dS in fp32",
+                         "each half of a list has its own sum of dq, P and dS stay fp32",
                          {.exponential = Exponential::fused_exp2,
                           .staging = Staging::fp32,
                           .order = Order::fixed}),
       healthy<SeenBlocksOnly>("selected_seen_blocks_only_away",
-                              "leaves out blocks behind the query, half away from zero",
+                              "omits blocks after the query, casts round half away from zero",
                               {.masked = MaskedScore::replaced,
                                .round_stage = Rounding::rna,
                                .round_out = Rounding::rna}),

@@ -9,7 +9,7 @@ bool is_listed(const std::vector<std::int64_t>& blocks, std::int64_t block) {
   return std::ranges::find(blocks, block) != blocks.end();
 }
 
-/// The blocks of the entries [first, last) of a query's list.
+/// Returns the blocks that the entries [first, last) of a query's list name.
 std::vector<std::int64_t> blocks_of(const Work& w, std::int64_t kv, Query q, std::int64_t first,
                                     std::int64_t last) {
   std::vector<std::int64_t> blocks;
@@ -19,14 +19,15 @@ std::vector<std::int64_t> blocks_of(const Work& w, std::int64_t kv, Query q, std
   return blocks;
 }
 
-/// Of two entries that name one block, both read its sums before either writes them.
+/// If two entries name the same block, both read its sums before either of them writes the new
+/// sums.
 struct LostUpdate : Kernel {
   using Kernel::Kernel;
   bool collects(const Work& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
-    const auto behind =
+    const auto after =
         blocks_of(w, list_head(w, pair.q.n), pair.q, pair.slot + 1, w.problem.selected_block_count);
-    return !is_listed(behind, block(w, pair.q, pair.slot));
+    return !is_listed(after, block(w, pair.q, pair.slot));
   }
 };
 
@@ -61,7 +62,7 @@ struct LastKeyOfBlockDropped : Kernel {
   }
 };
 
-/// Block numbers count from the first key of all sequences.
+/// Counts block numbers from the first key of the packed tensor, not of the sequence.
 struct BlocksOverAllTokens : Kernel {
   using Kernel::Kernel;
   spec::RowPosition key_row(const Work& w, const Pair& pair) const override {
@@ -86,7 +87,8 @@ struct ListsOfFirstHead : Kernel {
   std::int64_t list_head(const Work&, std::int64_t) const override { return 0; }
 };
 
-/// Keys are gathered by one head's lists, their gradients scattered by another's.
+/// Reads the keys that the lists of one head name, but adds their gradients to the keys that the
+/// lists of another head name.
 struct ScatteredByFirstHead : Kernel {
   using Kernel::Kernel;
   spec::RowPosition scattered_row(const Work& w, const Pair& pair) const override {
@@ -102,7 +104,7 @@ struct ListOfFirstToken : Kernel {
   }
 };
 
-/// Takes the lists to have their heads behind their entries.
+/// Reads the lists as if the head axis followed the entry axis.
 struct ListAxesSwapped : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -120,7 +122,7 @@ struct ListAxesSwapped : Kernel {
   }
 };
 
-/// Takes the lists to lie without gaps; what is no block there is taken for the nearest one.
+/// Reads the lists as if contiguous; clamps invalid block numbers to the valid range.
 struct ListStridesIgnored : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -136,7 +138,7 @@ struct ListStridesIgnored : Kernel {
   }
 };
 
-/// Half of every list, as a kernel of eight entries by two leaves the second half out.
+/// Omits the second half of every list.
 struct SecondHalfLeftOut : Kernel {
   using Kernel::Kernel;
   std::int64_t slots(const Work& w) const override {
@@ -144,7 +146,7 @@ struct SecondHalfLeftOut : Kernel {
   }
 };
 
-/// Takes every block to have 64 keys at most.
+/// Limits every block to 64 keys.
 struct BlocksOf64 : Kernel {
   using Kernel::Kernel;
   std::int64_t keys_of_block(const Work& w) const override {
@@ -164,27 +166,29 @@ struct BlocksIn8Bits : Kernel {
 std::vector<Mutant> list_mutants() {
   return {
       planted<LostUpdate>("lost_update_on_duplicates",
-                          "of equal entries of a list only the last adds to dk and dv"),
+                          "if a list names a block twice, only the last entry adds to dk and dv"),
       planted<DuplicatesOnce>("duplicates_once", "a block listed twice counts once", ascend_like),
-      planted<LastSlotDropped>("last_slot_dropped", "the last entry of a list is left out"),
+      planted<LastSlotDropped>("last_slot_dropped", "the last entry of a list is omitted"),
       planted<FirstSlotTwice>("first_slot_twice", "the block of the first entry counts twice"),
       planted<LastKeyOfBlockDropped>("last_key_of_block_dropped",
-                                     "the last key of a block is left out", ascend_like),
+                                     "the last key of a block is omitted", ascend_like),
       planted<BlocksOverAllTokens>("blocks_over_all_tokens",
-                                   "block numbers count from the first of all sequences"),
-      planted<NextBlock>("next_block", "reads the block behind the one that is listed"),
-      planted<ListsOfFirstHead>("lists_of_first_head", "all heads follow the lists of head 0",
+                                   "block numbers count from the first key of all sequences"),
+      planted<NextBlock>("next_block", "reads the block after the listed one"),
+      planted<ListsOfFirstHead>("lists_of_first_head", "all heads use the lists of head 0",
                                 ascend_like),
       planted<ScatteredByFirstHead>("scattered_by_first_head",
                                     "dk and dv are scattered by the lists of head 0"),
       planted<ListOfFirstToken>("list_of_first_token",
-                                "all tokens of a sequence follow the list of its first"),
+                                "all tokens of a sequence use the list of its first token"),
       planted<ListAxesSwapped>("list_axes_swapped", "reads the lists as (T1, count, N2)"),
-      planted<ListStridesIgnored>("list_strides_ignored", "reads the lists as if contiguous",
+      planted<ListStridesIgnored>("list_strides_ignored",
+                                  "reads the lists as if they were "
+                                  "contiguous",
                                   ascend_like),
-      planted<SecondHalfLeftOut>("second_half_left_out", "the second half of a list is left out"),
-      planted<BlocksOf64>("blocks_of_64", "of longer blocks the first 64 keys count"),
-      planted<BlocksIn8Bits>("blocks_in_8_bits", "numbers of blocks are read in 8 bits"),
+      planted<SecondHalfLeftOut>("second_half_left_out", "the second half of a list is omitted"),
+      planted<BlocksOf64>("blocks_of_64", "keys of a block after the first 64 are ignored"),
+      planted<BlocksIn8Bits>("blocks_in_8_bits", "block numbers are read as 8 bits"),
   };
 }
 

@@ -5,7 +5,7 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// The block that holds the query's own position.
+/// Returns the block that contains the query's own position.
 std::int64_t own_block(const Work& w, Query q) { return q.i / w.problem.selected_block_size; }
 
 struct MaskIgnored : Kernel {
@@ -49,7 +49,7 @@ struct PositionsOverAllTokens : Kernel {
   }
 };
 
-/// A key's number in the list is taken for its position.
+/// Uses a key's index in the list as its position.
 struct SlotsForPositions : Kernel {
   using Kernel::Kernel;
   bool sees(const Work& w, const Pair& pair) const override {
@@ -79,7 +79,7 @@ struct FutureBlocksSeen : Kernel {
   }
 };
 
-/// Starts to skip with the second key of a block.
+/// In a block after the query, masks all keys except the first.
 struct FirstKeyOfFutureBlocks : Kernel {
   using Kernel::Kernel;
   bool sees(const Work& w, const Pair& pair) const override {
@@ -87,7 +87,8 @@ struct FirstKeyOfFutureBlocks : Kernel {
   }
 };
 
-/// Hides the tail of the own block in the last entry that names it.
+/// Masks the keys after the query in the query's own block only for the last entry that names this
+/// block.
 struct SecondDiagonalSeen : Kernel {
   using Kernel::Kernel;
   bool sees(const Work& w, const Pair& pair) const override {
@@ -99,8 +100,8 @@ struct SecondDiagonalSeen : Kernel {
   }
 };
 
-/// A query that has fewer keys behind it than its list names gathers the first blocks in their
-/// natural order, and scatters by the list.
+/// Queries with fewer earlier keys than their list has room for read the first blocks in natural
+/// order, but add the gradients to the listed blocks.
 struct NaturalOrderWhileShort : Kernel {
   using Kernel::Kernel;
   std::int64_t position(const Work& w, const Pair& pair) const override {
@@ -122,32 +123,33 @@ struct NaturalOrderWhileShort : Kernel {
 
 std::vector<Mutant> mask_mutants() {
   return {
-      planted<MaskIgnored>("selected_mask_ignored", "sparse mode 2 hides nothing", ascend_like),
-      planted<MaskInEveryMode>("mask_in_every_mode", "a mask that is passed acts in mode 0, too"),
-      planted<MaskInverted>("mask_inverted", "hides the future in the other cases"),
+      planted<MaskIgnored>("selected_mask_ignored", "sparse mode 2 masks nothing", ascend_like),
+      planted<MaskInEveryMode>("mask_in_every_mode", "a mask is also applied in mode 0"),
+      planted<MaskInverted>("mask_inverted", "masks future keys in the opposite cases"),
       planted<MaskBottomRight>("selected_mask_bottom_right",
                                "the diagonal ends in the lower right corner"),
       planted<MaskHidesDiagonal>("mask_hides_diagonal", "a query does not see its own position",
                                  ascend_like),
-      planted<MaskOneTooFar>("mask_one_too_far", "a query sees one key behind its position"),
-      planted<PositionsOverAllTokens>("positions_over_all_tokens",
-                                      "a query's position counts from the first of all sequences"),
+      planted<MaskOneTooFar>("mask_one_too_far", "a query sees one key after its position"),
+      planted<PositionsOverAllTokens>(
+          "positions_over_all_tokens",
+          "a query's position counts from the first token of all sequences"),
       planted<SlotsForPositions>("slots_for_positions",
-                                 "a key's number in the list is taken for its position"),
+                                 "a key's index in the list is used as its position"),
       planted<DiagonalBlockDropped>("diagonal_block_dropped",
-                                    "the block that holds the query's position is left out",
+                                    "the block that holds the query's position is omitted",
                                     ascend_like),
       planted<DiagonalBlockWhole>("diagonal_block_whole",
-                                  "the block that holds the query's position is seen wholly"),
-      planted<FutureBlocksSeen>("future_blocks_seen", "blocks behind the query are seen"),
+                                  "the block that holds the query's position is not masked"),
+      planted<FutureBlocksSeen>("future_blocks_seen", "blocks after the query are seen"),
       planted<FirstKeyOfFutureBlocks>("first_key_of_future_blocks",
-                                      "of a block behind the query the first key is seen",
+                                      "the first key of a block after the query is seen",
                                       ascend_like),
-      planted<SecondDiagonalSeen>("second_diagonal_seen",
-                                  "the own block is masked in the last entry that names it only"),
-      planted<NaturalOrderWhileShort>(
-          "natural_order_while_short",
-          "early queries gather the first blocks, whatever their list names"),
+      planted<SecondDiagonalSeen>(
+          "second_diagonal_seen",
+          "the query's own block is masked only in the last entry that names it"),
+      planted<NaturalOrderWhileShort>("natural_order_while_short",
+                                      "early queries gather the first blocks, not the listed ones"),
   };
 }
 

@@ -6,7 +6,7 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// The sums of one gradient are rounded to the type of the tensors after every addition.
+/// Rounds the sums of one gradient to the type of the tensors after every addition.
 template <Gradient low>
 struct LowAccumulator : Kernel {
   using Kernel::Kernel;
@@ -18,7 +18,8 @@ struct LowAccumulator : Kernel {
   }
 };
 
-/// Reads sums [b] and [b + 1] of an array that it takes to begin with 0.
+/// Takes elements [b] and [b + 1] of the running sums as the start and end of sequence b, as if the
+/// array started with 0.
 struct LeadingZeroExpected : Kernel {
   using Kernel::Kernel;
   std::int64_t first_batch() const override { return 1; }
@@ -48,7 +49,7 @@ struct ShortSequencesOnly : Kernel {
   }
 };
 
-/// What a token adds is lost where the next head of the group begins.
+/// Clears the contribution of a token when the next head of the group starts.
 struct ClearedByNextHead : Kernel {
   using Kernel::Kernel;
   void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
@@ -57,7 +58,7 @@ struct ClearedByNextHead : Kernel {
   }
 };
 
-/// Rows of dk and dv that no list names keep what they held.
+/// Does not write the rows of dk and dv that no list names.
 struct UnlistedKeysNotWritten : Kernel {
   using Kernel::Kernel;
   bool writes_row(const Work& w, Gradient which, const spec::RowPosition& at) const override {
@@ -67,7 +68,7 @@ struct UnlistedKeysNotWritten : Kernel {
   }
 };
 
-/// Adds the old contents of dk.
+/// Adds the old contents of dk to the result.
 struct OutputsNotCleared : Kernel {
   using Kernel::Kernel;
   void clear(Work& w, const Op::Outputs& outputs) const override {
@@ -76,7 +77,7 @@ struct OutputsNotCleared : Kernel {
   }
 };
 
-/// The sums of dk begin with 1/2.
+/// Starts the sums of dk at 1/2.
 struct WorkspaceNotZeroed : Kernel {
   using Kernel::Kernel;
   void clear(Work& w, const Op::Outputs& outputs) const override {
@@ -85,7 +86,7 @@ struct WorkspaceNotZeroed : Kernel {
   }
 };
 
-/// The second product with a row rounded to bf16.
+/// Rounds query for the second product in which it occurs: the one that forms dk.
 struct LowQuery : Kernel {
   using Kernel::Kernel;
   void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
@@ -123,28 +124,29 @@ std::vector<Mutant> output_mutants() {
       planted<LowAccumulator<Gradient::dq>>("selected_low_accumulator_dq",
                                             "dq is accumulated in the type of the tensors"),
       planted<LeadingZeroExpected>("leading_zero_expected",
-                                   "takes the first sum of lengths for a leading 0"),
+                                   "takes the first running sum of the lengths for a leading 0"),
       planted<LastSequenceSkipped>("last_sequence_left_out", "the last sequence adds nothing",
                                    ascend_like),
       planted<LastHeadSkipped>("last_head_left_out", "the last query head adds nothing"),
       planted<LastTokenSkipped>("last_token_skipped", "the last token of a sequence adds nothing"),
       planted<ShortSequencesOnly>("short_sequences_only",
-                                  "no sequence has more queries than the first"),
+                                  "no sequence gets more queries than the first one has"),
       planted<ClearedByNextHead>("cleared_by_next_head",
                                  "each query head clears the dk of its key head", ascend_like),
       planted<UnlistedKeysNotWritten>("unlisted_keys_not_written",
                                       "keys that no list names keep their old dk and dv"),
-      planted<OutputsNotCleared>("outputs_not_cleared", "dk is added to what its memory held"),
+      planted<OutputsNotCleared>("outputs_not_cleared",
+                                 "dk is added to the old contents of its memory"),
       planted<WorkspaceNotZeroed>("selected_workspace_not_zeroed",
-                                  "the sums of dk begin with what a workspace held"),
-      planted<LowQuery>("low_query", "query enters dk with 6 significant bits"),
+                                  "the sums of dk start with the old contents of a workspace"),
+      planted<LowQuery>("low_query", "in dk, query is rounded to 6 significant bits"),
       planted<AllZeros>("selected_all_zeros", "all gradients are zero"),
       misdeclared("selected_truncating_cast", "the last cast truncates", truncated, ascend_like),
       misdeclared("selected_truncating_staging", "P and dS are truncated",
                   {.round_stage = Rounding::rtz}, {}),
-      misdeclared("selected_staging_undeclared", "P and dS are staged, declared as fp32", {},
+      misdeclared("selected_staging_undeclared", "P and dS are staged, but declared as fp32", {},
                   {.staging = Staging::fp32}),
-      misdeclared("selected_order_undeclared", "tiles are shuffled, declared to be in one order",
+      misdeclared("selected_order_undeclared", "tiles are shuffled, but a fixed order is declared",
                   {.query_tile = 2, .key_tile = 1, .tile_order = TileOrder::shuffled},
                   {.query_tile = 2, .key_tile = 1, .order = Order::fixed}),
       misdeclared("selected_quadratic_exp", "exp is accurate to 2^-8",

@@ -5,7 +5,8 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// A tile of 64 rows holds two queries of a group of 32: the list of the first serves both.
+/// A tile of 64 rows contains two queries with a group of 32 heads each. Both use the list of the
+/// first query.
 template <std::int64_t group>
 struct ListOfFirstQueryOfTile : Kernel {
   using Kernel::Kernel;
@@ -15,8 +16,8 @@ struct ListOfFirstQueryOfTile : Kernel {
   }
 };
 
-/// Partial sums of the second block of value channels, and what lies after them, are read from
-/// where a padded number of tokens would end.
+/// From the second block of value channels on, reads the partial sums at an offset that assumes a
+/// padded number of tokens. Everything that is stored after this block is affected, too.
 struct PartialsByPaddedTokens : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
@@ -29,7 +30,7 @@ struct PartialsByPaddedTokens : Kernel {
   }
 
  private:
-  /// From this channel on each row is the one so many tokens behind it, or nothing.
+  /// From `channel` on, replaces each row by the row that is `tokens` later, or by zeros.
   static void take_from_behind(DenseRows& dense, std::int64_t channel, std::int64_t tokens) {
     const DenseRows right = dense;
     const spec::Extents& e = right.extents;
@@ -45,7 +46,7 @@ struct PartialsByPaddedTokens : Kernel {
   }
 };
 
-/// dk and dv go by a bit mask of the blocks, dq by the list.
+/// dk and dv are computed from a bit mask of the listed blocks, dq is computed from the list.
 struct DuplicatesByBitMask : Kernel {
   using Kernel::Kernel;
   bool collects(const Work& w, Gradient which, const Pair& pair) const override {
@@ -67,8 +68,9 @@ std::vector<Mutant> public_faults() {
       planted<ListOfFirstQueryOfTile<16>>(
           "public_list_of_first_of_group_of_16",
           "two queries of a group of 16 share the list of the first"),
-      planted<PartialsByPaddedTokens>("public_partials_by_padded_tokens",
-                                      "partial sums are read a padded number of tokens apart"),
+      planted<PartialsByPaddedTokens>(
+          "public_partials_by_padded_tokens",
+          "partial sums are read at the offset of a padded token count"),
       planted<DuplicatesByBitMask>("public_duplicates_by_bit_mask",
                                    "a block that is listed twice adds once to dk and dv"),
   };

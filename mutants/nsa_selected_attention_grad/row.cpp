@@ -37,7 +37,7 @@ struct ScaleOnePercentMore : Kernel {
   float scale(const Work& w) const override { return 1.01f * Kernel::scale(w); }
 };
 
-/// Takes key to lie without gaps.
+/// Reads key as if it were contiguous.
 struct KeyStridesIgnored : Kernel {
   using Kernel::Kernel;
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
@@ -104,7 +104,7 @@ struct FirstHeadOfGroupOnly : Kernel {
   }
 };
 
-/// The vendor's fast path ends at a group of 16.
+/// The fast path of the vendor's kernel supports at most 16 heads per group.
 struct SixteenHeadsOfGroup : Kernel {
   using Kernel::Kernel;
   bool collects(const Work& w, Gradient, const Pair& pair) const override {
@@ -112,7 +112,7 @@ struct SixteenHeadsOfGroup : Kernel {
   }
 };
 
-/// Groups of sizes that no model has lose their last head in dk and dv.
+/// In groups of unusual sizes, dk and dv omit the last head.
 struct UnusualGroup : Kernel {
   using Kernel::Kernel;
   bool collects(const Work& w, Gradient which, const Pair& pair) const override {
@@ -123,7 +123,8 @@ struct UnusualGroup : Kernel {
   }
 };
 
-/// One token more than so many cores: the round of the last one is not made.
+/// If the number of tokens is one more than a multiple of the core count, the last token is
+/// skipped.
 struct LastRoundMissed : Kernel {
   using Kernel::Kernel;
   std::int64_t tokens(const Work& w, std::int64_t b) const override {
@@ -141,7 +142,7 @@ struct KvHeadModulo : Kernel {
   }
 };
 
-/// Takes value to have as many channels as 128.
+/// In dP, uses only the first 128 channels of value.
 struct ValueOf128 : Kernel {
   using Kernel::Kernel;
   float dprobability(const Work& w, const Pair& pair) const override {
@@ -150,7 +151,7 @@ struct ValueOf128 : Kernel {
   }
 };
 
-/// Takes query to have as many channels as 128 in the scores.
+/// In the scores, uses only the first 128 channels of query.
 struct ScoresOf128 : Kernel {
   using Kernel::Kernel;
   float product(const Work& w, const Pair& pair) const override {
@@ -170,15 +171,17 @@ std::vector<Mutant> row_mutants() {
       planted<ScaleOnDv>("scale_on_dv", "dv is multiplied by scale_value"),
       planted<ScaleFromHeadDim>(
           "selected_scale_from_head_dim",
-          "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page"),
-      planted<ScaleOnePercentMore>("scale_one_percent_more", "scale_value is off by a percent"),
-      planted<KeyStridesIgnored>("selected_key_strides_ignored", "reads key as if contiguous",
+          "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page do"),
+      planted<ScaleOnePercentMore>("scale_one_percent_more", "scale_value is 1 % too large"),
+      planted<KeyStridesIgnored>("selected_key_strides_ignored",
+                                 "reads key as if it were "
+                                 "contiguous",
                                  ascend_like),
       planted<RowTermMissing>("selected_row_term_missing", "dS = P dP", ascend_like),
       planted<RowTermOfFirstHead>("row_term_of_first_head",
                                   "a group shares the row term of its first head"),
       planted<StatisticsOfNextToken>("statistics_of_next_token",
-                                     "uses the statistics of the token behind"),
+                                     "uses the statistics of the next token"),
       planted<StatisticsOfNextHead>("statistics_of_next_head",
                                     "uses the sum of the next query head", ascend_like),
       planted<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
@@ -187,13 +190,14 @@ std::vector<Mutant> row_mutants() {
       planted<FirstHeadOfGroupOnly>("selected_first_head_of_group_only",
                                     "dk and dv hold the first query head of a group"),
       planted<SixteenHeadsOfGroup>("sixteen_heads_of_group",
-                                   "heads of a group behind the sixteenth are left out"),
+                                   "heads of a group after the sixteenth are omitted"),
       planted<UnusualGroup>("unusual_group", "groups of unusual sizes lose their last head"),
-      planted<LastRoundMissed>("selected_last_round_missed",
-                               "of one token more than rounds of 24 cores the last is left out"),
+      planted<LastRoundMissed>(
+          "selected_last_round_missed",
+          "with one token more than a multiple of 24 cores, the last token is omitted"),
       planted<KvHeadModulo>("selected_kv_head_modulo", "query head n reads key head n mod N2"),
-      planted<ValueOf128>("value_of_128", "dP runs over 128 channels of value", ascend_like),
-      planted<ScoresOf128>("scores_of_128", "scores run over 128 channels of query"),
+      planted<ValueOf128>("value_of_128", "dP uses only 128 channels of value", ascend_like),
+      planted<ScoresOf128>("scores_of_128", "scores use only 128 channels of query"),
   };
 }
 

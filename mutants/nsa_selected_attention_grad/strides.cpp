@@ -27,8 +27,7 @@ std::vector<Mutant> stride_mutants() {
           "selected_softmax_sum_strides_of_max",
           "softmax_sum is read with the strides of softmax_max"),
       planted<KeyBytesIn32Bits>("selected_key_bytes_in_32_bits",
-                                "bytes before an element of key are counted in 32 bits",
-                                ascend_like),
+                                "byte offsets in key are computed in 32 bits", ascend_like),
   };
 }
 

@@ -12,19 +12,19 @@
 
 namespace assay::optimized {
 
-/// One refusal that phase 1 of an operator knows: a requirement of its documents.
+/// A check that phase 1 of an operator runs. Each check implements one documented requirement.
 template <class Op>
 struct ArgumentCheck {
   using Call = spec::Call<Op>;
 
   std::string_view id;
   spec::Status status;
-  /// What is wrong: parameter, value, limit; nothing if the requirement holds. It may rely on the
-  /// checks before it.
+  /// Returns the violation (parameter, value, limit), or nothing if the requirement holds. The
+  /// function may rely on the checks that ran before it.
   std::optional<std::string> (*refusal)(const Call& call);
 };
 
-/// The checks of all groups, in their order.
+/// Returns the checks of all groups in one list, in order.
 template <class Op>
 std::vector<ArgumentCheck<Op>> joined(
     std::initializer_list<std::span<const ArgumentCheck<Op>>> groups) {
@@ -33,8 +33,8 @@ std::vector<ArgumentCheck<Op>> joined(
   return all;
 }
 
-/// Makes the checks in their order. Errors: spec::Rejected; the message begins with the id of the
-/// requirement.
+/// Runs the checks in order. Errors: spec::Rejected for the first violation; the message starts
+/// with the id of the requirement.
 template <class Op>
 void refuse_unless_all_hold(std::span<const ArgumentCheck<Op>> checks, const spec::Call<Op>& call) {
   for (const ArgumentCheck<Op>& check : checks)

@@ -11,10 +11,11 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// The part of its own speed at which each of some moves runs when together they ask for `asked`.
+/// Returns the speed factor of moves that request `asked` bytes per cycle in total from a memory
+/// that provides `share`.
 double slowed(double asked, double share) { return asked > share ? share / asked : 1; }
 
-/// Plays a program: what each queue does now, and how much of it is left.
+/// The state of a simulation: for each queue, the instruction that runs and its remaining cycles.
 class Player {
  public:
   Player(const Program& program, const Share& share) : program_(program), share_(share) {
@@ -37,15 +38,16 @@ class Player {
     std::vector<TaskId> waiting;
     std::size_t next = 0;
     TaskId running = none;
-    double left = 0;  // cycles at its own speed
+    double left = 0;  // cycles at full speed
     double speed = 1;
     double l2_rate = 0, hbm_rate = 0;
-    double next_ready = never;  // when its next instruction can start, if that is known
+    double next_ready = never;  // when its next instruction can start; `never` if unknown
   };
 
   Queue& queue_of(TaskId id) { return queues_[static_cast<std::size_t>(program_.task(id).pipe)]; }
 
-  /// When everything that an instruction waits for is seen; never, if that is not known yet.
+  /// Returns the time when the results of all dependencies of an instruction are visible, or
+  /// `never` if a dependency has not ended yet.
   double ready(TaskId id) const {
     double at = 0;
     for (const TaskId* other = program_.after_begin(id); other != program_.after_end(id); ++other)
@@ -79,7 +81,7 @@ class Player {
       queue.speed = std::min(queue.l2_rate > 0 ? of_l2 : 1.0, queue.hbm_rate > 0 ? of_hbm : 1.0);
   }
 
-  /// To the next end of an instruction, or the next time at which one can start.
+  /// Advances the time to the next moment at which an instruction ends or can start.
   void step() {
     double next = never;
     for (const Queue& queue : queues_)
@@ -90,7 +92,8 @@ class Player {
     const double passed = next - now_;
     for (Queue& queue : queues_) {
       if (queue.running == none) continue;
-      // What ends at this very step ends exactly: rounding must not leave a rest behind.
+      // An instruction that ends in this step gets exactly 0 remaining cycles, so that no rounding
+      // error remains.
       const bool ends = now_ + queue.left / queue.speed <= next;
       queue.left = ends ? 0 : queue.left - passed * queue.speed;
       result_.busy[static_cast<std::size_t>(&queue - queues_.data())] += Cycles{passed};
@@ -125,8 +128,8 @@ TaskId Program::add(const Task& task, std::initializer_list<TaskId> after) {
     if (other == none) continue;
     if (other < 0 || static_cast<std::size_t>(other) >= tasks_.size())
       throw DeviceFault("deadlock: instruction " + std::to_string(tasks_.size()) +
-                        " waits for instruction " + std::to_string(other) + ", of " +
-                        std::to_string(tasks_.size()) + " before it");
+                        " waits for instruction " + std::to_string(other) + ", but only " +
+                        std::to_string(tasks_.size()) + " instructions exist");
     after_.push_back(other);
   }
   tasks_.push_back(task);
@@ -137,7 +140,7 @@ Trace run(const Program& program, const Share& share) { return Player(program, s
 
 TaskId Ring::take() {
   if (freed_by_.empty())
-    throw DeviceFault("deadlock: a buffer is wanted while all of them hold what is not yet read");
+    throw DeviceFault("deadlock: a buffer is requested, but all buffers hold unread data");
   const TaskId last_reader = freed_by_.front();
   freed_by_.pop_front();
   return last_reader;

@@ -9,19 +9,20 @@
 
 namespace assay::optimized {
 
-/// Reads the bits of the dropout mask block by block.
-/// Source: the operator documents (dropMaskOptional, keepProb).
+/// Reads the dropout mask for one block after the other. Source: the operator documents
+/// (dropMaskOptional, keepProb).
 class Dropout {
  public:
   using Op = spec::FlashAttentionScoreGrad;
 
-  /// It refers to the inputs. Cost: O(batch) where the lengths differ.
+  /// Keeps references to the inputs. Cost: O(batch) if sequences have different lengths.
   Dropout(const Op::Problem& problem, const Op::Inputs& inputs);
 
   bool present() const { return mask_.has_value(); }
-  /// What a kept element is multiplied by.
+  /// The factor of an element that is not dropped, 1 / keepProb.
   float keep_factor() const { return keep_factor_; }
-  /// Fills the block's rows, `stride` apart, with 1 where an element is dropped and 0 elsewhere.
+  /// Fills the rows of the block: 1 for a dropped element, 0 otherwise. `stride` is the distance
+  /// between rows.
   void read(const Block& block, std::int64_t stride, std::uint8_t* dropped) const;
 
  private:
@@ -31,7 +32,7 @@ class Dropout {
   const Op::Problem* problem_;
   std::optional<FlatView> mask_;
   float keep_factor_ = 1;
-  std::vector<std::int64_t> first_bits_;  ///< of every sequence; empty where they are alike
+  std::vector<std::int64_t> first_bits_;  ///< one per sequence; empty if all have equal lengths
 };
 
 }  // namespace assay::optimized

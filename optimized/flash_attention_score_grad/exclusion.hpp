@@ -8,36 +8,38 @@
 
 namespace assay::optimized {
 
-/// Where a block of scores lies: head and extents, in queries and keys.
+/// A block of scores: its sequence and head, and its ranges of queries and keys.
 struct Block {
   std::int64_t b, n;
   std::int64_t first_row, rows, first_column, columns;
 };
 
-/// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0, 1
-/// and 5, in the others a window of the compressed one that is moved with the diagonal; the left
-/// edge of a band reads the same pattern inverted, a prefix the rows below it. Either may have a
-/// slice for every sequence, and for every head. Source: the operator documents
-/// (attenMaskOptional, sparseMode).
+/// Reads the attention mask for one block after the other, as the device does. In modes 0, 1 and 5,
+/// the bytes come from the caller's tensor. In the other modes, they come from a window of the
+/// compressed mask, which is shifted with the diagonal; for the left edge of a band the same
+/// pattern is inverted, and for a prefix the rows below the pattern are read. A mask can have a
+/// slice for each sequence and for each head. Source: the operator documents (attenMaskOptional,
+/// sparseMode).
 class Exclusion {
  public:
   using Op = spec::FlashAttentionScoreGrad;
 
-  /// It refers to the inputs and the tiling.
+  /// Keeps references to the inputs and the tiling.
   Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const Tiling& tiling);
 
   bool present() const { return mask_ != nullptr; }
-  /// Copies the block's mask bytes, rows `stride` apart.
+  /// Copies the mask bytes of the block. `stride` is the distance between rows.
   void read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const;
-  /// Of each group of lanes of the columns the rows from the first to the last that keep one of its
-  /// keys, in bytes that were read; nothing if all keep all.
+  /// Finds, in mask bytes from `read`, the range of rows that have an unmasked key: one range for
+  /// each group of `lanes` columns. Leaves `kept` empty if the block has no masked pair.
   static void find_kept(const Block& block, std::int64_t stride, const std::uint8_t* excluded,
                         std::vector<tile::RowRange>& kept);
 
  private:
-  /// Address of an element in the slice of the block's sequence and head.
+  /// Returns the address of a mask element for the sequence and head of the block.
   const std::uint8_t* at(const Block& block, std::int64_t row, std::int64_t column) const;
-  /// Address of the block's first byte when the diagonal is moved right by `shift`.
+  /// Returns the address of the block's first byte in the compressed mask whose diagonal is shifted
+  /// right by `shift`.
   const std::uint8_t* window(const Block& block, std::int64_t shift) const;
   void copy(const Block& block, const std::uint8_t* from, std::int64_t stride,
             std::uint8_t* excluded) const;

@@ -21,13 +21,14 @@ using Op = spec::FlashAttentionScoreGrad;
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
 
-/// What one host thread works in.
+/// The buffers of one host thread.
 struct ForwardTiles {
   Floats storage;
   std::vector<std::uint8_t> excluded, dropped;
   std::vector<std::byte> staged;
   Tile query, key, key_transposed, value, scores, bias, output;
-  /// One per row: maximum and sum so far, and the factor that the last key tile brought to both.
+  /// One value per row: the running maximum, the running sum, and the rescaling factor of the last
+  /// key tile.
   float *max = nullptr, *sum = nullptr, *correction = nullptr;
   float* ones = nullptr;
 };
@@ -141,7 +142,7 @@ void Forward::load_keys(const Block& block, const ForwardTiles& tiles) const {
   transpose(tiles.key, keys.count, scores_.channels(), tiles.key_transposed);
 }
 
-/// Adds what the keys of one block bring to maxima, sums and outputs of its rows.
+/// Updates maximum, sum and output of each row with the keys of one block.
 void Forward::process_block(const Block& block, ForwardTiles& tiles) const {
   load_keys(block, tiles);
   scores_.compute(block, tiles.query, tiles.key_transposed, tiles.scores, tiles.bias);
@@ -158,7 +159,8 @@ void Forward::process_block(const Block& block, ForwardTiles& tiles) const {
            tiles.output, tile::Sum::add);
 }
 
-/// Replaces the scores of a block by exp(score - max), excluded and dropped ones by 0, staged.
+/// Replaces each score of a block by exp(score - max), rounded to the tensor type. Masked and
+/// dropped scores become 0.
 void Forward::weigh(const Block& block, ForwardTiles& t) const {
   const std::int64_t stride = t.scores.stride;
   if (exclusion_.present()) exclusion_.read(block, stride, t.excluded.data());
@@ -190,8 +192,8 @@ void Forward::weigh_row(std::int64_t i, std::int64_t columns, const ForwardTiles
     if (!is_kept(j)) score[j] = 0;
 }
 
-/// Weights enter the product with value rounded to the type of the tensors, as P does in the
-/// gradient.
+/// Rounds the weights to the tensor type before the product with value. The gradient rounds P in
+/// the same way.
 void Forward::stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& t) const {
   float* const weight = t.scores.row(i);
   if (dropout_.present())
@@ -201,7 +203,7 @@ void Forward::stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& t) c
   kernels_.widen(t.staged.data(), stage_, columns, weight);
 }
 
-/// A row whose sum is still 0 had no key.
+/// A row whose sum is still 0 is fully masked.
 void Forward::finish(const RowSpan& rows, const ForwardTiles& t) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
     if (t.sum[i] == 0) {

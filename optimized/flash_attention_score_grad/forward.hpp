@@ -6,17 +6,19 @@
 namespace assay::optimized {
 
 /// Fills softmax_max, softmax_sum and attention_in from the other inputs. Row tiles are
-/// independent: threads change no bit. The problem has no empty extent.
+/// independent. The result therefore does not depend on the thread count. The problem must not be
+/// empty.
 ///
-/// Key tile by key tile, a row's sums are rescaled when its maximum grows. Statistics are those of
-/// the probabilities before dropout; these enter the product with value in the type of the tensors,
-/// not yet divided by their sum.
-/// Source: FlashAttentionScoreGrad.md (formulas).
+/// The keys are processed tile by tile. When the maximum of a row grows, its sums are rescaled. The
+/// statistics ignore dropout. The exponentials are rounded to the tensor type before the product
+/// with value; the division by their sum follows at the end. Source: FlashAttentionScoreGrad.md
+/// (formulas).
 void compute_forward(const spec::FlashAttentionScoreGrad::Problem& problem,
                      spec::FlashAttentionScoreGrad::Inputs& inputs, const Tiling& tiling,
                      const tile::Kernels& kernels, std::int64_t threads);
 
-/// The same where no query has a key: every row is dead.
+/// Fills softmax_max, softmax_sum and attention_in of a problem without keys: every row is fully
+/// masked.
 void fill_dead_rows(spec::FlashAttentionScoreGrad::Inputs& inputs);
 
 }  // namespace assay::optimized

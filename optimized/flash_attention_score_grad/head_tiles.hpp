@@ -5,7 +5,8 @@
 
 namespace assay::optimized {
 
-/// Counts through the row_tiles or key_tiles of so many heads. It refers to the tiling.
+/// Returns an iterator over the row_tiles or key_tiles of `heads` heads. Keeps a reference to the
+/// tiling.
 inline HeadTiles head_tiles(const Tiling& tiling, std::int64_t heads,
                             std::int64_t SequenceTiles::*tiles) {
   return {tiling.batch, heads,

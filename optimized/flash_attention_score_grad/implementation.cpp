@@ -47,7 +47,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (pair_kernels_ == nullptr || call.parameters.query.dtype == spec::DType::bf16)
       return std::nullopt;
-    return "the host mode " + std::string(spec::to_string(options_.host)) + " multiplies bf16 only";
+    return "the host mode " + std::string(spec::to_string(options_.host)) + " supports bf16 only";
   }
 
   void check(const spec::Call<Op>& call) const override { refuse_unless_legal(call); }
@@ -109,7 +109,8 @@ std::unique_ptr<spec::Implementation<Op>> flash_attention_score_grad(const devic
 
 std::string Tiled<spec::FlashAttentionScoreGrad>::plan(
     const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device) {
-  if (spec::score_count(problem) == 0) throw NothingToCut("no query meets a key");
+  if (spec::score_count(problem) == 0)
+    throw NothingToCut("the problem has no pair of query and key");
   const Tiling tiling = optimized::plan(problem, device);
   const auto attention = attention_of(problem);
   const auto* modelled = std::get_if<schedules::Attention>(&attention);
@@ -120,7 +121,8 @@ std::string Tiled<spec::FlashAttentionScoreGrad>::plan(
 
 std::string Tiled<spec::FlashAttentionScoreGrad>::trace(
     const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device) {
-  if (spec::score_count(problem) == 0) throw NothingToCut("no query meets a key");
+  if (spec::score_count(problem) == 0)
+    throw NothingToCut("the problem has no pair of query and key");
   const auto attention = attention_of(problem);
   if (const auto* reason = std::get_if<std::string>(&attention)) throw NothingToCut(*reason);
   return schedules::trace(std::get<schedules::Attention>(attention), device);

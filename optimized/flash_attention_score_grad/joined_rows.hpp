@@ -6,9 +6,9 @@
 
 namespace assay::optimized {
 
-/// Rows whose channels lie in two tensors: those of query or key, or of their gradients, and behind
-/// them those of the rope part, if there is one. In a tile they are one row, so that the products
-/// run through both parts in one chain.
+/// Rows whose channels are in two tensors: first those of query or key (or of their gradients),
+/// then those of the rope part, if present. In a tile, both parts form one row, so that one chain
+/// sums all their products.
 class JoinedRows {
  public:
   JoinedRows(Rows rows, std::optional<Rows> rope) : rows_(rows), rope_(rope) {}

@@ -20,8 +20,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
 
-/// Room for the sums of dq of a key head, and for every row tile of its query heads the key tile
-/// that may add next.
+/// The dq sums of a key head. For each row tile of its query heads, a counter names the key tile
+/// that may add to the sums next.
 struct DqSums {
   float* dq = nullptr;
   std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
@@ -30,9 +30,10 @@ struct DqSums {
 using KeyTiles = WorkList<DqSums>;
 using KeyTile = KeyTiles::Item;
 
-/// One run. Key tiles are independent but for dq, to which they add in ascending order: for every
-/// row tile a counter says which key tile may add next. Threads take key tiles in ascending order,
-/// so that the lowest unfinished one never waits; a key tile that fails passes its turns on, too.
+/// One run. Key tiles are independent except for dq, to which they must add in ascending order: for
+/// each row tile, a counter holds the key tile that may add next. Threads take key tiles in
+/// ascending order, so the first unfinished one never waits. A key tile whose computation fails
+/// also advances the counters.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -73,7 +74,7 @@ class Gradient {
                            const spec::Extents& extents) const {
     return rows_of(problem_, tensor, extents, kernels_);
   }
-  /// Rows of a head's sums of dq; of the row tiles of its group the number of one.
+  /// Returns the rows of the block in the dq sums of its key head.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
     const std::int64_t row =
         (block.n - key_tile.head * problem_.group()) * tiling_.sequence(key_tile.b).seq_q +
@@ -81,7 +82,7 @@ class Gradient {
     const std::int64_t stride = padded(scores_.channels());
     return {.at = key_tile.slot->dq + row * stride, .stride = stride};
   }
-  /// Of row tile r of query head g of the group.
+  /// Returns the counter of row tile r of query head g in the group.
   std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, std::int64_t g,
                                            std::int64_t r) const {
     const std::int64_t number = g * tiling_.sequence(key_tile.b).row_tiles + r;
@@ -165,7 +166,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// The sums of dq exist only for the heads in work, not for all of them.
+/// Allocates dq sums for as many heads as can be in progress at the same time.
 void Gradient::prepare_sums() {
   row_terms_ = workspace_.row_terms.reserve(queries_.rows());
   const std::int64_t slots = key_tiles_.slots_for(threads_);
@@ -209,7 +210,8 @@ void Gradient::run() {
   parallel::work_off([this] { return key_tiles_.take(); }, work, threads_);
 }
 
-/// Row terms; rows that attend to nothing have no other chance to get their zeros.
+/// Computes the row terms. For rows without keys, it also writes the zeros of dq, because no key
+/// tile writes them.
 void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
   const SequenceTiles& sequence = tiling_.sequence(row_tile.b);
   const RowSpan span = {.b = row_tile.b,
@@ -221,9 +223,9 @@ void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
   dq_.write(span, tiles.query, scores_.full_scale(), {&outputs_.dq, &outputs_.dq_rope});
 }
 
-/// R(i) = sum over c of dy(i, c) * attention_in(i, c), once per row.
+/// The row term R(i) = sum over c of dy(i, c) * attention_in(i, c), computed once per row.
 void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
-  // Its room is free before the first block, and holds at least as many channels.
+  // The query tile is free before the first block is processed, and has enough channels for dy.
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
@@ -261,7 +263,7 @@ RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
           .count = tiling_.sequence(key_tile.b).columns_of(key_tile.index)};
 }
 
-/// In fp32, unless the tiles hold them already.
+/// Loads the keys in fp32, unless the tiles already contain them.
 void Gradient::load_keys(const KeyTile& key_tile, ThreadTiles& tiles) const {
   if (std::exchange(tiles.holds_keys, true)) return;
   const RowSpan span = keys_in(key_tile);
@@ -271,7 +273,8 @@ void Gradient::load_keys(const KeyTile& key_tile, ThreadTiles& tiles) const {
   transpose(tiles.value, span.count, problem_.head_dim_v, tiles.value_transposed);
 }
 
-/// The blocks of one query head under a key tile, record by record.
+/// Processes the blocks of one query head with one key tile. dk and dv of consecutive row tiles (a
+/// record) are summed first, then added to the total.
 void Gradient::process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles& tiles,
                             bool& any) {
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
@@ -311,7 +314,8 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   softmax_grad(block, tiles);
   const bool in_pairs = pairs_ && pairs_->commit(tiles.scores, tiles.dprob, tiles.pairs);
   if (in_pairs) {
-    // The pair products would take a subnormal sum of an earlier block for zero.
+    // A pair product treats a subnormal sum as zero, so it must not continue the sum of an earlier
+    // block.
     const Sum sum = record == Sum::start ? Sum::start : Sum::add;
     pairs_->add_dv(tiles.pairs, tiles.dv_record, sum);
     pairs_->add_dk(tiles.pairs, tiles.dk_record, sum);
@@ -324,7 +328,8 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   add_dq(key_tile, block, tiles, in_pairs);
 }
 
-/// P and dS of a block that was to be multiplied in pairs, where rounding comes last.
+/// Rounds P and dS of a block that has an element too small for pair products. Otherwise, the pair
+/// kernel does this rounding.
 void Gradient::round_to_stage(const Block& block, const ThreadTiles& tiles) const {
   std::vector<std::uint16_t> codes(static_cast<std::size_t>(block.columns));
   for (const Tile& tile : {tiles.scores, tiles.dprob})
@@ -349,7 +354,7 @@ void Gradient::add_to_records(const Block& block, const ThreadTiles& tiles, Sum 
   gradient(tiles.dprob, tiles.query, scores_.channels(), tiles.dk_record);
 }
 
-/// Scores and dP of a block, the scores with their bias.
+/// Computes the scores of a block, with their bias, and dP.
 void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& t) const {
   if (exclusion_.present()) {
     exclusion_.read(block, t.scores.stride, t.excluded.data());
@@ -373,7 +378,8 @@ void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& 
   scores_.add_bias(block, t.scores, t.bias);
 }
 
-/// P and dS of a block, staged unless what multiplies pairs does that.
+/// Computes P and dS of a block. Rounds them to the tensor type, unless pair products follow, which
+/// round them later.
 void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
   const RowSpan span = rows_in(block);
   std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);
@@ -395,7 +401,8 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
                          .stage = pairs_ ? tile::Storage::fp32 : stage_});
 }
 
-/// Waits for the turn of this key tile; the last one scales and stores the rows.
+/// Waits until all earlier key tiles have added to the dq sums, then adds. The last key tile scales
+/// and stores the rows.
 void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles,
                       bool in_pairs) {
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);

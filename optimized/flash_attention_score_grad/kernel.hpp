@@ -7,16 +7,17 @@
 
 namespace assay::optimized {
 
-/// What one run needs beside its tensors.
+/// The arguments of one run in addition to its tensors.
 struct Execution {
   const Tiling& tiling;
   const tile::Kernels& kernels;
   Workspace& workspace;
   std::int64_t threads;
-  const tile::PairKernels* pair_kernels = nullptr;  ///< of the host mode, where it has its own
+  const tile::PairKernels* pair_kernels =
+      nullptr;  ///< null: the host mode uses the kernels of any_cpu
 };
 
-/// Fills the viewed elements of dq, dk and dv. The problem has no empty extent.
+/// Fills the viewed elements of dq, dk and dv. The problem must not be empty.
 void compute_gradient(const spec::FlashAttentionScoreGrad::Problem& problem,
                       const spec::FlashAttentionScoreGrad::Inputs& inputs,
                       spec::FlashAttentionScoreGrad::Outputs& outputs, const Execution& execution);

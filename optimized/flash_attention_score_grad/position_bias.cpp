@@ -12,8 +12,8 @@ namespace {
 using spec::PseShape;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-/// Position of key 0 less that of query 0. In mode 8 the start indices count for the first sequence
-/// alone.
+/// Returns the position of key 0 minus the position of query 0. In mode 8 the start indices apply
+/// only to the first sequence.
 std::int64_t start_distance(const Problem& p, std::int64_t b) {
   const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty() &&
                       (b == 0 || p.sparse_mode != 8 || !is_packed(p.input_layout));
@@ -70,8 +70,8 @@ bool PositionBias::depends_on_distance() const {
          (is_packed(problem_->input_layout) && is_compressed(problem_->pse_shift));
 }
 
-/// One line holds the bias of every distance j - i in the block, and each row begins one element
-/// before the row above it.
+/// The line contains the bias of every distance j - i in the block. Each row of the block starts
+/// one element before the start of the previous row.
 BiasRows PositionBias::by_distance(const Block& block, float* line) const {
   const std::int64_t first = block.first_column - (block.first_row + block.rows - 1);
   if (problem_->pse_type >= 2)
@@ -95,8 +95,8 @@ void PositionBias::slopes(const Block& block, std::int64_t first, float* line) c
   }
 }
 
-/// Distances i - j of at least S - 1024 lie in the first column, the smaller ones in the first row,
-/// the columns of which end above the diagonal.
+/// The bias of distances i - j >= S - 1024 is in the first column of the tensor, the bias of
+/// smaller distances in its first row. That row ends above the diagonal.
 void PositionBias::compressed_tnd(const Block& block, std::int64_t first, float* line) const {
   constexpr std::int64_t stored = spec::compressed_pse_rows;
   const std::int64_t columns = tensor_->shape[3];
@@ -123,9 +123,9 @@ BiasRows PositionBias::single_row(const Block& block, const Tile& space) const {
   return {.at = space.at, .stride = 0};
 }
 
-/// The last 1024 queries have their own rows; an earlier one takes, from the row of the same number
-/// modulo 1024, the column of the same distance. Columns outside lie above the diagonal, where the
-/// mask excludes.
+/// Each of the last 1024 queries has a row of its own. An earlier query i uses row i mod 1024,
+/// shifted to the column with the same distance. Columns outside the bias tensor are above the
+/// diagonal and therefore masked.
 void PositionBias::compressed_row(const Block& block, std::int64_t i, float* to) const {
   constexpr std::int64_t stored = spec::compressed_pse_rows;
   const std::int64_t first_stored = problem_->seq_q - stored;

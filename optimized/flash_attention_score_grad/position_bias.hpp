@@ -9,29 +9,31 @@
 
 namespace assay::optimized {
 
-/// A block's position bias: row i begins at `at` + i * `stride`, readable in whole groups of lanes.
+/// The position bias of a block. Row i starts at `at` + i * `stride` and is readable in full groups
+/// of lanes.
 struct BiasRows {
   const float* at;
   std::int64_t stride;
 };
 
-/// Reads or computes the position bias block by block. Source: the operator documents
+/// Reads or computes the position bias of one block after the other. Source: the operator documents
 /// (pseShiftOptional, pseType).
 class PositionBias {
  public:
   using Op = spec::FlashAttentionScoreGrad;
 
-  /// It refers to its arguments.
+  /// Keeps references to its arguments.
   PositionBias(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels);
 
   bool present() const { return tensor_ != nullptr; }
-  /// Whether the scores are scaled once the bias is added, not before.
+  /// Returns true if the scores are scaled after the bias is added, false if before.
   bool scaled_after() const { return problem_->pse_type == 1; }
-  /// The bias of a block, in `space` or in a line of rows + columns floats there.
+  /// Returns the bias of a block. `space` stores it, either as a tile or as one line of rows +
+  /// columns floats.
   BiasRows read(const Block& block, const Tile& space) const;
 
  private:
-  /// A run of `count` elements, `step` apart.
+  /// `count` elements of the bias tensor with stride `step`.
   struct Run {
     std::int64_t element, step, count;
   };
@@ -50,7 +52,7 @@ class PositionBias {
   const spec::Tensor* tensor_ = nullptr;
   tile::Storage storage_ = tile::Storage::fp32;
   std::int64_t element_size_ = 4;
-  std::vector<std::int64_t> first_elements_;  ///< of every sequence in the packed shapes
+  std::vector<std::int64_t> first_elements_;  ///< one per sequence in the packed shapes
 };
 
 }  // namespace assay::optimized

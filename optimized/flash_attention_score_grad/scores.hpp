@@ -5,32 +5,33 @@
 
 namespace assay::optimized {
 
-/// Computes the scores of a block with their position bias: products of query and key, then of
-/// their rope parts, in one chain.
+/// Computes the scores of a block, with the position bias. One chain sums the products of query and
+/// key, then those of their rope parts.
 class Scores {
  public:
   using Op = spec::FlashAttentionScoreGrad;
 
-  /// It refers to its arguments.
+  /// Keeps references to its arguments.
   Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels);
 
   const JoinedRows& query() const { return query_; }
   const JoinedRows& key() const { return key_; }
-  /// Channels of a row of query or key, the rope part included.
+  /// The number of channels in a row of query or key, including the rope part.
   std::int64_t channels() const { return channels_; }
   bool biased() const { return bias_.present(); }
-  /// What the scores are still to be multiplied by.
+  /// The factor that the computed scores must still be multiplied by.
   float scale() const { return biased() && !bias_.scaled_after() ? 1 : scale_; }
-  /// What the products are multiplied by, and the gradients of query and key.
+  /// The scale factor of query key^T, and of dq and dk.
   float full_scale() const { return scale_; }
 
-  /// Fills `scores` from the block's rows of query and the transposed keys; `bias` is room for it.
+  /// Fills `scores` from the block's query rows and the transposed keys. `bias` is used as a
+  /// buffer.
   void compute(const Block& block, const Tile& query, const Tile& key_transposed,
                const Tile& scores, const Tile& bias) const {
     multiply(block, query, key_transposed, scores, nullptr);
     add_bias(block, scores, bias);
   }
-  /// Both steps of it; `asked` as in tile::Product.
+  /// The two steps of `compute`. `asked` has the same meaning as in tile::Product.
   void multiply(const Block& block, const Tile& query, const Tile& key_transposed,
                 const Tile& scores, const tile::RowRange* asked) const;
   void add_bias(const Block& block, const Tile& scores, const Tile& bias) const;
@@ -43,7 +44,7 @@ class Scores {
   float scale_;
 };
 
-/// The rows of a head's tensor; of an optional one nothing where it has no channels.
+/// Returns the rows of a tensor. For an absent optional tensor, returns nothing.
 Rows rows_of(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor& tensor,
              const spec::Extents& extents, const tile::Kernels& kernels);
 std::optional<Rows> rows_of(const spec::FlashAttentionScoreGrad::Problem& problem,

@@ -14,12 +14,12 @@ Statistics::Statistics(const Problem& problem, const spec::Tensor& tensor,
 std::int64_t Statistics::element(const RowSpan& rows, std::int64_t i, std::int64_t replica) const {
   const spec::Tensor& tensor = view_.tensor();
   const spec::Shape& s = tensor.strides;
-  const std::int64_t row = rows.first + i, behind = replica * s.back();
+  const std::int64_t row = rows.first + i, after = replica * s.back();
   if (!is_packed(layout_))
-    return tensor.offset + rows.b * s[0] + rows.n * s[1] + row * s[2] + behind;
+    return tensor.offset + rows.b * s[0] + rows.n * s[1] + row * s[2] + after;
   if (heads_first_)
     return view_(spec::statistics_replicas * extents_->row(rows.b, rows.n, row) + replica);
-  return tensor.offset + (extents_->start(rows.b) + row) * s[0] + rows.n * s[1] + behind;
+  return tensor.offset + (extents_->start(rows.b) + row) * s[0] + rows.n * s[1] + after;
 }
 
 void Statistics::read(const RowSpan& rows, float* to) const {

@@ -6,18 +6,18 @@
 
 namespace assay::optimized {
 
-/// Reads and writes softmax_max or softmax_sum, whatever their memory order. Source: the
+/// Reads and writes softmax_max or softmax_sum in the memory order of the problem. Source: the
 /// operator documents (softmaxMaxOptional, softmaxInLayout; requirement FAG-C83a).
 class Statistics {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-  /// It refers to its arguments; the extents are those of the queries.
+  /// Keeps references to its arguments; the extents are those of query.
   Statistics(const Problem& problem, const spec::Tensor& tensor, const spec::Extents& extents);
 
-  /// Copies one number a row.
+  /// Reads one number for each row.
   void read(const RowSpan& rows, float* to) const;
-  /// Stores one number a row into all its replicas. The tensor is one that may be written.
+  /// Stores one number for each row, in all its replicas. The tensor must be writable.
   void write(const RowSpan& rows, const float* from, spec::Tensor& tensor) const;
 
  private:

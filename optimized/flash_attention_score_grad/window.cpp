@@ -9,14 +9,16 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// The mode of one sequence: 7 and 8 are bands in one of them, else 3 and 2.
+/// Returns the mode of one sequence. In modes 7 and 8, one sequence is computed as in mode 4
+/// (band); the others are computed as in mode 3 (mode 7) or mode 2 (mode 8).
 std::int64_t mode_of(const Problem& p, std::int64_t b) {
   if (p.sparse_mode < 7) return p.sparse_mode;
   if (b == band_batch(p)) return 4;
   return p.sparse_mode == 7 ? 3 : 2;
 }
 
-/// The keys that every query of a sequence sees: one beyond its range sees none, or all.
+/// The number of keys that every query of a sequence sees, clamped to the range from 0 to the
+/// number of keys.
 std::int64_t prefix_of(const Problem& p, std::int64_t b) {
   if (p.prefix.empty()) return 0;
   return std::clamp<std::int64_t>(p.prefix[static_cast<std::size_t>(b)], 0, p.length_kv(b));

@@ -4,11 +4,13 @@
 
 namespace assay::optimized {
 
-/// The sequence that modes 7 and 8 treat as a band: the last, or the first, that has a query.
+/// Returns the sequence to which modes 7 and 8 apply the band: the last one that has a query (mode
+/// 7), or the first one (mode 8).
 std::int64_t band_batch(const spec::FlashAttentionScoreGrad::Problem& problem);
 
-/// What the queries of sequence b can attend to; in modes 1 and 5 the mask alone says it.
-/// Source: the operator documents (sparseMode, preTokens, nextTokens).
+/// Returns the window of keys for the queries of sequence b. In modes 1 and 5 the window contains
+/// all keys, and only the mask limits them. Source: the operator documents (sparseMode, preTokens,
+/// nextTokens).
 Window window_of(const spec::FlashAttentionScoreGrad::Problem& problem, std::int64_t b);
 
 }  // namespace assay::optimized

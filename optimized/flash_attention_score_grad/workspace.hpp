@@ -8,20 +8,21 @@
 
 namespace assay::optimized {
 
-/// What one host thread works in.
+/// The buffers of one host thread.
 struct ThreadTiles {
   Floats storage;
   std::vector<std::uint8_t> excluded, dropped;
-  std::vector<tile::RowRange> kept;  ///< by groups of columns; empty: nothing is excluded
+  std::vector<tile::RowRange> kept;  ///< per group of columns; empty: nothing is masked
   Tile key, key_transposed, value, value_transposed, query, dy;
   Tile scores, dprob, bias;
   Tile dk, dv, dk_record, dv_record;
   float *max = nullptr, *sum = nullptr, *row_term = nullptr;
   PairTiles pairs;
-  bool holds_keys = false, holds_rows = false;  ///< in fp32, of the block in work
+  /// True if the fp32 tiles of the current block are loaded
+  bool holds_keys = false, holds_rows = false;
 };
 
-/// Kept between runs, so that small problems do not pay for fresh memory.
+/// Memory that is reused between runs, so that small problems do not allocate it every time.
 struct Workspace {
   Floats dq, row_terms;
   std::vector<ThreadTiles> threads;

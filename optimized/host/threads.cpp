@@ -7,7 +7,7 @@
 namespace assay::optimized {
 namespace {
 
-/// Below this much work per thread, starting it costs more than it saves.
+/// Below this amount of work per thread, starting a thread costs more than it saves.
 constexpr double flop_per_thread = 2e7;
 
 }  // namespace

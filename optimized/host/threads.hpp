@@ -4,8 +4,8 @@
 
 namespace assay::optimized {
 
-/// Host threads for so many floating-point operations in so many units of work: at most `asked`, or
-/// as many as the machine has where that is 0.
+/// Returns how many host threads to use for `flop` operations in `units` units of work. The limit
+/// is `asked`; if `asked` is 0, the limit is the number of hardware threads.
 std::int64_t threads_for(int asked, double flop, std::int64_t units);
 
 }  // namespace assay::optimized

@@ -16,17 +16,17 @@ struct HeadTile {
   std::int64_t b, head, index;
 };
 
-/// Counts through the tiles of all heads of all sequences.
+/// Iterates over the tiles of all heads of all sequences.
 class HeadTiles {
  public:
-  /// `tiles_of`: how many each head of a sequence has.
+  /// `tiles_of` returns the number of tiles per head of a sequence.
   HeadTiles(std::int64_t batch, std::int64_t heads,
             std::function<std::int64_t(std::int64_t b)> tiles_of)
       : batch_(batch), heads_(heads), tiles_of_(std::move(tiles_of)) {}
 
   std::optional<HeadTile> next();
   std::int64_t tiles_of(std::int64_t b) const { return tiles_of_(b); }
-  /// Heads of all sequences.
+  /// The total number of heads in all sequences.
   std::int64_t heads() const { return batch_ * heads_; }
 
  private:
@@ -35,25 +35,25 @@ class HeadTiles {
   HeadTile at_ = {};
 };
 
-/// Hands out the tiles of key heads in ascending order: each is the unit of work of a host thread.
-/// A Slot is what a head needs while its tiles are in work.
+/// Distributes the tiles of key heads to the host threads, one tile at a time, in ascending order.
+/// A Slot contains the data of a head while its tiles are being processed.
 ///
-/// When a head begins, all tiles of earlier heads are taken and the other threads hold what is
-/// unfinished of them: one slot per thread suffices.
+/// When a head starts, all tiles of earlier heads have been distributed. Each of the other threads
+/// has at most one unfinished tile, so one slot per thread is enough.
 template <class Slot>
 class WorkList {
  public:
-  /// `begin` makes a slot ready for the head of its argument.
+  /// `begin` prepares the slot of a head before its first tile is distributed.
   WorkList(HeadTiles tiles, std::function<void(const HeadTile& head, Slot& slot)> begin)
       : tiles_(std::move(tiles)), begin_(std::move(begin)) {}
 
-  /// A tile in work.
+  /// A tile that was distributed and is not finished.
   struct Item : HeadTile {
     Slot* slot;
-    std::atomic<std::int64_t>* unfinished;  ///< tiles of its head
+    std::atomic<std::int64_t>* unfinished;  ///< unfinished tiles of its head
   };
 
-  /// The slots that `threads` threads need at most.
+  /// The number of slots that `threads` threads need at most.
   std::int64_t slots_for(std::int64_t threads) const { return std::min(threads, tiles_.heads()); }
   Slot& add_slot();
 
@@ -70,7 +70,7 @@ class WorkList {
   std::function<void(const HeadTile& head, Slot& slot)> begin_;
   std::vector<std::unique_ptr<Head>> all_;
   std::vector<Head*> free_;
-  Head* current_ = nullptr;  ///< whose tiles are being handed out
+  Head* current_ = nullptr;  ///< the head whose tiles are being distributed
   std::mutex mutex_;
 };
 

@@ -13,11 +13,14 @@ using device::Bytes;
 using device::round_up;
 
 constexpr std::int64_t largest_edge =
-    128;                                  // of a block: one Mmad of 128 x 128 x 128 hides its loads
-constexpr std::int64_t record_tiles = 4;  // as many block rows as the vendor's basic template
+    // Edge of a block: one Mmad of 128 x 128 x 128 takes longer than the loads of its operands
+    128;
+// Row tiles whose dk and dv are summed in L0C (a record), as in the vendor's basic template
+constexpr std::int64_t record_tiles = 4;
 
-/// The largest multiple of a fractal's edge of which a tile with rows of `row_bytes` fits into one
-/// of `parts` of a buffer, at most `most`.
+/// Returns the largest depth of a tile at which its rows fit in one of `parts` equal parts of a
+/// buffer. At depth 1, the rows take `row_bytes`. The depth is a multiple of the fractal edge and
+/// at most `most`.
 std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int64_t row_bytes,
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
@@ -65,7 +68,8 @@ class Planner {
 
   void place_vectors() {
     auto [ub] = device::VectorBuffers(device_);
-    // The most rows that fit; if not even the fewest do, the fault names the tile that does not.
+    // Find the largest number of rows that fits. If even the smallest does not fit, the error
+    // message names the tile.
     for (std::int64_t rows = plan_.rows / 2; rows > fractal / 2; rows /= 2)
       if (vector_bytes(rows) <= ub.capacity().count) {
         plan_.vector_rows = rows;

@@ -11,12 +11,13 @@
 
 namespace assay::optimized {
 
-/// So often was a regime of a tiling taken.
+/// Returns a metric that counts how often a case (regime) of the tiling occurred, for example a
+/// smaller last tile.
 inline spec::Metric regime(std::string name, std::int64_t times) {
   return {std::move(name), static_cast<double>(times), std::string(spec::regime_unit)};
 }
 
-/// Metrics of a run, then those of its regimes.
+/// Appends the regime counts to the metrics of a run.
 inline std::vector<spec::Metric> joined(std::vector<spec::Metric> metrics,
                                         std::vector<spec::Metric> regimes) {
   std::ranges::move(regimes, std::back_inserter(metrics));

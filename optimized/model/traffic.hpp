@@ -6,22 +6,24 @@
 
 namespace assay::optimized {
 
-/// Traffic of one block of scores, of one record of blocks under a key tile, and of one key tile.
+/// Traffic of one block of scores, of one record (the row tiles whose dk and dv are summed in L0C),
+/// and of one key tile.
 struct BlockTraffic {
   Traffic block, record, key_tile;
 };
 
-/// How many there are of each, of all heads and sequences.
+/// The numbers of blocks, records and key tiles, over all heads and sequences.
 struct BlockCounts {
   std::int64_t blocks, records, key_tiles;
 };
 
-/// Sizes that determine the traffic of a block, in addition to its plan.
+/// Sizes that determine the traffic of a block, in addition to the block plan.
 struct BlockOperands {
-  std::int64_t query_rows;  ///< of query and dy that are read for a block: not more than it has
+  std::int64_t query_rows;  ///< rows of query and dy read for a block; at most all of them
   std::int64_t head_dim, head_dim_rope, head_dim_v;
   std::int64_t element;  ///< bytes
-  /// Bytes that a vector core reads for `rows` rows in addition to scores, dP and statistics.
+  /// Bytes that a vector core reads for the optional tensors of `rows` rows; scores, dP and
+  /// statistics are not included.
   std::function<device::Bytes(std::int64_t rows)> features;
 };
 

@@ -27,12 +27,13 @@ Refusal stride(const Call& call) {
   return granules("compressStride", call.attributes.compress_stride);
 }
 
-/// No page says so, but windows that do not move on are nothing to compute.
+/// Rejects stride 0. The documented page does not exclude it, but the windows would not advance.
 Refusal windows_move_on(const Call& call) {
   return at_least("compressStride", call.attributes.compress_stride, granule);
 }
 
-/// Whether windows may lie side by side is disputed: they are taken.
+/// Rejects gaps between windows. The documents contradict each other about adjacent windows; this
+/// check accepts them.
 Refusal no_gaps(const Call& call) {
   const auto& a = call.attributes;
   return unless(a.compress_block_size >= a.compress_stride,
@@ -41,8 +42,9 @@ Refusal no_gaps(const Call& call) {
                     std::to_string(a.compress_stride));
 }
 
-/// 0: sums of lengths. 1, lengths themselves, the page does not support at present; upstream's
-/// kernel does, and so does this one.
+/// Checks actSeqLenType. 0: the array contains cumulative lengths. 1: it contains the lengths
+/// themselves. The documented page does not support 1 at present; the upstream kernel and this one
+/// do.
 Refusal kind_of_lengths(const Call& call) {
   return within("actSeqLenType", call.attributes.act_seq_len_type, 0, 1);
 }

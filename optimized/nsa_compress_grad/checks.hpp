@@ -10,22 +10,24 @@ namespace assay::optimized::compress {
 
 using Check = ArgumentCheck<spec::NsaCompressGrad>;
 
-/// Required arguments.
+/// Checks for required arguments.
 std::span<const Check> presence_checks();
-/// Element types, storage formats and ranks: what the others rest on.
+/// Checks for element types, storage formats and ranks. The later checks rely on them.
 std::span<const Check> tensor_checks();
-/// Layout, window, stride and the kind of the sums.
+/// Checks for layout, window size, stride and actSeqLenType.
 std::span<const Check> attribute_checks();
-/// Sums of lengths, and the shapes that follow from them and the window.
+/// Checks for the cumulative lengths, and for the shapes that follow from the lengths and the
+/// window.
 std::span<const Check> shape_checks();
 
-/// All of them, in the order in which they are made.
+/// Returns all checks in the order in which they run.
 std::vector<Check> argument_checks();
 
-/// Phase 1. What the documents leave open is taken as far as it can be computed: a null layout is
-/// TND, windows may lie side by side, and without sums nothing is said of the windows. Errors:
-/// spec::Rejected; the message begins with the id of the requirement.
-/// Source: semantic specification of the NSA operators, sections 2.4 to 2.6.
+/// Checks a call in phase 1. Cases that the documents leave open are accepted if they can be
+/// computed: a null layout means TND, windows may be adjacent, and without lengths the number of
+/// windows is not checked.
+/// Errors: spec::Rejected; the message starts with the id of the requirement. Source: semantic
+/// specification of the NSA operators, sections 2.4 to 2.6.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::compress

@@ -15,7 +15,8 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using compress::Tiling;
 
-/// A multiply-add that waits for its numbers costs so many of a matrix product.
+/// Cost of a memory-bound multiply-add, as a multiple of the cost of a multiply-add in a matrix
+/// product.
 constexpr double slower_than_products = 10;
 
 std::vector<spec::Metric> metrics_of_run(const Op::Problem& problem, const Tiling& tiling) {
@@ -31,7 +32,8 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
 
   std::string name() const override { return "optimized-" + device_.name; }
 
-  /// Nothing is stored in 16 bits on the way. Sums underflow gradually, which the floor covers.
+  /// No intermediate value is stored in 16 bits. Sums can underflow gradually; Numerics::floor
+  /// covers this, because smaller residues count as 0.
   spec::Numerics numerics(const Op::Problem&) const override {
     return {.stage = spec::DType::fp32,
             .round_out = spec::Rounding::rne,
@@ -86,12 +88,12 @@ schedules::Compression compression_of(const Op::Problem& p) {
           .element = {spec::size_of(p.dtype)}};
 }
 
-/// Errors: NothingToCut.
+/// Errors: NothingToCut if the problem has no tokens.
 void refuse_without_tokens(const Op::Problem& problem) {
-  if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("there is no token");
+  if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("the problem has no token");
 }
 
-/// Without a window there is no product that a schedule could order.
+/// Returns whether the problem has a window. Without windows, a schedule has no work.
 bool has_windows(const Op::Problem& problem) {
   return compress::Windows(problem).window_ends().back() > 0;
 }
@@ -109,13 +111,13 @@ std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Prob
   const compress::Tiling tiling = compress::plan(problem, device);
   return to_text(tiling) + to_text(compress::traffic(problem, tiling)) +
          (has_windows(problem) ? schedules::report(compression_of(problem), device)
-                               : "no schedule: no window is whole\n");
+                               : "no schedule: the problem has no full window\n");
 }
 
 std::string Tiled<spec::NsaCompressGrad>::trace(const spec::NsaCompressGrad::Problem& problem,
                                                 const device::Spec& device) {
   refuse_without_tokens(problem);
-  if (!has_windows(problem)) throw NothingToCut("no window is whole");
+  if (!has_windows(problem)) throw NothingToCut("the problem has no full window");
   return schedules::trace(compression_of(problem), device);
 }
 

@@ -12,29 +12,30 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// A share of the work that no other touches: a part of the tokens in a slice of the channels of a
-/// head.
+/// An independent unit of work: one part of the tokens, in one slice of the channels of a head.
 struct Item {
   std::int64_t part, n, slice;
 };
 
-/// What a thread takes at a time: items of one part side by side, counted through heads and slices.
+/// The work that a thread takes at a time: adjacent units of work in one part. `first` and `last`
+/// are columns, which number the pairs of head and slice.
 struct Share {
   std::int64_t part, first, last;
 };
 
-/// Chains of so many bytes stay in the near caches beside the tiles.
+/// Size limit for chains, so that they stay in the L1 or L2 cache together with the tiles.
 constexpr std::int64_t chains_bytes = std::int64_t{1} << 17;
-/// Shares of a thread, so that none waits long for the last.
+/// Shares per thread. With several small shares, threads wait only shortly for the last one.
 constexpr std::int64_t shares_per_thread = 4;
-/// So many rows of all heads of a share are worked on before the next ones: memory is gone through
-/// nearly in its order.
+/// Rows that are processed for all heads of a share before the next rows follow. Memory is then
+/// accessed almost in order.
 constexpr std::int64_t rows_at_once = 4;
-/// A larger gradient goes past the caches: it would leave them before anybody reads it.
+/// A larger input_grad is written with streaming stores: it would leave the caches before anything
+/// reads it.
 constexpr std::size_t streamed_bytes = std::size_t{1} << 24;
 
-/// One run. Items are independent: each writes its own tokens and its own sums per weight, which
-/// are added once all are done.
+/// One run. Units of work are independent: each writes its own tokens and its own partial sum per
+/// weight. At the end, the run adds the partial sums.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -65,7 +66,8 @@ class Gradient {
   std::int64_t shares() const { return tiling_.parts * device::ceil_divide(columns(), width_); }
   Share share(std::int64_t number) const;
   void process(const Share& share, ThreadTiles& tiles);
-  /// Of a whole tile, where the channels of a row lie side by side.
+  /// Processes a tile directly in the tensors. This requires that the channels of a row are
+  /// adjacent; otherwise, add_copied processes the tile in buffers.
   void add_in_place(const Share& share, const TokenRange& tile, ThreadTiles& tiles);
   void add_copied(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
                   const Tile& chains);
@@ -74,7 +76,7 @@ class Gradient {
   void add_windows(const TokenRange& tile, std::span<const Column> columns, bool streamed) const;
   void store_weights() const;
 
-  /// The item of a column of a share, and its chains.
+  /// Returns the unit of work in a column of a share; `chains` returns its chains.
   Item item(const Share& share, std::int64_t column) const {
     return {.part = share.part, .n = column / tiling_.slices, .slice = column % tiling_.slices};
   }
@@ -82,11 +84,11 @@ class Gradient {
     const std::int64_t row = (column - share.first) * tiling_.windows.size();
     return {.at = tiles.chains.row(row), .stride = tiles.chains.stride};
   }
-  /// Numbers of a head's weights, one behind another.
+  /// Returns the weights of a head, which are contiguous.
   float* weights(std::int64_t n) const {
     return weights_ + n * padded(problem_.compress_block_size);
   }
-  /// Sums of an item, one per weight.
+  /// Returns the partial sums of a unit of work, one per weight.
   float* sums(const Item& item) const {
     const std::int64_t partial = item.part * tiling_.slices + item.slice;
     return sums_ + (item.n * tiling_.partials() + partial) * problem_.compress_block_size;
@@ -99,8 +101,8 @@ class Gradient {
   const tile::Kernels& kernels_;
   Workspace& workspace_;
   std::int64_t threads_;
-  std::int64_t width_;  ///< columns of a share
-  bool in_place_;       ///< channels of rows lie side by side, in input and in input_grad
+  std::int64_t width_;  ///< columns per share
+  bool in_place_;       ///< true: channels of a row are adjacent in input and input_grad
   std::vector<Rows> input_, output_grad_, input_grad_;  // one per slice
   float* weights_ = nullptr;
   float* sums_ = nullptr;
@@ -120,8 +122,9 @@ void Gradient::cut_channels(const spec::Tensor& tensor, const std::vector<std::i
         rows.channels(slice * tiling_.channels, tiling_.channels_of(slice, problem_.head_dim)));
 }
 
-/// Heads lie side by side in memory: the more of them a share has, the less of what is fetched is
-/// for another.
+/// Returns the number of columns (pairs of head and slice) in a share. Heads are adjacent in
+/// memory: with more heads per share, fewer bytes of each fetched cache line belong to other
+/// shares.
 std::int64_t Gradient::width() const {
   const std::int64_t chain = tiling_.windows.size() * tile::lanes * std::int64_t{sizeof(float)};
   const std::int64_t even =
@@ -147,8 +150,8 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider
-/// slice or an earlier run left there.
+/// Reads rows and clears the lanes after the last channel of the slice. The chains also add these
+/// lanes, and a wider slice or an earlier run may have filled them.
 void Gradient::read(const Rows& slice, const RowSpan& rows, const Tile& to) const {
   slice.read(rows, to);
   const std::int64_t rest = -slice.dim() & (tile::lanes - 1);
@@ -195,7 +198,7 @@ void Gradient::process(const Share& share, ThreadTiles& tiles) {
       for (std::int64_t column = share.first; column < share.last; ++column)
         add_copied(item(share, column), *tile, tiles, chains(share, column, tiles));
   }
-  // What went past the caches is in memory before another thread is told so.
+  // Make the streaming stores visible before another thread sees that this share is done.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::int64_t column = share.first; column < share.last; ++column)
     for (std::int64_t w = 0; w < size; ++w)
@@ -254,8 +257,8 @@ void Gradient::add_copied(const Item& item, const TokenRange& tile, const Thread
   input_grad_[slice].write_even(tokens, tiles.input_grad, outputs_.input_grad);
 }
 
-/// Tokens under the same windows have a product of weights and windows for input_grad, and one of
-/// tokens and windows for weight_grad.
+/// Consecutive tokens in the same windows need only two products: weights by output_grad for
+/// input_grad, and input by output_grad for weight_grad.
 void Gradient::add_windows(const TokenRange& tile, std::span<const Column> columns,
                            bool streamed) const {
   const Windows& windows = tiling_.windows;

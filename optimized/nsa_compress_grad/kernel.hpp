@@ -9,8 +9,8 @@
 
 namespace assay::optimized::compress {
 
-/// Rows of input and input_grad from a token on, `step` bytes apart: in the tensors, where a row's
-/// channels lie side by side, else in tiles.
+/// Rows of input and input_grad, starting at one token. They are in the tensors if the channels of
+/// a row are adjacent, otherwise in buffers. The step members are distances between rows in bytes.
 struct TokenRows {
   const std::byte* input;
   std::byte* input_grad;
@@ -25,28 +25,28 @@ struct TokenRows {
   }
 };
 
-/// A column of a share in a tile of tokens.
+/// One head and slice of a share, in one tile of tokens.
 struct Column {
   std::int64_t n, channels;
   TokenRows rows;
   Tile output_grad, chains;
 };
 
-/// What one host thread works in: tiles of input, output_grad and input_grad, and the chains of
-/// every weight of some slices.
+/// The buffers of one host thread: tiles of input, output_grad and input_grad, and the chains of
+/// every weight for the slices of a share.
 struct ThreadTiles {
   Floats storage;
   Tile input, output_grad, input_grad, chains;
-  std::vector<Column> columns;  ///< of the tile in hand
+  std::vector<Column> columns;  ///< of the current tile
 };
 
-/// Kept between runs, so that small problems do not pay for fresh memory.
+/// Memory that is reused between runs, so that small problems do not allocate it every time.
 struct Workspace {
   Floats weights, sums;
   std::vector<ThreadTiles> threads;
 };
 
-/// What one run needs beside its tensors.
+/// The arguments of one run in addition to its tensors.
 struct Execution {
   const Tiling& tiling;
   const tile::Kernels& kernels;
@@ -54,7 +54,7 @@ struct Execution {
   std::int64_t threads;
 };
 
-/// Fills the viewed elements of input_grad and weight_grad. The problem has no empty extent.
+/// Fills the viewed elements of input_grad and weight_grad. The problem must not be empty.
 void compute_gradient(const spec::NsaCompressGrad::Problem& problem,
                       const spec::NsaCompressGrad::Inputs& inputs,
                       spec::NsaCompressGrad::Outputs& outputs, const Execution& execution);

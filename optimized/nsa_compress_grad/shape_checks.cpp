@@ -10,9 +10,9 @@ namespace {
 using Call = Check::Call;
 using Sums = std::vector<std::int64_t>;
 
-/// Nothing if the caller gave none; whether one sequence or several of equal length are meant then
-/// is open. Of lengths themselves, actSeqLenType 1, the sums are made: one that falls stands for a
-/// negative length.
+/// Returns the cumulative lengths, or nothing without an array: the documents do not say whether a
+/// missing array means one sequence or several of equal length. With actSeqLenType 1, the lengths
+/// are added up; a decreasing sum then indicates a negative length.
 std::optional<Sums> sums_of(const Call& call) {
   const auto& given = call.parameters.act_seq_len;
   if (!given || given->empty()) return std::nullopt;
@@ -51,7 +51,7 @@ Refusal sums_do_not_decrease(const Call& call) {
              "; it must be a length, from 0 to the number of tokens";
     if (sum < before)
       return "entry " + std::to_string(b) + " of act_seq_len is " + std::to_string(sum) +
-             "; it must be at least the sum before it, which is " + std::to_string(before);
+             "; it must be at least the previous sum, which is " + std::to_string(before);
     before = sum;
   }
   return std::nullopt;

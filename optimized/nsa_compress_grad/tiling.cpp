@@ -14,16 +14,16 @@ using device::ceil_divide;
 using device::round_up;
 using Problem = spec::NsaCompressGrad::Problem;
 
-constexpr std::int64_t granule = 16;  // tokens and channels of a tile come in multiples of it
+constexpr std::int64_t granule = 16;  // tokens and channels of a tile are multiples of it
 constexpr std::int64_t widest_slice = 256;
-constexpr std::int64_t enough_tokens = 32;  // 16 KiB of 256 channels: copies of full bandwidth
+constexpr std::int64_t enough_tokens = 32;  // 16 KiB with 256 channels: copies reach full bandwidth
 constexpr std::int64_t most_tokens = 256;
 constexpr std::int64_t block_bytes = 32;
 constexpr std::int64_t sum_lanes = 16;  // chains per weight
 constexpr double tolerated_imbalance = 1.01;
 
-/// What a vector core holds of a tile; loads and stores of one tile run beside the arithmetic of
-/// another.
+/// Returns the buffers of a vector core for a tile. There are enough of them that loads and stores
+/// of one tile overlap with the arithmetic of another.
 std::vector<Piece> pieces(const Tiling& t, std::int64_t element) {
   const std::int64_t tile = t.tokens * t.channels, gradients = t.most_windows * t.channels;
   std::vector<Piece> all;
@@ -43,14 +43,14 @@ std::vector<Piece> pieces(const Tiling& t, std::int64_t element) {
   return all;
 }
 
-/// Windows over `tokens` consecutive tokens, wherever they begin.
+/// Returns how many windows `tokens` consecutive tokens can touch at most, at any position.
 std::int64_t most_windows_over(const Windows& windows, std::int64_t tokens) {
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < windows.sequences(); ++b) most = std::max(most, windows.windows(b));
   return std::min(most, (tokens + windows.size() - 2) / windows.stride() + 1);
 }
 
-/// Tokens of the longest sequence, in whole granules.
+/// Returns the number of tokens in the longest sequence, rounded up to a multiple of 16.
 std::int64_t longest_of(const Windows& windows) {
   std::int64_t tokens = 1;
   for (std::int64_t b = 0; b < windows.sequences(); ++b)
@@ -66,7 +66,8 @@ class Planner {
         element_(spec::size_of(problem.dtype)),
         tiling_(tiling) {}
 
-  /// The widest slices of which enough tokens fit; else the narrowest.
+  /// Chooses the widest slices for which enough tokens fit, or the narrowest slices if no width is
+  /// small enough.
   void cut() {
     const std::int64_t channels = round_up(problem_.head_dim, granule);
     for (std::int64_t cuts = ceil_divide(channels, widest_slice);; ++cuts) {
@@ -77,7 +78,7 @@ class Planner {
     }
   }
 
-  /// The fewest parts that keep the cores about as busy as any number of them does.
+  /// Chooses the smallest number of parts whose load balance is within 1 % of the best.
   void share() {
     const auto cores = static_cast<std::int64_t>(device_.cores.vector.value);
     std::int64_t tiles = 0;
@@ -94,7 +95,7 @@ class Planner {
     while (share_of_busiest(tiling_.parts) > tolerated_imbalance * best) ++tiling_.parts;
   }
 
-  /// Tiles of given extents, whether they fit or not.
+  /// Sets the given tile size, even if it does not fit.
   void take(std::int64_t tokens, std::int64_t channels) {
     tiling_.channels = channels;
     tiling_.slices = ceil_divide(round_up(problem_.head_dim, granule), channels);
@@ -125,7 +126,8 @@ class Planner {
     return total <= bytes_of(device_.memories.ub).count;
   }
 
-  /// As many as fit, whole strides where one fits; returns them.
+  /// Sets and returns the largest number of tokens that fits. It is rounded down to full strides if
+  /// at least one stride fits.
   std::int64_t take_tokens() {
     std::int64_t tokens = std::min(most_tokens, longest());
     set_tokens(tokens);
@@ -226,7 +228,7 @@ std::vector<spec::Metric> regimes_of(const Tiling& tiling, std::int64_t head_dim
 
 std::string extents_text(const Tiling& t) {
   std::ostringstream text;
-  text << "tile " << t.tokens << " tokens x " << t.channels << " channels under at most "
+  text << "tile " << t.tokens << " tokens x " << t.channels << " channels, covered by at most "
        << t.most_windows << " windows, " << t.slices << " slices of a head, " << t.parts
        << " parts of " << t.windows.all_tokens() << " tokens\n";
   return text.str();

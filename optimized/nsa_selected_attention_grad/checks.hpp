@@ -10,20 +10,21 @@ namespace assay::optimized::selected {
 
 using Check = ArgumentCheck<spec::NsaSelectedAttentionGrad>;
 
-/// Required arguments.
+/// Checks for required arguments.
 std::span<const Check> presence_checks();
 std::span<const Check> type_checks();
-/// The layout, ranks, sums of lengths and attributes: what the extents of a call rest on.
+/// Checks for the layout, ranks, cumulative lengths and attributes. Later checks rely on them.
 std::span<const Check> frame_checks();
 std::span<const Check> shape_checks();
-/// Numbers of heads, head sizes and lengths of sequences.
+/// Checks for head counts, head sizes and sequence lengths.
 std::span<const Check> size_checks();
 
-/// All of them, in the order in which they are made.
+/// Returns all checks in the order in which they run.
 std::vector<Check> argument_checks();
 
-/// Phase 1. Errors: spec::Rejected; the message begins with the id of the requirement. Disputed
-/// requirements are not among them. Source: NsaSelectedAttentionGrad, section 1.6.
+/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
+/// requirement. It does not check disputed requirements. Source: NsaSelectedAttentionGrad, section
+/// 1.6.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected

@@ -12,7 +12,8 @@ using device::ceil_divide;
 using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
 constexpr std::int64_t index_bytes = 4;
-constexpr std::int64_t reader_bytes = 8;  // of an inverted list: token, and rank in its list
+// Bytes per entry of an inverted list: the token, and the rank of the block in the token's list
+constexpr std::int64_t reader_bytes = 8;
 
 BlockCounts counts(const Tiling& t, const Demand& demand) {
   BlockCounts all = {};
@@ -25,7 +26,8 @@ BlockCounts counts(const Tiling& t, const Demand& demand) {
   return all;
 }
 
-/// Clearing the sums, inverting the lists, the row terms, and storing the sums as gradients.
+/// Returns the traffic of four passes: clear the sums, invert the lists, compute the row terms, and
+/// store the sums as gradients.
 Traffic passes(const Problem& p) {
   const Bytes element = {spec::size_of(p.dtype)};
   const std::int64_t q = query_extents(p).rows(), kv = key_extents(p).rows();

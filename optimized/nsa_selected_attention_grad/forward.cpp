@@ -19,13 +19,13 @@ constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
 
 constexpr std::int64_t tokens_per_tile = 16;
 
-/// What one host thread works in. Weights have a row per listed key and a column per query head, so
-/// that keys need no transposing.
+/// The buffers of one host thread. `weights` has a row per listed key and a column per query head;
+/// keys therefore need no transposition.
 struct ForwardTiles {
   Floats storage;
   std::vector<std::byte> staged;
   Tile query, query_transposed, key, value, weights, output;
-  float *max = nullptr, *sum = nullptr;  ///< of every query head
+  float *max = nullptr, *sum = nullptr;  ///< one per query head
 };
 
 void carve(ForwardTiles& t, Carver& carver, const Op::Problem& p) {
@@ -60,7 +60,7 @@ class Forward {
   void run(std::int64_t threads);
 
  private:
-  /// A token of one key head.
+  /// A query token and a key head.
   using Token = spec::RowPosition;
 
   Rows rows(const spec::Tensor& tensor, const spec::Extents& extents) const {
@@ -77,7 +77,7 @@ class Forward {
             .first = lists_.block(at.b, at.n, at.s, slot) * keys(),
             .count = keys()};
   }
-  /// Rows of the weights that belong to a list entry.
+  /// Returns the rows of `weights` for one list entry.
   Tile weights(const ForwardTiles& tiles, std::int64_t slot) const {
     return {.at = tiles.weights.row(slot * keys()), .stride = tiles.weights.stride};
   }
@@ -137,7 +137,8 @@ void Forward::process(const Token& at, ForwardTiles& tiles) {
   finish(at, tiles);
 }
 
-/// Scaled scores of all listed keys, minus infinity where a key is hidden, and their maxima.
+/// Computes the scaled scores of all listed keys and the maximum for each query head. Scores of
+/// masked keys are minus infinity.
 void Forward::scores(const Token& at, const ForwardTiles& t) const {
   for (std::int64_t g = 0; g < group(); ++g)
     query_.read(query_rows(at, g), {.at = t.query.row(g), .stride = t.query.stride});
@@ -158,8 +159,8 @@ void Forward::scores(const Token& at, const ForwardTiles& t) const {
   }
 }
 
-/// Replaces scores by probabilities, staged. Hidden keys, and with them rows that see nothing, have
-/// exponentials that are exactly zero.
+/// Replaces the scores by probabilities, rounded to the tensor type. Probabilities of masked keys,
+/// and of fully masked rows, are exactly zero.
 void Forward::weigh(ForwardTiles& t) const {
   const std::int64_t rows = lists_.slots() * keys();
   std::fill_n(t.sum, group(), 0.0F);
@@ -179,7 +180,7 @@ void Forward::weigh(ForwardTiles& t) const {
   }
 }
 
-/// A row whose maximum is still minus infinity sees no key.
+/// A row whose maximum is still minus infinity is fully masked.
 void Forward::finish(const Token& at, const ForwardTiles& t) {
   for (std::int64_t g = 0; g < group(); ++g) {
     const Token row = {at.b, at.n * group() + g, at.s};

@@ -5,12 +5,12 @@
 
 namespace assay::optimized::selected {
 
-/// Fills softmax_max, softmax_sum and attention_out from the other inputs. Tokens are independent:
-/// threads change no bit. A row that sees no key of its list gets the largest float as its sum, the
-/// least as its maximum, and zeros.
+/// Fills softmax_max, softmax_sum and attention_out from the other inputs. Tokens are independent.
+/// The result therefore does not depend on the thread count. For a fully masked row, softmax_sum is
+/// the largest float, softmax_max is the lowest float, and attention_out is zero.
 ///
-/// Probabilities enter the product with value rounded to the type of the tensors.
-/// Source: NsaSelectedAttentionGrad, sections 1.7.3 and 1.10.
+/// Probabilities are rounded to the tensor type before the product with value. Source:
+/// NsaSelectedAttentionGrad, sections 1.7.3 and 1.10.
 void compute_forward(const spec::NsaSelectedAttentionGrad::Problem& problem,
                      spec::NsaSelectedAttentionGrad::Inputs& inputs, const tile::Kernels& kernels,
                      std::int64_t threads);

@@ -44,7 +44,8 @@ Refusal ranks(const Call& call) {
   return std::nullopt;
 }
 
-/// The page lists four axes, too, and no layout that has them.
+/// Checks the ranks. The documented page also allows four axes, but defines no layout with four
+/// axes.
 Refusal ranks_of_layout(const Call& call) {
   for (const NamedParameter& tensor : operands(call))
     if (const Refusal refusal = rank_is(tensor, packed_rank)) return refusal;
@@ -64,14 +65,15 @@ Refusal sums_counted(const Call& call) {
                              "; the counts must be equal");
 }
 
-/// No sequence is empty, so that neither array begins with 0.
+/// Checks that the cumulative lengths strictly increase. Therefore no sequence is empty, and the
+/// first entry is not 0.
 Refusal sums_rise(std::string_view name, const std::vector<std::int64_t>& sums,
                   std::int64_t tokens) {
   std::int64_t before = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b] <= before)
       return "entry " + std::to_string(b) + " of " + std::string(name) + " is " +
-             std::to_string(sums[b]) + "; it must be more than the sum before it, which is " +
+             std::to_string(sums[b]) + "; it must be larger than the previous sum, which is " +
              std::to_string(before);
     before = sums[b];
   }
@@ -101,7 +103,8 @@ Refusal block_size(const Call& call) {
                     "; it must be a multiple of 16 from 16 to 128");
 }
 
-/// The upper end of the count is disputed: none is too large here.
+/// Checks the number of selected blocks. The documents contradict each other about an upper limit,
+/// so this check has none.
 Refusal block_count(const Call& call) {
   return at_least("selectedBlockCount", call.attributes.selected_block_count, 1);
 }

@@ -64,11 +64,14 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// What the vendor's basic schedule takes, where it does not take this problem (device facts, 4.7).
+/// For a problem that the vendor's schedule "basic" does not support: returns which problems it
+/// supports (device facts, 4.7).
 std::string not_taken_by_basic(const Op::Problem& p) {
   const bool taken = p.selected_block_count == 16 && p.selected_block_size == 64 &&
                      p.head_dim <= 192 && p.head_dim_v <= 128 && p.group() <= 16;
-  return taken ? "" : "16 blocks of 64 keys, D up to 192, Dv up to 128 and groups up to 16 alone";
+  return taken ? ""
+               : "16 blocks of 64 keys, D up to 192, Dv up to 128, and up to 16 query heads per "
+                 "key head";
 }
 
 schedules::Selection selection_of(const Op::Problem& p) {

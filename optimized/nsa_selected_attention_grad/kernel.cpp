@@ -18,8 +18,8 @@ using tile::Sum;
 
 constexpr std::int64_t tokens_per_row_term_tile = 64;
 
-/// What a key head needs while its blocks are in work: its lists inverted, room for the sums of dq,
-/// token by token, and for every token how many of its blocks have added to them.
+/// The data of a key head while its blocks are processed: the inverted lists, the dq sums of each
+/// token, and for each token the number of blocks that have been added to its sums.
 struct HeadSums {
   Readers readers;
   float* dq = nullptr;
@@ -30,9 +30,10 @@ using KeyBlocks = WorkList<HeadSums>;
 using KeyBlock = KeyBlocks::Item;
 using RowTile = std::span<const Reader>;
 
-/// One run. Key blocks are independent but for dq, to which they add in ascending order: for every
-/// token a counter says how many have added. Threads take blocks in ascending order, so that the
-/// lowest unfinished one never waits; a block that fails passes its turns on, too.
+/// One run. Key blocks are independent except for dq, to which they must add in ascending order:
+/// for each token, a counter holds the number of blocks that have been added. Threads take blocks
+/// in ascending order, so the first unfinished one never waits. A block whose computation fails
+/// also advances the counters.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -72,7 +73,7 @@ class Gradient {
     return {tensor, spec::Layout::tnd, extents, kernels_};
   }
   std::int64_t group() const { return problem_.group(); }
-  /// Rows of the sums of dq of a token.
+  /// Returns the dq sums of a token, one row per query head.
   Tile dq_rows(const HeadSums& sums, std::int64_t token) const {
     const std::int64_t stride = padded(problem_.head_dim);
     return {.at = sums.dq + token * group() * stride, .stride = stride};
@@ -83,7 +84,7 @@ class Gradient {
             .first = block.index * tiling_.columns,
             .count = tiling_.columns};
   }
-  /// Calls visit(row of the tile, row of the tensors) for every row.
+  /// Calls visit(row in the tile, position in the tensors) for every row of the tile.
   template <class Visit>
   void for_each_row(const KeyBlock& block, const RowTile& readers, const Visit& visit) const {
     std::int64_t row = 0;
@@ -151,7 +152,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// The sums of dq exist only for the heads in work, not for all of them.
+/// Allocates dq sums for as many heads as can be in progress at the same time.
 void Gradient::prepare_sums() {
   row_terms_ = workspace_.row_terms.reserve(queries_.rows());
   const std::int64_t slots = key_blocks_.slots_for(threads_);
@@ -165,7 +166,8 @@ void Gradient::prepare_sums() {
   }
 }
 
-/// A token that sees no key of its list has no other chance to get its zeros.
+/// Prepares a head. For tokens whose listed keys are all masked, it also writes the zeros of dq,
+/// because no block writes them.
 void Gradient::begin_head(const HeadTile& head, HeadSums& sums) {
   const std::int64_t tokens = queries_.length(head.b);
   sums.readers.invert(lists_, head.b, head.head, tokens);
@@ -200,7 +202,7 @@ Demand Gradient::run() {
   return demand_;
 }
 
-/// R(i) = sum over c of dy(i, c) * attention_out(i, c), once per row.
+/// The row term R(i) = sum over c of dy(i, c) * attention_out(i, c), computed once per row.
 void Gradient::row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) const {
   const std::int64_t first = token_tile.index * tokens_per_row_term_tile;
   const RowSpan span = {
@@ -208,7 +210,7 @@ void Gradient::row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) c
       .n = token_tile.head,
       .first = first,
       .count = std::min(tokens_per_row_term_tile, queries_.length(token_tile.b) - first)};
-  // Its room is free before the first block.
+  // The query tile is free before the first block is processed.
   const Tile attention = tiles.query;
   dy_.read(span, tiles.dy);
   attention_.read(span, attention);
@@ -228,7 +230,8 @@ void Gradient::process(const KeyBlock& block, ThreadTiles& tiles) {
   }
 }
 
-/// The row tiles that list a block, record by record.
+/// Processes the row tiles of a block. dk and dv of consecutive row tiles (a record) are summed
+/// first, then added to the total.
 void Gradient::process_readers(const KeyBlock& block, const RowTile& readers, ThreadTiles& tiles) {
   const auto tokens = static_cast<std::size_t>(tiling_.tokens);
   const auto record = static_cast<std::size_t>(tiling_.record_tiles) * tokens;
@@ -281,7 +284,7 @@ void Gradient::gather(const KeyBlock& block, const RowTile& readers, const Threa
   });
 }
 
-/// P and dS of a tile, staged.
+/// Computes P and dS of a tile, rounded to the tensor type.
 void Gradient::softmax_grad(const KeyBlock& block, const RowTile& readers, ThreadTiles& t) const {
   kernels_.softmax_grad({.scores = t.scores.at,
                          .dprob = t.dprob.at,
@@ -296,11 +299,12 @@ void Gradient::softmax_grad(const KeyBlock& block, const RowTile& readers, Threa
                          .stage = stage_});
 }
 
-/// Which keys of the block lie behind the position of a row; null if none does.
+/// Returns a mask that excludes, in each row, the keys after the position of the token. Returns
+/// null if no row has such keys.
 const std::uint8_t* Gradient::exclusion(const KeyBlock& block, const RowTile& readers,
                                         ThreadTiles& t) const {
   const std::int64_t first = block.index * tiling_.columns;
-  // Tokens ascend: if the first one sees the whole block, all do.
+  // Tokens are in ascending order: if the first token sees the whole block, all tokens do.
   if (!is_causal(problem_) || first + tiling_.columns - 1 <= readers.front().token) return nullptr;
   for_each_row(block, readers, [&](std::int64_t row, const spec::RowPosition& at) {
     const std::int64_t seen = std::clamp<std::int64_t>(at.s + 1 - first, 0, tiling_.columns);
@@ -311,7 +315,8 @@ const std::uint8_t* Gradient::exclusion(const KeyBlock& block, const RowTile& re
   return t.excluded.data();
 }
 
-/// Every token waits for its turn; its last block scales and stores the rows.
+/// For each token, waits until all earlier blocks have added to its dq sums, then adds. The last
+/// block of a token scales and stores the rows.
 void Gradient::add_dq(const KeyBlock& block, const RowTile& readers, const ThreadTiles& t) {
   const HeadSums& head = *block.slot;
   const std::int64_t count = group() * t.dq.stride;

@@ -7,7 +7,7 @@
 
 namespace assay::optimized::selected {
 
-/// What one host thread works in.
+/// The buffers of one host thread.
 struct ThreadTiles {
   Floats storage;
   std::vector<std::uint8_t> excluded;
@@ -17,13 +17,13 @@ struct ThreadTiles {
   float *max = nullptr, *sum = nullptr, *row_term = nullptr;
 };
 
-/// Kept between runs, so that small problems do not pay for fresh memory.
+/// Memory that is reused between runs, so that small problems do not allocate it every time.
 struct Workspace {
   Floats dq, row_terms;
   std::vector<ThreadTiles> threads;
 };
 
-/// What one run needs beside its tensors.
+/// The arguments of one run in addition to its tensors.
 struct Execution {
   const Tiling& tiling;
   const tile::Kernels& kernels;
@@ -31,9 +31,8 @@ struct Execution {
   std::int64_t threads;
 };
 
-/// Fills the viewed elements of dq, dk and dv; returns how the lists fell on the key blocks.
-/// Errors: spec::Rejected for an index that names no block of its sequence; nothing is written
-/// then.
+/// Fills the viewed elements of dq, dk and dv. Returns how often key blocks are listed. Errors:
+/// spec::Rejected if an index is not a block of its sequence; in this case, nothing is written.
 Demand compute_gradient(const spec::NsaSelectedAttentionGrad::Problem& problem,
                         const spec::NsaSelectedAttentionGrad::Inputs& inputs,
                         spec::NsaSelectedAttentionGrad::Outputs& outputs,

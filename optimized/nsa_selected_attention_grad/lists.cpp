@@ -25,7 +25,8 @@ std::int64_t Lists::block(std::int64_t b, std::int64_t kv, std::int64_t token,
   return block;
 }
 
-/// The documents leave such an index undefined; read or added to, it would be another row's memory.
+/// Rejects block indices outside the sequence. The documents do not define them, and they would
+/// access the memory of other rows.
 void Lists::refuse_unless_inside() const {
   const spec::Extents& extents = index_.extents();
   for (std::int64_t b = 0; b < extents.batch; ++b)
@@ -43,7 +44,8 @@ void Lists::refuse_unless_inside() const {
         }
 }
 
-/// The seen entries of every token, sorted, and how often each block occurs in them.
+/// Collects, for every token, the sorted list of visible blocks, and counts how often each block is
+/// listed.
 void Readers::collect(const Lists& lists, std::int64_t b, std::int64_t kv, std::int64_t tokens) {
   sorted_.clear();
   seen_.assign(static_cast<std::size_t>(tokens), 0);
@@ -65,7 +67,8 @@ void Readers::invert(const Lists& lists, std::int64_t b, std::int64_t kv, std::i
   collect(lists, b, kv, tokens);
   for (std::size_t block = 1; block < starts_.size(); ++block) starts_[block] += starts_[block - 1];
   readers_.resize(sorted_.size());
-  // Every block's start moves to its end while it is filled, which is the start of the next one.
+  // Filling the readers of a block moves its start to its end, which is the start of the next
+  // block.
   auto entry = sorted_.begin();
   for (std::int32_t token = 0; token < tokens; ++token)
     for (std::int32_t rank = 0; rank < seen(token); ++rank, ++entry)

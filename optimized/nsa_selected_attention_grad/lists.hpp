@@ -8,21 +8,22 @@
 
 namespace assay::optimized::selected {
 
-/// The blocks that every query token lists for every key head.
+/// The blocks that each query token lists for each key head (topk_indices).
 class Lists {
  public:
   using Op = spec::NsaSelectedAttentionGrad;
 
-  /// It refers to its arguments. Errors: spec::Rejected for an index that names no block of its
-  /// sequence; the message begins with the id of the requirement.
+  /// Keeps references to its arguments. Errors: spec::Rejected if an index is not a block of its
+  /// sequence; the message starts with the id of the requirement.
   Lists(const Op::Problem& problem, const spec::Tensor& topk_indices);
 
-  /// Number of list entries, and the block that entry `slot` of a token names.
+  /// The number of entries in each list. `block` returns the block in entry `slot` of a token's
+  /// list.
   std::int64_t slots() const { return slots_; }
   std::int64_t block(std::int64_t b, std::int64_t kv, std::int64_t token, std::int64_t slot) const;
-  /// Blocks of a sequence.
+  /// The number of key blocks in a sequence.
   std::int64_t blocks(std::int64_t b) const { return problem_->length_kv(b) / size_; }
-  /// Whether a token sees no key of a block.
+  /// Returns whether all keys of the block are causally masked for the token.
   bool hides(std::int64_t token, std::int64_t block) const {
     return causal_ && block * size_ > token;
   }
@@ -37,32 +38,32 @@ class Lists {
   bool causal_;
 };
 
-/// A token that lists a block. Numbers fit 32 bits, since a sequence has at most 128K tokens; a
-/// head has as many of these as entries of lists.
+/// A token that lists a block. Both numbers fit in 32 bits, because a sequence has at most 128K
+/// tokens. A head has one Reader for each list entry.
 struct Reader {
   std::int32_t token;
-  std::int32_t rank;  ///< of the block among those that the token lists and sees, ascending
+  std::int32_t rank;  ///< of the block among the visible blocks of the token, ascending
 };
 
-/// The lists of one key head of one sequence, inverted. A block that a token lists more than once
-/// has it as often.
+/// The inverted lists for one key head of one sequence. If a token lists a block several times, the
+/// inverted list of this block contains the token as often.
 class Readers {
  public:
-  /// Cost: O(entries log slots) time. Keeps its memory.
+  /// Inverts the lists. Cost: O(entries log slots) time. Reuses the memory of earlier calls.
   void invert(const Lists& lists, std::int64_t b, std::int64_t kv, std::int64_t tokens);
 
-  /// Those of a block, tokens ascending.
+  /// Returns the readers of a block, in ascending order of tokens.
   std::span<const Reader> of(std::int64_t block) const;
-  /// Entries of a token's list, without those of which it sees nothing.
+  /// The number of entries in a token's list. Fully masked blocks are not counted.
   std::int64_t seen(std::int64_t token) const { return seen_[static_cast<std::size_t>(token)]; }
 
  private:
   void collect(const Lists& lists, std::int64_t b, std::int64_t kv, std::int64_t tokens);
 
   std::vector<Reader> readers_;
-  std::vector<std::int64_t> starts_;  ///< of every block in readers_, and their end
+  std::vector<std::int64_t> starts_;  ///< of every block in readers_, and the end
   std::vector<std::int32_t> seen_;
-  std::vector<std::int64_t> sorted_;  ///< the seen entries of all tokens, each token's ascending
+  std::vector<std::int64_t> sorted_;  ///< visible entries of all tokens, ascending per token
 };
 
 }  // namespace assay::optimized::selected

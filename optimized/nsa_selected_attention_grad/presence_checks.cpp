@@ -31,7 +31,7 @@ Refusal pointers(const Call& call) {
                         {"executor", call.parameters.executor}});
 }
 
-/// Nothing else says how many sequences there are.
+/// Requires the cumulative lengths, because no other argument determines the number of sequences.
 Refusal sums_of_lengths(const Call& call) {
   const auto& p = call.parameters;
   return first_missing({{"actual_seq_qlen", p.actual_seq_qlen.has_value()},

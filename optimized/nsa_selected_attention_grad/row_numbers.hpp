@@ -7,10 +7,11 @@
 
 namespace assay::optimized::selected {
 
-/// Reads and writes softmax_max or softmax_sum, a number per row with its replicas.
+/// Reads and writes softmax_max or softmax_sum. A row has one number, which is stored in several
+/// replicas.
 class RowNumbers {
  public:
-  /// It refers to tensor and kernels; the extents are those of the queries.
+  /// Keeps references to the tensor and the kernels; the extents are those of query.
   RowNumbers(const spec::Tensor& tensor, spec::Extents extents, const tile::Kernels& kernels)
       : rows_(tensor, spec::Layout::tnd, replicated(std::move(extents)), kernels) {}
 
@@ -19,7 +20,7 @@ class RowNumbers {
     rows_.read({row.b, row.n, row.s, 1}, {.at = replicas, .stride = tile::lanes});
     return replicas[0];
   }
-  /// The tensor is one that may be written.
+  /// Stores the number of a row. The tensor must be writable.
   void write(const spec::RowPosition& row, float number, spec::Tensor& tensor) const {
     float replicas[tile::lanes];
     std::fill_n(replicas, spec::statistics_replicas, number);

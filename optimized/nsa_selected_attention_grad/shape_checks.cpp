@@ -11,13 +11,13 @@ constexpr std::int64_t most_tokens = 2 * 1024 * 1024;
 
 enum : std::size_t { tokens, heads, dim };
 
-/// What an axis counts.
+/// An axis of a tensor, and the name of its extent in messages.
 struct Axis {
   std::size_t number;
   std::string_view what;
 };
 
-/// The first tensor whose extent is not that of `model`.
+/// Reports the first tensor whose extent in this axis differs from that of `model`.
 Refusal first_unequal(const Axis& axis, const Named& model, std::initializer_list<Named> tensors) {
   const std::int64_t expected = model.parameter->shape[axis.number];
   for (const Named& tensor : tensors) {

@@ -19,9 +19,10 @@ Refusal key_heads(const Call& call) {
 Refusal query_heads(const Call& call) {
   const std::int64_t q = heads_q(call), kv = heads_kv(call);
   if (const Refusal refusal = within("number of heads of query", q, 1, most_heads)) return refusal;
-  return unless(q % kv == 0, "number of heads of query is " + std::to_string(q) +
-                                 "; it must be a multiple of those of key, which are " +
-                                 std::to_string(kv));
+  return unless(q % kv == 0,
+                "number of heads of query is " + std::to_string(q) +
+                    "; it must be a multiple of the number of heads of key, which is " +
+                    std::to_string(kv));
 }
 
 Refusal group(const Call& call) {
@@ -34,20 +35,22 @@ Refusal head_size(const std::string& name, std::int64_t dim) {
                 "head size of " + name + " is " + std::to_string(dim) + "; it must be 192 or 128");
 }
 
-/// Which of both is the larger one is disputed: either is taken.
+/// Checks the head sizes. The documents contradict each other about which head size is larger, so
+/// the check accepts both orders.
 Refusal head_sizes(const Call& call) {
   const auto& p = call.parameters;
   const Refusal refusal = head_size("query", p.query.shape[2]);
   return refusal ? refusal : head_size("value", p.value.shape[2]);
 }
 
-/// Sums of lengths, and what they are the lengths of.
+/// Cumulative lengths, and the name of the argument that contains them.
 struct NamedSums {
   std::string_view of;
   const std::vector<std::int64_t>& sums;
 };
 
-/// The first length that does not hold, and what it must be.
+/// Reports the first length for which `holds` is false. `limit` is the text that describes the
+/// accepted lengths.
 template <class Holds>
 Refusal first_unless(const NamedSums& lengths, const Holds& holds, const std::string& limit) {
   std::int64_t start = 0;
@@ -69,7 +72,8 @@ Refusal lengths(const Call& call) {
   return refusal ? refusal : first_unless({"key", *p.actual_seq_kvlen}, holds, limit);
 }
 
-/// Fewer keys than are listed are taken: the lists then name some block twice, as upstream's do.
+/// Checks that each length is a multiple of the block size. A sequence may have fewer blocks than a
+/// list has entries: the list then repeats blocks, as the lists of the upstream operator do.
 Refusal whole_blocks(const Call& call) {
   const std::int64_t size = call.attributes.selected_block_size;
   return first_unless(

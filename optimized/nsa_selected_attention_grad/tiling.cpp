@@ -14,7 +14,8 @@ bool is_causal(const Problem& p) {
   return p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent;
 }
 
-/// A row tile holds whole tokens: at least one, and no more than query has.
+/// Returns the largest number of tokens in a row tile: at least one, at most all tokens of query. A
+/// row tile contains all heads of each of its tokens.
 std::int64_t most_tokens(const Problem& p, const device::Spec& device) {
   const std::int64_t most_rows = std::max(block_edge(device), p.group());
   return std::min(most_rows / p.group(), p.seq_q);

@@ -4,10 +4,10 @@
 
 namespace assay::optimized {
 
-/// Fills the viewed elements of a tensor with zeros, or with one number.
+/// Fills the viewed elements of a tensor: with zeros, or with a given value.
 void fill_with_zeros(spec::Tensor& tensor);
 void fill(spec::Tensor& tensor, float value);
-/// Fills the tokens of TND after the last sequence with zeros.
+/// Fills the tokens after the last sequence of a TND tensor with zeros.
 void clear_padding(spec::Tensor& tensor, const spec::Extents& extents);
 
 }  // namespace assay::optimized

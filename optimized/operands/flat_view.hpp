@@ -4,16 +4,16 @@
 
 namespace assay::optimized {
 
-/// The elements of a view in row-major order, by number.
+/// Maps the index of an element, in row-major order of a view, to its index in the storage.
 class FlatView {
  public:
-  /// It refers to the tensor.
+  /// Keeps a reference to the tensor.
   explicit FlatView(const spec::Tensor& tensor);
 
   const spec::Tensor& tensor() const { return *tensor_; }
-  /// The storage element of element `number` of the view.
+  /// Returns the storage element of element `number` of the view.
   std::int64_t operator()(std::int64_t number) const;
-  /// Distance of neighbours in the storage, if it is the same everywhere; 0: it is not.
+  /// The stride between neighbouring elements if it is the same for all of them, otherwise 0.
   std::int64_t step() const { return step_; }
 
  private:

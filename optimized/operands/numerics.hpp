@@ -4,7 +4,8 @@
 
 namespace assay::optimized {
 
-/// What the tile kernels make of tensors of type `io` where every sum has one order.
+/// Returns the numerics (operations and roundings) of the tile kernels for tensors of type `io`. It
+/// applies if every sum has a fixed order.
 spec::Numerics numerics_of_tiles(spec::DType io);
 
 }  // namespace assay::optimized

@@ -6,7 +6,7 @@
 
 namespace assay::optimized {
 
-/// to(j, i) = from(i, j).
+/// Transposes a tile: to(j, i) = from(i, j).
 template <class Number>
 void transpose(const TileOf<Number>& from, std::int64_t rows, std::int64_t columns,
                const TileOf<Number>& to) {
@@ -16,7 +16,7 @@ void transpose(const TileOf<Number>& from, std::int64_t rows, std::int64_t colum
       for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
 }
 
-/// Extents of a product, and its factors.
+/// The extents and factors of a product.
 struct Factors {
   const Tile& left;
   const Tile& right;
@@ -24,10 +24,10 @@ struct Factors {
   const tile::RowRange* asked = nullptr;  ///< as in tile::Product
 };
 
-/// result = left right, or adds to what is there.
+/// Computes result = left * right, or adds the product to result.
 void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
               tile::Sum sum = tile::Sum::start);
-/// The same with left transposed: the depth runs through its rows.
+/// As multiply, but with the left operand transposed: its rows run along the depth of the product.
 void multiply_transposed(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
                          tile::Sum sum = tile::Sum::start);
 

@@ -25,7 +25,8 @@ tile::Storage storage_of(spec::DType dtype) {
     default:
       break;
   }
-  throw std::invalid_argument("no tile kernel computes in " + std::string(spec::to_string(dtype)));
+  throw std::invalid_argument("the tile kernels do not support " +
+                              std::string(spec::to_string(dtype)));
 }
 
 Rows::Rows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents,
@@ -61,11 +62,11 @@ void Rows::read(const RowSpan& rows, const Tile& to) const {
 }
 
 void Rows::read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to,
-                       std::int64_t behind) const {
+                       std::int64_t after) const {
   const std::byte* const bytes = tensor_->bytes.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const std::byte* const from = bytes + offset_of(rows, i);
-    std::byte* const row = reinterpret_cast<std::byte*>(to.row(i)) + behind * element_;
+    std::byte* const row = reinterpret_cast<std::byte*>(to.row(i)) + after * element_;
     if (column_ == 1) {
       if (i + tile::rows_ahead < rows.count)
         fetch(bytes + offset_of(rows, i + tile::rows_ahead), dim() * element_);

@@ -9,44 +9,46 @@
 
 namespace assay::optimized {
 
-/// Rows of one head: the first, and how many.
+/// Consecutive rows of one head: the first row, and the number of rows.
 struct RowSpan {
   std::int64_t b, n, first, count;
 };
 
-/// Rows as a tensor stores them, the channels of each side by side: where the first begins and how
-/// far apart they lie, in bytes.
+/// Where rows with adjacent channels are stored in a tensor: the byte offset of the first row, and
+/// the distance between rows in bytes.
 struct StoredRows {
   std::int64_t offset, step;
   tile::Storage storage;
 };
 
-/// Reads and writes rows of an attention tensor, whatever its layout, strides and type.
+/// Reads and writes rows of an attention tensor of any layout, strides and type.
 class Rows {
  public:
-  /// It refers to the tensor and the kernels.
+  /// Keeps references to the tensor and the kernels.
   Rows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents,
        const tile::Kernels& kernels);
 
   std::int64_t dim() const { return dim_; }
-  /// The same rows, but only their channels from `first` on.
+  /// Returns the same rows, restricted to the `count` channels from `first` on.
   Rows channels(std::int64_t first, std::int64_t count) const;
-  /// Nothing where channels lie apart.
+  /// Returns the location of the rows, or nothing if the channels of a row are not adjacent.
   std::optional<StoredRows> stored(const RowSpan& rows) const {
     if (column_ != 1) return std::nullopt;
     const std::int64_t first = offset_of(rows, 0);
     return StoredRows{.offset = first, .step = offset_of(rows, 1) - first, .storage = storage_};
   }
   void read(const RowSpan& rows, const Tile& to) const;
-  /// The stored numbers of 16 bits as they are: into the rows of a tile, behind so many numbers.
-  void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to, std::int64_t behind) const;
-  /// Stores scale * value, rounded half away from zero. The tensor is one that may be written.
+  /// Copies stored 16-bit numbers to the rows of a tile. In each row, the first of them goes to
+  /// 16-bit position `after`.
+  void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to, std::int64_t after) const;
+  /// Stores scale * value, rounded to nearest; ties are rounded away from zero. The tensor must be
+  /// writable.
   void write(const RowSpan& rows, const Tile& from, float scale, spec::Tensor& tensor) const;
-  /// Stores value, rounded to nearest, ties to even.
+  /// Stores the value, rounded to nearest, ties to even.
   void write_even(const RowSpan& rows, const Tile& from, spec::Tensor& tensor) const;
 
  private:
-  /// Of row i of the span, in bytes.
+  /// Byte offset of row i of the span.
   std::int64_t offset_of(const RowSpan& rows, std::int64_t i) const {
     return element_ * index_(rows.b, rows.n, rows.first + i, first_);
   }
@@ -61,7 +63,8 @@ class Rows {
   const tile::Kernels* kernels_;
 };
 
-/// The storage of fp16, bf16 or fp32. Errors: std::invalid_argument for every other type.
+/// Converts the types fp16, bf16 and fp32 to a tile::Storage. Errors: std::invalid_argument for
+/// every other type.
 tile::Storage storage_of(spec::DType dtype);
 
 }  // namespace assay::optimized

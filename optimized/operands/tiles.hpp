@@ -8,15 +8,16 @@
 
 namespace assay::optimized {
 
-/// Rows are this far apart at least: whole groups of lanes, and an odd number of cache lines, so
-/// that a column of a tile does not fall into few sets of the cache.
+/// Returns the row stride of a tile with `columns` columns. It is a multiple of the lanes and an
+/// odd number of cache lines, so that the elements of a column are spread over many sets of the
+/// cache.
 constexpr std::int64_t padded(std::int64_t columns) {
   const std::int64_t groups = device::ceil_divide(columns, tile::lanes);
   return (groups | 1) * tile::lanes;
 }
 
-/// Numbers of four bytes on cache lines; what it held is lost when it grows, and nothing is
-/// cleared.
+/// A buffer of four-byte numbers, aligned to cache lines. When it grows, the contents are lost. New
+/// memory is not cleared.
 template <class Number>
 class CacheLines {
  public:
@@ -29,7 +30,7 @@ class CacheLines {
     return reinterpret_cast<Number*>(storage_.get());
   }
 
-  /// How many it can hold.
+  /// The number of elements for which the buffer has memory.
   std::int64_t capacity() const { return lines_ * tile::lanes; }
 
  private:
@@ -49,7 +50,8 @@ struct TileOf {
   Number* row(std::int64_t i) const { return at + i * stride; }
 };
 
-/// Hands out consecutive numbers of one reservation. Without `start` it only counts them.
+/// Allocates tiles one after the other in one buffer. Before `start`, it only counts how many
+/// numbers are needed.
 template <class Number>
 class CarverOf {
  public:

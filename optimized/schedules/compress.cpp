@@ -33,12 +33,13 @@ Cycles compute(const device::Spec& spec, const device::VectorCost& operation,
   return vector(spec, operation, {numbers * fp32_bytes});
 }
 
-/// Windows over so many tokens that follow each other, wherever they begin.
+/// Returns how many windows `tokens` consecutive tokens can touch at most, at any position.
 std::int64_t windows_over(const Compression& c, std::int64_t tokens) {
   return std::min(c.windows(), (tokens + c.size - 2) / c.stride + 1);
 }
 
-/// Moves and arithmetic of pieces that follow each other through some buffers of each kind.
+/// Appends the moves and the arithmetic of one piece after the other; each kind of tensor has
+/// several buffers.
 class Passing {
  public:
   Passing(device::Instructions& code, std::int64_t buffers)
@@ -46,9 +47,9 @@ class Passing {
 
   struct Piece {
     Bytes read, written;
-    double missing;  ///< part of what is read that L2 does not hold
+    double missing;  ///< fraction of the read bytes that is not in L2
     Cycles cycles;
-    bool added;  ///< to what global memory holds
+    bool added;  ///< true: added to global memory, not stored
   };
 
   void pass(const Piece& piece) {
@@ -64,8 +65,8 @@ class Passing {
   device::Ring in_, out_;
 };
 
-/// Two numbers of a window and channel are multiplied and added twice: for the input, by the
-/// weight, and for the weight.
+/// Cycles per window. Two products (one for the input gradient, one for the weight gradient) are
+/// each multiplied and added.
 Cycles of_window(const device::Spec& spec, std::int64_t numbers, bool added_elsewhere) {
   const auto& v = spec.vector;
   Cycles cycles =
@@ -93,7 +94,7 @@ Passing::Piece piece_of(const Compression& c, const ByWindow& by, const device::
 Passing::Piece piece_of(const Compression& c, const ByTile& by, const device::Spec& spec) {
   const std::int64_t numbers = by.tokens * by.channels, windows = windows_over(c, by.tokens);
   const auto& v = spec.vector;
-  // A token lies in as many windows as there are strides in one, on average.
+  // On average, a token is in size / stride windows.
   const std::int64_t pairs = ceil_divide(by.tokens * c.size, c.stride) * by.channels;
   Cycles cycles = compute(spec, v.cast_to_fp32, numbers) +
                   compute(spec, v.cast_to_fp32, windows * by.channels) +
@@ -138,8 +139,9 @@ double peak_of(const device::Spec& device) {
   return 2 * lanes * device.cores.vector.value * device.cores.clock.value;
 }
 
-/// Partial sums of weights are added by one pass; sums that windows overlap in are cleared before
-/// and stored as outputs behind.
+/// Seconds of the passes over global memory. One pass adds up the partial sums of the weights. If
+/// the gradients of overlapping windows are added in global memory, one more pass clears the sums
+/// before, and another stores them as outputs afterwards.
 double passes(const Compression& c, bool overlapping, const device::Spec& device) {
   const Bytes weights = {vector_cores(device) * c.heads * c.size * fp32_bytes};
   double seconds = pass_seconds(device, weights, c.size * c.heads * c.element, {});
@@ -185,7 +187,7 @@ struct TileOf {
   std::int64_t tokens, channels, windows;
 };
 
-/// What is moved, in some buffers, and what is computed beside it.
+/// Returns the buffers: `buffers` for each tensor that is moved, and one set for the computation.
 std::vector<Buffer> rooms(const Compression& c, const TileOf& of, Bytes stored,
                           std::int64_t buffers, const device::Spec& device) {
   const auto& [tokens, channels, windows] = of;
@@ -207,7 +209,7 @@ void add_plan(std::vector<CompressPlan>& all, const char* name, const Compressio
   try {
     all.push_back({name, schedule, model(c, schedule, device)});
   } catch (const device::DeviceFault&) {
-    return;  // The unified buffer says no: the next candidate may fit.
+    return;  // The unified buffer is too small: the next candidate may fit.
   }
 }
 
@@ -225,12 +227,12 @@ std::int64_t Compression::windows() const {
 
 std::string ByWindow::to_text() const {
   return "window by window" + (pieces > 1 ? " in " + std::to_string(pieces) + " pieces" : "") +
-         ", gradients of tokens added in global memory";
+         ", token gradients added in global memory";
 }
 
 std::string ByTile::to_text() const {
   return "tiles of " + std::to_string(tokens) + " tokens x " + std::to_string(channels) +
-         " channels, " + std::to_string(buffers) + " buffers of what is moved";
+         " channels, " + std::to_string(buffers) + " buffers per moved tensor";
 }
 
 std::string CompressPlan::to_text() const {

@@ -4,23 +4,26 @@
 
 namespace assay::optimized::schedules {
 
-/// A sum of products in L0C: what it had to wait for, and the last product in it.
+/// A sum of products in an L0C buffer: the instruction that frees the buffer, and the last product
+/// of the sum.
 struct Accumulator {
   device::Ring* buffers;
   device::TaskId freed_by = device::none, summed = device::none;
 };
 
-/// Extents of a product: m x k by k x n.
+/// Extents of a matrix product: m x k by k x n.
 struct Extents {
   std::int64_t m, n, k;
 };
 
-/// Products of operands in L1: pieces of them through two buffers each of L0A and L0B, summed in
-/// one of the buffers of L0C, drained from there.
+/// Models products of operands in L1. It moves pieces of the operands through two buffers in each
+/// of L0A and L0B, sums the products in an L0C buffer, and writes (drains) this buffer to global
+/// memory.
 class CubeUnit {
  public:
-  /// Pieces are as deep as half of L0A and of L0B holds. Beside so many accumulators there may be
-  /// narrow ones, which do not wait for these; then pieces have a quarter of L0B.
+  /// A piece of an operand fills half of L0A or half of L0B. `narrow` is the number of additional
+  /// accumulators for scores, which do not wait for the other accumulators. If there are any, a
+  /// piece of the right operand fills a quarter of L0B.
   CubeUnit(device::Instructions& code, device::Bytes element, std::size_t accumulators,
            std::size_t narrow = 0)
       : code_(code),
@@ -32,26 +35,30 @@ class CubeUnit {
         l0c_(accumulators),
         narrow_(narrow) {}
 
-  /// Takes a buffer of L0C. Errors: device::DeviceFault if none is left that will be drained.
+  /// Takes a free buffer of L0C. Errors: device::DeviceFault if no buffer is free and none will be
+  /// drained.
   Accumulator open() { return {.buffers = &l0c_, .freed_by = l0c_.take()}; }
   Accumulator open_narrow() { return {.buffers = &narrow_, .freed_by = narrow_.take()}; }
-  /// Adds a product of operands that two loads bring; returns the last instruction that reads L1.
+  /// Adds a product to the sum. `left` and `right` are the instructions that load its operands.
+  /// Returns the last instruction that reads L1.
   device::TaskId multiply(Accumulator& sum, const Extents& of, device::TaskId left,
                           device::TaskId right);
-  /// Whether a right operand can stay in a quarter of L0B for several products, where there are
-  /// narrow accumulators: the others then have the rest of L0B.
+  /// Returns whether a right operand fits in a quarter of L0B, where it can stay for several
+  /// products. Requires narrow accumulators. Other operands then use the rest of L0B.
   bool can_hold(const Extents& of) const;
-  /// Brings it there; returns the last instruction that reads L1.
+  /// Moves a right operand to L0B, where it stays. Returns the last instruction that reads L1.
   device::TaskId hold(const Extents& of, device::TaskId right);
-  /// A product with it; returns the last instruction that reads the left operand in L1.
+  /// Multiplies with the right operand that stays in L0B. Returns the last instruction that reads
+  /// the left operand in L1.
   device::TaskId multiply_held(Accumulator& sum, const Extents& of, device::TaskId left,
                                device::TaskId held);
-  /// Frees its place behind the last of them.
+  /// Frees the part of L0B that the staying operand uses, after the last product with it.
   void release(const Accumulator& last) { held_.give(last.summed); }
-  /// Moves `fp32` bytes of it to global memory, once there is `room`, and frees its buffer.
+  /// Writes `fp32` bytes of the sum to global memory, after the instruction `room` has freed the
+  /// destination. Frees the buffer of the sum.
   device::TaskId drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain,
                        device::TaskId room = device::none);
-  /// The same where other numbers than fp32 are stored.
+  /// As drain, but converts the fp32 sums to a type of another size before the store.
   device::TaskId drain_as(const Accumulator& sum, device::Bytes fp32, device::Bytes stored);
 
  private:

@@ -18,7 +18,8 @@ using device::TaskId;
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
 constexpr Bytes half = {2};
 
-/// The forward of one core: QK of a tile, then PV of the tile before, softmax and sums beside them.
+/// The forward on one core. The cube core computes QK of a tile, then PV of an earlier tile. In
+/// parallel, the vector cores compute softmax and sums.
 class Writing {
  public:
   Writing(const Attention& attention, const Forward& schedule, device::Instructions& code)
@@ -42,7 +43,7 @@ class Writing {
   }
 
  private:
-  /// What one of two vector cores has of rows x columns numbers.
+  /// Returns the number of scores that one of two vector cores processes in `columns` columns.
   std::int64_t of_vector(std::int64_t columns) const { return s_.rows * columns / 2; }
 
   TaskId softmax(TaskId scores) {

@@ -20,7 +20,7 @@ constexpr std::int64_t edge = 128, fp32_bytes = 4;
 
 std::size_t count(std::int64_t buffers) { return static_cast<std::size_t>(buffers); }
 
-/// The instructions of one core: rounds of equal work.
+/// Writes the instructions of one core: a sequence of equal iterations.
 class Writing {
  public:
   Writing(const Attention& attention, const Round& round, device::Instructions& code)
@@ -39,7 +39,7 @@ class Writing {
     for (std::int64_t round = 0; round < rounds; ++round) {
       const TaskId scores = code_.hand_over(Pipe::fixpipe, {scores_and_dprob()});
       if (round > 0) gradients(staged);
-      // Each of two vector cores has half of the rows of every tile.
+      // Each of the two vector cores processes half of the rows of every tile.
       const std::int64_t tiles = r_.rows * r_.columns;
       staged = code_.hand_over(Pipe::mte3, {vector_.gradient(tiles * edge * edge / 2, scores, {})});
     }
@@ -47,7 +47,7 @@ class Writing {
   }
 
  private:
-  /// A tile in L1: who brings it and who reads it last.
+  /// A tile in L1: the instruction that loads it, and the last instruction that reads it.
   struct Held {
     TaskId loaded, read = device::none;
   };
@@ -78,7 +78,7 @@ class Writing {
     return score_product(Tile::value);
   }
 
-  /// query key^T, or dy value^T: a group of rows stays while the columns pass.
+  /// query key^T, or dy value^T: a group of row tiles stays in L1 for all columns.
   TaskId score_product(Tile of) {
     TaskId drained = device::none;
     for (std::int64_t first = 0; first < r_.rows; first += r_.group) {
@@ -112,7 +112,8 @@ class Writing {
     cube_.drain(sum, {edge * channels(of) * fp32_bytes}, Drain::atomic_add);
   }
 
-  /// dq of two rows at a time, the keys read again for each two of them, or kept.
+  /// dq of two row tiles at a time. The keys are read again for every two row tiles, unless they
+  /// stay in L1.
   void dq(TaskId staged) {
     std::vector<Held> keys;
     if (r_.keys_stay) keys = hold(columns_, Tile::key, r_.columns);
@@ -138,7 +139,8 @@ class Writing {
     release(columns_, keys);
   }
 
-  /// dk or dv: query or dy of all rows stay while tiles of dS or P pass, column by column.
+  /// dk or dv: query or dy of all row tiles stay in L1, and the tiles of dS or P are loaded column
+  /// by column.
   void column_gradient(TaskId staged, Tile of) {
     std::vector<Held> rows = hold(rows_, of, r_.rows);
     for (std::int64_t c = 0; c < r_.columns; ++c) {
@@ -153,7 +155,8 @@ class Writing {
     release(rows_, rows);
   }
 
-  /// Both from one reading of dS: some columns of it stay in L1, and dq is added once for these.
+  /// dq and dk with one read of dS: dS of some columns stays in L1. For these columns, dq is added
+  /// once to global memory.
   void dq_and_dk_of_held_dscore(TaskId staged) {
     std::vector<Held> rows = hold(rows_, Tile::key, r_.rows);
     for (std::int64_t first = 0; first < r_.columns; first += r_.dscore_columns) {
@@ -207,7 +210,7 @@ Round same_ab() {
 
 std::string Round::to_text() const {
   return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) + " tiles, " +
-         std::to_string(group) + " rows loaded at once" + (keys_stay ? ", keys stay in L1" : "") +
+         std::to_string(group) + " rows loaded together" + (keys_stay ? ", keys stay in L1" : "") +
          (dscore_columns > 0 ? ", dS of " + std::to_string(dscore_columns) + " columns stays"
                              : "") +
          "; L1: " + std::to_string(row_buffers) + " tiles of rows, " +
@@ -223,10 +226,10 @@ std::vector<Buffer> buffers_of(const Attention& a, const Round& r, const device:
   l1.allocate(r.column_buffers * operand_tile(a), "column tiles");
   l1.allocate(r.score_buffers * (edge * edge * a.element), "tiles of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
-  // Sums of more than 128 channels are made one slice after the other.
+  // Sums of more than 128 channels are computed one slice after the other.
   for (const char* turn : {"ping", "pong"})
     l0c.allocate({edge * edge * fp32_bytes}, std::string("sum ") + turn);
-  // P and dS overlay scores and dP, of two rounds of every core.
+  // P and dS use the memory of scores and dP. Each core has memory for two iterations.
   device::Scratchpad l2("L2", bytes_of(m.l2), {512});
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   l2.allocate({cores * 2 * r.rows * r.columns * edge * edge * 2 * fp32_bytes}, "scores and dP");

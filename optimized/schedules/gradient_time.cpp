@@ -32,7 +32,8 @@ Bytes beyond_l2(Bytes size, const device::Spec& device) {
   return {std::max<std::int64_t>(0, size.count - bytes_of(device.memories.l2).count)};
 }
 
-/// Sums are cleared, rows of dy * attention added up, and sums scaled and stored as outputs.
+/// Seconds of the passes over global memory: clear the sums, compute the row sums of dy *
+/// attention, and scale and store the sums.
 double pass_time(const TensorBytes& t, Passes passes, const device::Spec& device) {
   const Bytes missing = beyond_l2(t.sums, device);
   const double before = passes == Passes::joined

@@ -7,55 +7,58 @@
 
 namespace assay::optimized::schedules {
 
-/// How a gradient is dealt out: rounds of the busiest core, of which some may hold less than a
-/// whole one, and cores at work.
+/// The distribution of a gradient over cores: the iterations of the busiest core (a partial
+/// iteration counts as a fraction), and the number of active cores.
 struct Deal {
   double rounds;
   std::int64_t cores;
-  std::int64_t rest = 0;  ///< columns of one more round, a part of one that several cores share
+  std::int64_t rest = 0;  ///< columns of one more iteration that several cores share
 };
 
-/// Rounds of rows x columns tiles are dealt out evenly. Sequences are cut into as even extents as
-/// they allow, so that a round may hold less than a whole one.
+/// Distributes iterations of rows x columns tiles evenly over the cores. Sequences are split as
+/// evenly as possible; an iteration may therefore be partial.
 Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, Masked masked,
           const device::Spec& device);
 
-/// Passes before the rounds: one that clears the sums and one that adds up rows of dy * attention,
-/// or both at once.
+/// The passes before the iterations: either one that clears the sums and one that computes the row
+/// sums of dy * attention (apart), or one pass that does both (joined).
 enum class Passes { apart, joined };
 
-/// The same, but of rounds that are left when every core has as many, each is cut by columns into
-/// parts for as many cores as there are for it.
+/// As deal, but iterations that remain after each core has the same count are split by columns, if
+/// at least two cores are available for each of them.
 Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t columns,
                     const device::Spec& device);
 
-/// Time of a gradient with launch and passes.
+/// Returns the modelled time of a gradient, including launch and passes over global memory.
 Modelled gradient_of(const Attention& attention, const Deal& deal, Passes passes,
                      const device::Spec& device, const Writer& write);
 
-/// Multiply-adds of all blocks that hold a pair, and bytes of all inputs and outputs.
+/// multiply_adds: the multiply-adds of all blocks with an unmasked pair. compulsory_bytes: the
+/// bytes of all inputs and outputs.
 double multiply_adds(const Attention& attention);
 device::Bytes compulsory_bytes(const Attention& attention);
 
-/// Room for a tile of 128 rows of one head.
+/// Bytes of an operand tile: 128 rows of one head.
 device::Bytes operand_tile(const Attention& attention);
 
-/// A tile of query or key, with its rope, or of dy or value.
+/// The kind of an operand tile. key: rows of query or key, including rope; value: rows of dy or
+/// value.
 enum class Tile { key, value };
 
-/// Brings one into L1; returns the last of its loads.
+/// Loads an operand tile into L1; returns the last load instruction.
 device::TaskId load_tile(device::Instructions& code, const Attention& attention, Tile tile,
                          device::TaskId after);
 
-/// The same for 64 of its rows.
+/// As load_tile, but loads 64 of the 128 rows.
 device::TaskId load_half_tile(device::Instructions& code, const Attention& attention, Tile tile,
                               device::TaskId after);
 
-/// Buffers of scores, dP, P and dS in a vector core, each with so many numbers.
+/// Returns the buffers of a vector core for scores, dP, P and dS. Each buffer has `numbers`
+/// numbers.
 device::Scratchpad vector_buffers(const Attention& attention, std::int64_t buffers,
                                   std::int64_t numbers, const device::Spec& device);
 
-/// The tiles of all memories.
+/// Returns the tiles of all memories in one list.
 std::vector<Buffer> listed(const std::vector<device::Scratchpad>& memories);
 
 }  // namespace assay::optimized::schedules

@@ -56,7 +56,7 @@ Modelled finished(const Rounds& rounds, double more, const device::Share& share,
                   const device::Spec& device) {
   Modelled result;
   result.seconds = seconds_of(device, rounds.makespan) + more;
-  result.beside = more;
+  result.extra = more;
   result.rounds = rounds.count;
   const double cycles = cycles_of(device, result.seconds).count;
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)

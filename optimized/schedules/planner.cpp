@@ -16,14 +16,14 @@ using device::ceil_divide;
 
 constexpr std::int64_t edge = 128;
 
-/// The plan of a schedule, where it fits.
+/// Returns the plan of a schedule, or nothing if it does not fit.
 template <class Schedule>
 std::optional<ModelledSchedule> plan_of(const std::string& name, const Attention& attention,
                                         const Schedule& schedule, const device::Spec& device) {
   try {
     return ModelledSchedule{name, schedule, model(attention, schedule, device)};
   } catch (const device::DeviceFault&) {
-    return std::nullopt;  // A capacity says no: the next candidate may fit.
+    return std::nullopt;  // A buffer is too small: the next candidate may fit.
   }
 }
 
@@ -31,7 +31,8 @@ class Search {
  public:
   Search(const Attention& attention, const device::Spec& device) : a_(attention), device_(device) {}
 
-  /// Large rounds first: what moves more bytes than a faster one has time for is not tried.
+  /// Tries large iterations first. Later candidates are skipped if their L2 traffic alone takes
+  /// longer than the fastest schedule.
   std::vector<ModelledSchedule> all() {
     for (const std::int64_t rows : extents(a_.seq_q))
       for (const std::int64_t columns : extents(a_.seq_kv)) {
@@ -42,7 +43,7 @@ class Search {
   }
 
  private:
-  /// Extents of rounds in tiles, none beyond the sequence.
+  /// Returns the extents of iterations to try, in tiles; none is longer than the sequence.
   static std::vector<std::int64_t> extents(std::int64_t seq) {
     std::vector<std::int64_t> all;
     for (const std::int64_t extent : {8, 7, 6, 5, 4, 3, 2, 1})
@@ -50,7 +51,8 @@ class Search {
     return all;
   }
 
-  /// Tiles of P and dS in L1 beside so many operands, of `parts` of a tile each.
+  /// Returns how many tiles of P and dS fit in L1 in addition to `operands` operand tiles. Both
+  /// kinds count in units of 1/`parts` of a tile.
   std::int64_t score_buffers(std::int64_t operands, std::int64_t parts) const {
     const std::int64_t l1 = bytes_of(device_.memories.l1).count;
     const std::int64_t left = parts * l1 - operands * operand_tile(a_).count;
@@ -69,14 +71,16 @@ class Search {
 
   void add_woven(std::int64_t rows, std::int64_t columns, std::int64_t group) {
     if (group > rows || is_too_slow(rows, columns, group)) return;
-    // Halves of key and value go on to L0B at once; of large groups they come rarely.
+    // Half tiles of key and value are copied from L1 to L0B immediately, so they need few L1
+    // buffers. With a large group, each is reused for more row tiles, and loads are rare.
     const std::int64_t stream = group >= 3 ? 1 : 2;
     Woven woven = {.rows = rows, .columns = columns, .group = group, .stream = stream};
     woven.score_buffers = score_buffers(2 * (2 * group + woven.stay()) + woven.stream, 2);
     add_vector_tiles(woven, {{1, 8192}, {2, 6656}, {4, 2048}});
   }
 
-  /// Whether L2 alone takes longer for the bytes of such rounds than the fastest schedule so far.
+  /// Returns whether the L2 traffic of such iterations alone takes longer than the fastest schedule
+  /// so far.
   bool is_too_slow(std::int64_t rows, std::int64_t columns, std::int64_t group) const {
     const auto of = [](std::int64_t numbers, std::int64_t shared_by) {
       return static_cast<double>(edge * numbers) / static_cast<double>(shared_by);
@@ -94,8 +98,9 @@ class Search {
     std::int64_t buffers, numbers;
   };
 
-  /// With few large tiles in the unified buffer, and with more small ones; other tiles do not bring
-  /// back what is a tenth slower than the fastest so far.
+  /// Tries few large tiles in the unified buffer first, then more and smaller ones. Stops if a plan
+  /// is more than 10 % slower than the fastest plan so far, because other tile sizes do not gain
+  /// that much.
   template <class Schedule>
   void add_vector_tiles(Schedule schedule, std::initializer_list<VectorTile> tiles) {
     if (schedule.score_buffers < 1) return;
@@ -126,7 +131,7 @@ std::string ModelledSchedule::to_text() const {
 std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device) {
   std::vector<ModelledSchedule> all;
   std::vector<std::pair<std::string, Round>> families = {{"sameAB", same_ab()}};
-  // That family takes neither a position bias nor dropout nor a mask of its own.
+  // The schedule "sameAB" supports neither a position bias nor dropout nor a user mask.
   if (!attention.features.any()) families.insert(families.begin(), {"basic", basic()});
   for (const auto& [name, round] : families)
     if (auto plan = plan_of(name, attention, round, device)) all.push_back(std::move(*plan));

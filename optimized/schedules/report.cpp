@@ -17,12 +17,12 @@ std::string fixed(double value, int digits) {
   return text.str();
 }
 
-/// "3126.5 us, 62.1 % of the cube, held up most by L2 (94.4 %)".
+/// Formats for example "3126.5 us, 62.1 % of the cube, limited most by L2 (94.4 %)".
 std::string figures(const Workload& work, const Modelled& modelled) {
   const Bound bound = bound_of(modelled);
   const double reached = work.flop / modelled.seconds / work.peak;
   return fixed(1e6 * modelled.seconds, 1) + " us, " + fixed(100 * reached, 1) + " % of the " +
-         std::string(work.utilised) + ", held up most by " + bound.name + " (" +
+         std::string(work.utilised) + ", limited most by " + bound.name + " (" +
          fixed(100 * bound.share, 1) + " %)";
 }
 
@@ -32,7 +32,7 @@ Floor floor_of_candidates(const std::vector<Candidate>& all) {
   return floor_of(plans);
 }
 
-/// What a page draws beside the queues.
+/// Returns the roofline data for the trace page, as JSON.
 std::string roofline_json(const Workload& work, const Candidate& best, const device::Spec& device) {
   const Roofline roofline = roofline_of(work, best.modelled, device);
   const double bandwidths[] = {
@@ -63,10 +63,10 @@ std::string report_of(const Workload& work, const std::vector<Candidate>& all,
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
     text << ' ' << pipe_names[pipe] << ' ' << fixed(100 * best.modelled.busy[pipe], 1) << " %,";
   text << " L2 " << fixed(100 * best.modelled.l2_share, 1) << " %\n";
-  text << "  of the busiest core: " << fixed(best.modelled.rounds, 1) << " rounds, "
+  text << "  busiest core: " << fixed(best.modelled.rounds, 1) << " rounds, "
        << fixed(best.modelled.l2_bytes, 0) << " B through L2\n";
   const Roofline roofline = roofline_of(work, best.modelled, device);
-  text << "  roofline of whole tiles: " << fixed(1e-12 * roofline.reached, 1) << " of "
+  text << "  roofline, with full tiles counted: " << fixed(1e-12 * roofline.reached, 1) << " of "
        << fixed(1e-12 * roofline.cube, 1) << " TFLOP/s";
   for (const Roof& roof : {roofline.l2, roofline.hbm})
     text << "; " << roof.name << " at " << fixed(roof.intensity, 1) << " FLOP/B allows "
@@ -79,15 +79,15 @@ std::string report_of(const Workload& work, const std::vector<Candidate>& all,
     text << "next: " << all[1].name << ", " << figures(work, all[1].modelled) << "\n  "
          << all[1].text << '\n';
   const Floor floor = floor_of_candidates(all);
-  text << "none of " << all.size() << " schedules moves fewer than " << fixed(floor.l2_bytes, 0)
-       << " B through L2 on a core: " << fixed(1e6 * floor.seconds, 1)
-       << " us if L2 never stood idle\n";
+  text << "each of the " << all.size() << " schedules moves at least " << fixed(floor.l2_bytes, 0)
+       << " B through L2 on its busiest core: at least " << fixed(1e6 * floor.seconds, 1)
+       << " us at full L2 bandwidth\n";
   for (const Candidate& vendor : vendors)
     text << "vendor's " << vendor.name << ": " << figures(work, vendor.modelled) << ", "
          << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long"
-         << (vendor.not_taken.empty() ? "" : "; the vendor takes it for " + vendor.not_taken)
+         << (vendor.not_taken.empty() ? "" : "; the vendor uses it only for " + vendor.not_taken)
          << '\n';
-  if (vendors.empty()) text << "none of the vendor's schedules that are modelled fits\n";
+  if (vendors.empty()) text << "none of the modelled vendor schedules fits\n";
   return text.str();
 }
 
@@ -104,7 +104,7 @@ std::string trace_of(const Workload& work, const Candidate& best, const device::
   for (std::size_t id = 0; id < program.size(); ++id) {
     const device::Task& task = program.task(static_cast<device::TaskId>(id));
     const auto& turn = turns.turns[id];
-    if (turn.end == turn.start) continue;  // a flag
+    if (turn.end == turn.start) continue;  // a flag without duration
     const double micro = 1e6 / device.cores.clock.value;
     json << ",\n"
          << R"({"ph": "X", "pid": 0, "tid": )" << static_cast<int>(task.pipe) << R"(, "name": ")"
@@ -121,7 +121,7 @@ Floor floor_of(const std::vector<ModelledSchedule>& plans) {
   for (const ModelledSchedule& plan : plans) {
     const Modelled& m = plan.modelled;
     least.l2_bytes = std::min(least.l2_bytes, m.l2_bytes);
-    least.seconds = std::min(least.seconds, m.l2_share * m.seconds + m.beside);
+    least.seconds = std::min(least.seconds, m.l2_share * m.seconds + m.extra);
   }
   return least;
 }

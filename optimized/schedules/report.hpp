@@ -12,32 +12,34 @@
 
 namespace assay::optimized::schedules {
 
-/// A schedule that fits, for people.
+/// A schedule that fits the device, with its description for people.
 struct Candidate {
   std::string name, text;
   Modelled modelled;
   std::function<std::vector<Buffer>()> buffers;
-  std::function<device::Program()> program;  ///< of its first rounds
-  std::string not_taken = {};  ///< of the vendor's: what it takes instead of this problem
+  std::function<device::Program()> program;  ///< returns the first iterations
+  std::string not_taken = {};                ///< vendor only: see Attention::not_taken
 };
 
-/// What any schedule of a problem computes and moves at least, and by what: FLOP in a second at
-/// most, "cube" or "vector cores".
+/// The minimal work (flop) and traffic (bytes) of a problem under any schedule. `utilised` names
+/// the units that do the work ("cube" or "vector cores"), `peak` is their peak in FLOP/s.
 struct Workload {
   double flop, peak;
   device::Bytes compulsory;
   std::string_view utilised;
 };
 
-/// The fastest of some schedules, which come in this order, with its buffers and what occupies it,
-/// the next one, and the vendor's beside them.
+/// Reports the fastest of the schedules `all` with its buffers and its bottleneck, the second
+/// fastest, and the vendor's schedules for comparison. `all` is sorted by time.
 std::string report_of(const Workload& work, const std::vector<Candidate>& all,
                       const std::vector<Candidate>& vendors, const device::Spec& device);
 
-/// Its first rounds, an event for each instruction, in the JSON that Perfetto opens.
+/// Returns the first iterations of the schedule `best`, one event per instruction, in the JSON
+/// format of Perfetto.
 std::string trace_of(const Workload& work, const Candidate& best, const device::Spec& device);
 
-/// Rates of a schedule beside what cube or vector cores and memories allow.
+/// Returns the rates of a schedule: the achieved rate, the peak of the units that do the work, and
+/// the limits by L2 and HBM.
 Roofline roofline_of(const Workload& work, const Modelled& modelled, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

@@ -25,28 +25,28 @@ constexpr std::int64_t index_bytes = 4, reader_bytes = 8;
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// An operand in L1: who brings it and who reads it last.
+/// An operand in L1: the instruction that loads it, and the last instruction that reads it.
 struct Held {
   TaskId loaded, read = device::none;
 };
 
 std::int64_t channels(const Selection& s) { return s.head_dim + s.head_dim_v; }
 
-/// A head of keys alone has adjacent rows.
+/// The key rows are adjacent in memory only if there is one key head.
 Held load_keys(device::Instructions& code, const Selection& s, std::int64_t dim,
                device::Ring& ring) {
   return {code.load({.rows = s.block, .row = dim * s.element, .contiguous = s.heads_kv == 1},
                     {ring.take()})};
 }
 
-/// The heads of a group lie side by side.
+/// The query heads of a group are adjacent in memory.
 Held load_tokens(device::Instructions& code, const Selection& s, std::int64_t tokens,
                  std::int64_t dim, device::Ring& ring) {
   return {code.load({.rows = tokens, .row = s.group * dim * s.element, .contiguous = tokens == 1},
                     {ring.take()})};
 }
 
-/// Tokens of one core, one after the other.
+/// Writes the instructions of one core, which processes one token after the other.
 class TokenWriting {
  public:
   TokenWriting(const Selection& selection, const ByToken& by, device::Instructions& code)
@@ -137,7 +137,7 @@ class TokenWriting {
     rows_.pop_front();
   }
 
-  /// dk or dv of a block from the rows of one token.
+  /// Adds the contribution of one token to dk or dv of a block.
   TaskId add_block(std::int64_t dim, TaskId left, TaskId right) {
     Accumulator sum = {.buffers = &blocks_, .freed_by = blocks_.take()};
     const TaskId read = cube_.multiply(sum, {s_.block, dim, rows()}, left, right);
@@ -155,7 +155,8 @@ class TokenWriting {
   std::optional<Chunk> before_;
 };
 
-/// Buffers of L0C for a tile of scores, of dP, or a slice of dq, beside dk and dv of a block.
+/// Returns how many L0C buffers, in addition to dk and dv of a block, fit for tiles of scores or dP
+/// or for slices of dq.
 std::int64_t narrow_sums(const Selection& s, std::int64_t rows, const device::Spec& device) {
   const std::int64_t left =
       bytes_of(device.memories.l0c).count - s.block * channels(s) * fp32_bytes;
@@ -167,7 +168,8 @@ std::int64_t rows_of(const Selection& s, const ByBlock& by) {
   return round_up(by.tokens * s.group, fractal);
 }
 
-/// Tiles of tokens on one core, so many for each block.
+/// Writes the instructions of one core, which processes tiles of tokens; each block has `of_block`
+/// tiles.
 class BlockWriting {
  public:
   BlockWriting(const Selection& selection, const ByBlock& by, std::int64_t of_block,
@@ -256,7 +258,8 @@ class BlockWriting {
     blocks_.pop_front();
   }
 
-  /// A block of one core is done; those of several add up what they have of it.
+  /// Writes dk or dv of a block to global memory. If one core computed the block alone, it stores
+  /// the result; if several cores share the block, it adds its part.
   void store(const Accumulator& sum, std::int64_t dim) {
     const Bytes fp32 = {s_.block * dim * fp32_bytes};
     if (by_.parts == 1)
@@ -276,7 +279,7 @@ class BlockWriting {
   std::deque<Waiting> waiting_;
 };
 
-/// What is read and written of a problem, at least.
+/// The bytes that every schedule of a problem must at least read and write.
 struct Tensors {
   Bytes inputs, outputs, row_inputs, statistics, lists;
   std::int64_t dq = 0, dkv = 0;  ///< numbers
@@ -295,8 +298,9 @@ Tensors tensors_of(const Selection& s) {
           .dkv = dkv};
 }
 
-/// Time with launch and passes: sums are cleared and rows of dy * attention added up, lists are
-/// inverted where blocks come one by one, and at last sums become outputs.
+/// Adds the time of the launch and of the passes over global memory. The passes clear the sums,
+/// compute the row sums of dy * attention, invert the lists (only for block-by-block schedules),
+/// and store the sums as outputs.
 Modelled with_passes(const Selection& s, const Rounds& rounds, std::int64_t sums, bool inverted,
                      const device::Share& share, const device::Spec& device) {
   const Tensors t = tensors_of(s);
@@ -320,7 +324,8 @@ std::int64_t cube_cores(const device::Spec& device) {
   return static_cast<std::int64_t>(device.cores.cube.value);
 }
 
-/// Tiles of a core for a block, and of the busiest core.
+/// The number of tiles that a core processes: for one block (of_block), and in total on the busiest
+/// core (of_core).
 struct Deals {
   std::int64_t of_block, of_core, active;
 };
@@ -339,7 +344,8 @@ Deals deals_of(const Selection& s, const ByBlock& by, const device::Spec& device
   return {most, of_core, std::clamp<std::int64_t>(items, 1, cores)};
 }
 
-/// The same with smaller blocks, of which more are listed.
+/// Returns the selection with each block split into `cuts` smaller blocks; every list then has
+/// `cuts` times as many entries.
 Selection cut(Selection s, std::int64_t cuts) {
   s.block /= cuts, s.count *= cuts;
   for (auto& [listed, blocks] : s.demand) blocks *= cuts;
@@ -355,15 +361,17 @@ std::int64_t Selection::listings() const {
 }
 
 std::string ByToken::to_text() const {
-  return "token by token, " + std::to_string(chunk) + " blocks at once, " +
-         std::to_string(vector_cores) + " vector cores a cube core; dk and dv added block by block";
+  return "token by token, " + std::to_string(chunk) + " blocks at a time, " +
+         std::to_string(vector_cores) +
+         " vector cores per cube core; dk and dv of each block are added in global memory";
 }
 
 std::string ByBlock::to_text() const {
-  return "block by block, tiles of " + std::to_string(tokens) + " tokens, each block in " +
-         std::to_string(parts) + " parts" +
+  return "block by block, tiles of " + std::to_string(tokens) +
+         " tokens, the tokens of a block in " + std::to_string(parts) + " parts" +
          (cuts > 1 ? " and its keys in " + std::to_string(cuts) : "") + ", scores " +
-         std::to_string(ahead) + " tiles ahead; dk and dv stay in L0C, dq is added";
+         std::to_string(ahead) +
+         " tiles ahead; dk and dv stay in L0C, dq is added in global memory";
 }
 
 std::vector<Buffer> buffers_of(const Selection& s, const ByToken& by, const device::Spec& device) {
@@ -389,7 +397,8 @@ std::vector<Buffer> buffers_of(const Selection& whole, const ByBlock& by,
   const auto& m = device.memories;
   const std::int64_t rows = rows_of(s, by), sums = narrow_sums(s, rows, device);
   device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
-  l1.allocate((by.ahead + 2) * rows * channels(s) * s.element, "query and dy of tiles");
+  l1.allocate((by.ahead + 2) * rows * channels(s) * s.element,
+              "query and dy of the tiles in progress");
   l1.allocate(2 * s.block * channels(s) * s.element, "key and value of two blocks");
   l1.allocate(4 * rows * s.block * s.element, "P and dS of two tiles");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));

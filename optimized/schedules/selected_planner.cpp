@@ -7,7 +7,7 @@
 namespace assay::optimized::schedules {
 namespace {
 
-constexpr std::int64_t narrowest = 64;  // keys of a block that is cut
+constexpr std::int64_t narrowest = 64;  // fewest keys of a block that is split
 
 template <class Schedule>
 void add_plan(std::vector<SelectedPlan>& all, const char* name, const Selection& s,
@@ -15,7 +15,7 @@ void add_plan(std::vector<SelectedPlan>& all, const char* name, const Selection&
   try {
     all.push_back({name, schedule, model(s, schedule, device)});
   } catch (const device::DeviceFault&) {
-    return;  // A capacity says no: the next candidate may fit.
+    return;  // A buffer is too small: the next candidate may fit.
   }
 }
 

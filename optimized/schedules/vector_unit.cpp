@@ -33,8 +33,8 @@ Cycles cycles_of(const device::Spec& spec, const std::vector<Features::Operation
 }  // namespace
 
 TaskId VectorUnit::pass(device::Ring& buffers, std::int64_t scores, Cycles cycles, TaskId ready,
-                        TaskId place, Bytes beside) {
-  const Bytes size = Bytes{scores * fp32_bytes} + beside;
+                        TaskId place, Bytes extra) {
+  const Bytes size = Bytes{scores * fp32_bytes} + extra;
   const TaskId loaded = code_.vector_load(size, {buffers.take(), ready});
   const TaskId computed = code_.compute(cycles, {loaded});
   const TaskId stored = code_.vector_store(scores * element_, {computed, place});
@@ -62,10 +62,11 @@ TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& pla
   TaskId stored = device::none;
   for (std::int64_t at = 0; at < scores; at += tile_) {
     const std::int64_t numbers = std::min(tile_, scores - at);
-    // Numbers of fp32 are stored as they are.
+    // fp32 results are stored without a cast.
     const Cycles cast =
         element_.count == fp32_bytes ? Cycles{} : cycles_of(spec, {&v.cast_to_16bit}, numbers);
-    // Tiles of the cube become rows before the arithmetic, and what is stored becomes tiles.
+    // Tiles in the format of the cube core are converted to rows before the arithmetic, and results
+    // are converted back before the store.
     const Cycles formats = exchange_ == Exchange::rows
                                ? Cycles{}
                                : vector(spec, v.copy, {numbers * fp32_bytes}) +
@@ -76,8 +77,8 @@ TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& pla
     const Cycles dscore = formats + cast + cycles_of(spec, {&v.sub, &v.mul}, numbers) +
                           cycles_of(spec, features_.of_dprob, numbers);
     const std::int64_t columns = std::min(edge, numbers);
-    const Bytes beside = features_.read(device::ceil_divide(numbers, columns), columns);
-    pass(left_, numbers, prob, ready, places.prob, beside);
+    const Bytes extra = features_.read(device::ceil_divide(numbers, columns), columns);
+    pass(left_, numbers, prob, ready, places.prob, extra);
     stored = pass(right_, numbers, dscore, ready, places.dscore);
   }
   return stored;

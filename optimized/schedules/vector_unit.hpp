@@ -7,15 +7,16 @@
 
 namespace assay::optimized::schedules {
 
-/// Cycles of a vector core for each 256 B of fp32. Row F11: softmax of 128 x 256 scores in 2488.9
-/// cycles, the sums rescaled in 833.7, each by two cores.
+/// Cycles of a vector core per 256 B of fp32, from row F11 of the validation table: the softmax of
+/// 128 x 256 scores takes 2488.9 cycles and rescaling the sums 833.7 cycles, each on two cores.
 inline constexpr double softmax_slope = 2488.9 / 256, rescale_slope = 833.7 / 128;
 
-/// Rows of scores and of dP through the unified buffer of a vector core and back.
+/// Models a vector core: it loads rows of scores and dP to the unified buffer, computes, and stores
+/// the results.
 class VectorUnit {
  public:
-  /// `buffers` of each kind of tile, of `tile` numbers, which are stored as elements. A buffer is
-  /// loaded again when what was made of it is stored.
+  /// Each kind of tile has `buffers` buffers of `tile` numbers. Results are stored with the size
+  /// `element`. A buffer is reused when the result that was computed from it is stored.
   VectorUnit(device::Instructions& code, std::size_t buffers, std::int64_t tile,
              device::Bytes element, Exchange exchange = Exchange::rows, Features features = {})
       : code_(code),
@@ -26,26 +27,27 @@ class VectorUnit {
         left_(buffers),
         right_(buffers) {}
 
-  /// P of so many scores, or the sums of the forward's rows; returns what stores it last.
+  /// Computes P of `scores` scores (forward_softmax), or rescales the sums of the forward
+  /// (rescale). forward_softmax returns the last store.
   device::TaskId forward_softmax(std::int64_t scores, device::TaskId ready);
   void rescale(std::int64_t numbers, device::TaskId ready);
-  /// What frees the place in global memory to which P, and that to which dS is stored.
+  /// The instructions after which the destinations of P and dS in global memory are free.
   struct Places {
     device::TaskId prob = device::none, dscore = device::none;
   };
 
-  /// P and dS of so many scores and as many dP; returns what stores the last of them.
+  /// Computes P and dS from `scores` scores and as many elements of dP. Returns the last store.
   device::TaskId gradient(std::int64_t scores, device::TaskId ready, const Places& places);
 
  private:
-  /// Loads so many numbers, and `beside` with them, and stores what is computed of them.
+  /// Loads `scores` numbers and `extra` bytes, computes, and stores the result.
   device::TaskId pass(device::Ring& buffers, std::int64_t scores, device::Cycles cycles,
                       device::TaskId ready, device::TaskId place = device::none,
-                      device::Bytes beside = {});
+                      device::Bytes extra = {});
 
   device::Instructions& code_;
   std::int64_t tile_;
-  device::Bytes element_;  // of what is stored
+  device::Bytes element_;  // of the stored results
   Exchange exchange_;
   Features features_;
   device::Ring left_, right_;

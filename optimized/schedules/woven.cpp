@@ -21,31 +21,33 @@ constexpr std::int64_t edge = 128, fp32_bytes = 4;
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// A tile in L1: who brings it and who reads it last.
+/// A tile in L1: the instruction that loads it, and the last instruction that reads it.
 struct Held {
   TaskId loaded, read = device::none;
 };
 
-/// Gradients in the order in which a round adds them up: behind dv its P is no longer needed, and
-/// behind dk its dS.
+/// The order in which an iteration computes the gradients. The memory of P is free after dv, that
+/// of dS after dk.
 enum class Pass : std::uint8_t { dq, dv, dk };
 
-/// A term of one of the sums of a pass.
+/// The position of a product in a pass: term `term` of `terms` in sum `sum` of `sums`.
 struct Place {
   std::int64_t sum, sums, term, terms;
 };
 
-/// How many products of the round before stand before the next half of so many of scores and dP.
+/// Returns how many products of the previous iteration are computed before half tile number
+/// `halves` of scores or dP.
 std::size_t products_due(std::int64_t halves, std::int64_t tiles, std::size_t products) {
   return products * index(halves) / index(4 * tiles);
 }
 
-/// Tiles of P and of dS that lie in global memory at once.
+/// The numbers of tiles of P and of dS that are in global memory at the same time.
 struct Exchanged {
   std::int64_t probs, dscores;
 };
 
-/// The most that a round stores before the one before it has read as many.
+/// Returns the largest number of tiles that are stored but not yet read, at any time of an
+/// iteration.
 Exchanged exchanged(const Woven& w) {
   const std::int64_t tiles = w.rows * w.columns;
   Exchanged most = {0, 0};
@@ -65,7 +67,7 @@ Exchanged exchanged(const Woven& w) {
   return most;
 }
 
-/// The instructions of one core.
+/// Writes the instructions of one core.
 class Weaving {
  public:
   Weaving(const Attention& attention, const Woven& woven, device::Instructions& code)
@@ -83,7 +85,8 @@ class Weaving {
         probs_(index(exchanged(woven).probs)),
         dscores_(index(exchanged(woven).dscores)) {}
 
-  /// So many rounds, and behind them one of `rest` columns if there are any.
+  /// Writes `rounds` iterations. If `rest` is not 0, it writes one more iteration with `rest`
+  /// columns.
   void write(std::int64_t rounds, std::int64_t rest) {
     for (std::int64_t round = 0; round < rounds; ++round) write_round(w_.columns);
     if (rest > 0) write_round(rest);
@@ -100,12 +103,13 @@ class Weaving {
     done_ = 0;
   }
 
-  /// Products of the round before that are due beside the scores of so many tiles.
+  /// Computes the products of the previous iteration up to index `until`.
   void add_products(std::size_t until) {
     for (; done_ < std::min(until, due_.size()); ++done_) due_[done_]();
   }
 
-  /// Scores and dP of a round, and between them products of the round before.
+  /// Computes scores and dP of an iteration; in between, it computes products of the previous
+  /// iteration.
   void scores_and_dprob(std::vector<TaskId>& staged) {
     halves_ = 0;
     for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
@@ -116,7 +120,7 @@ class Weaving {
     }
   }
 
-  /// Scores and dP of each column behind each other, and what the vector cores make of them.
+  /// For each column, the cube core computes scores and dP, then the vector cores compute P and dS.
   TaskId group_of(std::int64_t rows) {
     std::vector<Held> query, dy;
     TaskId stored = device::none;
@@ -130,8 +134,9 @@ class Weaving {
     return stored;
   }
 
-  /// Products of some rows with a column, a half of it after the other; returns the last drain. A
-  /// row is loaded when it is first wanted, so that products of the round before find their tiles.
+  /// Multiplies some row tiles with a column tile, in two halves. Returns the last drain. A row
+  /// tile is loaded at its first use, so that products of the previous iteration find free buffers
+  /// for their tiles.
   TaskId products(std::vector<Held>& rows, std::int64_t count, Tile of, TaskId room) {
     const Extents extents = {edge, edge / 2, channels(of)};
     const bool stays = cube_.can_hold(extents);
@@ -160,7 +165,7 @@ class Weaving {
 
   std::int64_t channels(Tile of) const { return of == Tile::key ? a_.channels() : a_.channels_v(); }
 
-  /// P and dS of a tile of each row.
+  /// Computes P and dS of one tile in each row.
   TaskId stage(std::int64_t rows, TaskId drained) {
     const TaskId scores = code_.hand_over(Pipe::fixpipe, {drained});
     TaskId stored = device::none;
@@ -169,7 +174,8 @@ class Weaving {
     return stored;
   }
 
-  /// dq row by row with the keys kept, dv and dk column by column with dy and query kept.
+  /// Returns the products of the gradients: dq row by row, while the keys stay in L1, then dv and
+  /// dk column by column, while dy and query stay in L1.
   std::vector<std::function<void()>> gradients_of(const std::vector<TaskId>& staged) {
     std::vector<std::function<void()>> products;
     for (const Pass pass : {Pass::dq, Pass::dv, Pass::dk}) {
@@ -185,8 +191,9 @@ class Weaving {
     return products;
   }
 
-  /// One product of a pass, its tile of P or dS in halves, so that the next ones come while a half
-  /// is multiplied; operands that stay are loaded by its first sum and freed by its last.
+  /// Computes one product of a pass (dq, dv or dk) and adds it to its sum. The tile of P or dS is
+  /// loaded in halves, so that loads overlap with products. The operands that stay in L1 are loaded
+  /// for the first sum and freed after the last sum.
   void add(Pass pass, const Place& at, TaskId ready) {
     const auto& [sum, sums, term, terms] = at;
     const Tile of = pass == Pass::dv ? Tile::value : Tile::key;
@@ -201,7 +208,7 @@ class Weaving {
       operand.read = cube_.multiply(open_.back(), {edge, width, edge / 2}, tile, operand.loaded);
       scores_.give(operand.read);
     }
-    // P is read once; dS for dq first, and then for dk.
+    // P is read once. dS is read twice: first for dq, then for dk.
     if (pass == Pass::dv) probs_.give(tile);
     if (pass == Pass::dk) dscores_.give(tile);
     if (sum == sums - 1) stay_.give(operand.read);
@@ -230,7 +237,7 @@ class Weaving {
   CubeUnit cube_;
   VectorUnit vector_;
   device::Ring rows_, columns_, stay_, scores_, room_, probs_, dscores_;
-  std::int64_t of_round_ = 0;  // columns
+  std::int64_t of_round_ = 0;  // columns of the current round
   std::vector<std::function<void()>> due_;
   std::size_t done_ = 0;
   std::int64_t halves_ = 0;
@@ -244,9 +251,9 @@ std::string Woven::to_text() const {
   return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) +
          " tiles, woven; L1: query and dy of " + std::to_string(group) + " rows, " +
          std::to_string(stay()) + " tiles that stay, " + std::to_string(stream) +
-         " halves of key and value, " + std::to_string(score_buffers) +
-         " of P and dS; L2: " + std::to_string(steps) +
-         " steps of scores and dP; UB: " + std::to_string(vector_buffers) + " x " +
+         " half tiles of key and value, " + std::to_string(score_buffers) +
+         " half tiles of P and dS; L2: " + std::to_string(steps) +
+         " columns of scores and dP; UB: " + std::to_string(vector_buffers) + " x " +
          std::to_string(vector_tile) + " numbers";
 }
 
@@ -255,9 +262,9 @@ std::vector<Buffer> buffers_of(const Attention& a, const Woven& w, const device:
   const Bytes operand = operand_tile(a);
   device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
   l1.allocate(2 * w.group * operand, "query and dy of a group");
-  l1.allocate(w.stream * Bytes{operand.count / 2}, "halves of key and value");
+  l1.allocate(w.stream * Bytes{operand.count / 2}, "half tiles of key and value");
   l1.allocate(w.stay() * operand, "operands of a gradient");
-  l1.allocate(w.score_buffers * (edge * edge / 2 * a.element), "halves of P and dS");
+  l1.allocate(w.score_buffers * (edge * edge / 2 * a.element), "half tiles of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
   l0c.allocate({edge * a.channels() * fp32_bytes}, "sum of a gradient");
   for (const char* turn : {"ping", "pong"})

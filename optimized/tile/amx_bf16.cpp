@@ -2,30 +2,32 @@
 
 #include "tile/pairs.hpp"
 
-// Compiled for AVX-512 and AMX: as in body.hpp everything is in an unnamed namespace and calls
-// nothing inline of the standard library.
+// Compiled for AVX-512 and AMX. As in body.hpp, everything is in an unnamed namespace, and no
+// inline function of the standard library is called.
 
 namespace assay::optimized::tile {
 namespace {
 
-/// Rows and columns of a register of the unit, in numbers of four bytes; a block of a product has
-/// two by two of them.
+/// Rows and columns of a tile register, in four-byte numbers. A block of a product consists of 2 x
+/// 2 tile registers.
 constexpr std::int64_t edge = 16, block = 2 * edge;
-/// A deeper product has its left side turned anew for every block of columns.
+/// Depth limit of the buffer for the left operand. For a deeper product, the left operand is
+/// transposed again for every block of columns.
 constexpr std::int64_t most_turned = 128;
 
-/// What the compiler may not move stores and loads over: it does not know that the unit reads and
-/// writes memory.
+/// A compiler barrier. The compiler does not know that the AMX unit reads and writes memory; it
+/// must not move loads and stores across this call.
 void settle() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
-/// The registers 0 to 3 are sums, 4 and 5 rows of the left side, 6 and 7 columns of the right one.
-/// The instructions name a register in their text, so that each has its own.
+/// Tile registers 0 to 3 contain sums, 4 and 5 rows of the left operand, 6 and 7 columns of the
+/// right operand. The register numbers are part of an instruction, so every register needs its own
+/// instruction.
 class Unit {
  public:
   Unit() {
     alignas(64) unsigned char settings[64] = {1};  // palette 1
     for (int t = 0; t < 8; ++t) {
-      settings[16 + 2 * t] = edge * 4;  // bytes of a row
+      settings[16 + 2 * t] = edge * 4;  // bytes per row
       settings[48 + t] = edge;          // rows
     }
     settle();
@@ -71,8 +73,8 @@ class Unit {
   }
 };
 
-/// What the unit does, in other instructions: so that machines without it can tell whether the rest
-/// of this file is right, and those with it whether it does that.
+/// Emulates the AMX unit with other instructions. With it, machines without AMX can test the rest
+/// of this file, and machines with AMX can test the unit.
 class Emulation {
  public:
   void clear() {
@@ -87,7 +89,8 @@ class Emulation {
     for (std::int64_t i = 0; i < block; ++i)
       for (std::int64_t j = 0; j < block; ++j) to[i * row + j] = sums_[i][j];
   }
-  /// Both halves of the pairs have a chain of their own from zero, whose sum is added once.
+  /// The lower and the upper halves of the pairs have separate chains, which start at zero. At the
+  /// end, the sum of both chains is added once.
   void multiply(const Pair* a, std::int64_t a_row, const Pair* b, std::int64_t b_row) {
     for (std::int64_t i = 0; i < block; ++i)
       for (std::int64_t j = 0; j < block; ++j) {
@@ -102,9 +105,9 @@ class Emulation {
   }
 
  private:
-  /// Subnormal numbers are zero.
+  /// Flushes subnormal numbers to zero.
   static float kept(float x) { return __builtin_fabsf(x) < 0x1p-126F ? 0 * x : x; }
-  /// Of the upper half.
+  /// Converts the bf16 number in the upper half of a pair to fp32.
   static float number(Pair pair) {
     const Pair upper = pair & 0xFFFF0000U;
     float x;
@@ -115,7 +118,8 @@ class Emulation {
   float sums_[block][block];
 };
 
-/// Rows of 16 pairs from columns of them: to(i, k) = from(k, i), zero from `rows` and `depth` on.
+/// Transposes 16 columns of pairs into rows: to(i, k) = from(k, i). Elements from row `rows` or
+/// depth `depth` on become zero.
 void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int64_t depth,
           Pair* to, std::int64_t to_row) {
   const auto wanted = static_cast<__mmask16>(rows < edge ? (1U << (rows < 0 ? 0 : rows)) - 1 : ~0U);
@@ -133,7 +137,7 @@ void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int
       lines[k + 2 * half] = _mm512_unpacklo_epi64(x, y);
       lines[k + 2 * half + 1] = _mm512_unpackhi_epi64(x, y);
     }
-  // Line 4 q + r has, in its quarter p, column 4 p + r of the rows from 4 q on.
+  // Quarter p of line 4 q + r contains column 4 p + r, of the rows from 4 q on.
   for (int r = 0; r < 4; ++r) {
     const __m512i even0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0x88);
     const __m512i odd0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0xDD);
@@ -147,8 +151,8 @@ void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int
   for (std::int64_t i = 0; i < edge; ++i) _mm512_storeu_si512(to + i * to_row, turned[i]);
 }
 
-/// The left side of rows [i, i + block) at the depths [k, k + depth): as rows of pairs, with zeros
-/// up to whole registers.
+/// A buffer for rows [i, i + block) of the left operand at the depths [k, k + depth). It contains
+/// rows of pairs, zero-padded to full registers.
 struct LeftSide {
   alignas(64) Pair pairs[block][most_turned];
 
@@ -175,7 +179,8 @@ struct LeftSide {
   }
 };
 
-/// Whether any row of a block is asked for in `groups` groups of lanes from column j on.
+/// Returns whether the result needs any row of the block, in the `groups` groups of lanes from
+/// column j on.
 bool is_asked(const PairProduct& p, std::int64_t i, std::int64_t j, std::int64_t groups) {
   if (p.asked == nullptr) return true;
   for (std::int64_t g = 0; g < groups; ++g) {
@@ -185,8 +190,8 @@ bool is_asked(const PairProduct& p, std::int64_t i, std::int64_t j, std::int64_t
   return false;
 }
 
-/// The sums of a block, where they are not what lies in c: of rows and columns that it has not, and
-/// of those that are added once.
+/// A buffer for the sums of a block that cannot be computed directly in c: a block at the edge of
+/// the product, or a block whose product is added to c at the end.
 struct Sums {
   alignas(64) float of[block][block];
 
@@ -209,7 +214,7 @@ class Multiplication {
 
   void run() {
     for (std::int64_t i = 0; i < p_.rows; i += block) {
-      // Rows of pairs that lie in whole registers are read where they are.
+      // The left operand is read directly if its rows of pairs fill full registers.
       in_place_ = p_.a_depth == 1 && i + block <= p_.rows && p_.depth % edge == 0;
       const bool at_once = !in_place_ && p_.depth <= most_turned;
       if (at_once) left_.take(p_, i, 0, p_.depth);

@@ -5,10 +5,11 @@
 #include "tile/kernels.hpp"
 
 namespace assay::optimized::tile {
-// Compiled once for each instruction set, as body.hpp.
+// Compiled once for each instruction set, like body.hpp.
 namespace {
 
-/// The rows that some of `count` groups of columns ask for, widened to whole blocks.
+/// Returns the smallest range that contains the row ranges of `count` groups of columns, widened to
+/// full blocks.
 RowRange asked_rows(const RowRange* asked, std::int64_t rows, std::int64_t group, int count) {
   constexpr std::int64_t block = 8;
   if (asked == nullptr) return {0, rows};

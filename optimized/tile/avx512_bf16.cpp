@@ -3,8 +3,8 @@
 #include "tile/asked_rows.hpp"
 #include "tile/pairs.hpp"
 
-// Compiled for AVX-512 BF16: as in body.hpp everything is in an unnamed namespace and calls nothing
-// inline of the standard library.
+// Compiled for AVX-512 BF16. As in body.hpp, everything is in an unnamed namespace, and no inline
+// function of the standard library is called.
 
 namespace assay::optimized::tile {
 namespace {
@@ -18,12 +18,12 @@ __m512 dot(__m512 sum, __m512i left, __m512i right) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(left), reinterpret_cast<__m512bh>(right));
 }
 
-/// A block of `rows` x `vectors` * 16 elements of the product at (i, j).
+/// Computes a block of `rows` x `vectors` * 16 elements of the product, from (i, j) on.
 template <int rows, int vectors>
 void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
   __m512 sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
-  // Sums that go on from tile to tile have left the near caches meanwhile.
+  // The sums were evicted from the near caches since the previous tile: prefetch them.
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
@@ -52,7 +52,7 @@ void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
     }
 }
 
-/// Columns [j, j + vectors * 16) of the product.
+/// Computes the columns [j, j + vectors * 16) of the product.
 template <int vectors>
 void multiply_columns(const PairProduct& p, std::int64_t j) {
   const RowRange rows = asked_rows(p.asked, p.rows, j / lanes, vectors);
@@ -69,7 +69,8 @@ void multiply(const PairProduct& p) {
   for (; j < p.columns; j += lanes) multiply_columns<1>(p, j);
 }
 
-/// The lesser of `least` and the magnitudes of both halves, less one: zeros become the largest.
+/// Returns the minimum of `least` and (magnitude - 1) of the numbers in both halves. A zero becomes
+/// the largest code, so it never is the minimum.
 __m512i lesser(__m512i least, __m512i pairs) {
   const __m512i magnitudes = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7FFF));
   return _mm512_min_epu16(least, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1)));
@@ -83,7 +84,8 @@ std::uint16_t least_of(__m512i halves) {
 }
 
 std::uint16_t interleave(const Interleaving& p) {
-  // Words of the first row have indices below 32, those of the second 32 more.
+  // In the permutation, indices below 32 select words of the first row, indices from 32 on words of
+  // the second row.
   alignas(64) std::uint16_t order[2][2 * lanes];
   for (std::uint16_t half = 0; half < 2; ++half)
     for (std::uint16_t l = 0; l < lanes; ++l) {
@@ -106,7 +108,8 @@ std::uint16_t interleave(const Interleaving& p) {
   return least_of(least);
 }
 
-/// Half away from zero to bf16, in the upper half: adding half a unit to the magnitude.
+/// Rounds to bf16 in the upper half of the word; ties are rounded away from zero. It adds half a
+/// unit of the last place to the magnitude.
 __m512i rounded(__m512i bits) {
   const __m512 x = _mm512_castsi512_ps(bits);
   const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
@@ -115,7 +118,7 @@ __m512i rounded(__m512i bits) {
   return _mm512_and_si512(moved, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U)));
 }
 
-/// P and dS of up to 16 elements of a row, in the upper halves.
+/// Returns P and dS of up to 16 elements of a row, as bf16 numbers in the upper halves of words.
 struct Committed {
   __m512i prob, dscore;
 };
@@ -126,14 +129,14 @@ Committed committed(const Commitment& p, std::int64_t i, std::int64_t j, __mmask
   const __m512i magnitude = _mm512_and_si512(prob, _mm512_set1_epi32(0x7FFFFFFF));
   const __m512i one = _mm512_set1_epi32(1);
   const __m512i floor = _mm512_castps_si512(_mm512_set1_ps(p.floor));
-  // Of an element that is zero dS counts: dropout may have taken its P.
+  // If P is exactly zero, dS is kept, because dropout may have set P to zero.
   const __mmask16 counts = _mm512_mask_cmpge_epu32_mask(kept, _mm512_sub_epi32(magnitude, one),
                                                         _mm512_sub_epi32(floor, one));
   return {_mm512_maskz_mov_epi32(counts, prob),
           rounded(_mm512_maskz_loadu_epi32(counts, p.dscore + i * p.row_stride + j))};
 }
 
-/// The upper halves of both, whose lower ones are zero.
+/// Packs the upper halves of both operands into pairs. The lower halves must be zero.
 __m512i vertical_pairs(__m512i upper, __m512i lower) {
   return _mm512_or_si512(_mm512_srli_epi32(upper, 16), lower);
 }

@@ -8,19 +8,19 @@
 #include "tile/windows.hpp"
 
 // Included by one source file per instruction set, which is compiled for that set. Everything is in
-// an unnamed namespace and calls nothing inline of the standard library, so that no function
-// compiled for one machine can be linked into the path of another.
+// an unnamed namespace, and no inline function of the standard library is called. Otherwise, the
+// linker could use a function compiled for one instruction set in the code of another.
 
 namespace assay::optimized::tile {
 namespace {
 
-/// A block of `rows` x `vectors` * 16 elements of the product at (i, j).
+/// Computes a block of `rows` x `vectors` * 16 elements of the product, from (i, j) on.
 template <class Isa, int rows, int vectors>
 void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
   using Vector = typename Isa::Vector;
   Vector sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
-  // Sums that go on from tile to tile have left the near caches meanwhile.
+  // The sums were evicted from the near caches since the previous tile: prefetch them.
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
@@ -48,7 +48,7 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
     }
 }
 
-/// Columns [j, j + vectors * 16) of the product.
+/// Computes the columns [j, j + vectors * 16) of the product.
 template <class Isa, int vectors>
 void multiply_columns(const Product& p, std::int64_t j) {
   const RowRange rows = asked_rows(p.asked, p.rows, j / lanes, vectors);
@@ -67,15 +67,16 @@ void multiply(const Product& p) {
   for (; j < p.columns; j += lanes) multiply_columns<Isa, 1>(p, j);
 }
 
-/// exp(x) = 2^n exp(r), |r| <= ln(2)/2: ln(2) is split in two, the polynomial is minimax for the
-/// relative error (2^-28 before rounding), and 2^n is applied in two steps so that underflow is
-/// gradual.
+/// exp(x) = 2^n exp(r), |r| <= ln(2)/2. ln(2) is split into two constants. The polynomial for
+/// exp(r) is minimax in relative error (2^-28 before rounding). 2^n is multiplied in two steps, so
+/// that underflow is gradual.
 template <class Isa>
 typename Isa::Vector exponential(typename Isa::Vector x) {
   using Vector = typename Isa::Vector;
   using Bits = typename Isa::Bits;
   const auto constant = [](float value) { return Isa::broadcast(value); };
-  // Beyond these ends the result is 0 or infinity; the order of operands lets NaN through.
+  // Outside this range the result is 0 or infinity. The order of the operands of min and max lets
+  // NaN pass.
   x = Isa::min(constant(89.5F), Isa::max(constant(-104.5F), x));
   const Vector shift = constant(0x1.8p23F);  // adding it rounds to an integer, ties to even
   const Vector shifted = Isa::fma(x, constant(0x1.715476p0F), shift);
@@ -98,7 +99,7 @@ typename Isa::Vector exponential(typename Isa::Vector x) {
   return Isa::multiply(Isa::multiply(p, two_to(first)), two_to(second));
 }
 
-/// `x`, and zero where `excluded` is positive.
+/// Returns `x`, but zero where `excluded` is positive.
 template <class Isa>
 typename Isa::Vector kept(typename Isa::Bits excluded, typename Isa::Vector x) {
   const auto zero = Isa::fill(0);

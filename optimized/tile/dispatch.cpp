@@ -15,7 +15,7 @@
 namespace assay::optimized {
 namespace {
 
-/// Every machine with AVX2 converts 16-bit floats too; clang 14 does not know how to ask.
+/// Every machine with AVX2 can also convert 16-bit floats. clang 14 cannot test for that feature.
 bool has_avx2() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -33,7 +33,7 @@ bool has_avx512() {
 #endif
 }
 
-/// GCC 12 and clang 14 do not know how to ask for it by name.
+/// GCC 12 and clang 14 cannot test for this CPU feature by name.
 bool has_avx512_bf16() {
 #if defined(__x86_64__)
   constexpr unsigned leaf = 7, subleaf = 1, bit = 1U << 5;
@@ -46,13 +46,13 @@ bool has_avx512_bf16() {
 }
 
 #if defined(__x86_64__) && defined(__linux__)
-/// Linux gives a process the unit's registers when it asks for them, and to its threads with it.
+/// Requests permission from Linux to use the AMX registers, for this process and all its threads.
 bool may_use_amx() {
   constexpr long ask_for_state = 0x1023, state_of_tiles = 18;
   return syscall(SYS_arch_prctl, ask_for_state, state_of_tiles) == 0;
 }
 
-/// Products of small whole numbers, whose sums are the same in every order.
+/// Compares the AMX unit with its emulation on small integers, whose sums are exact in every order.
 bool multiplies_as_expected() {
   constexpr std::int64_t rows = 40, columns = 48, depth = 24;
   std::vector<tile::Pair> a(rows * depth), b(depth * columns);
@@ -79,7 +79,7 @@ bool multiplies_as_expected() {
 }
 #endif
 
-/// A unit that does not do what its kernels take it for is none.
+/// Returns whether the machine has AMX and the unit computes correct products.
 bool has_amx_bf16() {
 #if defined(__x86_64__) && defined(__linux__)
   constexpr unsigned leaf = 7, tiles = 1U << 24, of_bf16 = 1U << 22;
@@ -128,7 +128,7 @@ const Kernels& kernels(Instructions instructions) {
 #endif
     return portable_kernels;
   }
-  throw std::invalid_argument("this machine does not execute " +
+  throw std::invalid_argument("this machine does not support the instruction set " +
                               std::string(spec::to_string(instructions)));
 }
 
@@ -159,7 +159,7 @@ const PairKernels& pair_kernels(HostMode mode) {
     return kernels;
   }
 #endif
-  throw std::invalid_argument("this machine has no instructions for the host mode " +
+  throw std::invalid_argument("this machine does not support the host mode " +
                               std::string(spec::to_string(mode)));
 }
 
@@ -170,7 +170,7 @@ const PairKernels& emulated_amx_kernels() {
     return kernels;
   }
 #endif
-  throw std::invalid_argument("this machine has no AVX-512 BF16");
+  throw std::invalid_argument("this machine does not support AVX-512 BF16");
 }
 
 }  // namespace tile

@@ -6,15 +6,17 @@
 
 namespace assay::optimized::tile {
 
-/// The kernels of one instruction set. Errors: std::invalid_argument if this machine lacks it.
+/// Returns the kernels of one instruction set. Errors: std::invalid_argument if the machine does
+/// not have this instruction set.
 const Kernels& kernels(Instructions instructions);
-/// The same for an operator without host modes. Errors: std::invalid_argument where one is asked
-/// for.
+/// As `kernels`, for an operator that has no host modes. Errors: std::invalid_argument if the
+/// options select a host mode.
 const Kernels& kernels_of_any_cpu(const Options& options);
-/// Those of a host mode that has its own. Errors: std::invalid_argument if this machine lacks them.
+/// Returns the pair kernels of a host mode. Errors: std::invalid_argument if the machine does not
+/// support the mode.
 const PairKernels& pair_kernels(HostMode mode);
-/// Those of amx_bf16 with its unit emulated. Errors: std::invalid_argument if this machine lacks
-/// what the mode avx512_bf16 needs.
+/// Returns the kernels of amx_bf16 with an emulated AMX unit. Errors: std::invalid_argument if the
+/// machine does not support the mode avx512_bf16.
 const PairKernels& emulated_amx_kernels();
 
 }  // namespace assay::optimized::tile

@@ -4,28 +4,30 @@
 
 namespace assay::optimized::tile {
 
-/// Lanes that every kernel works on at a time, whatever the machine: rows of tiles are readable and
-/// writable up to the next multiple.
+/// The number of lanes that every kernel processes at a time, on every machine. Rows of tiles are
+/// readable and writable up to the next multiple of it.
 inline constexpr std::int64_t lanes = 16;
 
-/// How far ahead rows of a tensor are fetched. Those of one head lie apart, which the hardware does
-/// not foresee: measured a quarter faster with 64 heads.
+/// How many rows of a tensor to prefetch. The rows of one head are far apart, so the hardware does
+/// not predict them: measured 25 % faster with 64 heads.
 inline constexpr std::int64_t rows_ahead = 8;
 
-/// How an element of a product meets what its place holds.
-/// start: the chain begins at zero; extend: it begins at the value there; add: the chain from zero
-/// is added once.
+/// How a product is combined with the old value of an element. start: the chain starts at zero and
+/// replaces the old value; extend: the chain starts at the old value; add: the chain starts at
+/// zero, and its result is added to the old value.
 enum class Sum : std::uint8_t { start, extend, add };
 
-/// Types in which tensors are stored and in which P and dS enter the gradient products.
+/// The types in which tensors are stored. P and dS are also rounded to one of these types before
+/// the gradient products.
 enum class Storage : std::uint8_t { fp32, fp16, bf16 };
 
-/// Rows from `first` to before `last`.
+/// The half-open range of rows [first, last).
 struct RowRange {
   std::int64_t first, last;
 };
 
-/// c(i, j) = or += the chain over k, ascending, of fma(a(i, k), b(k, j), .).
+/// A matrix product in fp32: c(i, j) is set to, or increased by, the chain over k, ascending, of
+/// fma(a(i, k), b(k, j), .).
 struct Product {
   const float* a = nullptr;
   std::int64_t a_row = 0, a_depth = 0;  ///< strides of a
@@ -35,12 +37,13 @@ struct Product {
   std::int64_t c_row = 0;
   std::int64_t rows = 0, columns = 0, depth = 0;
   Sum sum = Sum::start;
-  /// Of each group of lanes of the columns the rows that are asked for: others may hold anything
-  /// afterwards; null: all are.
+  /// For each group of columns (`lanes` wide), the range of rows that are needed; the other rows
+  /// may contain any value afterwards. Null: all rows are needed.
   const RowRange* asked = nullptr;
 };
 
-/// Position bias of one tile: score = scale * score + bias, each step rounded.
+/// Adds the position bias to a tile: score = scale * score + bias. The product and the sum are each
+/// rounded.
 struct AddBias {
   float* scores = nullptr;
   std::int64_t row_stride = 0;
@@ -50,42 +53,42 @@ struct AddBias {
   float scale = 1;
 };
 
-/// Softmax gradient of one tile, in place: scores Q K^T become P, dP becomes dS, both rounded to
-/// `stage`.
+/// Computes the softmax gradient of one tile, in place. The scores Q K^T are replaced by P, and dP
+/// is replaced by dS; P and dS are rounded to the type `stage`.
 ///
-///
-/// An excluded element gives zeros, whatever it held. With dropout dP is replaced by Z dP before,
-/// and P by Z P once dS is known; Z is 0 where an element is dropped, else keep_factor.
+/// A masked element becomes zero, whatever the old value is. With dropout, dP is first multiplied
+/// by Z, and P is multiplied by Z after dS is computed. Z is 0 for a dropped element, otherwise
+/// keep_factor.
 struct SoftmaxGrad {
   float* scores = nullptr;
   float* dprob = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t rows = 0, columns = 0;
-  const float* max = nullptr;  ///< one per row, as `sum` and `row_term`
+  const float* max = nullptr;  ///< one per row, like `sum` and `row_term`
   const float* sum = nullptr;
   const float* row_term = nullptr;
-  /// Non-zero excludes; rows lie row_stride apart; null: none.
+  /// A non-zero byte masks the element; the row stride is row_stride. Null: no mask.
   const std::uint8_t* excluded = nullptr;
-  /// The same of dropout.
+  /// A non-zero byte drops the element; the row stride is row_stride. Null: no dropout.
   const std::uint8_t* dropped = nullptr;
   float keep_factor = 1;
   float scale = 1;
   Storage stage = Storage::fp32;
 };
 
-/// Both gradients of sums over windows, of consecutive rows that lie under the same windows.
-/// Row i of input_grad is the chain over the windows j, ascending, of
-/// fma(weights[i + j * window_step], output_grad(j, c), .), rounded to nearest, ties to even.
-/// Of each pair (i, j) a group of `lanes` sums, at chains + (i + j * window_step) * lanes, goes on
-/// from call to call: lane l of it is a chain over the c with c mod lanes = l, ascending, of
-/// fma(input(i, c), output_grad(j, c), .). No two pairs have the same place.
+/// Computes both gradients of sums over windows, for consecutive rows (tokens) that are in the same
+/// windows. Row i of input_grad is the chain over the windows j, ascending, of fma(weights[i + j *
+/// window_step], output_grad(j, c), .), rounded to nearest, ties to even. Each pair (i, j) has a
+/// group of `lanes` sums at chains + (i + j * window_step) * lanes. Later calls continue these
+/// sums. Lane l is a chain over the channels c with c mod lanes = l, ascending, of fma(input(i, c),
+/// output_grad(j, c), .). Different pairs have different groups.
 struct WindowSums {
   const void* input = nullptr;
   void* input_grad = nullptr;
   std::int64_t input_row = 0, input_grad_row = 0;  ///< bytes between rows
-  Storage storage = Storage::fp32;                 ///< of both
-  /// input_grad goes past the caches, where its rows are aligned for that. Who tells another thread
-  /// that it is there puts a fence before.
+  Storage storage = Storage::fp32;                 ///< of input and input_grad
+  /// True: write input_grad with streaming stores, which bypass the caches, if its rows are aligned
+  /// for them. The caller must issue a fence before it signals another thread.
   bool streamed = false;
   const float* output_grad = nullptr;  ///< readable up to the next multiple of lanes, with zeros
   std::int64_t output_grad_row = 0;
@@ -95,27 +98,29 @@ struct WindowSums {
   std::int64_t rows = 0, windows = 0, channels = 0;
 };
 
-/// One set of kernels; all sets give the same bits.
+/// The kernels for one instruction set. All sets give bit-identical results.
 struct Kernels {
   void (*multiply)(const Product& product);
   void (*add_bias)(const AddBias& tile);
   void (*softmax_grad)(const SoftmaxGrad& tile);
-  /// Widens `count` stored numbers; exact.
+  /// Converts `count` stored numbers to fp32; exact.
   void (*widen)(const void* stored, Storage storage, std::int64_t count, float* values);
-  /// Multiplies by `scale` in fp32, rounds half away from zero and stores; beyond the largest
-  /// finite value: infinity.
+  /// Multiplies by `scale` in fp32, rounds to nearest (ties away from zero) and stores. Values
+  /// above the largest finite number become infinity.
   void (*narrow)(const float* values, float scale, std::int64_t count, Storage storage,
                  void* stored);
-  /// Rounds to nearest, ties to even, and stores; else as `narrow`.
+  /// As `narrow`, but without a scale, and ties are rounded to even.
   void (*narrow_even)(const float* values, std::int64_t count, Storage storage, void* stored);
   void (*add_windows)(const WindowSums& rows);
-  /// The sum of a group: its lanes added pairwise, as `dot` does.
+  /// Adds the lanes of a group pairwise, in the same order as `dot`.
   float (*sum_of_lanes)(const float* group);
   /// values += more.
   void (*add)(const float* more, std::int64_t count, float* values);
-  /// Sum of x * y: lane c mod 16 is one chain over c, then the lanes are added pairwise.
+  /// Returns the sum of x * y. Lane c mod 16 is one chain over c; then the lanes are added
+  /// pairwise.
   float (*dot)(const float* x, const float* y, std::int64_t count);
-  /// The exponential of softmax_grad: relative error below 2^-23 down to the smallest normal.
+  /// The exponential that softmax_grad uses. Its relative error is below 2^-23 if the result is
+  /// normal.
   void (*exponential)(const float* x, std::int64_t count, float* values);
 };
 

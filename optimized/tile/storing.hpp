@@ -5,7 +5,7 @@
 #include "tile/kernels.hpp"
 
 namespace assay::optimized::tile {
-// Compiled once for each instruction set, as body.hpp.
+// Compiled once for each instruction set, like body.hpp.
 namespace {
 
 template <class Isa>
@@ -13,7 +13,8 @@ typename Isa::Bits magnitude(typename Isa::Bits bits) {
   return Isa::both(bits, Isa::fill(0x7FFFFFFFU));
 }
 
-/// Half away from zero to bf16: adding half a unit to the magnitude and cutting.
+/// Rounds to bf16, ties away from zero: adds half a unit of the last place to the magnitude and
+/// truncates.
 template <class Isa>
 typename Isa::Vector round_bf16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);
@@ -24,7 +25,8 @@ typename Isa::Vector round_bf16(typename Isa::Vector x) {
       Isa::where_greater(magnitude<Isa>(bits), Isa::fill(0x7F800000U), nan, rounded));
 }
 
-/// Half away from zero to fp16; below 2^-14 to a multiple of 2^-24, from 65520 on to infinity.
+/// Rounds to fp16, ties away from zero. Below 2^-14 the result is a multiple of 2^-24; from 65520
+/// on it is infinity.
 template <class Isa>
 typename Isa::Vector round_fp16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);
@@ -48,7 +50,7 @@ typename Isa::Vector round_fp16(typename Isa::Vector x) {
   return Isa::number(Isa::either(rounded, sign));
 }
 
-/// `x` rounded half away from zero to `stage`, as a float.
+/// Rounds `x` to the type `stage`, ties away from zero, and returns the result as a float.
 template <class Isa>
 typename Isa::Vector staged(typename Isa::Vector x, Storage stage) {
   if (stage == Storage::bf16) return round_bf16<Isa>(x);
@@ -56,7 +58,7 @@ typename Isa::Vector staged(typename Isa::Vector x, Storage stage) {
   return x;
 }
 
-/// Calls `whole(c)` for every full group of lanes and `part(c, n)` for the rest.
+/// Calls `whole(c)` for every full group of lanes, and `part(c, n)` for the remaining n columns.
 template <class Whole, class Part>
 void by_lanes(std::int64_t count, const Whole& whole, const Part& part) {
   std::int64_t c = 0;
@@ -87,7 +89,8 @@ void widen(const void* stored, Storage storage, std::int64_t count, float* value
       });
 }
 
-/// The upper half of a bf16 number, or the fp16 code of a number that fp16 represents.
+/// Returns the stored code of a number that needs no rounding: the upper half of a bf16 number, or
+/// the fp16 code.
 inline std::uint16_t code_of(float value, Storage storage) {
   std::uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
@@ -126,8 +129,8 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
       });
 }
 
-/// The code of `x` rounded to bf16, ties to even: half a unit less a little, and the little if the
-/// last kept bit is 1.
+/// Returns the bf16 code of `x`, rounded to nearest, ties to even. It adds just under half a unit
+/// of the last place, plus the last retained bit.
 template <class Isa>
 typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);
@@ -138,8 +141,8 @@ typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
       Isa::where_greater(magnitude<Isa>(bits), Isa::fill(0x7F800000U), nan, rounded));
 }
 
-/// Below 2^-14 in units of 2^-24, which adding 2^23 rounds to; else a shift of the exponent and of
-/// the significand.
+/// Numbers below 2^-14 are multiples of 2^-24; adding 2^23 in this unit rounds them. Other numbers
+/// need a shift of exponent and significand.
 template <class Isa>
 typename Isa::Bits even_code_fp16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);

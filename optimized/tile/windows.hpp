@@ -6,10 +6,11 @@
 #include "tile/storing.hpp"
 
 namespace assay::optimized::tile {
-// Compiled once for each instruction set, as body.hpp.
+// Compiled once for each instruction set, like body.hpp.
 namespace {
 
-/// Numbers as a tensor stores them, a group of lanes at a time; `streamed`: stored past the caches.
+/// Loads and stores elements of a tensor, one group of lanes at a time. If `streamed` is true,
+/// stores bypass the caches.
 template <class Isa, Storage storage, bool streamed>
 struct Words {
   using Word = std::uint16_t;
@@ -46,15 +47,15 @@ struct Words<Isa, Storage::fp32, streamed> {
   }
 };
 
-/// So many windows of a row have their chains in registers; the documents allow no more over a
-/// token.
+/// The largest number of windows per row whose chains stay in registers. The documents allow no
+/// more windows per token.
 constexpr int windows_at_once = 8;
 inline void fetch(const char* row, std::int64_t size) {
   for (std::int64_t at = 0; at < size; at += 64) __builtin_prefetch(row + at);
 }
 
-/// Whole groups of lanes of rows [i, i + rows): one is read, used for both gradients and written
-/// before the next one is. `p` is a copy, which nothing that is written can be part of.
+/// Processes the full groups of lanes of rows [i, i + rows). Each group is read, used for both
+/// gradients and written before the next group. `p` is a copy, so that no store can alias it.
 template <class Isa, Storage storage, bool streamed, int rows, int windows>
 void add_windows_of_rows(const WindowSums p, std::int64_t i) {
   using Vector = typename Isa::Vector;
@@ -96,7 +97,7 @@ void add_windows_of_rows(const WindowSums p, std::int64_t i) {
       Isa::store(sums + (r + w * p.window_step) * lanes, chains[r][w]);
 }
 
-/// The same of one row under any number of windows, with chains in memory.
+/// As add_windows_of_rows, but for one row in any number of windows; the chains are in memory.
 template <class Isa, Storage storage, bool streamed>
 void add_windows_of_row(const WindowSums p, std::int64_t i) {
   using Vector = typename Isa::Vector;
@@ -123,7 +124,8 @@ void add_windows_of_row(const WindowSums p, std::int64_t i) {
 template <class Isa, Storage storage, bool streamed, int windows>
 void add_so_many_windows(const WindowSums& p) {
   constexpr int held = windows > 0 ? windows : 1;
-  // Of each window the registers hold output_grad, and of each row of it a chain and the weight.
+  // The registers contain, for each window, output_grad and, for each row of the window, a chain
+  // and a weight.
   constexpr int fitting = (Isa::held_groups - held) / (2 * held);
   constexpr int rows = fitting < 1 ? 1 : fitting > 4 ? 4 : fitting;
   std::int64_t i = 0;
@@ -132,7 +134,7 @@ void add_so_many_windows(const WindowSums& p) {
   for (; i < p.rows; ++i) add_windows_of_rows<Isa, storage, streamed, 1, windows>(p, i);
 }
 
-/// No window at all gives rows of zeros.
+/// Calls the kernel for this number of windows. Without windows, the rows become zero.
 template <class Isa, Storage storage, bool streamed, int windows = 0>
 void add_windows_in(const WindowSums& p) {
   if (p.windows == windows) return add_so_many_windows<Isa, storage, streamed, windows>(p);
@@ -142,7 +144,8 @@ void add_windows_in(const WindowSums& p) {
     for (std::int64_t i = 0; i < p.rows; ++i) add_windows_of_row<Isa, storage, streamed>(p, i);
 }
 
-/// What is left of rows behind whole groups of lanes, as rows of one group.
+/// Processes the channels after the last full group of lanes: each row is copied to one padded
+/// group.
 template <class Isa, Storage storage>
 void add_windows_to_rest(const WindowSums& p, std::int64_t first) {
   using Word = typename Words<Isa, storage, false>::Word;
@@ -162,7 +165,7 @@ void add_windows_to_rest(const WindowSums& p, std::int64_t first) {
   }
 }
 
-/// What stores that go past the caches ask for, and what memory of the system lies on.
+/// The alignment that streaming stores need. Allocated memory has it.
 constexpr std::int64_t streamed_alignment = 16;
 
 template <class Isa, Storage storage>

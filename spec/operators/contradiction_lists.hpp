@@ -4,10 +4,10 @@
 
 #include "assay/spec/contradiction.hpp"
 
-/// The lists of contradictions, each in the order of its ids.
+/// The lists of contradictions. Each list is sorted by id.
 namespace assay::spec::detail {
 
-/// FAG-Q: FlashAttentionScoreGrad. CV-O: open points that its entry points share.
+/// FAG-Q: FlashAttentionScoreGrad. CV-O: open points that concern all of its entry points.
 std::vector<Contradiction> flash_contradictions();
 std::vector<Contradiction> flash_open_points();
 /// NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA operators that nobody

@@ -9,17 +9,18 @@
 
 #include "assay/spec/striding.hpp"
 
-/// Parts that the calls of all operators are made of.
+/// Helpers to build the calls of all operators.
 namespace assay::spec::detail {
 
-/// The descriptor of a contiguous tensor that is there.
+/// Returns the descriptor of a contiguous tensor that is present.
 inline Parameter described(DType dtype, const Shape& shape) {
   Parameter result{.present = true, .dtype = dtype, .shape = shape};
   apply_striding(result, Striding::contiguous);
   return result;
 }
 
-/// Strides the tensors of a call: those that Outputs names as `outputs`, all others as `inputs`.
+/// Sets the strides of a call's tensors: `outputs` for those that Outputs lists, `inputs` for all
+/// others.
 template <class Outputs, class Parameters>
 void apply_strides(Parameters& parameters, const Strides& inputs, const Strides& outputs) {
   if (inputs.is_contiguous() && outputs.is_contiguous()) return;
@@ -36,14 +37,14 @@ void apply_strides(Parameters& parameters, const Strides& inputs, const Strides&
   });
 }
 
-/// Inclusive sums; none of none.
+/// Returns the inclusive sums of the lengths; empty if there are no lengths.
 inline std::vector<std::int64_t> running_sums(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> sums(lengths.size());
   std::partial_sum(lengths.begin(), lengths.end(), sums.begin());
   return sums;
 }
 
-/// What the documents call the actual sequence lengths: one sum per sequence.
+/// Returns the "actual sequence lengths" of the documents: one inclusive sum per sequence.
 inline std::vector<std::int64_t> ends_of(const Extents& extents) {
   std::vector<std::int64_t> ends;
   for (std::int64_t b = 0; b < extents.batch; ++b) ends.push_back(extents.start(b + 1));

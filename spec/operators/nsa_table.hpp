@@ -10,9 +10,9 @@
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// What the tables of the NSA operators share in reading a call and in breaking one. For the tables
-/// only: an implementation that checked its arguments with these functions would share the tables'
-/// mistakes.
+/// Functions with which the requirements of both NSA operators read calls and make calls that break
+/// them. Do not use them in an implementation: if it checked its arguments with them, it would
+/// share their mistakes.
 namespace assay::spec::nsa {
 
 inline constexpr std::string_view selected_page = "aclnnNsaSelectedAttentionGrad.md";
@@ -40,7 +40,8 @@ bool always(const Call<Op>&) {
   return true;
 }
 
-/// Neither a null pointer nor of rank 0, which means absent for an optional tensor.
+/// Returns whether the tensor is present: not a null pointer, and not of rank 0, which means absent
+/// for an optional tensor.
 inline bool given(const Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }
@@ -56,7 +57,7 @@ bool all_present(const Call<Op>& call, std::initializer_list<Member<Op>> members
   return std::ranges::all_of(members, [&](Member<Op> m) { return (call.parameters.*m).present; });
 }
 
-/// Whether every present one of `members` has a type that `accepts` takes.
+/// Returns whether every present tensor in `members` has a type that `accepts` accepts.
 template <class Op, class Accepts>
 bool all_have_type(const Call<Op>& call, std::initializer_list<Member<Op>> members,
                    const Accepts& accepts) {
@@ -66,8 +67,8 @@ bool all_have_type(const Call<Op>& call, std::initializer_list<Member<Op>> membe
   });
 }
 
-/// Whether `members` share the type of `model`; a type other than fp16 and bf16, or a null, is for
-/// other requirements.
+/// Returns whether `members` have the type of `model`. Other requirements cover null pointers, and
+/// types other than fp16 and bf16.
 template <class Op>
 bool all_like(const Call<Op>& call, Member<Op> model, std::initializer_list<Member<Op>> members) {
   const Parameter& like = call.parameters.*model;
@@ -101,13 +102,13 @@ bool all_have_rank(const Call<Op>& call, std::initializer_list<Member<Op>> membe
   });
 }
 
-/// Gives `parameter` a contiguous shape.
+/// Gives `parameter` a shape and contiguous strides.
 inline void reshape(Parameter& parameter, const Shape& shape) {
   parameter.shape = shape;
   apply_striding(parameter, Striding::contiguous);
 }
 
-/// `step` more along `axis`; nothing where the tensor has no such axis.
+/// Adds `step` to the extent of `axis`; does nothing if the tensor has no such axis.
 inline void grow(Parameter& parameter, std::size_t axis, std::int64_t step = 1) {
   Shape shape = parameter.shape;
   if (axis >= shape.size()) return;
@@ -123,7 +124,7 @@ template <class Op, Member<Op> member, DType dtype>
 void retype(Call<Op>& call) {
   (call.parameters.*member).dtype = dtype;
 }
-/// The other one of fp16 and bf16.
+/// Replaces fp16 by bf16 and bf16 by fp16.
 template <class Op, Member<Op> member>
 void swap_type(Call<Op>& call) {
   DType& dtype = (call.parameters.*member).dtype;
@@ -133,14 +134,14 @@ template <class Op, Member<Op> member, Format format>
 void reformat(Call<Op>& call) {
   (call.parameters.*member).format = format;
 }
-/// One axis of extent 1 more.
+/// Adds one axis of extent 1.
 template <class Op, Member<Op> member>
 void add_axis(Call<Op>& call) {
   Shape shape = (call.parameters.*member).shape;
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
-/// One axis fewer: the last two in one.
+/// Removes one axis by merging the last two.
 template <class Op, Member<Op> member>
 void drop_axis(Call<Op>& call) {
   Shape shape = (call.parameters.*member).shape;
@@ -155,7 +156,8 @@ void grow_one(Call<Op>& call) {
   grow(call.parameters.*member, axis, step);
 }
 
-/// A statement that no call as data can keep or break, and why.
+/// A statement that no call can satisfy or break, because a call contains only data; `reason`
+/// explains it.
 template <class Op>
 Requirement<Op> unexercised(std::string_view id, std::string_view statement, Source source,
                             Standing standing, std::string_view reason) {
@@ -176,24 +178,25 @@ Requirement<Op> content(std::string_view id, std::string_view statement, Source 
                         Standing standing) {
   Requirement<Op> requirement = unexercised<Op>(
       id, statement, source, standing,
-      "it speaks of elements, which phase 1 does not read; every case with numbers obeys it");
+      "the requirement is about elements, which phase 1 does not read; all numerically judged "
+      "cases satisfy it");
   requirement.sides = {Side::content};
   return requirement;
 }
 
-/// What both pages say alike, and why nothing exercises it.
+/// Statements that the pages of both operators contain, and why no case exercises them.
 inline constexpr std::string_view refused_product_reason =
-    "no page says what a call on such a product answers; cases of a sweep are of products that "
-    "offer the operator";
+    "no page says which status a call on such a product returns; a sweep has cases only for "
+    "products that offer the operator";
 inline constexpr std::string_view other_products_reason =
-    "a call names a2 or a3, and the page says nothing else of these products";
+    "a call names product a2 or a3, and the page says nothing else about these products";
 inline constexpr std::string_view first_phase_reason =
-    "the second function takes what the first made: no program can call it alone";
+    "phase 2 needs the executor that phase 1 returns, so no program can call phase 2 alone";
 inline constexpr std::string_view executor_reason =
-    "what a second use of an executor answers is no matter of the operator; the tests of our C API "
-    "have it";
+    "the answer to a second use of an executor does not depend on the operator; the tests of our "
+    "C API check it";
 
-/// Requirements of all groups in the order of their ids.
+/// The requirements of all groups, sorted by id.
 template <class Op>
 std::vector<Requirement<Op>> sorted_requirements(
     std::initializer_list<std::vector<Requirement<Op>> (*)()> groups) {
@@ -206,7 +209,7 @@ std::vector<Requirement<Op>> sorted_requirements(
   return requirements;
 }
 
-/// The extents that shape and sums of a packed tensor tell.
+/// The extents of a packed tensor from its shape and the sums.
 inline Extents packed_extents(const Shape& shape, const std::vector<std::int64_t>& sums) {
   Extents extents{.batch = static_cast<std::int64_t>(sums.size()),
                   .heads = shape[1],
@@ -218,7 +221,7 @@ inline Extents packed_extents(const Shape& shape, const std::vector<std::int64_t
   return extents;
 }
 
-/// The lengths of sequences in the form of a problem: none where all are equal.
+/// The lengths of the sequences as a problem stores them: empty if all are equal.
 inline std::vector<std::int64_t> lengths_of(const Extents& extents) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t b = 0; b < extents.batch; ++b) lengths.push_back(extents.length(b));

@@ -23,8 +23,8 @@ std::int64_t thread_count(std::int64_t asked) {
   return std::max<std::int64_t>(1, std::thread::hardware_concurrency());
 }
 
-/// Threads of the standard library, not of oneTBB: where that cannot start one, it ends the process
-/// (2021.8: "pthread_create has failed"), and no caller can catch it.
+/// Uses threads of the standard library instead of oneTBB. If oneTBB cannot start a thread, it ends
+/// the process (2021.8: "pthread_create has failed"), and no caller can catch that.
 void Team::run(std::int64_t threads, const std::function<void(std::int64_t thread)>& member) {
   const auto take_part = [&](std::int64_t thread) {
     try {
@@ -37,7 +37,7 @@ void Team::run(std::int64_t threads, const std::function<void(std::int64_t threa
     std::vector<std::jthread> others;
     try {
       for (std::int64_t t = 1; t < threads && !failed(); ++t) others.emplace_back(take_part, t);
-    } catch (const std::system_error&) {  // the machine has no more of them
+    } catch (const std::system_error&) {  // the system cannot start more threads
     } catch (const std::bad_alloc&) {
     }
     take_part(0);

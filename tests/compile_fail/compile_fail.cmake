@@ -1,22 +1,23 @@
-# Compiles SOURCE again and again. Without the lines that end in "// offends: <pattern>" it must compile, and with them
-# fail with a message that matches the pattern; and so it must without any one of the lines that end in
-# "// owed: <pattern>".
+# Compiles variants of SOURCE. Without the lines that end in "// offends: <pattern>" it must compile. With them the
+# compilation must fail with a message that matches the pattern. If any one line that ends in "// missing: <pattern>" is
+# removed, the compilation must fail in the same way.
 file(READ ${SOURCE} whole)
-string(REGEX MATCHALL "// (offends|owed): [^\n]+" marks "${whole}")
+string(REGEX MATCHALL "// (offends|missing): [^\n]+" marks "${whole}")
 if(NOT marks)
-  message(FATAL_ERROR "${SOURCE} has no line that ends in '// offends: <pattern>' or '// owed: <pattern>'")
+  message(FATAL_ERROR "${SOURCE} has no line that ends in '// offends: <pattern>' or '// missing: <pattern>'")
 endif()
 list(TRANSFORM INCLUDES PREPEND -I)
 
-# expect(<text> <pattern>): the text compiles where the pattern is empty, else it fails with it.
+# expect(<text> <pattern>): checks that the text compiles if the pattern is empty, and otherwise fails with a message
+# that matches.
 function(expect text pattern)
   file(WRITE ${FOLDER}/source.cpp "${text}")
   execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${INCLUDES} ${FOLDER}/source.cpp
                   RESULT_VARIABLE status ERROR_VARIABLE output)
   if(pattern STREQUAL "" AND NOT status EQUAL 0)
-    message(FATAL_ERROR "without its offending lines ${SOURCE} must compile:\n${output}")
+    message(FATAL_ERROR "${SOURCE} must compile without its offending lines:\n${output}")
   elseif(NOT pattern STREQUAL "" AND status EQUAL 0)
-    message(FATAL_ERROR "${SOURCE} must not compile: '${pattern}'")
+    message(FATAL_ERROR "${SOURCE} must fail to compile with '${pattern}'")
   elseif(NOT output MATCHES "${pattern}")
     message(FATAL_ERROR "${SOURCE} fails to compile, but not with '${pattern}':\n${output}")
   endif()
@@ -31,10 +32,10 @@ foreach(mark IN LISTS marks)
   else()
     string(FIND "${whole}" "${mark}" place)
     string(SUBSTRING "${whole}" 0 ${place} before)
-    string(SUBSTRING "${whole}" ${place} -1 behind)
+    string(SUBSTRING "${whole}" ${place} -1 after)
     string(REGEX REPLACE "\n[^\n]*$" "" before "${before}")
-    string(FIND "${behind}" "\n" end)
-    string(SUBSTRING "${behind}" ${end} -1 behind)
-    expect("${before}${behind}" "${pattern}")
+    string(FIND "${after}" "\n" end)
+    string(SUBSTRING "${after}" ${end} -1 after)
+    expect("${before}${after}" "${pattern}")
   endif()
 endforeach()

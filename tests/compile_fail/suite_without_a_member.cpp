@@ -3,7 +3,7 @@
 
 using namespace assay;
 
-/// As little of an operator as a suite can be asked about.
+/// The smallest operator for which a suite can be instantiated.
 struct Toy {
   enum class EntryPoint {};
   struct Problem {};
@@ -14,15 +14,15 @@ struct Toy {
 template <>
 struct conformance::Suite<Toy> : SuiteDefaults<Toy> {
   struct Basis {
-    Basis(const Case<Toy>&, const Toy::Inputs&, const Arithmetic&);  // owed: Suite<Op>::Basis
-    std::vector<Finding> check_structure(const Toy::Outputs&);       // owed: every element, judged
-    std::vector<Expectation> expectations();  // owed: reference, radius and tolerances
+    Basis(const Case<Toy>&, const Toy::Inputs&, const Arithmetic&);  // missing: Suite<Op>::Basis
+    std::vector<Finding> check_structure(const Toy::Outputs&);  // missing: every element, judged
+    std::vector<Expectation> expectations();  // missing: reference, radius and tolerances
   };
-  static Toy::Inputs draw(const Case<Toy>&);          // owed: gives the input tensors
-  static std::span<const InputProfile> profiles();    // owed: lists the input profiles
-  static std::span<const FieldRange> field_ranges();  // owed: range of every integer field
-  static double multiply_adds(const Toy::Problem&);   // owed: says what one run costs
-  static void collect(const SamplingPlan&, CaseCollector<Toy>&);  // owed: adds the cases
+  static Toy::Inputs draw(const Case<Toy>&);          // missing: gives the input tensors
+  static std::span<const InputProfile> profiles();    // missing: lists the input profiles
+  static std::span<const FieldRange> field_ranges();  // missing: range of every integer field
+  static double multiply_adds(const Toy::Problem&);   // missing: says what one run costs
+  static void collect(const SamplingPlan&, CaseCollector<Toy>&);  // missing: adds the cases
 };
 
 static_assert(conformance::Judgeable<Toy>);

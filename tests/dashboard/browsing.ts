@@ -1,4 +1,4 @@
-// A browser for the tests: pages from the file system, no network, and what a person does with them.
+// A browser for the tests: pages from the file system, no network, and the actions of a user.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 
 export const FOLDER = process.env["FOLDER"]!;
 export const PROGRAM = process.env["PROGRAM"]!;
-/** A test that takes long: skipped, and listed as such, where BY_DAY is set. */
+/** A slow test: skipped, and reported as skipped, if BY_DAY is set. */
 export const testAtNight = process.env["BY_DAY"] ? test.skip : test;
 
 export interface Tensor {
@@ -48,13 +48,13 @@ export const report = (): Report => JSON.parse(readFileSync(join(FOLDER, "two_fa
 
 const ELEMENT = /(<script type="application\/octet-stream" id="reports">)([^<]*)/;
 
-/** The first report that the page holds. */
+/** Returns the first report in the page. */
 export function embedded(): Report {
   const line = ELEMENT.exec(readFileSync(join(FOLDER, "two_faults.html"), "utf8"))![2]!.split("\n")[0]!;
   return JSON.parse(inflateSync(Buffer.from(line, "base64")).toString()) as Report;
 }
 
-/** A page that the program wrote, with other reports in it. Returns its size in bytes. */
+/** Writes a page of the program with other reports in it. Returns its size in bytes. */
 export function writePage(name: string, reports: Report[]): number {
   const page = readFileSync(join(FOLDER, "two_faults.html"), "utf8");
   const packed = reports.map((one) => deflateSync(JSON.stringify(one), { level: 9 }).toString("base64") + "\n").join("");
@@ -72,26 +72,26 @@ export interface Look {
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: process.env["CHROMIUM"]!, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
-/** Opens a page of the folder; whatever it asks of a network, and every error of its script, fails the test. */
+/** Opens a page of the folder. The test fails on any network request and on any error of the page's script. */
 export async function open(browser: Browser, name: string, look: Look = {}): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width: look.width ?? 1440, height: 900 }, colorScheme: look.scheme ?? "light",
   });
   const page = await context.newPage();
   page.on("pageerror", (error) => assert.fail(`error of the page: ${error.message}`));
-  page.on("request", (request) => assert.match(request.url(), /^(file|data):/, "the page asks a network"));
+  page.on("request", (request) => assert.match(request.url(), /^(file|data):/, "the page must not use the network"));
   await page.goto("file://" + join(FOLDER, name) + (look.hash ?? ""));
   await page.waitForSelector("body[data-ready]");
   return page;
 }
 
-/** How many cases the search leaves, as the page says once it shows what its address asks for. */
+/** Returns the number of cases that the search leaves, once the page shows the state of its address. */
 export async function left(page: Page): Promise<number> {
   await page.waitForFunction(() => document.body.dataset["shown"] === location.hash);
   return Number(/^(\d+) of /.exec((await page.textContent("#filter-count")) ?? "")?.[1]);
 }
 
-/** Types a search, and waits until the page shows what it leaves. */
+/** Types a search, and waits until the page shows the result. Returns the number of cases. */
 export async function search(page: Page, query: string): Promise<number> {
   await page.fill("#filter-text", query);
   await page.waitForFunction((wanted) => (new URLSearchParams(location.hash.slice(1)).get("q") ?? "") === wanted, query);
@@ -103,7 +103,7 @@ export const queryOf = (page: Page): Promise<string> =>
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe-core finds wrong with the page as it stands. */
+/** Returns the faults that axe-core finds in the current page. */
 export async function complaints(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {

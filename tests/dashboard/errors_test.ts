@@ -1,4 +1,4 @@
-// What a person sees of where the errors of a failing case lie.
+// Tests what a user sees of the positions of errors in a failing case.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ after(async () => { await browser.close(); });
 const PAGE = "two_faults.html";
 const failing = embedded().cases.filter((c) => c.verdict.startsWith("nonconformant"));
 const mapped = failing.filter((c) => c.tensors.some((t) => t.errors !== undefined));
-/** Letters of cells beyond the bound: above O, which is 1. */
+/** Counts the letters of cells beyond the bound: those after O, which is 1. */
 const beyond = (cells: string): number => [...cells].filter((letter) => letter === "*" || /[P-Za-z]/.test(letter)).length;
 
 test("the report has a map of each failing case, the page of the first of each fault", () => {
@@ -24,10 +24,10 @@ test("the report has a map of each failing case, the page of the first of each f
   assert.ok(mapped.length >= 2 && mapped.length < failing.length, `${mapped.length} of ${failing.length} failing cases`);
 });
 
-test("the planted bug is seen in the map: dq is wrong in its later half", async () => {
+test("the injected fault shows in the map: dq is wrong in its later half", async () => {
   const late = mapped.find((c) => c.fields["sparse_mode"] === "3" && c.fields["batch"] === "1" && Number(c.fields["seq_q"]) >= 8 &&
     c.tensors.some((t) => t.name === "dq" && t.errors !== undefined && beyond(t.errors.cells) > 0));
-  assert.ok(late, "a case of one batch with the planted bug");
+  assert.ok(late, "there must be a case of one batch with the injected fault");
   const errors = late.tensors.find((t) => t.name === "dq")!.errors!;
   const columns = Math.ceil(errors.channels / errors.channel_step);
   const sound = Math.floor(errors.rows / 2 / errors.row_step) * columns;

@@ -1,4 +1,4 @@
-// What a person does with a kill table: on the page of a report, and alone.
+// Tests a kill table on the page of a report and on a page of its own.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -31,10 +31,10 @@ const count = async (page: Page): Promise<number> => {
 };
 
 test("the page of a report has the kill table, and both are searched apart", async () => {
-  assert.ok(planted.length >= 3, `${planted.length} planted bugs`);
+  assert.ok(planted.length >= 3, `${planted.length} injected faults`);
   const page = await open(browser, "kills.html");
   const said = (await page.textContent("#kills-summary")) ?? "";
-  assert.match(said, new RegExp(`^${planted.filter((bug) => bug.as_expected).length} of ${planted.length} planted bugs caught`));
+  assert.match(said, new RegExp(`^${planted.filter((bug) => bug.as_expected).length} of ${planted.length} injected faults caught`));
   assert.equal(await count(page), kills.rows.length);
   const [first] = planted;
   await page.fill("#kills-text", first!.name);

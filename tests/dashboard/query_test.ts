@@ -1,4 +1,5 @@
-// The page's search and --only answer alike: both read tests/tools/field_terms.json.
+// The page's search and the flag --only must give the same answers. The tests of both read
+// tests/tools/field_terms.json.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What a person sees of a plan on the modelled device.
+// Tests what a user sees of a plan on the modelled device.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,12 +1,14 @@
-// A kernel with two planted bugs, for the page's tests: under sparse mode 3 dq is too large by an
-// eighth in its later half, and in fp16 the last channels of a dv of 32 or more are missing.
+// A kernel with two injected faults, for the tests of the page: with sparse mode 3 the second half
+// of dq is too large by an eighth, and in fp16 the last channels of dv are missing if it has 32 or
+// more.
 
 #include "../tools/wrapped.hpp"
 
 namespace assay::tests {
 namespace {
 
-/// Applies `change` to the elements of the view from the share `from` on.
+/// Multiplies the elements of the view by `factor`, from the fraction `from` of the view to its
+/// end.
 void change_behind(spec::Tensor& tensor, double from, double factor) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   const auto first = static_cast<std::size_t>(from * static_cast<double>(elements.size()));
@@ -14,7 +16,7 @@ void change_behind(spec::Tensor& tensor, double from, double factor) {
     tensor.store(elements[k], factor * tensor.load(elements[k]));
 }
 
-/// Zeros in the last quarter of the channels: heads of a packed layout are not told apart.
+/// Writes zeros to the last quarter of the channels. In a packed layout the heads count as one.
 void forget_channels(spec::Tensor& tensor) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   const auto channels = static_cast<std::size_t>(tensor.shape.back());

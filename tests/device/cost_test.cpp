@@ -53,7 +53,7 @@ TEST(Cost, OfStridedRowsFallsWithTheirLength) {
 /// Device facts, section 6.3: one 128 x 128 block, D = 128, 16-bit.
 TEST(Cost, ReproducesTheWorkedNumbersOfABlock) {
   Spec spec = a2();
-  spec.rates.package.value = 5.8, spec.rates.l2_bandwidth.value = 5.5e12;  // of section 6.5
+  spec.rates.package.value = 5.8, spec.rates.l2_bandwidth.value = 5.5e12;  // from section 6.5
   EXPECT_EQ(5 * (mmad(spec, {128, 128, 128, half}).count - spec.rates.cube_start.value), 2560);
   const Region rows = {.rows = 176 * kib / 256, .row = {256}, .contiguous = false};
   EXPECT_NEAR(gm_to_l1_transfer(spec, rows).count, 4096, 20);

@@ -32,16 +32,17 @@ TEST(Program, LetsQueuesWorkSideBySideAndEachInOrder) {
 }
 
 TEST(Program, OfAQueueNeverOvertakesAnInstructionThatWaits) {
-  // The cube's first product waits until 100; its second could start at once, but stands behind it.
+  // The first product waits for a load until 100. The second product needs no load, but is queued
+  // after the first.
   Program program;
   const TaskId load = program.add({.pipe = Pipe::cube_mte2, .cycles = {100}}, {});
   program.add({.pipe = Pipe::cube, .cycles = {10}}, {load});
-  const TaskId behind = program.add({.pipe = Pipe::cube, .cycles = {10}}, {});
-  EXPECT_EQ(run(program, plenty).turns[static_cast<std::size_t>(behind)].start.count, 110);
+  const TaskId after = program.add({.pipe = Pipe::cube, .cycles = {10}}, {});
+  EXPECT_EQ(run(program, plenty).turns[static_cast<std::size_t>(after)].start.count, 110);
 }
 
 TEST(Program, ShowsAResultAfterItsLatencyWhileItsQueueWorksOn) {
-  // Loads end at 100 and 200 and are seen at 150 and 250.
+  // Loads end at 100 and 200 and are visible at 150 and 250.
   Program program;
   const Task load = {.pipe = Pipe::cube_mte2, .cycles = {100}, .latency = {50}};
   const TaskId first = program.add(load, {}), second = program.add(load, {});
@@ -52,8 +53,9 @@ TEST(Program, ShowsAResultAfterItsLatencyWhileItsQueueWorksOn) {
 }
 
 TEST(Program, SlowsMovesThatAskForMoreThanTheShareAlike) {
-  // 60 and 40 bytes a cycle through 50: half the speed. The shorter one moves its 4000 bytes in 200
-  // cycles; of the other's 12000 bytes 6000 are left, at 60 bytes a cycle slowed to 50: 120 more.
+  // Two transfers of 60 and 40 bytes a cycle share a limit of 50, so that each has half its speed.
+  // The shorter transfer moves its 4000 bytes in 200 cycles. In this time the longer one moves 6000
+  // of its 12000 bytes. It moves the rest at 50 (not 60) bytes a cycle in 120 cycles.
   Program program;
   program.add(move(Pipe::cube_mte2, 200, 12000), {});
   program.add(move(Pipe::fixpipe, 100, 4000), {});
@@ -65,7 +67,8 @@ TEST(Program, SlowsMovesThatAskForMoreThanTheShareAlike) {
 }
 
 TEST(Program, IsHeldUpByTheNarrowerOfTwoMemories) {
-  // 1000 bytes in 100 cycles, all of them missing in L2: 2 bytes a cycle of HBM take 500.
+  // A load of 1000 bytes in 100 cycles. All bytes miss in L2 and come from HBM, which at 2 bytes a
+  // cycle takes 500 cycles.
   Program program;
   program.add({.pipe = Pipe::cube_mte2, .cycles = {100}, .l2 = {1000}, .hbm = {1000}}, {});
   EXPECT_DOUBLE_EQ(run(program, {.l2 = 5, .hbm = 2}).makespan.count, 500);
@@ -99,8 +102,8 @@ TEST(Ring, FaultsWhereAKernelWouldWaitForItself) {
   EXPECT_THROW(ring.take(), DeviceFault);
 }
 
-/// Any program: no queue is faster than its work, no memory than its share, and nothing takes
-/// longer than one instruction after the other.
+/// Holds for any program: a queue needs at least the time of its work, a memory at least its bytes
+/// divided by its bandwidth. The total is at most the time of all instructions in sequence.
 RC_GTEST_PROP(Program, LiesBetweenItsBoundsAndItsSum, ()) {
   Program program;
   const Share share = {.l2 = 1.0 * *rc::gen::inRange(1, 200),

@@ -8,7 +8,7 @@ using namespace assay::device;
 
 Scratchpad ub() { return {"UB", {196608}, {32}}; }
 
-TEST(Scratchpad, HandsOutAlignedTilesBehindEachOther) {
+TEST(Scratchpad, AllocatesConsecutiveAlignedTiles) {
   Scratchpad pad = ub();
   EXPECT_EQ(pad.allocate({33}, "a").count, 0);
   EXPECT_EQ(pad.allocate({64}, "b").count, 64);
@@ -25,7 +25,7 @@ TEST(Scratchpad, NamesBufferTileBytesOffsetAndLimitOfAnOverflow) {
   pad.allocate({196608}, "all");
   try {
     pad.allocate({1}, "scores");
-    FAIL() << "no fault";
+    FAIL() << "the plan must fail";
   } catch (const DeviceFault& fault) {
     EXPECT_STREQ(fault.what(),
                  "UB overflow: scores needs 1 B at offset 196608, capacity is 196608 B");

@@ -1,4 +1,4 @@
-"""What the program says of itself, as man, bash and zsh take it, and as a page of the handbook.
+"""Tests the program's guides in man, bash and zsh, and as a page of the handbook.
 
 Usage: guides_test.py PROGRAM tools/docs/commands
 """
@@ -23,14 +23,14 @@ def guide(language):
 
 
 def bash(*words):
-    """What bash offers for the last word."""
+    """Returns bash's completions of the last word."""
     line = " ".join(f"'{word}'" for word in words)
     script = f"{guide('bash')}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _assay; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     return run(["bash", "--norc"], script).stdout.split()
 
 
 def zsh(*words):
-    """What zsh describes, whatever the last word."""
+    """Returns zsh's descriptions of all possible last words."""
     line = " ".join(f"'{word}'" for word in words)
     script = f"_describe() {{ print -l -- $found }}\nwords=({line}); CURRENT={len(words)}\n{guide('zsh')}"
     return run(["zsh", "-f"], script).stdout.splitlines()
@@ -47,7 +47,7 @@ class Guides(unittest.TestCase):
         self.assertEqual(bash("assay", "nothing_like_it"), [])
 
     def test_zsh_describes_commands_and_flags(self):
-        self.assertIn("sweep:judge an implementation on many cases: the main job", zsh("assay", ""))
+        self.assertIn("sweep:judge an implementation on many cases: the main command", zsh("assay", ""))
         self.assertTrue(any(word.startswith("--budget:") for word in zsh("assay", "sweep", "")))
         self.assertFalse(any(word.startswith("--budget:") for word in zsh("assay", "check", "")))
         self.assertTrue(any(word.startswith("--compress_stride:") for word in zsh("assay", "run", "nsa_compress_grad", "")))
@@ -67,15 +67,15 @@ class Guides(unittest.TestCase):
             self.assertEqual(run(check).returncode, 0)
             page = Path(folder, "sweep.md")
             page.write_text(page.read_text().replace("`--budget <time>`", "`--budged <time>`"))
-            told = run(check)
-            self.assertEqual(told.returncode, 1)
-            self.assertIn("--budged", told.stdout)
+            printed = run(check)
+            self.assertEqual(printed.returncode, 1)
+            self.assertIn("--budged", printed.stdout)
             run([COMMANDS, folder])
             Path(folder, "swep.md").write_text("no command\n")
             self.assertIn("swep.md", run(check).stdout)
 
-    def test_examples_of_the_help_run_as_they_stand(self):
-        """In their order and in one folder: later ones read what earlier ones wrote."""
+    def test_examples_of_the_help_run_unchanged(self):
+        """Runs the examples in their order in one folder: later ones read the files of earlier ones."""
         commands = [words for words in guide("commands").splitlines() if " " not in words]
         without = []
         with tempfile.TemporaryDirectory() as folder:

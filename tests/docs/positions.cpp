@@ -1,7 +1,7 @@
-// What docs/positions.md draws, from the reference's own predicates. Usage: docs_positions PAGE
-// [--write]. A block of the page whose first line is "keys: LINE", "distances: LINE", "elements:
-// LINE" or "numbers: LINE" shows the replay line LINE of FlashAttentionScoreGrad; the rest of the
-// block is compared with what the reference says or, with --write, replaced by it.
+// Draws the figures of docs/positions.md from the reference's own predicates. Usage: docs_positions
+// PAGE [--write]. A block of the page whose first line is "keys: LINE", "distances: LINE",
+// "elements: LINE" or "numbers: LINE" shows the replay line LINE of FlashAttentionScoreGrad. The
+// program compares the rest of the block with the reference or, with --write, replaces it.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -36,8 +36,8 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// For each sequence and each of the first `heads` heads, one line a query: what `cell` gives for
-/// each key.
+/// For each sequence and each of the first `heads` heads, one line for each query: the result of
+/// `cell` for each key.
 template <class Cell>
 std::string drawing_of(const Op::Problem& p, std::int64_t heads, const Cell& cell) {
   std::ostringstream out;
@@ -55,7 +55,7 @@ std::string drawing_of(const Op::Problem& p, std::int64_t heads, const Cell& cel
   return out.str();
 }
 
-/// '#' where a query keeps a key, '.' where the mask hides it.
+/// '#' if the pair is unmasked, '.' if the mask excludes it.
 std::string keys_of(const FlashCase& c) {
   const auto tensor = conformance::make_mask(c);
   const reference::Mask mask(c.problem, tensor ? &*tensor : nullptr);
@@ -64,7 +64,7 @@ std::string keys_of(const FlashCase& c) {
   });
 }
 
-/// What the slope of a head is multiplied by.
+/// Draws the distance that is multiplied by the slope of a head.
 std::string distances_of(const FlashCase& c) {
   auto slopes = conformance::make_pse(c);
   if (!slopes || c.problem.pse_type != 2)
@@ -76,7 +76,7 @@ std::string distances_of(const FlashCase& c) {
   });
 }
 
-/// Row and column of a bias of 1024 rows that the reference reads for each kept pair.
+/// Row and column of the bias of 1024 rows that the reference reads for each unmasked pair.
 std::string elements_of(const FlashCase& c) {
   auto pse = conformance::make_pse(c);
   if (!pse || c.problem.pse_shift != spec::PseShape::one_nhs)
@@ -93,7 +93,7 @@ std::string elements_of(const FlashCase& c) {
   });
 }
 
-/// The number of each score: that of its dropout bit.
+/// Draws the number of each score. This is also the number of its dropout bit.
 std::string numbers_of(const FlashCase& c) {
   const reference::ScoreOrder order(c.problem);
   return drawing_of(c.problem, c.problem.heads_q, [&](auto b, auto n, auto i, auto j) {
@@ -101,13 +101,14 @@ std::string numbers_of(const FlashCase& c) {
   });
 }
 
-/// The kinds and sparse modes of the drawings seen.
+/// The kinds and sparse modes that the drawings of the page show.
 struct Seen {
   std::set<std::string> kinds;
   std::set<std::int64_t> modes;
 };
 
-/// The block that begins with `first`, or nothing where it is not a drawing.
+/// Returns the new block for the first line `first`. Returns an empty text if the block is not a
+/// drawing.
 std::string block_of(const std::string& first, Seen& seen) {
   const std::size_t colon = first.find(": ");
   const std::string kind = first.substr(0, colon);
@@ -124,7 +125,7 @@ std::string block_of(const std::string& first, Seen& seen) {
   return first + '\n' + drawing->second(c);
 }
 
-/// `page` with every drawing made anew.
+/// Returns `page` with every drawing replaced.
 std::string redrawn(const std::string& page, Seen& seen) {
   const std::string fence = "```text\n", end = "```\n";
   std::string result;
@@ -142,7 +143,7 @@ std::string redrawn(const std::string& page, Seen& seen) {
   return result + page.substr(at);
 }
 
-/// Names the first line that differs.
+/// Reports the first line that differs.
 int compare(const std::string& page, const std::string& wanted) {
   std::istringstream found_lines(page), wanted_lines(wanted);
   std::string found, drawn;

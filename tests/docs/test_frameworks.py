@@ -1,4 +1,4 @@
-"""Blocks of the handbook that need a framework, in its environment: as they stand there, with what they print."""
+"""Runs the handbook's blocks that need a framework, unchanged, in its environment, and compares their output."""
 
 from __future__ import annotations
 

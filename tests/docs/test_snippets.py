@@ -1,10 +1,10 @@
-"""What README.md and docs/ show is run as it stands there.
+"""Runs the examples of README.md and docs/ unchanged.
 
-Blocks of a page are a session in one folder, which has the repository's folders and the program, from top to bottom:
-- python, cpp, c, cmake: a first line '# NAME' or '// NAME' keeps it as a file of that name; of Python without one is run.
-- sh: is run; it has to succeed.
-- text: right behind one of these, it is what they print, in this order; '...' stands for anything. Elsewhere it is a picture.
-What other tests run is named in ELSEWHERE, with the test.
+The blocks of a page are one session, from top to bottom, in a folder with the repository's folders and the program:
+- python, cpp, c, cmake: a block with a first line '# NAME' or '// NAME' becomes a file of that name; other Python runs.
+- sh: the block runs and must succeed.
+- text: directly after one of these, the block is their output, in this order; '...' matches anything. Other text blocks
+  are pictures. ELSEWHERE lists the blocks that other tests run, with these tests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from assay.program import find_program
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
-# Page and a line of a block: the test that runs it, and where that is registered.
+# Maps a page and a line of a block to the test that runs the block and to the file that registers
+# this test.
 ELSEWHERE = {
     ("README.md", "tools/sweep     #"): ("tools/check", ".ci/run"),
     ("docs/kernel_cpp.md", "#include <assay/cli/main.hpp>"): ("install.a_consumer_builds_and_is_judged", "tests/install/CMakeLists.txt"),
@@ -37,7 +38,7 @@ LANGUAGES = {"python", "sh", "text", "cmake", "cpp", "c"}
 
 
 def blocks_of(page: str) -> list[tuple[str, str, bool]]:
-    """Language and text of each block, and whether nothing stands between it and the one before."""
+    """Returns language and text of each block, and whether it follows the previous block directly."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found, end = [], 0
     for block in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.S | re.M):
@@ -51,7 +52,7 @@ def elsewhere(page: str, code: str) -> tuple[str, str] | None:
 
 
 def session(folder: Path) -> dict[str, str]:
-    """A folder that looks like a clone with a build; nothing is written into the repository."""
+    """A folder that looks like a clone with a build, so that tests do not write into the repository."""
     program = find_program()
     for name in ("cases", "conformance", "docs", "spec", "tests", "tools"):
         (folder / name).symlink_to(ROOT / name)
@@ -66,7 +67,7 @@ def session(folder: Path) -> dict[str, str]:
 def run(language: str, code: str, folder: Path, env: dict[str, str]) -> str:
     named = re.match(r"(?:#|//) (\w+\.\w+)\n", code)
     if language in ("cpp", "c", "cmake") or (language == "python" and named):
-        assert named, f"a block of {language} that nobody runs:\n{code}"
+        assert named, f"no test runs this block of {language}:\n{code}"
         (folder / named[1]).write_text(code, encoding="utf-8")
         return ""
     words = [sys.executable, "-c", code] if language == "python" else ["bash", "-eu", "-o", "pipefail", "-c", code]
@@ -76,7 +77,7 @@ def run(language: str, code: str, folder: Path, env: dict[str, str]) -> str:
 
 
 def compare(expected: str, said: str) -> None:
-    """All lines are printed, in this order."""
+    """Expects all lines in the output, in this order."""
     rest = said
     for part in expected.strip("\n").split("..."):
         part = part.strip("\n")
@@ -88,7 +89,7 @@ def compare(expected: str, said: str) -> None:
 def test_page(page: str, tmp_path: Path) -> None:
     env, said = session(tmp_path), None
     for language, code, follows in blocks_of(page):
-        assert language in LANGUAGES, f"{page}: a block of '{language}':\n{code}"
+        assert language in LANGUAGES, f"{page}: a block of unknown language '{language}':\n{code}"
         if language == "text":
             if follows and said is not None:
                 compare(code, said)
@@ -96,13 +97,13 @@ def test_page(page: str, tmp_path: Path) -> None:
         said = run(language, code, tmp_path, env) if elsewhere(page, code) is None else None
 
 
-def test_what_other_tests_run_is_there() -> None:
+def test_blocks_that_other_tests_run_exist() -> None:
     for (page, line), (test, where) in ELSEWHERE.items():
         assert any(line in code for _, code, _ in blocks_of(page)), f"{page} has no block with {line}"
         assert test in (ROOT / where).read_text(encoding="utf-8"), f"{where} has no {test}"
 
 
-def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
+def test_a_wrong_block_fails(tmp_path: Path) -> None:
     env = session(tmp_path)
     for language, code in (("sh", "assay run no_operator\n"), ("python", "assert False\n"), ("cpp", "int main() {}\n")):
         with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""From nothing to verdicts in at most 20 lines of plain numpy: docs/packs_judging.md, as it stands there."""
+"""Runs docs/packs_judging.md unchanged: a user without Assay gets verdicts with at most 20 lines of plain numpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stranger() -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the pack that the page makes, and how long that took."""
+    """Makes the pack of the page in a folder. Returns the folder and the time that this took."""
     folder, started = tmp_path_factory.mktemp("stranger"), time.monotonic()
     making = next(code for language, code, _ in blocks_of(PAGE) if language == "sh" and "--to pack" in code)
     run("sh", making, folder, session(folder))
@@ -32,17 +32,17 @@ def verdicts(stranger: str, folder: Path) -> list[str]:
     (folder / "stranger.py").write_text(stranger, encoding="utf-8")
     judging = next(code for language, code, _ in blocks_of(PAGE) if language == "python" and "# judging.py" in code)
     (folder / "judging.py").write_text(judging, encoding="utf-8")
-    # Neither the package nor the program is at hand any more.
+    # From this line on, the Python package and the program assay are not available.
     return run("sh", f"{sys.executable} -E -s stranger.py\n", folder, {"PATH": "/usr/bin:/bin"}).splitlines()
 
 
 def test_a_right_kernel_conforms_within_two_minutes(stranger: str, folder: Path) -> None:
-    assert len(stranger.strip().splitlines()) <= 21  # one is its name
+    assert len(stranger.strip().splitlines()) <= 21  # one line contains only its name
     assert "assay" not in stranger.replace("assay pack", "") and "h5py" not in stranger
     started = time.monotonic()
-    told = verdicts(stranger, folder)
+    printed = verdicts(stranger, folder)
     assert time.monotonic() - started + float((folder / "seconds").read_text(encoding="utf-8")) < 120
-    assert len(told) >= 9 and all(line.endswith(" conforms") for line in told), told
+    assert len(printed) >= 9 and all(line.endswith(" conforms") for line in printed), printed
 
 
 @pytest.mark.parametrize("right, wrong, outputs", [
@@ -52,5 +52,5 @@ def test_a_right_kernel_conforms_within_two_minutes(stranger: str, folder: Path)
 ])
 def test_a_wrong_kernel_fails(stranger: str, folder: Path, right: str, wrong: str, outputs: set[str]) -> None:
     assert right in stranger
-    told = verdicts(stranger.replace(right, wrong), folder)
-    assert {line.split()[1] for line in told if line.endswith(" fails")} == outputs
+    printed = verdicts(stranger.replace(right, wrong), folder)
+    assert {line.split()[1] for line in printed if line.endswith(" fails")} == outputs

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// The nearest number of seven bits, which bfloat16 holds.
+/// The nearest number with seven bits, which bfloat16 can represent.
 double short_number(double x) {
   if (x == 0) return 0;
   const double step = std::ldexp(1.0, std::ilogb(x) - 6);
@@ -102,12 +102,14 @@ template <class T>
 Pair<T> pair_of(const Head& h, std::int64_t i, std::int64_t j) {
   Pair<T> pair = {products<T>(h.query, i, h.key, j, h.dim),
                   products<T>(h.dy, i, h.value, j, h.dim_v), T(0), T(0)};
-  // 1 / keep_prob of the call, so that both precisions take the same number.
+  // 1 / keep_prob as one number of the call, so that double and the high precision use the same
+  // number.
   pair.kappa = T(h.kappa[at(i * h.keys + j)]);
   return pair;
 }
 
-/// Calls of_row(i) and, for every key that it attends to, of_pair(i, j, times).
+/// Calls of_row(i) for every row, and of_pair(i, j, times) for every key j to which the row
+/// attends.
 template <class OfRow, class OfPair>
 void for_each_pair(const Head& h, OfRow of_row, OfPair of_pair) {
   for (std::int64_t i = 0; i < h.queries; ++i) {
@@ -141,7 +143,8 @@ void scale(Gradients<T>& g, const Head& h) {
   for (T& x : g.dk) x *= T(h.call.scale);
 }
 
-/// Gradients of readings whose numbers are plain; make(source) gives the reading of a pair or row.
+/// Evaluates the gradients with number type T. make(source) returns the arithmetic for a pair or
+/// row.
 template <class T, class Make>
 Gradients<T> read(const Head& h, Make make) {
   Gradients<T> sums = zeros<T>(h);
@@ -162,7 +165,7 @@ Gradients<T> read(const Head& h, Make make) {
   return sums;
 }
 
-/// A tolerance that does not believe all of what the text declares.
+/// A tolerance that omits some of the roundings that the formula's text declares.
 class PlantedReading : public ToleranceReading<double, symbols> {
  public:
   PlantedReading(const Units& units, const std::array<Symbol, symbols>& of_row,

@@ -9,27 +9,28 @@
 #include "assay/engine/algebra/plain.hpp"
 #include "formulas/head.hpp"
 
-/// One head of attention, and what its formula gives when it is read pair by pair.
+/// One head of attention, and the results of its formula, evaluated pair by pair.
 namespace assay::engine::attention {
 
 using Bound = engine::Bound<double>;
 
-/// The bound of one of so many elements of a gradient with that factor; `output` says the rest.
+/// The bound of an element of a gradient with this factor and this number of elements; `output` has
+/// the other parameters.
 Bound written(const Element& element, Output output, double factor, std::size_t elements);
 
-/// What a random head is drawn from.
+/// The parameters of a random head of attention.
 struct Draw {
   std::int64_t queries = 5, keys = 7, dim = 6, dim_v = 4;
-  double scale = 0.5, size = 1;  ///< of operands, which are uniform in (-size, size)
+  double scale = 0.5, size = 1;  ///< the operands are uniform in (-size, size)
   double keep_prob = 1, attended = 1;
   std::uint64_t seed = 1;
 };
 
-/// Operands that bfloat16 holds, with statistics and attention_in of their own forward; rows that
-/// attend to nothing have the statistics 0 and 1.
+/// Operands that bfloat16 can represent, with statistics and attention_in of their own forward.
+/// Rows that attend to nothing have the statistics 0 and 1.
 Head random_head(const Draw& draw);
 
-/// Statistics and attention_in of the head's forward.
+/// Sets the statistics and attention_in of the head to those of its forward.
 void give_forward(Head& head);
 
 /// The three gradients, row by row.
@@ -42,37 +43,38 @@ struct Gradients {
 template <class T>
 Gradients<T> plain_gradients(const Head& head);
 
-/// What of the formula's declarations a reading leaves out or makes smaller: the roundings whose
-/// number in the text of a pair is `rounding`, or the error of its dot product `dot`.
+/// The part of the error terms that a tolerance omits or reduces: the rounding number `rounding` in
+/// the formula's text of a pair, or the error of the dot product number `dot`.
 struct Planted {
   int rounding = -1, dot = -1;
-  double factor = 1;  ///< of the declared size
+  double factor = 1;  ///< the part of the declared size that remains
   bool exponential = false, residue = false, store = false;
 };
 
-/// How outputs are summed, but for factor and lambda, which are the head's own.
+/// The sums have the properties in `output`, except factor and lambda, which come from the head.
 Gradients<Bound> bounds(const Head& head, const Output& output, const Planted& planted = {});
 
-/// The gradients of a kernel that commits every rounding of the formula's text, as `shares` says;
-/// summed exactly.
+/// The gradients of a kernel with every rounding of the formula's text. `shares` gives the size of
+/// each rounding error relative to its maximum. The sums are exact.
 Gradients<double> injected_gradients(const Head& head, const Shares& shares);
 
-/// Gradients of a kernel that is written step by step, without the formula's text: every operation
-/// rounds by itself, at its own size. Sums, casts and the factor round where `sums` says so.
+/// Gradients of a kernel that is written step by step, independently of the formula's text. Every
+/// operation rounds separately, with an error of its own size. Sums, casts and the factor round if
+/// `sums` is given.
 Gradients<double> stepwise_gradients(const Head& head, const Shares& shares,
                                      const Output* sums = nullptr);
 
-/// One element of one gradient.
+/// The index of one element of one gradient.
 struct Place {
   std::vector<double> Gradients<double>::*gradient;
   std::size_t index;
 };
 
-/// Runs a kernel with every source at its full size, each with the sign that moves the element
-/// up, and returns how far it moves.
+/// Runs a kernel in which every rounding error has its maximum size and the sign that increases the
+/// element. Returns the change of the element.
 double conspiracy(const std::function<Gradients<double>(const Shares&)>& kernel, Place place);
 
-/// Shares of 1 and -1, a pure function of seed and source.
+/// Relative sizes of 1 or -1 for all rounding errors, as a pure function of seed and source.
 Shares random_signs(std::uint64_t seed);
 
 }  // namespace assay::engine::attention

@@ -4,10 +4,10 @@
 #include "assay/engine/blocks/sweep.hpp"
 #include "attention_problem.hpp"
 
-/// What blocks make of a head, to be compared with what pairs make of it.
+/// The results of a head computed block by block, for comparison with the results pair by pair.
 namespace assay::engine::attention {
 
-/// The pairs that `times` of a head counts.
+/// The pairs of a head for which `times` is not 0, with their numbers of copies.
 class PairsOfHead : public IndexSet {
  public:
   explicit PairsOfHead(const Head& head) : head_(head) {}
@@ -18,11 +18,11 @@ class PairsOfHead : public IndexSet {
   const Head& head_;
 };
 
-/// The bounds of all elements, in blocks.
+/// The bounds of all elements, computed block by block.
 Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Output& output,
                               const BlockShape& sweep);
 
-/// The enclosures of all elements, in blocks.
+/// The enclosures of all elements, computed block by block.
 Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& pairs,
                                               const BlockShape& sweep);
 

@@ -1,11 +1,11 @@
-# Objects that are compiled for one kind of instructions have no function that the linker merges with another file's: it may
-# be one for instructions that this machine lacks, or with lanes in other registers.
+# Checks that object files for one instruction set contain no function that the linker may merge with another file's
+# function: the merged function might use instructions that this machine lacks, or pass lanes in other registers.
 # Usage: cmake -D NM=<nm> "-DOBJECTS=<object>;..." -P merged.cmake
 cmake_minimum_required(VERSION 3.25)
 
 list(LENGTH OBJECTS count)
 if(count EQUAL 0)
-  message(FATAL_ERROR "no objects")
+  message(FATAL_ERROR "OBJECTS is empty")
 endif()
 set(breaches 0)
 foreach(object IN LISTS OBJECTS)

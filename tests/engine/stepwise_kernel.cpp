@@ -7,7 +7,7 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// The roundings of one pair, row or call, in the order in which they come.
+/// The roundings of one pair, row or call, in the order of their use.
 class Steps {
  public:
   Steps(const Call& call, const Shares& shares, Source source)
@@ -18,9 +18,9 @@ class Steps {
     ++source_.number;
     return share;
   }
-  /// One operation of fp32.
+  /// One operation in fp32.
   double fp32(double x) { return x * (1 + share() * call_.units.u); }
-  /// A dot product, at the worst that any order makes of it.
+  /// A dot product with the largest error of any order.
   double dot(const double* a, const double* b, std::int64_t terms) {
     double sum = 0, size = 0;
     for (std::int64_t d = 0; d < terms; ++d) {
@@ -38,7 +38,7 @@ class Steps {
   Source source_;
 };
 
-/// P of a pair; `fused` are the relative errors of the constants with which score and max are
+/// P of a pair. `fused` has the relative errors of the constants by which score and max are
 /// multiplied.
 struct Fused {
   double score = 0, max = 0;
@@ -48,13 +48,13 @@ double probability(Steps& steps, const Call& call, const Fused& fused, double do
   const double scaled = steps.fp32(dot * call.scale) * (1 + fused.score);
   double score = steps.stored(scaled, call.score);
   score = steps.fp32(score - max * (1 + fused.max));
-  score += steps.share() * 4 * call.units.u;  // what exp makes of its argument
+  score += steps.share() * 4 * call.units.u;  // the error of exp in its argument
   double p = std::exp(score) * (1 + steps.share() * call.exp_error);
   for (std::size_t k = 0; k < 4; ++k) p = steps.fp32(p);  // division and its refinement
   return steps.stored(p / sum + steps.share() * call.floor, call.prob);
 }
 
-/// What the sums of a kernel add: accumulation at its worst, the factor, the cast.
+/// The rounding errors of a kernel's sums: accumulation in the worst case, the factor, the cast.
 double written(Steps steps, const Output& output, double sum, double size, double terms,
                double factor) {
   const double accumulated = sum + steps.share() * (terms + 4) * output.units.u_sum * size;
@@ -76,7 +76,7 @@ Gradients<double> stepwise_gradients(const Head& h, const Shares& shares, const 
     (size.*of)[at(k)] += times * std::abs(x);
     (terms.*of)[at(k)] += times;
   };
-  // 1 / keep_prob is one number of the call, rounded once.
+  // 1 / keep_prob is one number for the whole call and is rounded once.
   Steps once(call, shares, {});
   const double dropped = call.kappa == 1 ? 1 : 1 + once.share() * call.units.u;
   Fused fused;
@@ -106,7 +106,7 @@ Gradients<double> stepwise_gradients(const Head& h, const Shares& shares, const 
         add(&Gradients<double>::dv, j * h.dim_v + d, kept * dy[d], times);
     }
   }
-  int first = 100;  // numbers of roundings that no call has
+  int first = 100;  // larger than the number of roundings of any call
   for (const auto of : {&Gradients<double>::dq, &Gradients<double>::dk, &Gradients<double>::dv}) {
     const double factor = of == &Gradients<double>::dv ? 1 : call.scale;
     for (std::size_t k = 0; k < (g.*of).size(); ++k) {

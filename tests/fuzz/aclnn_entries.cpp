@@ -25,7 +25,7 @@ constexpr std::array<std::int64_t, 12> edges = {0,
                                                 std::numeric_limits<std::int64_t>::min(),
                                                 3};
 
-/// Changes members of a call as the bytes say.
+/// Changes members of a call; the fuzzer's bytes give the new values.
 class Changes {
  public:
   explicit Changes(fuzz::Bytes& bytes) : bytes_(bytes) {}
@@ -33,7 +33,7 @@ class Changes {
   void operator()(std::string_view, auto& member, const auto&...) {
     if (left_-- == 0) change(member);
   }
-  /// The next change is of the member of this number.
+  /// Selects the member with this number for the next change.
   void aim(int member) { left_ = member; }
 
  private:
@@ -68,7 +68,7 @@ class Changes {
         return change(member.dtype);
       case 2:
         return change(member.format);
-      case 3:  // one count says how many extents and strides there are
+      case 3:  // one count gives the number of extents and strides
         change(member.shape);
         return member.strides.resize(member.shape.size());
       case 4:
@@ -83,14 +83,14 @@ class Changes {
   int left_ = -1;
 };
 
-/// What a caller would pass: memory enough for every view, also of what is absent.
+/// Tensors with enough memory for every view, even for absent parameters.
 template <class Op>
 bool is_small(const spec::Call<Op>& call) {
   bool small = true;
   visit_fields(call.parameters, [&](std::string_view, const auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>) {
-      if (member.dtype >= spec::DType::hifloat8) small = false;  // which has no numbers
-      std::int64_t reach = 1, elements = 1;  // strides of 0 show few of them often
+      if (member.dtype >= spec::DType::hifloat8) small = false;  // this type has no numbers
+      std::int64_t reach = 1, elements = 1;                      // strides of 0 repeat elements
       if (member.offset < 0 || member.offset > 1 << 20) small = false;
       for (std::size_t k = 0; small && k < member.shape.size(); ++k) {
         const std::int64_t extent = member.shape[k], stride = member.strides[k];
@@ -104,7 +104,8 @@ bool is_small(const spec::Call<Op>& call) {
   return small;
 }
 
-/// Phase 1 answers every call with a status; phase 2, of a call whose tensors are there, too.
+/// Phase 1 must return a status for every call. Phase 2 must return one for every call whose
+/// tensors exist.
 template <class Op, class Phase2>
 void call_entries(spec::Call<Op> call, fuzz::Bytes& bytes, const Phase2& phase_2) {
   Changes changes(bytes);

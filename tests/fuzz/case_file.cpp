@@ -7,8 +7,9 @@
 #include "foreign/file_image.hpp"
 #include "fuzz.hpp"
 
-/// Every case of a file of these bytes is read or refused. HDF5 itself crashes on some: this is the
-/// code for which a judge has a process of its own, so that only what is ours counts as found.
+/// Every case in a file of these bytes is either read or refused. HDF5 itself crashes on some
+/// files, so the judge reads them in a separate process. The fuzzer reports only faults of our own
+/// code.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   const QuietErrors quiet;

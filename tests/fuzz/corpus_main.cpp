@@ -16,7 +16,7 @@ void give(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-/// A few bytes changed, inserted, removed, or taken from another one.
+/// Changes, inserts or removes a few bytes, or replaces them by bytes of another file.
 std::string mutated(std::string bytes, const std::string& other, std::mt19937_64& draw) {
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : draw() % bound; };
   for (auto changes = 1 + below(4); changes > 0; --changes) {
@@ -41,9 +41,9 @@ std::string mutated(std::string bytes, const std::string& other, std::mt19937_64
 
 }  // namespace
 
-/// Gives every file of a corpus to the target, without a fuzzer; with seconds, then mutations of
-/// them as long, the last of which lies in the file `last` for who looks for what ended the
-/// program. Usage: <program> <folder> [seconds [last]]
+/// Passes every file of a corpus to the fuzz target, without a fuzzer. If `seconds` is given, it
+/// then runs mutated files for this time. The file `last` then contains the last mutation, in case
+/// it ended the program. Usage: <program> <folder> [seconds [last]]
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   std::vector<std::string> corpus;

@@ -5,18 +5,18 @@
 #include <cstring>
 #include <string>
 
-/// Bytes of a fuzzer. libFuzzer calls this function; so does corpus_main.cpp with the files of a
-/// corpus.
+/// The entry point of a fuzz target. libFuzzer calls this function; so does corpus_main.cpp with
+/// the files of a corpus.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
 namespace assay::fuzz {
 
-/// A promise was broken: ends the process where a debugger sees it.
+/// Checks a condition. If it is false, ends the process where a debugger sees it.
 inline void require(bool kept) {
   if (!kept) __builtin_trap();
 }
 
-/// Takes values from the bytes, zeros behind their end.
+/// Takes values from the bytes. After their end all values are 0.
 class Bytes {
  public:
   Bytes(const std::uint8_t* from, std::size_t size) : at_(from), left_(size) {}

@@ -8,18 +8,19 @@
 
 namespace {
 
-/// A view may repeat few elements often.
+/// Returns whether the view has few elements. (With strides of 0 it can have many elements in a
+/// small memory.)
 bool is_small(const assay::spec::Tensor& tensor) {
   return assay::spec::element_count(tensor.shape) <= 1 << 20;
 }
 
 }  // namespace
 
-/// What a process that reads a file may answer, if the file took it over: a record of sound
-/// tensors, or an error.
+/// The answer of a reading process that a hostile file controls: a record of valid tensors, or an
+/// error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
-  constexpr std::size_t most = 1 << 16;  // which a connection holds
+  constexpr std::size_t most = 1 << 16;  // the capacity of a connection
   int ends[2] = {-1, -1};
   if (size > most || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 0;
   const Descriptor judge(ends[0]);
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   } catch (const StoreError&) {
     return 0;
   }
-  for (const NamedTensor& input : record.inputs)  // whatever lies in them, they can be looked at
+  for (const NamedTensor& input : record.inputs)  // any element can be read
     if (is_small(input.tensor)) digest(input.tensor);
   return 0;
 }

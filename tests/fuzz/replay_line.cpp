@@ -8,8 +8,8 @@ namespace {
 
 using namespace assay;
 
-/// A line is a case or std::invalid_argument; the line of the case is the case again, and has a
-/// call.
+/// A line either gives a case or throws std::invalid_argument. The line that is printed for the
+/// case gives the same case again, and the case has a call.
 template <class Op>
 void parse(const std::string& line) {
   if (!line.starts_with(Op::name)) return;

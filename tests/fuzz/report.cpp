@@ -8,10 +8,11 @@
 
 namespace {
 
-/// As `assay report` tells it.
+/// Prints the results as `assay report` does.
 void tell(const assay::conformance::Results& results) {
-  std::ostringstream told;
-  assay::cli::print_results(results, results.environment.program, assay::cli::Detail::whole, told);
+  std::ostringstream printed;
+  assay::cli::print_results(results, results.environment.program, assay::cli::Detail::whole,
+                            printed);
   assay::conformance::JunitListener junit([](std::string_view) {}, results.environment.program);
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
@@ -20,7 +21,8 @@ void tell(const assay::conformance::Results& results) {
 
 }  // namespace
 
-/// A text is a report, which is told and written as a report again, or std::invalid_argument.
+/// A text either is a report, which can be printed and written again, or throws
+/// std::invalid_argument.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::conformance;
   const std::string text(reinterpret_cast<const char*>(bytes), size);

@@ -11,7 +11,8 @@ namespace {
 
 using namespace assay;
 
-/// A value, whose bytes are those that it was taken from, or std::runtime_error.
+/// Unpacking the bytes either gives a value that packs to the same bytes, or throws
+/// std::runtime_error.
 template <class T>
 void take(const std::string& text) {
   try {
@@ -28,7 +29,7 @@ void take_of(const std::string& text) {
 
 }  // namespace
 
-/// The first byte says what is expected: what judge and worker say to each other.
+/// The first byte selects the kind of message between judge and worker.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   fuzz::Bytes from(bytes, size);
   const auto kind = from.take<std::uint8_t>();

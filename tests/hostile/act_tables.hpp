@@ -8,18 +8,18 @@
 
 namespace assay::hostile {
 
-/// What can be done in the midst of a call, by its name.
+/// Actions of a hostile kernel in the middle of a call, by name.
 using Acts = std::map<std::string, std::function<void()>>;
 
-/// Takes more memory, of any kind, than the limit of the tests allows.
+/// Actions that take more memory than the limit of the tests allows, in different ways.
 Acts thefts();
-/// Changes how this thread computes.
+/// Actions that change the arithmetic of this thread.
 Acts arithmetics();
 
-/// Waits until somebody ends this thread.
+/// Waits until the process is killed.
 [[noreturn]] void hang();
 
-/// Runs `work` in a child; the parent goes on.
+/// Runs `work` in a child; the parent continues.
 template <class Work>
 void in_a_child(Work&& work) {
   if (fork() == 0) {

@@ -42,7 +42,7 @@ namespace {
 
 void linger() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
 
-/// As deep as no stack is.
+/// Recurses until the stack overflows.
 int recurse(volatile int* depth) {
   volatile int page[1024];
   page[0] = *depth + 1;
@@ -61,7 +61,7 @@ void tell(const std::string& bytes) {
   for_each_socket([&](int socket) { (void)!write(socket, bytes.data(), bytes.size()); });
 }
 
-/// A message as judge and worker exchange them: its size, then its bytes.
+/// A message in the format between judge and worker: its size, followed by its bytes.
 void tell_message(const std::string& text, std::uint64_t announced) {
   std::string bytes(sizeof announced, '\0');
   std::memcpy(bytes.data(), &announced, sizeof announced);
@@ -94,7 +94,7 @@ void ignore_everything() {
   sigprocmask(SIG_BLOCK, &all, nullptr);
 }
 
-/// In a session of its own, out of its parent's sight.
+/// Starts a process in a session of its own. The parent cannot see this process.
 void leave_a_daemon() {
   const pid_t parent = fork();
   if (parent == 0) {
@@ -114,7 +114,7 @@ void crash_in(std::chrono::microseconds time) {
   }).detach();
 }
 
-/// When a judge that does not wait has gone on.
+/// Runs `work` 5 ms later in a thread, after the call has returned to the judge.
 template <class Work>
 void behind_the_call(Work work) {
   std::thread([work] {
@@ -123,7 +123,7 @@ void behind_the_call(Work work) {
   }).detach();
 }
 
-/// Without a thread or a child that could be seen.
+/// Sets a timer. The judge sees neither a thread nor a child.
 void set_a_timer() {
   itimerval timer = {};
   timer.it_value.tv_sec = 3600;
@@ -150,7 +150,7 @@ Acts deaths() {
       {"aborts", [] { std::abort(); }},
       {"executes no instruction", [] { raise(SIGILL); }},
       {"divides by zero", [] { raise(SIGFPE); }},
-      {"reads behind a file",
+      {"reads after a file",
        [] {
          const int file = memfd_create("short", 0);
          void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -170,7 +170,7 @@ Acts deaths() {
          signal(SIGPIPE, SIG_DFL);
          raise(SIGPIPE);
        }},
-      {"sets an alarm", [] { raise(SIGALRM); }},
+      {"sets a timer", [] { raise(SIGALRM); }},
       {"exits with 0", [] { std::exit(0); }},
       {"exits with 3", [] { std::exit(3); }},
       {"exits at once with 0", [] { _exit(0); }},
@@ -209,7 +209,7 @@ Acts deaths() {
          for (int k = 0; k < 50; ++k) in_a_child(hang);
          raise(SIGSEGV);
        }},
-      {"crashes behind its call", [] { crash_in(std::chrono::microseconds(300)); }},
+      {"crashes after its call", [] { crash_in(std::chrono::microseconds(300)); }},
       {"crashes when its call ends",
        [] {
          crash_in(std::chrono::microseconds(0));
@@ -303,7 +303,7 @@ Acts connections() {
        [] { tell_message(std::string(1, '\x04') + std::string(8, '\x7f')); }},
       {"answers too much", [] { tell_message(std::string(1 + 8, '\0') + std::string(100, '\0')); }},
       {"spreads descriptors", spread_files},
-      {"writes behind its call",
+      {"writes after its call",
        [] {
          pthread_t thread;
          pthread_create(&thread, nullptr, write_later, nullptr);
@@ -339,7 +339,7 @@ void lower(decltype(RLIMIT_AS) resource, rlim_t most) {
   setrlimit(resource, &limit);
 }
 
-/// What later calls in the same process would suffer from.
+/// Actions whose effects would damage later calls in the same process.
 Acts legacies() {
   return {
       {"lowers its descriptors", [] { lower(RLIMIT_NOFILE, 5); }},

@@ -4,12 +4,12 @@
 
 namespace assay::hostile {
 
-/// What the environment variable HOSTILE names: the manner of a kernel in this process; empty: a
-/// healthy one.
+/// The value of the environment variable HOSTILE: the name of the hostile action of kernels in this
+/// process. If it is empty, kernels behave correctly.
 std::string manner();
 
-/// Does what a manner stands for, in the midst of a call; false where it is none that we know.
-/// Whoever calls it goes on afterwards as if nothing were.
+/// Performs the named hostile action in the middle of a call. Returns false if the name is unknown.
+/// The caller then continues as if nothing had happened.
 bool act(const std::string& manner);
 
 }  // namespace assay::hostile

@@ -1,5 +1,5 @@
-// Kernels in C++, registered in a program of their own: by default each runs in a process of its
-// own, too.
+// Kernels in C++, registered in a program of their own. By default each kernel runs in a separate
+// process.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
                   structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
 
-/// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE
+/// The naive example kernel. For calls with two batches it performs the hostile action that HOSTILE
 /// names.
 class Kernel final : public spec::Implementation<Op> {
  public:
@@ -54,7 +54,7 @@ class Kernel final : public spec::Implementation<Op> {
       if (manner_ == "refuses what is legal")
         throw spec::Rejected(spec::Status::param_invalid, "not today");
       if (manner_ == "writes nothing") return;
-      if (manner_ == "writes beside an output") outputs.dq.bytes.end()[0] ^= std::byte{1};
+      if (manner_ == "writes next to an output") outputs.dq.bytes.end()[0] ^= std::byte{1};
       if (manner_ == "changes an input")
         const_cast<std::byte*>(inputs.key.bytes.data())[0] ^= std::byte{1};
     }
@@ -67,7 +67,7 @@ class Kernel final : public spec::Implementation<Op> {
   }
 
  private:
-  static constexpr std::int64_t far = std::int64_t{1} << 40;  // where nothing is
+  static constexpr std::int64_t far = std::int64_t{1} << 40;  // an address that is not mapped
   std::string manner_ = manner();
   std::unique_ptr<spec::Implementation<Op>> healthy_ =
       adapters::open_plugin<Op>(ASSAY_NAIVE_PLUGIN);
@@ -93,24 +93,24 @@ const std::vector<Expected> manners = {
     {"exits quickly with 0", crash, "exit code 0"},
     {"ends its thread", crash, "SIGABRT"},
     {"throws", crash, "not my day"},
-    {"throws a number", crash, "no std::exception"},
+    {"throws a number", crash, "not a std::exception"},
     {"hangs", timeout, "time limit of 1 s", short_time},
     {"spins", timeout, "time limit of 1 s", short_time},
     {"hangs while it exits", timeout, "time limit of 1 s", short_time},
     {"takes memory without end", crash, "the limit is 200 MiB"},
-    {"crashes behind its call", crash, "SIGSEGV"},
+    {"crashes after its call", crash, "SIGSEGV"},
     {"closes every descriptor", crash, "exit code 0"},
     {"leaves a daemon", conforms, ""},
     {"leaves a daemon and crashes", crash, "SIGSEGV"},
     {"rounds upward", structural, "left the rounding mode upward"},
     {"flushes results", structural, "flushed to zero"},
-#if defined(__x86_64__)  // elsewhere a processor need not have them
+#if defined(__x86_64__)  // other processors may not have them
     {"traps", structural, "floating-point traps on"},
 #endif
     {"throws when asked for support", crash, "not today"},
     {"throws when asked for numerics", crash, "not today"},
     {"crashes when asked for numerics", crash, "SIGABRT"},
-    {"writes beside an output", structural, "1 byte behind the storage of dq"},
+    {"writes next to an output", structural, "1 byte after the storage of dq"},
     {"changes an input", structural, "modified the input key"},
     {"drops an output", structural, "dv"},
     {"throws when it checks", crash, "phase 1 threw: not today"},
@@ -134,8 +134,8 @@ TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
 }
 INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);
 
-/// What does not end its process is named in the judge's own as well, whose arithmetic stays what
-/// it was.
+/// Hostile actions that do not end their process are also detected if the kernel runs in the
+/// judge's own process. The arithmetic of this process must not change.
 class KernelInProcess : public testing::TestWithParam<Expected> {};
 
 TEST_P(KernelInProcess, IsNamedAndTheNextCaseConforms) {
@@ -148,7 +148,7 @@ TEST_P(KernelInProcess, IsNamedAndTheNextCaseConforms) {
 INSTANTIATE_TEST_SUITE_P(
     Here, KernelInProcess,
     testing::Values(Expected{"throws", crash, "not my day"},
-                    Expected{"throws a number", crash, "no std::exception"},
+                    Expected{"throws a number", crash, "not a std::exception"},
                     Expected{"throws when asked for support", crash, "not today"},
                     Expected{"throws when asked for numerics", crash, "numerics threw"},
                     Expected{"takes more than there is", crash, "phase 2 threw"},
@@ -177,7 +177,7 @@ TEST(KernelThatMeasures, ThrowsInEveryCase) {
   }
 }
 
-/// How this program ends with these words, and what it says on stderr.
+/// The exit code of this program for a command line, and its text on stderr.
 struct Ended {
   int code = -1;
   std::string err;
@@ -221,15 +221,15 @@ Ended run(const std::string& manner, const std::vector<std::string>& flags) {
   return Started(words).wait();
 }
 
-TEST(InProcess, AnExitIsNoVerdict) {
+TEST(InProcess, ExitIsNotAVerdict) {
   for (const char* const manner : {"exits with 0", "exits quickly with 0"}) {
     const Ended ended = run(manner, {"--in-process"});
     EXPECT_EQ(ended.code, 3) << manner;
-    EXPECT_NE(ended.err.find("ended this process from within"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("ended this process"), std::string::npos) << ended.err;
   }
 }
 
-TEST(InProcess, IsSaidAloudOnce) {
+TEST(InProcess, IsPrintedOnce) {
   const Ended aloud = run("", {"--in-process"});
   EXPECT_EQ(aloud.code, 0) << aloud.err;
   EXPECT_EQ(aloud.err.find("--in-process"), aloud.err.rfind("--in-process"));
@@ -244,12 +244,13 @@ TEST(Isolated, AnExitIsTheVerdictOfItsCase) {
   EXPECT_EQ(run("throws for a name", {}).code, 2);
 }
 
-/// The judge hears a signal while its kernel hangs: it stops behind this case, and nothing is left.
-TEST(Isolated, ASignalIsHeardWhileAKernelHangs) {
+/// The judge receives a signal while its kernel hangs. It stops after this case, and no process
+/// remains.
+TEST(Isolated, SignalIsHandledWhileAKernelHangs) {
   const Hostilities hostilities("leaves a daemon and hangs");
   const Started sweep({"sweep", "flash_attention_score_grad", "--random=0", "--time-limit=3s",
                        "--only=--layout=BSND --dtype=fp32 --batch=2", "--shrink=0"});
-  // Judge, guardian, init, worker, daemon: the first call hangs.
+  // The processes: judge, guardian, init, worker, daemon. The first call hangs.
   while (hostilities.mark().processes().size() < 5)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   sweep.signal(SIGTERM);

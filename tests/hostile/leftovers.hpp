@@ -14,7 +14,7 @@
 
 namespace assay::hostile {
 
-/// Marks what this process starts from now on, by a variable of the environment.
+/// Marks all processes that this process starts from now on by an environment variable.
 class Mark {
  public:
   Mark() : entry_("ASSAY_MARK=" + std::to_string(getpid()) + "." + std::to_string(++made)) {
@@ -24,7 +24,7 @@ class Mark {
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
-  /// The living processes that carry it, whatever namespace, session or parent they have.
+  /// The running processes with the mark, in any namespace or session and with any parent.
   std::vector<pid_t> processes() const {
     std::vector<pid_t> found;
     std::error_code gone;
@@ -37,7 +37,7 @@ class Mark {
     }
     return found;
   }
-  /// Whether all of them are gone, at once or in so long.
+  /// Returns whether all marked processes end within `time`.
   bool vanishes(std::chrono::milliseconds time = {}) const {
     const auto end = std::chrono::steady_clock::now() + time;
     while (!processes().empty()) {
@@ -52,7 +52,7 @@ class Mark {
   std::string entry_;  ///< the environment holds its address
 };
 
-/// Names in a folder that begin like this, each only once.
+/// The names in a folder that start with this text, without duplicates.
 inline std::vector<std::string> names_in(const std::filesystem::path& folder,
                                          const std::string& start = "") {
   std::vector<std::string> names;

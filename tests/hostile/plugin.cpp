@@ -1,5 +1,5 @@
-// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE
-// names.
+// The naive example kernel as a plug-in. For calls with two batches it performs the hostile action
+// that HOSTILE names.
 #include <assay_plugin.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 #include "acts.hpp"
 
-// The example's, built under this name.
+// The plug-in of the example, compiled under this name.
 extern "C" const assay_plugin* naive_plugin_v1(void);
 
 namespace {
@@ -23,7 +23,7 @@ using assay::hostile::act;
 
 const std::string manner = assay::hostile::manner();
 
-/// An address where nothing is.
+/// An address that is not mapped.
 template <class T>
 T* nowhere() {
   return reinterpret_cast<T*>(std::uintptr_t{64});
@@ -45,13 +45,13 @@ unsigned char* bytes_of(const assay_call* call, const char* name, std::int64_t& 
   return static_cast<unsigned char*>(tensor->storage);
 }
 
-/// What is done to tensors behind a healthy computation.
+/// Computes correctly, then changes tensors.
 void handle(const assay_call* call) {
   std::int64_t size = 0;
   unsigned char* const dq = bytes_of(call, "dq", size);
-  if (manner == "writes behind an output") dq[size] ^= 1;
+  if (manner == "writes after an output") dq[size] ^= 1;
   if (manner == "writes before an output") dq[-1] ^= 1;
-  if (manner == "writes far behind an output") dq[size + (1 << 20)] ^= 1;
+  if (manner == "writes far after an output") dq[size + (1 << 20)] ^= 1;
   if (manner == "spoils an output") std::memset(dq, 0xff, static_cast<std::size_t>(size));
   if (manner == "takes an output away") munmap(dq, 4096);
   if (manner == "changes an input") {
@@ -124,7 +124,7 @@ const char* name() {
   return "hostile";
 }
 
-/// What happens while the library is loaded.
+/// Actions that happen while the library is loaded.
 struct Loading {
   Loading() {
     if (manner == "crashes when loaded") raise(SIGSEGV);

@@ -1,4 +1,4 @@
-// Plug-ins that do whatever a library can do to the process that it is loaded into.
+// Plug-ins that attack the process that loads them, in every way that a library can.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ const std::vector<Expected> deaths = {
     {"aborts", crash, "SIGABRT"},
     {"executes no instruction", crash, "SIGILL"},
     {"divides by zero", crash, "SIGFPE"},
-    {"reads behind a file", crash, "SIGBUS"},
+    {"reads after a file", crash, "SIGBUS"},
     {"recurses without end", crash, "SIGSEGV"},
     {"terminates", crash, "SIGABRT"},
     {"frees twice", crash, "SIGABRT"},
@@ -33,7 +33,7 @@ const std::vector<Expected> deaths = {
     {"kills its group", crash, "SIGKILL"},
     {"asks itself to end", crash, "SIGTERM"},
     {"breaks a pipe", crash, "SIGPIPE"},
-    {"sets an alarm", crash, "SIGALRM"},
+    {"sets a timer", crash, "SIGALRM"},
     {"exits with 0", crash, "exit code 0 instead of answering"},
     {"exits with 3", crash, "exit code 3 instead of answering"},
     {"exits at once with 0", crash, "exit code 0"},
@@ -41,7 +41,7 @@ const std::vector<Expected> deaths = {
     {"ends its thread", crash, "SIGABRT"},
     {"ends its only thread by a call", crash, "exit code 0"},
     {"throws", crash, "not my day"},
-    {"throws a number", crash, "no std::exception"},
+    {"throws a number", crash, "not a std::exception"},
     {"throws from a destructor", crash, "SIGABRT"},
     {"is /bin/true", crash, "exit code 0"},
     {"is a program that stays", crash, "closed its connection"},
@@ -49,7 +49,7 @@ const std::vector<Expected> deaths = {
     {"crashes while a child holds its connection", crash, "SIGSEGV"},
     {"ends while a child holds its connection", crash, "exit code 0"},
     {"crashes among fifty children", crash, "SIGSEGV"},
-    {"crashes behind its call", crash, "SIGSEGV"},
+    {"crashes after its call", crash, "SIGSEGV"},
     {"crashes when its call ends", crash, "SIGSEGV"},
 };
 
@@ -78,16 +78,17 @@ const std::vector<Expected> connections = {
     {"announces an endless message", crash, "nonsense: a message of more than 16 MiB"},
     {"announces a message that hardly comes", timeout, "time limit of 1 s", short_time},
     {"answers nothing", crash, "nonsense: it ends early"},
-    {"answers a choice that is none", crash, "nonsense: a choice is none"},
+    {"answers a choice that is none", crash, "nonsense: an enumerator has an undefined value"},
     {"answers a list without end", crash, "nonsense: a list of"},
     {"answers a text without end", crash, "nonsense: it ends early"},
-    {"answers too much", crash, "bytes are left behind the answer"},
+    {"answers too much", crash, "bytes are left after the answer"},
     {"spreads descriptors", crash, "answered nonsense"},
-    // Before the next question it was not asked; behind it that is taken for the answer.
-    {"writes behind its call", crash, "the worker"},
+    // If the action happens before the next query, it is reported as an unexpected answer. If it
+    // happens later, it is taken as the answer.
+    {"writes after its call", crash, "the worker"},
 };
 
-/// Some come while the same case runs a second time, and have other words then.
+/// Some kernels act while the same case runs a second time. The finding then has other words.
 const std::vector<Expected> afterthoughts = {
     {"crashes in a while", crash, "SIGSEGV"},
     {"exits in a while", crash, "exit code 3"},
@@ -96,8 +97,8 @@ const std::vector<Expected> afterthoughts = {
     {"shuts its connection down in a while", crash, "the worker"},
     {"has a child write in a while", crash, "the worker"},
     {"is alarmed in a while", structural, "left 1 more timer than before"},
-    {"crashes behind its call", crash, "SIGSEGV"},
-    {"writes behind its call", crash, "the worker"},
+    {"crashes after its call", crash, "SIGSEGV"},
+    {"writes after its call", crash, "the worker"},
 };
 
 const std::vector<Expected> thefts = {
@@ -148,7 +149,7 @@ const std::vector<Expected> arithmetics = {
     {"flushes results", structural, "flushed to zero"},
     {"rounds upward when asked for numerics", structural, "left the rounding mode upward"},
     {"flushes subnormal numbers from its loading on", conforms, ""},
-#if defined(__x86_64__)  // elsewhere a processor need not have these
+#if defined(__x86_64__)  // other processors may lack these
     {"traps", structural, "floating-point traps on"},
     {"flushes operands", structural, "subnormal operands taken as zero"},
     {"computes in short registers", structural, "the control word of the x87"},
@@ -161,34 +162,35 @@ const std::vector<Expected> answers = {
     {"refuses with a status of its own", refused, "-12345"},
     {"computes nothing", structural, "dq: storage element"},
     {"spoils an output", structural, "is not finite"},
-    {"writes behind an output", structural, "1 byte behind the storage of dq"},
+    {"writes after an output", structural, "1 byte after the storage of dq"},
     {"writes before an output", structural, "1 byte before the storage of dq"},
-    {"writes far behind an output", crash, "SIGSEGV"},
+    {"writes far after an output", crash, "SIGSEGV"},
     {"takes an output away", conforms, ""},
     {"changes an input", structural, "modified the input key in 1 byte"},
-    {"makes holes in the tensors", structural, "behind the storage of query"},
+    {"makes holes in the tensors", structural, "after the storage of query"},
     {"crashes when asked for support", crash, "SIGSEGV"},
     {"offers a reason that is nowhere", crash, "SIGSEGV"},
     {"exits when asked for support", crash, "exit code 0"},
     {"crashes when asked for numerics", crash, "SIGSEGV"},
-    {"throws when asked for numerics", crash, "no std::exception"},
+    {"throws when asked for numerics", crash, "not a std::exception"},
     {"declares nonsense", crash, "numerics threw"},
     {"declares numerics that are nowhere", crash, "SIGSEGV"},
     {"crashes when it checks", crash, "SIGSEGV"},
 };
 
-/// What needs the namespaces, too: a test that cannot have them says so.
+/// Actions against which namespaces are needed, too. On a machine without namespaces the test is
+/// skipped.
 const std::vector<Expected> of_namespaces = {
     {"takes shared memory by name", crash, "the limit is 200 MiB"},
     {"leaves shared memory by name", conforms, ""},
     {"leaves System V memory", conforms, ""},
     {"kills its parent", conforms, ""},
-    // Without capabilities root cannot map itself into a namespace of users; others can.
+    // Root without capabilities cannot map itself into a user namespace. Other users can.
     {"takes a file system in memory", geteuid() == 0 ? conforms : crash,
      geteuid() == 0 ? "" : "the limit is 200 MiB"},
 };
 
-/// What a judge that root runs does not let its kernels do.
+/// Actions that a kernel cannot perform if root runs the judge.
 const std::vector<Expected> of_root = {
     {"takes memory in pipes", crash, "the limit is 200 MiB"},
     {"mounts a file system", conforms, ""},
@@ -197,7 +199,7 @@ const std::vector<Expected> of_root = {
     {"changes settings of the system", conforms, ""},
 };
 
-/// What a kernel may look for on any machine.
+/// Files and settings that a kernel may read on any machine.
 const std::vector<Expected> looks = {
     {"reads the memory of its judge", conforms, ""},
     {"looks whether it is judged", conforms, ""},
@@ -222,8 +224,8 @@ INSTANTIATE_TEST_SUITE_P(Changes, Plugin, testing::ValuesIn(legacies), test_name
 INSTANTIATE_TEST_SUITE_P(Computes, Plugin, testing::ValuesIn(arithmetics), test_name);
 INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name);
 
-/// A worker that lacks a descriptor for the tensors is replaced, and the call made again.
-TEST(PluginThatPoisonsItsWorker, MuchLaterIsNoFaultOfTheNextCase) {
+/// A worker that has no free descriptor for the tensors is replaced, and the call is repeated.
+TEST(PluginThatPoisonsItsWorker, MuchLaterIsNotAFaultOfTheNextCase) {
   const Hostilities hostilities("lowers its descriptors much later");
   const auto kernel = opened(15);
   const auto cases = two_cases();
@@ -233,7 +235,7 @@ TEST(PluginThatPoisonsItsWorker, MuchLaterIsNoFaultOfTheNextCase) {
   EXPECT_EQ(spec::to_string(report.verdict.value()), "conforms") << findings(report);
 }
 
-/// No next case asks what came behind the answer of the only one.
+/// With only one case there is no later call that could detect an action after the answer.
 class PluginForOne : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginForOne, IsNamed) {
@@ -245,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(Regrets, PluginForOne, testing::ValuesIn(afterthoughts)
 
 class PluginInNamespaces : public testing::TestWithParam<Expected> {};
 
-/// Whether a child gets namespaces, and in them a folder of shared memory that is its own.
+/// Returns whether a child process gets namespaces in which it has its own folder of shared memory.
 bool namespaces_are_granted() {
   const pid_t child = fork();
   if (child == 0) {
@@ -261,7 +263,7 @@ bool namespaces_are_granted() {
 }
 
 TEST_P(PluginInNamespaces, IsNamedAndTheNextCaseConforms) {
-  if (!namespaces_are_granted()) GTEST_SKIP() << "the kernel grants no namespaces here";
+  if (!namespaces_are_granted()) GTEST_SKIP() << "the system grants no namespaces";
   expect_of_plugin(GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Plugin, PluginInNamespaces, testing::ValuesIn(of_namespaces), test_name);
@@ -274,7 +276,7 @@ TEST_P(PluginOfRoot, IsNamedAndTheNextCaseConforms) {
 }
 INSTANTIATE_TEST_SUITE_P(Takes, PluginOfRoot, testing::ValuesIn(of_root), test_name);
 
-/// Where namespaces are refused, the guardian adopts what loses its parent.
+/// If namespaces are refused, the guardian adopts orphaned processes.
 class PluginWithoutNamespaces : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginWithoutNamespaces, IsNamedAndTheNextCaseConforms) {
@@ -293,8 +295,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"kills its parent", crash, "SIGKILL"}),
     test_name);
 
-/// Metrics are the plug-in's in every case.
-TEST(PluginMetrics, AreOnlyWhatThereIs) {
+/// Every case must report the metrics that the plug-in provides.
+TEST(PluginMetrics, AreThoseOfThePlugin) {
   for (const auto& [manner, verdict, words, seconds] :
        {Expected{"measures without end", crash, ""},
         Expected{"measures something without a name", crash, "metrics"},
@@ -308,14 +310,14 @@ TEST(PluginMetrics, AreOnlyWhatThereIs) {
   }
 }
 
-/// What cannot even be opened ends the command, with words.
+/// If a plug-in cannot be opened, the command ends with a message.
 class PluginAtItsStart : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginAtItsStart, IsRefusedWithAReason) {
   const Hostilities hostilities(GetParam().manner);
   try {
     opened(GetParam().seconds);
-    FAIL() << "it was opened";
+    FAIL() << "the plug-in was opened";
   } catch (const std::exception& reason) {
     EXPECT_NE(std::string(reason.what()).find(GetParam().words), std::string::npos)
         << reason.what();

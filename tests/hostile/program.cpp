@@ -1,5 +1,5 @@
-// A program for "command:", usage: program [FILE]. It computes as the naive example does, but for
-// cases of two batches: there it behaves in the manner that HOSTILE names.
+// A program for "command:", usage: program [FILE]. It computes like the naive example kernel. For
+// cases with two batches it performs the hostile action that HOSTILE names.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ std::vector<fixtures::NamedTensor> computed(const fixtures::CaseRecord& record) 
   return fixtures::named_tensors(outputs);
 }
 
-/// What is done to the file in its place; false: nothing that is known here.
+/// Damages the file instead of answering. Returns false if the action is not in this list.
 bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRecord record) {
   if (manner == "removes the file") return std::filesystem::remove(path);
   if (manner == "removes the folder of the file")
@@ -117,7 +117,7 @@ bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRec
   return manner.find(" the file") != std::string::npos || manner.starts_with("writes ");
 }
 
-/// What it says instead of `done`; empty: nothing.
+/// The text that the program prints instead of `done`. If it is empty, the program prints `done`.
 std::string said_instead(const std::string& manner) {
   if (manner == "says something else") return "well done\n";
   if (manner == "says two things") return "done\ndone\n";
@@ -133,7 +133,7 @@ std::string said_instead(const std::string& manner) {
   while (true) std::cout << "still at work" << std::endl;
 }
 
-/// Works on the file; false where it held no case.
+/// Computes the outputs in the file. Returns false if the file contains no case.
 bool work_on(const std::string& path) {
   const fixtures::CaseRecord record = record_in(path);
   if (record.id.empty()) return false;
@@ -158,7 +158,7 @@ bool ends_after_its_answer(const std::string& manner) {
 void end(const std::string& manner) {
   if (manner.starts_with("ends with 0")) _exit(0);
   if (manner.starts_with("ends with 3")) _exit(3);
-  // By then the judge has written the next question, which this program never reads.
+  // By now the judge has written the next query. This program never reads it.
   if (manner.starts_with("is killed late")) usleep(300'000);
   raise(SIGKILL);
 }
@@ -175,7 +175,7 @@ int converse() {
               << std::flush;
     if (is_hostile && ends) end(hostile::manner());
   }
-  if (hostile::manner() == "stays behind its input") pause();
+  if (hostile::manner() == "stays after its input") pause();
   return 0;
 }
 

@@ -1,5 +1,4 @@
-// Programs that do whatever a program can do to the files that it is given, to its streams, and to
-// the machine.
+// Programs that attack their files, their streams and the machine, in every way that a program can.
 #include "assay/adapters/command.hpp"
 #include "assay/adapters/fenced.hpp"
 #include "assay/adapters/isolated.hpp"
@@ -12,7 +11,7 @@ namespace {
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
                   structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
 
-/// Kept alive, and told its files line by line.
+/// The program keeps running and reads the paths of its files line by line.
 const std::vector<Expected> kept = {
     {"reads address zero", crash, "signal 11"},
     {"exits at once with 0", crash, "ended without an answer"},
@@ -31,8 +30,8 @@ const std::vector<Expected> kept = {
     {"is killed after its answer", crash, "ended with signal 9 (Killed) after its answer"},
     {"is killed late after its answer", crash, "ended with signal 9 (Killed) after its answer"},
     {"ends with 0 after its answer", conforms, ""},
-    {"says control characters", crash, "wanted: done"},
-    {"says a line without end", crash, "without an end"},
+    {"says control characters", crash, "expected: done"},
+    {"says a line without end", crash, "a line of more than 64 KiB"},
     {"says that it failed", crash, "no"},
     {"refuses by an odd number", Verdict::rejected_wrongly, "phase 2 refused"},
     {"crashes while a child holds its connection", crash, "signal 11"},
@@ -44,7 +43,7 @@ const std::vector<Expected> kept = {
     {"takes memory without end", crash, "the limit is 200 MiB"},
     {"takes shared memory", crash, "the limit is 200 MiB"},
     {"prints without end", timeout, "time limit", short_time},
-    {"stays behind its input", conforms, ""},
+    {"stays after its input", conforms, ""},
     {"removes the file", crash, "case.h5"},
     {"removes the folder of the file", crash, "case.h5"},
     {"empties the file", crash, "case.h5"},
@@ -58,7 +57,7 @@ const std::vector<Expected> kept = {
     {"writes into an input", structural, "modified the input key in its file, first at byte 4"},
 };
 
-/// Started for every case.
+/// The program is started for every case.
 const std::vector<Expected> started = {
     {"reads address zero", crash, "signal 11"},
     {"exits with 3", crash, "exit status 3"},
@@ -69,7 +68,7 @@ const std::vector<Expected> started = {
     {"crashes while a child holds its connection", crash, "signal 11"},
 };
 
-/// With a fixed order a case has it run twice.
+/// A case runs twice if the kernel declares a fixed order.
 enum class Runs { once, twice };
 
 std::unique_ptr<spec::Implementation<Op>> opened(const std::string& arguments, double seconds,
@@ -89,7 +88,7 @@ class Kept : public testing::TestWithParam<Expected> {};
 TEST_P(Kept, IsNamedAndTheNextCaseConforms) { expect_of_program(GetParam(), ""); }
 INSTANTIATE_TEST_SUITE_P(Program, Kept, testing::ValuesIn(kept), test_name);
 
-/// No next case asks what came behind the answer of the only one.
+/// With only one case there is no later call that could detect an action after the answer.
 class KeptForOne : public testing::TestWithParam<Expected> {};
 TEST_P(KeptForOne, IsNamed) {
   const Hostilities hostilities(GetParam().manner);
@@ -104,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"ends with 0 after its answer", conforms, ""}),
     test_name);
 
-/// What it changed before its first answer, the one about numerics, belongs to its start.
+/// The first answer is about numerics. A change before this answer counts as part of the start.
 class Changes : public testing::TestWithParam<Expected> {};
 TEST_P(Changes, IsNamedAndTheNextCaseConforms) {
   const Hostilities hostilities(GetParam().manner);
@@ -130,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(Program, Started, testing::ValuesIn(started), test_name
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc > 2 && std::string(argv[1]) == "worker") {
-    const std::string command = argv[2];  // the words are cleared when the worker is contained
+    const std::string command = argv[2];  // `argv` is cleared when the worker is contained
     adapters::serve<hostile::Op>([&] {
       return adapters::fenced<hostile::Op>([&] {
         return adapters::open_command<hostile::Op>(command, {.answer = std::chrono::hours(1)});

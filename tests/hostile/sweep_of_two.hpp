@@ -21,20 +21,20 @@ using Op = spec::FlashAttentionScoreGrad;
 using conformance::CaseReport;
 using conformance::Verdict;
 
-/// What becomes of a call in this manner: the verdict on its case, and words that a finding has.
+/// The expected result of a call with this action: the verdict on its case, and words in a finding.
 struct Expected {
   std::string manner;
   Verdict verdict = Verdict::crash;
   std::string words;
-  double seconds = 15;  ///< time limit of a call, long for a busy machine
+  double seconds = 15;  ///< time limit of a call, long enough for a busy machine
 };
 
-/// Time enough for what is healthy, where a test has to wait until it is over.
+/// A time limit for tests that must wait until it has passed. It is long enough for a correct call.
 inline constexpr double short_time = 1;
 
 inline std::ostream& operator<<(std::ostream& out, const Expected& e) { return out << e.manner; }
 
-/// "readsAddressZero": what a test is called.
+/// The name of a test: "readsAddressZero".
 inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
   std::string name;
   bool is_first = false;
@@ -46,8 +46,9 @@ inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
   return name;
 }
 
-/// A case of two batches, for which a kernel is hostile, and one of one batch, for which it is not.
-/// The first is judged for so long that what comes 0.3 ms behind its call comes before its verdict.
+/// Two cases. The kernel is hostile in the first, which has two batches, and correct in the second,
+/// which has one. The first takes long to judge, so that an action 0.3 ms after its call happens
+/// before its verdict.
 inline std::vector<conformance::Case<Op>> two_cases() {
   return {conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=40", "--batch=2"}),
           conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=5"})};
@@ -77,7 +78,7 @@ inline std::string findings(const CaseReport& report) {
   return text;
 }
 
-/// The case in the manner has its verdict, and the next one is judged as if nothing had been.
+/// Expects the given verdict on the hostile case. The next case must be judged normally.
 inline void expect_named(const std::vector<CaseReport>& reports, const Expected& expected) {
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(spec::to_string(reports[0].verdict.value()), spec::to_string(expected.verdict))
@@ -87,7 +88,7 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
   EXPECT_EQ(spec::to_string(reports[1].verdict.value()), "conforms") << findings(reports[1]);
 }
 
-/// The only case of a run: nothing is asked behind it, and it is judged at once.
+/// Judges the only case of a run. No call follows, and the case is judged immediately.
 inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected& expected) {
   const CaseReport report = conformance::judge_case(
       conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}),
@@ -98,8 +99,8 @@ inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected&
       << "'" << expected.words << "' is missing in: " << findings(report);
 }
 
-/// Tells a manner to what this process starts, and demands at the end that nothing is left of it:
-/// no process, no descriptor, no file in a temporary folder, no shared memory.
+/// Passes the name of an action to the processes that this process starts. Checks at the end that
+/// nothing remains: no process, no descriptor, no file in a temporary folder, no shared memory.
 class Hostilities {
  public:
   explicit Hostilities(const std::string& manner) {
@@ -129,7 +130,7 @@ class Hostilities {
   Mark mark_;
   std::size_t descriptors_ = names_in("/proc/self/fd").size();
   std::filesystem::path folder_;
-  std::string before_;  ///< where temporary files were
+  std::string before_;  ///< the previous folder for temporary files
 };
 
 }  // namespace assay::hostile

@@ -30,7 +30,7 @@ namespace {
 /// More than the memory limit of the tests, 200 MiB.
 constexpr std::size_t too_much = std::size_t{300} << 20;
 
-/// As many as the process may have: 16 KiB are the least that a pipe holds.
+/// Raises the limit of descriptors to the maximum: a pipe holds at least 16 KiB.
 void allow_many_descriptors() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -38,7 +38,8 @@ void allow_many_descriptors() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Hangs where the watcher of memory failed, so that it is noticed.
+/// Waits for 20 seconds. If the memory watcher has not ended the process by then, the test notices
+/// it.
 void hold() { std::this_thread::sleep_for(std::chrono::seconds(20)); }
 
 void* touched(void* memory) {
@@ -52,7 +53,7 @@ void fill(int file) {
     if (write(file, part.data(), part.size()) < 0) return;
 }
 
-/// Ends the process with words that a test looks for.
+/// Ends the process with an exit code and a text that the tests search for.
 [[noreturn]] void confess(const std::string& what) {
   std::fprintf(stderr, "it succeeded: %s\n", what.c_str());
   _exit(42);
@@ -64,7 +65,7 @@ void expect_child_without_confession() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 42) confess("in a child");
 }
 
-/// The judge, by the mark that it gave its environment.
+/// The process id of the judge, found by the mark in its environment.
 pid_t judge() {
   const char* const mark = std::getenv("ASSAY_MARK");
   if (mark == nullptr) confess("there is no judge to attack");
@@ -72,7 +73,7 @@ pid_t judge() {
 }
 
 void read_memory_of(pid_t process) {
-  if (process == getpid() || process == getppid()) return;  // numbers of another namespace
+  if (process == getpid() || process == getppid()) return;  // process ids of another namespace
   const std::string folder = "/proc/" + std::to_string(process);
   std::ifstream name(folder + "/comm");
   std::string comm;
@@ -81,7 +82,8 @@ void read_memory_of(pid_t process) {
   if (ptrace(PTRACE_SEIZE, process, nullptr, nullptr) == 0) confess("ptrace of " + comm);
 }
 
-/// Where the kernel of the system lets anybody have a namespace of users, with mounts of its own.
+/// Returns whether the operating system allows every user to create a user namespace with its own
+/// mounts.
 bool mounts_in_a_namespace_of_users() {
   const std::string same = std::to_string(geteuid()) + " " + std::to_string(geteuid()) + " 1";
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
@@ -159,7 +161,7 @@ Acts thefts() {
        }},
       {"takes memory in pipes",
        [] {
-         // The system allows 64 MiB of pipes; the limit is reached with as much as that.
+         // The operating system allows 64 MiB of pipes. This loop reaches that limit.
          allow_many_descriptors();
          const std::vector<char> own(std::size_t{160} << 20, 'x');
          const std::vector<char> part(std::size_t{1} << 20, 'x');
@@ -182,7 +184,7 @@ Acts thefts() {
            close(file);
            hold();
          });
-         wait(nullptr);  // it ends at once where it may not
+         wait(nullptr);  // the child ends immediately if this is not permitted
        }},
       {"mounts a file system",
        [] {

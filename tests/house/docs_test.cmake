@@ -1,4 +1,4 @@
-# docs.cmake names a type without a comment and a comment that says nothing to Doxygen; a function may go without.
+# docs.cmake must report a type without a comment and a comment that Doxygen ignores; functions need no comment.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -18,5 +18,5 @@ foreach(expected "bare.hpp:2: [^\n]*Bare is not documented" "odd.hpp:1: [^\n]*<p
   endif()
 endforeach()
 if(status EQUAL 0 OR output MATCHES "good.hpp")
-  message(FATAL_ERROR "two headers of three must fail:\n${output}")
+  message(FATAL_ERROR "two of the three headers must fail:\n${output}")
 endif()

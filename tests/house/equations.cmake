@@ -1,5 +1,5 @@
-# The equations of docs/formula_sheet.md are those of code and tests: every number in a comment is in the
-# sheet, every function of the sheet stands behind a comment with its number, every number is named by a test.
+# Checks that the equations of docs/formula_sheet.md are those of code and tests: every number in a comment is in the
+# sheet, every function of the sheet follows a comment with its number, and a test names every number.
 # Usage: cmake [-D ROOT=<folder>] -P equations.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -12,7 +12,7 @@ function(report what)
   set_property(GLOBAL APPEND PROPERTY breaches "${what}")
 endfunction()
 
-# comments_of(<result> <folder>): all comments of the C++ below it with the lines behind them, in one text.
+# comments_of(<result> <folder>): all comments of the C++ below the folder, with the lines after them, as one text.
 function(comments_of result folder)
   file(GLOB_RECURSE files ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.hpp)
   set(all "\n")
@@ -46,7 +46,7 @@ foreach(line IN LISTS sheet)
   endif()
   foreach(function IN LISTS functions)
     if(NOT code MATCHES "\n *//[^\n]*${number}[^0-9][^\n]*\n( *//[^\n]*\n)*( *template[^\n]*\n)?[^\n/]*[ :&*]${function}[ (]")
-      report("${number}: no function ${function} behind a comment that names it")
+      report("${number}: no function ${function} follows a comment that names it")
     endif()
   endforeach()
   if(NOT tests MATCHES "//[^\n]*${number}[^0-9]")

@@ -1,4 +1,4 @@
-# Every rule of equations.cmake can fail: a folder with one breach of each.
+# Tests that every rule of equations.cmake can fail. For each rule there is a folder that violates it.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -17,5 +17,5 @@ foreach(breach "E2: no function h_of" "E3 is named by no test" "E4 names no func
   endif()
 endforeach()
 if(status EQUAL 0)
-  message(FATAL_ERROR "breaches must fail")
+  message(FATAL_ERROR "equations.cmake must fail")
 endif()

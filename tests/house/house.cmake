@@ -1,5 +1,5 @@
 # Rules about the text of our own files that no compiler checks. Usage: cmake [-D ROOT=<folder>] -P house.cmake
-# Prints every breach and fails if there is one.
+# Prints every violation and fails if there is one.
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT ROOT)
@@ -23,7 +23,7 @@ function(report path rule)
   set_property(GLOBAL APPEND PROPERTY breaches ${path})
 endfunction()
 
-# forbid(<pattern> <rule> [<pattern of lines that may>]): lines of the file at hand.
+# forbid(<pattern> <rule> [<pattern of allowed lines>]): checks the lines of the current file.
 function(forbid pattern rule)
   file(STRINGS ${ROOT}/${path} lines REGEX "${pattern}")
   foreach(line IN LISTS lines)
@@ -34,7 +34,7 @@ function(forbid pattern rule)
 endfunction()
 
 set(word_start "(^|[^A-Za-z0-9_])")
-set(marker "TO[D]O|FIX[M]E")  # in brackets, so that this line is no breach of its own rule
+set(marker "TO[D]O|FIX[M]E")  # in brackets, so that this line does not violate its own rule
 string(REPEAT "." 101 too_long)
 string(REPEAT "." 161 too_wide)
 set(bad_names "utils?|common|helpers?|managers?|misc|data|infos?|new|v2|final")
@@ -43,7 +43,7 @@ string(CONCAT algorithms "all_of|any_of|none_of|count|count_if|find|find_if|for_
   "copy|copy_if|fill|fill_n|transform|reverse|unique|remove_if|sort|stable_sort|is_sorted|"
   "lower_bound|upper_bound|clamp|max|min|minmax|max_element|min_element")
 
-# What the folders of conformance/ may include of each other: no arrow points back.
+# The layers of conformance/: a folder may include only from earlier ones.
 set(layers result case inputs plan judge attention sweep causes report operators adapters)
 set(below_result)
 set(below_case result)
@@ -56,7 +56,7 @@ set(below_causes result)
 set(below_report result case inputs plan judge sweep causes)
 
 foreach(path IN LISTS files)
-  # A page of a command has its name.
+  # The page of a command has the name of the command.
   if(path MATCHES "(^|[/_.-])(${bad_names})([/_.-]|$)" AND NOT path MATCHES "^docs/commands/")
     report("${path}" "a name says what the thing is")
   endif()
@@ -65,14 +65,14 @@ foreach(path IN LISTS files)
     forbid("${too_wide}" "at most 160 columns outside tables" "^ *\\|")
   endif()
   if(path MATCHES "\\.json$")
-    continue()  # quotes its sources as they are
+    continue()  # this file quotes its sources unchanged
   endif()
   if(text MATCHES "[^\t\n -~]")
     report("${path}" "only ASCII characters")
   endif()
   string(REGEX MATCHALL "\n" ends "${text}")
   list(LENGTH ends number_of_lines)
-  # Lists of hashes are written by a tool.
+  # A tool writes the lists of hashes.
   if(number_of_lines GREATER 500 AND NOT path MATCHES "^tools/python/requirements/locked/")
     report("${path}" "${number_of_lines} lines, at most 500")
   endif()
@@ -96,24 +96,24 @@ foreach(path IN LISTS files)
            "operators/${CMAKE_MATCH_2}[./]")
   endif()
   if(path MATCHES "\\.(c|h|cpp|hpp)$")
-    forbid("${too_long}" "at most 100 columns")  # of what tools/format cannot break, too
+    forbid("${too_long}" "at most 100 columns")  # this also covers lines that tools/format cannot break
   endif()
   if(NOT path MATCHES "\\.[ch]pp$")
     continue()
   endif()
-  # But for attributes that not every compiler knows.
+  # Allows attributes that not every compiler has.
   forbid("^ *# *define" "no macros of our own")
   forbid("[Nn]ot implemented|[Pp]laceholder" "no stubs")
-  # The processes between judge and worker are nobody's: they begin and end in that file.
+  # Only this file starts and ends the processes between judge and worker.
   if(path MATCHES "^(spec|reference|engine|optimized|fixtures|conformance|mutants)/" AND NOT path STREQUAL "conformance/adapters/process/containment.cpp")
     forbid("std::(cout|cerr|clog)|fmt::print|${word_start}(std::)?(f?printf|puts|abort|_?exit|quick_exit|terminate) *\\("
            "libraries do not print, exit or abort")
   endif()
-  # Which verdict a rule gives on which ground stands in one table. A report that is read has its own.
+  # Only one table maps rules to verdicts. A report that is read has its own.
   if(path MATCHES "^(conformance|tools)/" AND NOT path MATCHES "^conformance/(result/decision\\.cpp|report/json_fields\\.hpp)$")
     forbid("Decision::recorded *\\(" "a rule and a ground give a verdict, nothing else")
   endif()
-  # What is compiled before all sources of most builds hides that; the one for fuzzing has no such thing.
+  # The precompiled header of most builds hides a missing include; the fuzzing build has no such header.
   if(NOT text MATCHES "#include <algorithm>")
     forbid("${word_start}std::(ranges::)?(${algorithms})[(<]|std::ranges::move" "takes <algorithm>, and includes it")
   endif()

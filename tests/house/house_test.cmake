@@ -1,4 +1,4 @@
-# Every rule of house.cmake can fail: a folder with one breach of each.
+# Tests that every rule of house.cmake can fail. For each rule there is a folder that violates it.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -44,5 +44,5 @@ foreach(breach
   endif()
 endforeach()
 if(status EQUAL 0)
-  message(FATAL_ERROR "breaches must fail")
+  message(FATAL_ERROR "house.cmake must fail")
 endif()

@@ -1,4 +1,4 @@
-# No two tests have one name: ctest would give both the labels of one of them, and leave it out where they say so.
+# Checks that test names are unique: ctest would give both tests the labels of one of them, and could skip both.
 # cmake -D BUILD=<folder of a build> -P test_names.cmake
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,4 +1,4 @@
-# Two tests of one name are named, in two folders, too.
+# Two tests with the same name are reported, in different folders, too.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -8,8 +8,8 @@ foreach(name IN ITEMS three two)
   execute_process(COMMAND ${CMAKE_COMMAND} -D BUILD=${FOLDER} -P ${CMAKE_CURRENT_LIST_DIR}/test_names.cmake
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
   if(name STREQUAL three AND NOT (status EQUAL 0 AND output MATCHES "3 tests"))
-    message(FATAL_ERROR "three names were refused: ${output}${error}")
+    message(FATAL_ERROR "three different names must be accepted: ${output}${error}")
   elseif(name STREQUAL two AND (status EQUAL 0 OR NOT error MATCHES "two tests have one name:[ \n]+two"))
-    message(FATAL_ERROR "the name of two was not found: ${output}${error}")
+    message(FATAL_ERROR "the name of two tests was not found: ${output}${error}")
   endif()
 endforeach()

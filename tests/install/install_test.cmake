@@ -1,4 +1,4 @@
-# Installs BUILD below FOLDER, builds the consumer against the install alone, and runs its tests.
+# Installs BUILD below FOLDER, builds the consumer with only the installed files, and runs its tests.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -13,15 +13,15 @@ endfunction()
 file(REMOVE_RECURSE ${FOLDER})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
 
-# The program's own guides lie where man and shells look.
+# The program's own guides are in the folders that man and shells search.
 foreach(guide man/man1/assay.1 bash-completion/completions/assay zsh/site-functions/_assay)
   file(READ ${FOLDER}/prefix/share/${guide} text)
   if(NOT text MATCHES "require-judged|require\\\\-judged")
-    message(FATAL_ERROR "${guide} does not know the flags of a sweep:\n${text}")
+    message(FATAL_ERROR "${guide} does not contain the flags of a sweep:\n${text}")
   endif()
 endforeach()
 
-# Installed are the headers that users include, and what those include: nothing of it is missing, and no more is there.
+# Only two kinds of headers are installed: those that users include, and those that these headers include.
 file(GLOB_RECURSE headers RELATIVE ${FOLDER}/prefix/include ${FOLDER}/prefix/include/*)
 set(all_headers "")
 foreach(header IN LISTS headers)
@@ -32,7 +32,7 @@ list(FILTER headers EXCLUDE REGEX "^(acl|aclnn|aclnnop|assay/cli|assay/spec)/")
 set(others assay/conformance/result/verdict.hpp assay/fixtures/destination.hpp assay/fixtures/file.hpp assay/fixtures/golden.hpp
            assay/fixtures/record.hpp assay_plugin.h)
 if(NOT headers STREQUAL others)
-  message(FATAL_ERROR "beside those of acl, cli and spec these headers are installed:\n${headers}\nUsers need:\n${others}")
+  message(FATAL_ERROR "these headers are installed in addition to those of acl, cli and spec:\n${headers}\nUsers need:\n${others}")
 endif()
 
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${FOLDER}/build -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${FOLDER}/prefix
@@ -42,7 +42,7 @@ run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 file(GLOB FILES ${FOLDER}/prefix/bin/* ${FOLDER}/prefix/lib/*.so)
 include(${CMAKE_CURRENT_LIST_DIR}/hardened.cmake)
 
-# The package must not lead back to the sources or the build.
+# The package must not refer to the sources or the build.
 file(GLOB_RECURSE package ${FOLDER}/prefix/*.cmake)
 foreach(file IN LISTS package)
   file(READ ${file} text)
@@ -54,7 +54,7 @@ foreach(file IN LISTS package)
   endforeach()
 endforeach()
 
-# The component aclnn alone is a package.
+# The component aclnn is a complete package.
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/aclnn --component aclnn)
 if(EXISTS ${FOLDER}/aclnn/bin)
   message(FATAL_ERROR "the component aclnn installs programs")
@@ -72,9 +72,9 @@ if(status EQUAL 0 OR NOT output MATCHES "nonconformant_")
 endif()
 execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R plain_is_hardly_judged
                 RESULT_VARIABLE status OUTPUT_VARIABLE output)
-if(status EQUAL 0 OR NOT output MATCHES "only [0-9]+ of [0-9]+ cases were judged by numbers; --require-judged is 100"
+if(status EQUAL 0 OR NOT output MATCHES "only [0-9]+ of [0-9]+ cases were judged numerically; --require-judged is 100"
    OR NOT output MATCHES "does not offer this: only padded layouts")
-  message(FATAL_ERROR "a test that judges hardly anything must fail, and say why:\n${output}")
+  message(FATAL_ERROR "a test that judges almost nothing must fail with a reason:\n${output}")
 endif()
 if(NOT output MATCHES "my_kernels run flash_attention_score_grad")
   message(FATAL_ERROR "replay lines of a user's binary must start with it:\n${output}")
@@ -83,7 +83,7 @@ foreach(group fp32 bf16)
   run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R "^grouped.${group}$")
   file(READ ${FOLDER}/build/conformance/grouped.${group}.json report)
   if(NOT report MATCHES "\"dtype\":\"${group}\"" OR report MATCHES "\"dtype\":\"fp16\"" OR NOT output MATCHES "1/1 Test")
-    message(FATAL_ERROR "the test of a group must judge its cases alone:\n${output}")
+    message(FATAL_ERROR "the test of a group must judge only its cases:\n${output}")
   endif()
 endforeach()
 foreach(report plain_conforms.json plain_conforms.html)
@@ -92,14 +92,14 @@ foreach(report plain_conforms.json plain_conforms.html)
   endif()
 endforeach()
 
-# What docs/kernel_cpp.md shows of C++ and CMake are whole files, which make a program and register a test.
+# The C++ and CMake examples of docs/kernel_cpp.md are complete files that build a program and register a test.
 file(READ ${SOURCE}/docs/kernel_cpp.md page)
 foreach(block "cpp;main.cpp" "cmake;CMakeLists.txt")
   list(GET block 0 language)
   list(GET block 1 name)
   string(FIND "${page}" "```${language}\n" begin)
   if(begin EQUAL -1)
-    message(FATAL_ERROR "docs/kernel_cpp.md shows no ${language}")
+    message(FATAL_ERROR "docs/kernel_cpp.md has no ${language} block")
   endif()
   string(SUBSTRING "${page}" ${begin} -1 text)
   string(REGEX REPLACE "^```[a-z]+\n" "" text "${text}")
@@ -110,7 +110,7 @@ endforeach()
 run(${CMAKE_COMMAND} -S ${FOLDER}/readme -B ${FOLDER}/readme_build -G ${GENERATOR}
     -D CMAKE_PREFIX_PATH=${FOLDER}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
 if(output MATCHES "CMake Warning")
-  message(FATAL_ERROR "the CMake of docs/kernel_cpp.md is taken with a warning:\n${output}")
+  message(FATAL_ERROR "the CMake of docs/kernel_cpp.md gives a warning:\n${output}")
 endif()
 run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/readme_build -N)
 if(NOT output MATCHES "mine.conformance")
@@ -119,13 +119,13 @@ endif()
 run(${CMAKE_COMMAND} --build ${FOLDER}/readme_build)
 run(${FOLDER}/readme_build/my_kernels list implementations)
 if(NOT output MATCHES "mine.*my kernel")
-  message(FATAL_ERROR "the program of docs/kernel_cpp.md does not know its kernel:\n${output}")
+  message(FATAL_ERROR "the program of docs/kernel_cpp.md does not list its kernel:\n${output}")
 endif()
 
-# The whole kernel that the page leads to takes the place of its skeleton, and is judged.
+# The complete kernel to which the page links replaces its skeleton, and is judged.
 file(COPY_FILE ${SOURCE}/tools/examples/kernel/main.cpp ${FOLDER}/readme/main.cpp)
 run(${CMAKE_COMMAND} --build ${FOLDER}/readme_build)
 run(${FOLDER}/readme_build/my_kernels sweep flash_attention_score_grad --random=0 --only=--layout=BSH --budget=20s)
-if(NOT output MATCHES "mine: [0-9]+ cases, [1-9][0-9]* of them judged by numbers" OR NOT output MATCHES "\nconforms ")
+if(NOT output MATCHES "mine: [0-9]+ cases, [1-9][0-9]* of them judged numerically" OR NOT output MATCHES "\nconforms ")
   message(FATAL_ERROR "tools/examples/kernel was not judged:\n${output}")
 endif()

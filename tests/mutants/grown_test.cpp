@@ -45,7 +45,7 @@ std::int64_t happenings(Where where) {
   return std::ranges::count_if(spots(), [&](const Spot& spot) { return happens(where, spot); });
 }
 
-TEST(Grown, HappensAtItsPlacesAlone) {
+TEST(Grown, HappensOnlyAtItsPlaces) {
   EXPECT_EQ(happenings(Where::last_key), 2 * 4 * 30);
   EXPECT_EQ(happenings(Where::tile_edge), 2 * 4 * 30 * 3);
   EXPECT_EQ(happenings(Where::last_row), 2 * 4 * 50);
@@ -56,10 +56,10 @@ TEST(Grown, HappensAtItsPlacesAlone) {
   EXPECT_GT(happenings(Where::rarely), 0);
 }
 
-TEST(Grown, TakesTheNumberOfAnotherPlaceWhereThereIsOne) {
+TEST(Grown, UsesTheNumberOfAnotherPlaceIfItExists) {
   const Spot spot = {.b = 0, .n = 1, .i = 0, .j = 7, .heads = 2, .rows = 3, .keys = 8};
   EXPECT_EQ(taken_from(Change::of_neighbour, spot).j, 6);
-  EXPECT_EQ(taken_from(Change::of_row_above, spot).i, 1) << "the first row has none above";
+  EXPECT_EQ(taken_from(Change::of_row_above, spot).i, 1) << "nothing is above row 0";
   EXPECT_EQ(taken_from(Change::of_other_head, spot).n, 0);
   EXPECT_EQ(taken_from(Change::negated, spot).j, 7);
   const Spot alone = {.b = 0, .n = 0, .i = 0, .j = 0, .heads = 1, .rows = 1, .keys = 1};
@@ -73,11 +73,11 @@ TEST(Grown, ChangesNumbers) {
   EXPECT_EQ(changed(Change::negated, 1.5f), -1.5f);
   EXPECT_EQ(changed(Change::lost, 1.5f), 0);
   EXPECT_EQ(changed(Change::doubled, 1.5f), 3);
-  EXPECT_EQ(changed(Change::coarse, 1.1875f), 1.25f) << "three bits are left";
+  EXPECT_EQ(changed(Change::coarse, 1.1875f), 1.25f) << "the result must have three bits";
   EXPECT_EQ(changed(Change::of_neighbour, 1.5f), 1.5f);
 }
 
-TEST(Grown, IsSoundBesideItsStepAndItsPlaces) {
+TEST(Grown, IsHealthyOutsideItsStepAndPlaces) {
   const auto sound = [](const Spot& at) { return static_cast<float>(10 * at.i + at.j); };
   const Growth<TestStep> bug({TestStep::one, Change::of_neighbour, Where::last_key});
   const Spot middle = {.b = 0, .n = 0, .i = 2, .j = 3, .heads = 1, .rows = 4, .keys = 5};
@@ -107,33 +107,34 @@ TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
   EXPECT_GE(planted, 1000u);
 }
 
-/// Every so many of an operator's: each step and each place is among them.
+/// Tests every `sample`-th mutant of an operator. These include mutants of every step and of every
+/// position.
 constexpr std::size_t sample = ASSAY_GROWN_SAMPLE;
 
-/// What the stage says in which a step is, by how the mutant's name begins.
+/// The stage to which a step belongs, by the beginning of the mutant's name.
 std::string_view stage_of(std::string_view mutant) {
   constexpr std::pair<std::string_view, std::string_view> stages[] = {
       {"grown_compress_channel_sum_", "the sums over channels and windows"},
-      {"grown_compress_weight_", "weight as input_grad takes it"},
-      {"grown_dropped_", "P with its dropout as dv takes it"},
+      {"grown_compress_weight_", "the weight that enters input_grad"},
+      {"grown_dropped_", "the P after dropout that enters dv"},
       {"grown_dy_of_dv_", "the sum over queries that gives dv"},
       {"grown_key_of_dq_", "the sum over keys that gives dq"},
       {"grown_query_of_dk_", "the sum over queries that gives dk"},
       {"_dprobability_", "dP, the row term or dS"},
       {"_dscore_", "dP, the row term or dS"},
       {"_row_term_", "dP, the row term or dS"},
-      {"_probability_", "P: the scores"},
-      {"_product_", "P: the scores"},
-      {"_softmax_max_", "P: the scores"},
-      {"_softmax_sum_", "P: the scores"},
+      {"_probability_", "P (the scores"},
+      {"_product_", "P (the scores"},
+      {"_softmax_max_", "P (the scores"},
+      {"_softmax_sum_", "P (the scores"},
   };
   for (const auto& [part, stage] : stages)
     if (mutant.find(part) != std::string_view::npos) return stage;
-  return {};  // the key that every gradient of a selected pair collects is in no stage
+  return {};  // belongs to all gradients (the key of a selected pair): no stage
 }
 
-/// The first cause of nearly every bug names the stage in which it was planted: all but 5 %, and of
-/// few all but one.
+/// Expects that the first cause of nearly every mutant names the stage with the fault. At most 5 %
+/// of the mutants may be exceptions, or one mutant if there are few.
 void expect_stages_named(const KillTable& table) {
   std::int64_t asked = 0, named = 0;
   std::string others;
@@ -151,7 +152,7 @@ void expect_stages_named(const KillTable& table) {
   EXPECT_GT(asked, 0);
 }
 
-TEST(GrownMutants, AreCaughtAndTheirStagesNamed) {
+TEST(GeneratedMutants, AreCaughtAndTheirStagesNamed) {
   spec::for_each_operator([&]<class Op> {
     std::vector<MutantOf<Op>> chosen;
     const auto all = grown_mutants<Op>();

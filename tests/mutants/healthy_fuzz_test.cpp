@@ -23,7 +23,7 @@ using Flash = spec::FlashAttentionScoreGrad;
 using Selected = spec::NsaSelectedAttentionGrad;
 using Compress = spec::NsaCompressGrad;
 
-/// Draws of one case, each used once.
+/// Random draws for one case. Each number is drawn once.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed, 0x6865616c746879) {}
@@ -36,7 +36,8 @@ class Draws {
   auto one_of(const Choices& choices) {
     return *(std::begin(choices) + integer(0, static_cast<std::int64_t>(std::size(choices)) - 1));
   }
-  /// Degenerate numbers of tokens often: with one, rows are alike or gradients are noise.
+  /// Returns a number of tokens, often a very small one: with one token, rows are equal or
+  /// gradients are noise.
   std::int64_t tokens(std::int64_t most) {
     return one_in(5) ? integer(1, 3) : integer(1, one_in(4) ? 8 * most : most);
   }
@@ -48,7 +49,8 @@ class Draws {
 
 constexpr DType types[] = {DType::fp16, DType::bf16, DType::fp32};
 
-/// 0 and tiny ones, where all probabilities are about alike, ordinary ones, large ones.
+/// Yields scales of all sizes: 0 and tiny scales, which give nearly equal probabilities, ordinary
+/// scales and large ones.
 double scale(Draws& draws, std::int64_t head_dim) {
   const double ordinary = 1 / std::sqrt(static_cast<double>(head_dim));
   const double scales[] = {0,      0x1p-20,  0x1p-12,  0x1p-8, 0x1p-5,
@@ -153,12 +155,12 @@ Case<Compress> drawn_case(std::uint64_t seed) {
   return c;
 }
 
-/// What fuzzing came to.
+/// The numbers of judged and failed runs.
 struct Tally {
-  std::int64_t runs = 0, alarms = 0;
+  std::int64_t runs = 0, false_positives = 0;
 };
 
-/// What the judge says of one run of the kernel on the case.
+/// Runs the kernel on the case once. Returns the judge's report.
 template <class Op>
 conformance::CaseReport report_of(PreparedCase<Op>& prepared, const Case<Op>& c,
                                   spec::Implementation<Op>& kernel,
@@ -168,8 +170,9 @@ conformance::CaseReport report_of(PreparedCase<Op>& prepared, const Case<Op>& c,
   return prepared.judge(outputs, numerics);
 }
 
-/// The report on the case with its inputs where the kernel declares that it reads them, or, where
-/// it declares nothing, in the first place in which it conforms.
+/// Returns the report on the case, with the statistics in the order that the kernel declares. If
+/// the kernel declares no order, the report on the first order in which the kernel conforms is
+/// returned.
 template <class Op>
 conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case<Op>& c,
                                           spec::Implementation<Op>& kernel) {
@@ -190,12 +193,12 @@ conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case
   return report;
 }
 
-/// Judges some healthy mutants on the case, without the confirmation that a sweep asks for.
+/// Judges some correct kernels on the case. The confirmation run of a sweep is left out.
 template <class Op>
 void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy, Tally& tally) {
   constexpr std::int64_t mutants_a_case = 5;
   Draws draws(~c.seed);
-  PreparedCase<Op> prepared(c, make_inputs(c));  // its doubles: many times as fast as 113 bits
+  PreparedCase<Op> prepared(c, make_inputs(c));  // in double, much faster than 113 bits
   for (std::int64_t k = 0; k < mutants_a_case; ++k) {
     const auto& mutant =
         healthy[static_cast<std::size_t>(draws.integer(0, std::ssize(healthy) - 1))];
@@ -205,13 +208,13 @@ void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy,
     if (report.verdict == Verdict::not_applicable) continue;
     ++tally.runs;
     if (contribution(report.verdict) != conformance::ExitCode::nonconformant) continue;
-    ++tally.alarms;
+    ++tally.false_positives;
     ADD_FAILURE() << mutant.name << " on " << report.command_line << "\n  "
                   << report.findings.front().text;
   }
 }
 
-/// Fuzzes until so many runs were judged.
+/// Judges random cases until `runs` runs are done.
 template <class Op>
 Tally fuzz(std::int64_t runs) {
   auto healthy = mutants::mutants<Op>();
@@ -223,15 +226,15 @@ Tally fuzz(std::int64_t runs) {
   Tally tally;
   for (std::uint64_t seed = 1; tally.runs < runs; ++seed)
     judge(drawn_case<Op>(seed), healthy, tally);
-  std::cout << tally.runs << " healthy runs of " << Op::name << ", " << tally.alarms
-            << " false alarms\n";
+  std::cout << tally.runs << " healthy runs of " << Op::name << ", " << tally.false_positives
+            << " false positives\n";
   return tally;
 }
 
-/// ASSAY_HEALTHY_RUNS: of attention; those of the other operators are a part of that.
-/// Rows that are given the same statistics round m + ln z alike: such an error is no matter of
-/// chance.
-TEST(HealthyFuzz, RowsWithOneShiftAreNoAlarm) {
+/// ASSAY_HEALTHY_RUNS is the number of runs for attention. For other operators the number is
+/// smaller. If rows have the same statistics, they have the same rounding error of m + ln z, which
+/// does not average out.
+TEST(HealthyFuzz, RowsWithOneShiftAreNotAFalsePositive) {
   Case<Flash> few_keys = {.entry_point = spec::FlashEntryPoint::g2,
                           .profile = "foreign_statistics"};
   few_keys.problem = {.dtype = DType::fp32,
@@ -260,15 +263,15 @@ TEST(HealthyFuzz, RowsWithOneShiftAreNoAlarm) {
   EXPECT_GE(tally.runs, 50);
 }
 
-TEST(HealthyFuzz, NoKernelOfFlashAttentionIsAlarmed) {
+TEST(HealthyFuzz, HealthyFlashAttentionKernelsPass) {
   EXPECT_GE(fuzz<Flash>(ASSAY_HEALTHY_RUNS).runs, ASSAY_HEALTHY_RUNS);
 }
 
-TEST(HealthyFuzz, NoKernelOfSelectedAttentionIsAlarmed) {
+TEST(HealthyFuzz, HealthySelectedAttentionKernelsPass) {
   EXPECT_GE(fuzz<Selected>(ASSAY_HEALTHY_RUNS / 4).runs, ASSAY_HEALTHY_RUNS / 4);
 }
 
-TEST(HealthyFuzz, NoKernelOfCompressionIsAlarmed) {
+TEST(HealthyFuzz, HealthyCompressionKernelsPass) {
   EXPECT_GE(fuzz<Compress>(ASSAY_HEALTHY_RUNS / 8).runs, ASSAY_HEALTHY_RUNS / 8);
 }
 

@@ -8,12 +8,12 @@
 
 namespace assay::mutants {
 
-/// So many mutants of each kind a table must have at least.
+/// The minimum number of mutants of each kind in a table.
 struct Crowd {
   std::int64_t planted, healthy;
 };
 
-/// Every planted bug is caught, and no healthy variant fails.
+/// Expects that every mutant is detected and that no correct variant fails.
 inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   std::int64_t healthy = 0, planted = 0;
   for (const KillRow& row : table.rows) {
@@ -27,7 +27,7 @@ inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   EXPECT_FALSE(table.interrupted);
 }
 
-/// The table of those mutants that touch the subject.
+/// The kill table of the mutants with this subject.
 template <class Op>
 KillTable kill_table_of(Subject subject) {
   auto chosen = mutants<Op>();

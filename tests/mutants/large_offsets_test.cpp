@@ -9,19 +9,19 @@
 #include "assay/conformance/report/record.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
-/// Cases of more bytes, bits and elements than 31 bits count, in at most 24 GB: few rows are judged
-/// of what is large, and few keys are seen.
+/// Cases with sizes or indices beyond 31 bits, in bytes, bits or elements. They need at most 24 GB:
+/// only few rows of the large tensors are judged, and few keys are unmasked.
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// 2^31 bits of dropout and more, in a band of few keys.
+/// At least 2^31 bits of dropout, in a band of few keys.
 constexpr const char* large_dropout =
     "flash_attention_score_grad --seq_q=50000 --seq_kv=50000 --head_dim=8 --head_dim_v=8 "
     "--scale_value=0.3535533845424652 --keep_prob=0.5 --drop_mask=exact --sparse_mode=4 "
     "--pre_tokens=5 --next_tokens=3 --atten_mask=compressed --rows=40";
-/// A mask of 2^31 bytes and more.
+/// A mask of at least 2^31 bytes.
 constexpr const char* large_mask =
     "flash_attention_score_grad --seq_q=46500 --seq_kv=46500 --head_dim=8 --head_dim_v=8 "
     "--scale_value=0.3535533845424652 --atten_mask=SS --mask=band --rows=40";
@@ -39,7 +39,8 @@ void expect_failure(const std::string& line, const std::string& name) {
   EXPECT_EQ(contribution(verdict_of(line, *bug->mutant.make())), ExitCode::nonconformant) << name;
 }
 
-/// Each test is a process of its own, whose peak is that of its cases.
+/// Each test runs in its own process. Therefore the peak memory of the process is that of the
+/// test's cases.
 class LargeOffsets : public ::testing::Test {
  protected:
   void TearDown() override {

@@ -24,7 +24,8 @@ std::int64_t caught_by(const KillTable& table, const std::string& name, const st
   return 0;
 }
 
-/// Ours accuses no healthy variant; who notices more on the same runs accuses some.
+/// No correct variant fails in Assay. If another yardstick (a simpler rule) detects more mutants in
+/// the same runs, it also fails some correct variants.
 void expect_no_better_yardstick(const KillTable& table) {
   const auto all = table.yardsticks();
   ASSERT_EQ(all.size(), 8U);
@@ -42,8 +43,8 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
   const KillTable table = mutants::kill_table(mutants::mutants<spec::FlashAttentionScoreGrad>(),
                                               mutants::kill_cases<spec::FlashAttentionScoreGrad>());
   mutants::expect_each_told_apart(table, {.planted = 159, .healthy = 24});
-  // Rules that decide a case alone. A bias never does among these cases: compare_test.cpp has one
-  // that does.
+  // Rules that can decide a case without another rule. The rule "bias" never does this in these
+  // cases; compare_test.cpp has a case in which it does.
   const std::pair<const char*, const char*> expected[] = {{"ties_away_in_cast", "exact_case"},
                                                           {"ties_away_in_staging", "exact_case"},
                                                           {"truncating_staging", "exact_case"},
@@ -102,7 +103,7 @@ TEST(Mutants, TheTableDoesNotDependOnThreads) {
 }
 
 TEST(Mutants, TracksAddUpToAllCasesAndTheFirstThatFailsIsCounted) {
-  // A few of each kind: those of one kind follow each other.
+  // A few cases of each kind: cases of the same kind are consecutive.
   const auto all_cases = mutants::kill_cases<spec::FlashAttentionScoreGrad>();
   std::vector<conformance::Case<spec::FlashAttentionScoreGrad>> cases;
   for (std::size_t k = 0; k < all_cases.size(); k += 40) cases.push_back(all_cases[k]);
@@ -124,7 +125,7 @@ TEST(Mutants, TracksAddUpToAllCasesAndTheFirstThatFailsIsCounted) {
   EXPECT_GT(caught, 0);
 }
 
-TEST(Mutants, AMutantThatMeetsNoCaseIsNotAsExpected) {
+TEST(Mutants, MutantWithoutACaseIsUnexpected) {
   const KillTable empty =
       mutants::kill_table(mutants::mutants<spec::FlashAttentionScoreGrad>(), {}, {.threads = 1});
   for (const KillRow& row : empty.rows) EXPECT_FALSE(row.as_expected()) << row.mutant.name;

@@ -11,12 +11,13 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
-/// Planted bugs that show in some sizes alone, against the planned cases that have these sizes.
+/// Injected faults that show only with some sizes. They are tested on the planned cases that have
+/// these sizes.
 namespace assay::conformance::testing {
 
 using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 
-/// The planned cases with numbers that the bug concerns, the cheapest first.
+/// The planned numerical cases in which the fault can show, the cheapest first.
 inline std::vector<FlashCase> concerned(const mutants::SizeMutant& mutant) {
   std::vector<FlashCase> cases;
   for (const FlashCase& c : default_cases<spec::FlashAttentionScoreGrad>())
@@ -30,7 +31,8 @@ inline bool fails(const FlashCase& c, spec::Implementation<spec::FlashAttentionS
   return contribution(judge_case(c, kernel).verdict) == ExitCode::nonconformant;
 }
 
-/// One of the planned cases convicts the bug, and not the kernel in which it is planted.
+/// Expects that the mutant fails at least one planned case, and that the correct kernel conforms in
+/// this case.
 inline void expect_killed_as_planned(std::string_view name) {
   constexpr std::size_t most_tried = 12;
   const auto all = mutants::size_mutants();

@@ -1,10 +1,11 @@
-"""Sweeps planted bugs of causes that people reported of kernels, and looks at the first cause that Assay names.
+"""Sweeps injected faults that were reported for public kernels, and checks the first cause that Assay prints.
 
 python3 public_faults.py ASSAY FOLDER [--only TEXT] [--seeds N] [--budget SECONDS] [--least SHARE] [--prefixes PROGRAM]
-The causes that are expected lie in public_faults.json beside this file: outputs (rope apart), a part of the stage's
-name, and for each field that decides a pattern of a term. What was swept lies in FOLDER under the digest of the
-program. Exits 1 where a bug is not caught or fewer than SHARE (default 0.85) of the first causes are right; with
---prefixes, the program cause_prefixes, also where a cause that was right is wrong of a longer part of the same sweep.
+The expected causes are in public_faults.json next to this file: outputs (without rope), a part of the stage's name, and
+for each field that decides, a pattern that a term of the cause must match. FOLDER contains finished sweeps under the
+digest of the program. Exits with 1 if a fault is not caught or fewer than SHARE (default 0.85) of the first causes are
+right. --prefixes names the program cause_prefixes: then it also exits with 1 if a cause that was right is wrong for a
+longer part of the same sweep.
 """
 
 import argparse
@@ -24,7 +25,7 @@ def run(words):
 
 
 def swept(assay, folder, fault, seed, budget):
-    """The report of a sweep; that of one that was finished before."""
+    """Returns the report of a sweep, or the stored report if the sweep was finished before."""
     file = folder / f"{fault}.{seed}.json"
     if not file.exists():
         words = [assay, "sweep", EXPECTED[fault]["operator"], f"--implementation=mutant-{fault}", "--shrink=0",
@@ -37,8 +38,9 @@ def swept(assay, folder, fault, seed, budget):
 
 
 def faults_of(cause, expected):
-    """What of a first cause is not as expected; nothing of one that is right."""
-    # Ignore what the forward gives: only the relation "cascade" reports it, where the forward has the fault as well.
+    """Lists the differences between a first cause and the expected one; empty if it is right."""
+    # Ignore outputs of the forward: if the forward also has the fault, only the relation "cascade" reports
+    # them.
     of_forward = ("attention_in", "softmax_max", "softmax_sum")
     outputs = sorted(name for name in cause["outputs"] if not name.endswith("_rope") and name not in of_forward)
     wrong = []
@@ -53,7 +55,7 @@ def faults_of(cause, expected):
 
 
 def made_worse(program, report, expected):
-    """Parts of a sweep whose first cause is wrong although that of a shorter part was right."""
+    """Lists the parts of a sweep whose first cause is wrong although the first cause of a shorter part is right."""
     worse, was_right = [], False
     for line in run([program, report]).stdout.splitlines():
         cases, _, outputs, stage, fields = line.split("\t")
@@ -69,9 +71,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("assay")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--only", default="", help="faults whose name holds this text, or one of TEXT,TEXT")
+    parser.add_argument("--only", default="", help="faults whose name contains this text, or one of TEXT,TEXT")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--budget", type=int, help="seconds of a sweep, which is whole without")
+    parser.add_argument("--budget", type=int, help="seconds for each sweep; default: complete sweeps")
     parser.add_argument("--least", type=float, default=0.85)
     parser.add_argument("--prefixes", help="the program cause_prefixes")
     words = parser.parse_args()
@@ -101,8 +103,8 @@ def main():
                 worse += bool(parts)
                 for part in parts:
                     print(f"  {part}")
-    print(f"first causes that are right: {right} of {runs}; not caught: {uncaught}; "
-          f"worse of more cases: {worse}")
+    print(f"right first causes: {right} of {runs}; not caught: {uncaught}; "
+          f"worse with more cases: {worse}")
     return 0 if uncaught == 0 and worse == 0 and right >= words.least * runs else 1
 
 

@@ -12,7 +12,7 @@
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
 
-/// No program text reads a sentence that another part of the program wrote.
+/// No code of the program reads a sentence that another part of the program wrote.
 namespace assay {
 namespace {
 
@@ -20,7 +20,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using conformance::CaseReport;
 using conformance::Cause;
 
-/// Bugs that fail in one output, in several, by a factor, in another head, and in rows of a tile.
+/// Faults of different kinds: they show in one output or in several, as a factor, in another head,
+/// or in the rows of a tile.
 const std::set<std::string> bugs = {
     "scale_missing_on_dk", "prefix_one_more", "drop_bits_reversed",
     "ties_away_in_cast",   "all_nan",         "low_accumulator_dq",
@@ -28,7 +29,7 @@ const std::set<std::string> bugs = {
     "slope_of_next_head",  "row_term_staged", "last_head_of_group_only",
 };
 
-/// The reports of a few cases for each of the bugs.
+/// For each of the faults the reports of a few cases.
 std::vector<std::vector<CaseReport>> failing_sweeps() {
   std::vector<std::vector<CaseReport>> sweeps;
   const auto cases = mutants::kill_cases<Op>();
@@ -46,7 +47,7 @@ std::vector<std::vector<CaseReport>> failing_sweeps() {
   return sweeps;
 }
 
-/// Words of the project's own sentences and others, in any order.
+/// Words from the project's own sentences, mixed with other words, in random order.
 class Words {
  public:
   std::string sentence() {
@@ -108,7 +109,7 @@ std::vector<std::string> ids_of_first_faults(const std::vector<CaseReport>& repo
   return all;
 }
 
-TEST(Sentences, AreReadByNoProgramText) {
+TEST(Sentences, AreNotReadByThePrograms) {
   std::size_t failing = 0;
   for (const auto& as_written : failing_sweeps()) {
     const std::vector<CaseReport> other = reworded(as_written);
@@ -124,7 +125,8 @@ TEST(Sentences, AreReadByNoProgramText) {
   EXPECT_GE(failing, bugs.size() / 2);
 }
 
-/// Patterns travel through report.json, so that causes are the same after reading.
+/// report.json contains the error patterns. Therefore the causes are the same after the report is
+/// written and read.
 TEST(Sentences, CausesAreTheSameAfterAReportIsRead) {
   for (const auto& as_written : failing_sweeps()) {
     std::vector<CaseReport> read;

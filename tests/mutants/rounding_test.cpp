@@ -15,7 +15,8 @@ float value_of(std::uint32_t bits, DType type) {
   return static_cast<float>(from_bits(bits, spec::format_of(type)));
 }
 
-/// Bit patterns of the finite non-negative numbers but the largest.
+/// The bit pattern of the largest finite number. All patterns of smaller non-negative numbers are
+/// below it.
 std::uint32_t below_largest(DType type) { return type == DType::fp16 ? 0x7bff : 0x7f7f; }
 
 class EveryPattern : public testing::TestWithParam<DType> {};
@@ -40,7 +41,7 @@ TEST_P(EveryPattern, RoundsTheMidpointToItsNeighbourByMode) {
   }
 }
 
-TEST_P(EveryPattern, RoundsWhatLiesBesideTheMidpointToTheNearest) {
+TEST_P(EveryPattern, RoundsNeighboursOfTheMidpointToNearest) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (std::uint32_t bits = 0; bits < below_largest(GetParam()); ++bits) {
     const float below = value_of(bits, GetParam()), above = value_of(bits + 1, GetParam());

@@ -19,8 +19,9 @@ INSTANTIATE_TEST_SUITE_P(
                       "narrow_value_of_bsh", "late_rope_missed", "drop_rows_of_square"),
     [](const auto& instance) { return std::string(instance.param); });
 
-/// What once convicted healthy kernels: one rounding that all rows share, which is no chance.
-TEST(FalseAlarms, AreNoneInTheCornersThatTheyLeft) {
+/// Cases in which correct kernels once failed: all rows share one rounding error, which does not
+/// average out.
+TEST(FalsePositives, DoNotRecurInTheirCornerCases) {
   int met = 0;
   for (const testing::FlashCase& c : testing::default_cases<spec::FlashAttentionScoreGrad>()) {
     if (c.note != "peaked rows, and 1/keepProb between two numbers of the type" &&
@@ -36,8 +37,8 @@ TEST(FalseAlarms, AreNoneInTheCornersThatTheyLeft) {
   EXPECT_EQ(met, 3);
 }
 
-/// The tolerance of every element of so long a run would cost minutes.
-TEST(LongRelations, AskAKernelWithoutFixedOrderForNothing) {
+/// The tolerances of all elements of such a long run would take minutes to compute.
+TEST(LongRelations, DoNotRunAKernelWithoutFixedOrder) {
   const auto& cases = testing::default_cases<spec::FlashAttentionScoreGrad>();
   const auto longest = std::ranges::max_element(cases, {}, [](const testing::FlashCase& c) {
     return c.track == Track::relation ? c.problem.seq_kv : 0;

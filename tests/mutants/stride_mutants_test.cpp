@@ -14,8 +14,8 @@
 #include "nsa_selected_attention_grad/families.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// Injected faults of strides, offsets and padding, against the cases of the default sweep that
-/// have any.
+/// Injected faults in the use of strides, offsets and padding. They are tested on the cases of the
+/// default sweep that have these.
 namespace assay::conformance {
 namespace {
 
@@ -24,7 +24,7 @@ bool has_padding(const spec::FlashAttentionScoreGrad::Problem& p) {
 }
 bool has_padding(const auto&) { return false; }
 
-/// The cheapest first.
+/// Cases, sorted by cost: the cheapest first.
 template <class Op>
 std::vector<Case<Op>> strided_cases() {
   std::vector<Case<Op>> cases;
@@ -65,8 +65,8 @@ TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
 }
 
-/// The values of --inputs and --outputs with which hand-made cases of this layout stride one tensor
-/// and leave all others contiguous.
+/// Takes the hand-made cases of this layout in which one tensor is strided and all others are
+/// contiguous. Returns their values of --inputs and --outputs.
 template <class Op>
 std::set<std::string> strided_alone(std::string_view layout) {
   std::set<std::string> names;
@@ -88,7 +88,8 @@ std::set<std::string> strided_alone(std::string_view layout) {
   return names;
 }
 
-/// A kernel that asks one tensor whether another is contiguous is found only where they differ.
+/// A kernel that checks the contiguity of the wrong tensor is detected only if this tensor and the
+/// right one differ.
 TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
   const std::set<std::string> attention = {
       "query",       "key",       "value",      "dy", "attention_in", "softmax_max",
@@ -109,7 +110,7 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
             (std::set<std::string>{"output_grad", "input", "weight", "input_grad", "weight_grad"}));
 }
 
-/// A kernel that assumes that the elements of a row are contiguous fails only where they are not.
+/// A kernel that assumes contiguous elements within a row fails only on tensors without them.
 template <class Op>
 std::set<std::string> laid_in_columns_alone() {
   std::set<std::string> names;
@@ -132,7 +133,7 @@ TEST(HandMadeStrides, ApplyColumnsToEachTensorAlone) {
             strided_alone<spec::NsaCompressGrad>(""));
 }
 
-/// Every healthy variant conforms wherever strides, offsets or padding are set by hand.
+/// Every correct variant conforms in all hand-made cases with strides, offsets or padding.
 template <class Op>
 void expect_healthy_variants_conform() {
   for (const Case<Op>& c : hand_made_cases<Op>("strides")) {

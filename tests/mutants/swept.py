@@ -1,10 +1,10 @@
-"""Sweeps planted bugs until each is caught, or healthy variants whole, with the program as it is.
+"""Runs the program on mutants: until each injected fault is caught, or complete sweeps of the correct variants.
 
-A bug in checks of arguments counts as caught by a case alone on which the kernel that it is planted in conforms.
+A fault in argument checks counts as caught only by a case on which the original kernel conforms.
 
 python3 swept.py ASSAY FOLDER bugs|healthy [--only TEXT] [--budget SECONDS]
-What was swept lies in FOLDER under the digest of the program; a run that was cut off goes on there.
-Prints what it came to, writes it to bugs.json or healthy.json beside, and exits 1 where a promise
+FOLDER contains finished sweeps under the digest of the program; an interrupted run resumes there.
+Prints the results, writes them to bugs.json or healthy.json next to the sweeps, and exits with 1 if a promise
 of README is broken.
 """
 
@@ -18,11 +18,11 @@ import subprocess
 import sys
 import time
 
-ARGUMENTS, NUMBERS = "--only=track=arguments", "--only=!track=arguments"  # what is looked for where
+ARGUMENTS, NUMBERS = "--only=track=arguments", "--only=!track=arguments"  # which cases each part sweeps
 SOON = 60.0  # seconds
 JUDGED_ELEMENTS = 10**9
 HEALTHY_RUNS = 10_000
-VARIANTS = 20  # of each operator
+VARIANTS = 20  # for each operator
 CONFORMS, FAILS = 0, 1  # exit codes of a sweep
 CONFORMANT = ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code")
 SIZES = ("default", []), ("full", ["--full"])
@@ -34,12 +34,12 @@ def mutants(assay, only):
                             capture_output=True, text=True)
     found = json.loads(listed.stdout)
     if not found:
-        raise ValueError(f"no planted bug or variant has '{only}' in its name")
+        raise ValueError(f"no mutant or variant has '{only}' in its name")
     return found
 
 
 def sweep(assay, mutant, file, *flags):
-    """The report of a sweep; that of one that was finished before."""
+    """Returns the report of a sweep, or the stored report if the sweep was finished before."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         words = [assay, "sweep", mutant["operator"], f"--implementation={mutant['implementation']}",
@@ -52,7 +52,7 @@ def sweep(assay, mutant, file, *flags):
 
 
 def lines_of_sound(assay, folder, sound, size, flags):
-    """Chooses the lines of arguments on which a kernel without bugs conforms."""
+    """Chooses the argument cases in which a kernel without faults conforms."""
     report = sweep(assay, sound, folder / f"{size}_arguments" / f"{sound['operator']}.json", ARGUMENTS, *flags)
     lines = [case["command_line"] for case in report["cases"] if case["verdict"] in CONFORMANT]
     file = folder / f"{size}_arguments" / f"{sound['operator']}.txt"
@@ -61,20 +61,21 @@ def lines_of_sound(assay, folder, sound, size, flags):
 
 
 def caught(assay, folder, mutant, chosen):
-    """How long sweeps of the chosen cases took to catch a bug, and of which size: "default", "full", or none."""
+    """Returns the size ("default", "full" or None) of the sweep that caught the mutant, its seconds, and its number of
+    cases."""
     spent = 0.0
     for size, flags in SIZES:
-        for number, (cases, telling) in enumerate(chosen(mutant, size, flags)):
+        for number, (cases, printing) in enumerate(chosen(mutant, size, flags)):
             file = folder / size / f"{mutant['operator']}.{mutant['implementation']}.{number}.json"
             summary = sweep(assay, mutant, file, "--fail-fast", *cases)["summary"]
             spent += summary["seconds"]
-            if summary["exit_code"] == FAILS and (telling is None or telling in summary["verdicts"]):
+            if summary["exit_code"] == FAILS and (printing is None or printing in summary["verdicts"]):
                 return size, spent, summary["cases"]
     return None, spent, summary["cases"]
 
 
-def told(futures, what):
-    """Results in the order of the mutants; says how far it is."""
+def printed(futures, what):
+    """Returns the results in the order of the mutants, and prints the progress."""
     start, done = time.monotonic(), 0
     for _ in concurrent.futures.as_completed(futures):
         done += 1
@@ -99,12 +100,12 @@ def bugs(assay, folder, only, _):
         numbers = [NUMBERS, *flags]
         if mutant["subject"] != "arguments":
             return [(numbers, None)]
-        # Legal calls that are refused may be among those with numbers alone, whose other verdicts are
-        # about the kernel that has the checks.
+        # A numerical case can also show that a legal call is refused. Its other verdicts are about a kernel that has
+        # the checks.
         return [([lines[mutant["operator"], size]], None), (numbers, "rejected_wrongly")]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = told([pool.submit(caught, assay, folder, one, chosen) for one in planted], "planted bugs")
+        rows = printed([pool.submit(caught, assay, folder, one, chosen) for one in planted], "injected faults")
     of = len(planted)
     by_default = sum(row[0] == "default" for row in rows)
     soon = sum(row[0] == "default" and row[1] <= SOON for row in rows)
@@ -133,18 +134,18 @@ def healthy(assay, folder, only, budget):
         return sweep(assay, one, file, NUMBERS, *flags)["summary"]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = told([pool.submit(swept, one) for one in variants], "healthy variants")
-    alarms = [one for one, row in zip(variants, rows) if row["exit_code"] != CONFORMS]
+        rows = printed([pool.submit(swept, one) for one in variants], "healthy variants")
+    false_positives = [one for one, row in zip(variants, rows) if row["exit_code"] != CONFORMS]
     result = {"variants": {}, "runs": sum(row["value_cases"] for row in rows),
               "elements": sum(sum(row["certified"]["rungs"].values()) for row in rows),
-              "alarms": [one["implementation"] for one in alarms]}
+              "false_positives": [one["implementation"] for one in false_positives]}
     for one in variants:
         result["variants"][one["operator"]] = result["variants"].get(one["operator"], 0) + 1
     print(f"{len(variants)} healthy variants, {result['runs']} runs, {result['elements']} judged "
-          f"elements, {len(alarms)} variants accused {result['alarms'] or ''}")
+          f"elements, {len(false_positives)} variants failed {result['false_positives'] or ''}")
     wide = (result["runs"] >= HEALTHY_RUNS and result["elements"] >= JUDGED_ELEMENTS
             and min(result["variants"].values()) >= VARIANTS)
-    return result, not alarms and wide
+    return result, not false_positives and wide
 
 
 def main():
@@ -152,8 +153,8 @@ def main():
     parser.add_argument("assay")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("what", choices=("bugs", "healthy"))
-    parser.add_argument("--only", default="", help="mutants whose name holds this text")
-    parser.add_argument("--budget", type=int, help="of each healthy variant's sweep, which is whole without")
+    parser.add_argument("--only", default="", help="mutants whose name contains this text")
+    parser.add_argument("--budget", type=int, help="seconds for each sweep of a healthy variant; default: complete sweeps")
     words = parser.parse_args()
     digest = hashlib.sha256(pathlib.Path(words.assay).read_bytes()).hexdigest()[:16]
     folder = words.folder / digest

@@ -19,7 +19,7 @@ using Case = conformance::Case<Op>;
 using spec::DType;
 using spec::MaskShape;
 
-/// Kinds of problems on which roundings add up in different ways.
+/// Kinds of problems in which roundings add up in different ways.
 void shape(std::uint64_t kind, Op::Problem& p) {
   switch (kind) {
     case 1:
@@ -49,7 +49,7 @@ void shape(std::uint64_t kind, Op::Problem& p) {
   }
 }
 
-/// A case of which three rows a head are judged: type, input profile, kind and lengths are drawn.
+/// A case with three judged rows of each head. Type, input profile, kind and lengths are random.
 Case drawn(std::uint64_t seed) {
   const conformance::Random lot = conformance::stream(seed, conformance::Stream::sampling);
   constexpr DType dtypes[] = {DType::bf16, DType::fp16, DType::fp32};
@@ -67,7 +67,7 @@ Case drawn(std::uint64_t seed) {
   return c;
 }
 
-TEST(TileSumsFuzz, NoHealthyKernelIsAccused) {
+TEST(TileSumsFuzz, HealthyKernelsPass) {
   constexpr std::uint64_t cases = 300;
   auto healthy = mutants::mutants<Op>();
   std::erase_if(healthy, [](const auto& mutant) {

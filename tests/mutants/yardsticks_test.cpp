@@ -16,7 +16,8 @@ using conformance::Verdict;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Of one tensor, with the largest, mean and root mean square of its relative errors.
+/// A report of one tensor with these relative errors: the largest, the mean and the root mean
+/// square.
 CaseReport with_errors(double mare, double mere, double rmse, double largest) {
   CaseReport report;
   report.verdict = conformance::no_objection("the kernel");
@@ -33,33 +34,33 @@ CaseReport with_errors(double mare, double mere, double rmse, double largest) {
   return report;
 }
 
-/// Names of the rules that accuse `report` beside a plain kernel.
-std::vector<std::string> accusing(const CaseReport& report) {
-  const auto accused = accused_by(report, with_errors(0.1, 0.01, 0.02, 0.5));
+/// The names of the rules that fail `report` when it is compared with the report of a plain kernel.
+std::vector<std::string> flagging(const CaseReport& report) {
+  const auto fails = failed_by(report, with_errors(0.1, 0.01, 0.02, 0.5));
   const auto names = yardstick_names();
-  EXPECT_EQ(accused.size(), names.size());
+  EXPECT_EQ(fails.size(), names.size());
   std::vector<std::string> all;
-  for (std::size_t k = 0; k < accused.size(); ++k)
-    if (accused[k]) all.push_back(names[k]);
+  for (std::size_t k = 0; k < fails.size(); ++k)
+    if (fails[k]) all.push_back(names[k]);
   return all;
 }
 
 using Names = std::vector<std::string>;
 
-TEST(Yardsticks, AccuseBeyondTheirRatiosAndNotAtThem) {
+TEST(Yardsticks, FailBeyondTheirRatiosAndNotAtThem) {
   const std::string level_0 = "Ascend double benchmark, level 0: 10, 2, 2";
   const std::string level_2 = "Ascend double benchmark, level 2: 2, 1.2, 1.2";
-  EXPECT_EQ(accusing(with_errors(0.1, 0.01, 0.02, 0.5)), Names{});
-  EXPECT_EQ(accusing(with_errors(0.2, 0.012, 0.024, 1.5)), Names{});
-  EXPECT_EQ(accusing(with_errors(0.21, 0.01, 0.02, 0.5)), Names{level_2});
-  EXPECT_EQ(accusing(with_errors(0.1, 0.01, 0.025, 0.5)), Names{level_2});
-  EXPECT_EQ(accusing(with_errors(0.1, 0.021, 0.02, 0.5)), (Names{level_0, level_2}));
-  EXPECT_EQ(accusing(with_errors(1.1, 0.01, 0.02, 0.5)), (Names{level_0, level_2}));
-  EXPECT_EQ(accusing(with_errors(0.1, 0.01, 0.02, 1.6)),
+  EXPECT_EQ(flagging(with_errors(0.1, 0.01, 0.02, 0.5)), Names{});
+  EXPECT_EQ(flagging(with_errors(0.2, 0.012, 0.024, 1.5)), Names{});
+  EXPECT_EQ(flagging(with_errors(0.21, 0.01, 0.02, 0.5)), Names{level_2});
+  EXPECT_EQ(flagging(with_errors(0.1, 0.01, 0.025, 0.5)), Names{level_2});
+  EXPECT_EQ(flagging(with_errors(0.1, 0.021, 0.02, 0.5)), (Names{level_0, level_2}));
+  EXPECT_EQ(flagging(with_errors(1.1, 0.01, 0.02, 0.5)), (Names{level_0, level_2}));
+  EXPECT_EQ(flagging(with_errors(0.1, 0.01, 0.02, 1.6)),
             Names{"3 times the error of plain arithmetic"});
 }
 
-TEST(Yardsticks, AccuseByAnyElementThatIsFurtherThanAFixedToleranceAllows) {
+TEST(Yardsticks, FailForAnyElementBeyondAFixedTolerance) {
   for (const auto& [figure, rule] :
        {std::pair<const char*, const char*>{"share_beyond_torch_assert_close",
                                             "PyTorch assert_close"},
@@ -68,17 +69,17 @@ TEST(Yardsticks, AccuseByAnyElementThatIsFurtherThanAFixedToleranceAllows) {
     CaseReport report = with_errors(0.1, 0.01, 0.02, 0.5);
     for (auto& [name, value] : report.tensors[0].yardsticks)
       if (name == figure) value = 1e-6;
-    EXPECT_EQ(accusing(report), Names{rule});
+    EXPECT_EQ(flagging(report), Names{rule});
   }
 }
 
-TEST(Yardsticks, AccuseWhatIsNotANumberAndATensorThatIsMissing) {
-  EXPECT_EQ(accusing(with_errors(nan, nan, nan, nan)).size(), 3U);
+TEST(Yardsticks, FailForNanAndForAMissingTensor) {
+  EXPECT_EQ(flagging(with_errors(nan, nan, nan, nan)).size(), 3U);
   CaseReport none = with_errors(0, 0, 0, 0);
   none.tensors.clear();
-  EXPECT_EQ(accusing(none).size(), yardstick_names().size() - 1);
+  EXPECT_EQ(flagging(none).size(), yardstick_names().size() - 1);
   none.verdict = {Rule::structure, "nothing was returned"};
-  EXPECT_EQ(accusing(none), yardstick_names());
+  EXPECT_EQ(flagging(none), yardstick_names());
 }
 
 }  // namespace

@@ -15,11 +15,11 @@
 #include "assay/optimized/traffic.hpp"
 #include "assay/spec/implementation.hpp"
 
-/// What the implementation of every operator promises.
+/// Properties that the implementations of all operators must have.
 namespace assay::test {
 
-/// Options that change no bit of a result: these numbers of threads, then two with every set of
-/// instructions.
+/// Options that must not change any bit of a result: these numbers of threads, then two threads
+/// with every instruction set.
 inline std::vector<optimized::Options> ways_to_run(std::initializer_list<int> threads) {
   std::vector<optimized::Options> ways;
   for (const int number : threads) ways.push_back({.threads = number});
@@ -28,12 +28,12 @@ inline std::vector<optimized::Options> ways_to_run(std::initializer_list<int> th
   return ways;
 }
 
-inline std::string told(const optimized::Options& options) {
+inline std::string printed(const optimized::Options& options) {
   return std::to_string(options.threads) + " threads, " +
          std::string(spec::to_string(options.instructions));
 }
 
-/// The message with which phase 1 refuses a call; empty where it accepts the call.
+/// The message with which phase 1 refuses a call. Empty if phase 1 accepts the call.
 template <class Call>
 std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call& call) {
   try {
@@ -44,7 +44,7 @@ std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call
   return "";
 }
 
-/// How often each regime was taken.
+/// The number of times that the kernel worked in each regime, by the name of the regime.
 inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& regimes) {
   std::map<std::string, double> times;
   for (const spec::Metric& regime : regimes) {
@@ -54,8 +54,8 @@ inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& r
   return times;
 }
 
-/// Expects `count` metrics of the modelled A2, the traffic among them, and regimes after a run and
-/// not before.
+/// Expects `count` metrics of the modelled A2, including the traffic. Regimes are expected only
+/// after a run.
 template <class Op>
 void expect_metrics(spec::Implementation<Op>& implementation, const std::function<void()>& run,
                     std::size_t count, const optimized::Traffic& traffic) {
@@ -75,7 +75,7 @@ void expect_metrics(spec::Implementation<Op>& implementation, const std::functio
   EXPECT_EQ(values["gm_written"], static_cast<double>(traffic.written.count));
 }
 
-/// Makes everything slower of which a table gives cycles.
+/// Triples all quantities of the device that are given in cycles.
 inline device::Spec slower(device::Spec spec) {
   visit_quantities(spec, [](device::Quantity& quantity) {
     if (quantity.unit.starts_with("cycle")) quantity.value *= 3;
@@ -83,8 +83,8 @@ inline device::Spec slower(device::Spec spec) {
   return spec;
 }
 
-/// Whether the buffers of an attention's tiling lie behind each other within the five memories of
-/// the device, and those of the vector cores hold the rows that they are said to.
+/// Returns whether the buffers of a tiling of attention are consecutive within the five memories of
+/// the device, and whether the buffers of the vector cores have the stated number of rows.
 template <class Tiling>
 bool has_legal_buffers(const Tiling& tiling, const device::Spec& spec) {
   const auto& m = spec.memories;

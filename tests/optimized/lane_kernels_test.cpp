@@ -22,8 +22,8 @@ using spec::DType;
 using test::available_kernels;
 using test::numbers;
 
-/// Every pattern of the upper bits, with the lower ones just below, at and above the ties of both
-/// types.
+/// Every pattern of the upper bits, with the lower bits just below, at and just above the ties of
+/// both types.
 std::vector<float> around_ties() {
   std::vector<float> values;
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper)
@@ -68,7 +68,7 @@ TEST(LaneKernels, NarrowEvenTakesAnyCountAndKeepsFp32) {
     }
 }
 
-/// Numbers as a type stores them, and what they are as floats.
+/// Numbers as a type stores them, and their values as floats.
 struct Stored {
   Storage storage;
   std::vector<std::byte> bytes;
@@ -88,7 +88,7 @@ Stored stored(Storage storage, std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// Rows that lie apart, under windows that lie back along the weights.
+/// Rows with gaps between them. The windows use the weights from the last to the first.
 struct WindowedRows {
   static constexpr std::int64_t stride = 96, step = 24, most_windows = 11, most_rows = 23;
   std::int64_t rows, windows, channels;
@@ -100,7 +100,7 @@ struct WindowedRows {
       std::vector<std::byte>(input.bytes.size() + 16, std::byte{0x5A});
 
   std::int64_t word() const { return size_of_word(input.storage); }
-  /// Of the first row under the last window.
+  /// The index of the first row of the last window.
   std::int64_t first() const { return step * std::max<std::int64_t>(windows - 1, 0); }
 
   void clear_behind_channels() {
@@ -142,8 +142,8 @@ struct WindowedRows {
   }
 };
 
-/// Counts of channels with and without a rest, more windows than the registers hold, gradients that
-/// go past the caches and such as do not lie right for that.
+/// Numbers of channels with and without a remainder, and more windows than fit in registers.
+/// Gradients are also written past the caches, with and without the alignment that this needs.
 TEST(LaneKernels, WindowsGiveBothGradientsByOneFusedChainEach) {
   for (const Storage storage : {Storage::fp32, Storage::fp16, Storage::bf16})
     for (const Kernels* set : available_kernels())

@@ -10,8 +10,8 @@
 
 #include "assay/spec/operators.hpp"
 
-/// Prints each distinct refusal of a planned call once: message, status and entry points; of the
-/// operators that are named.
+/// Prints the refusals of the planned calls of the named operators, each distinct one once:
+/// message, status and entry points.
 int main(int count, char** arguments) {
   using namespace assay;
   const std::vector<std::string_view> named(arguments + 1, arguments + count);

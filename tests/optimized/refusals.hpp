@@ -17,7 +17,7 @@ namespace assay::test {
 
 struct Answer {
   spec::Status status = spec::Status::success;
-  std::string message;  ///< empty where the call is accepted
+  std::string message;  ///< empty if the call is accepted
 
   std::string id() const { return message.substr(0, message.find(':')); }
 };
@@ -32,7 +32,7 @@ Answer answer(spec::Implementation<Op>& kernel, const spec::Call<Op>& call) {
   return {};
 }
 
-/// A kernel of the modelled A2.
+/// The kernel of an operator for the modelled A2.
 inline auto kernel_of(spec::FlashAttentionScoreGrad) {
   return optimized::flash_attention_score_grad(device::a2());
 }
@@ -41,8 +41,9 @@ inline auto kernel_of(spec::NsaSelectedAttentionGrad) {
 }
 inline auto kernel_of(spec::NsaCompressGrad) { return optimized::nsa_compress_grad(device::a2()); }
 
-/// Calls visit(case, call, answer) for every case of the default plan: legal calls up to the limits
-/// of every requirement, and calls that break one requirement in each way that it lists.
+/// Calls visit(case, call, answer) for every case of the default plan. The plan contains legal
+/// calls up to the limits of every requirement. For each requirement it also contains the calls
+/// that break it, one for each listed way.
 template <class Op, class Visit>
 void each_planned_answer(const Visit& visit) {
   const auto kernel = kernel_of(Op{});

@@ -15,22 +15,22 @@
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 
-/// Compares two independent readings of the documents: the argument checks of our implementation
-/// and the tables of requirements.
+/// Compares two implementations of the same documents, written independently: the argument checks
+/// of our implementation, and the tables of requirements.
 namespace assay::test {
 namespace {
 
 using Ids = std::set<std::string, std::less<>>;
 
-/// Pairs of rows of the specification that overlap: the implementation may name the first where the
-/// tables report the second.
+/// Pairs of overlapping requirements. If the tables report the second, the implementation may
+/// report the first.
 const std::map<std::string, std::string, std::less<>> says_it_too = {
     {"FAG-C03", "FAG-C32"}, {"FAG-C21", "FAG-C27"}, {"FAG-C33", "FAG-C36"}, {"FAG-C35", "FAG-C36"},
     {"FAG-C37", "FAG-C44"}, {"FAG-C61", "FAG-C60"}, {"TND-2", "TND-5"}};
 
 /// The requirements that a call breaks.
 struct Broken {
-  Ids binding, others;  ///< `others`: requirements that a kernel need not enforce
+  Ids binding, others;  ///< `others`: requirements that a kernel may ignore
 };
 
 template <class Op>
@@ -47,22 +47,23 @@ std::string listed(const Ids& ids) {
   return text;
 }
 
-/// Expects a refusal where a requirement binds, and acceptance where none is broken.
+/// If a binding requirement is violated, expects a refusal. If no requirement is violated, expects
+/// acceptance.
 void expect_agreement(const Broken& broken, const Answer& given, const std::string& where) {
   if (given.message.empty()) {
     EXPECT_TRUE(broken.binding.empty()) << where << ": accepted, breaks " << listed(broken.binding);
   } else {
     EXPECT_FALSE(broken.binding.empty() && broken.others.empty())
-        << where << ": breaks nothing, got " << given.message;
+        << where << ": violates nothing, but the answer is " << given.message;
   }
 }
 
-/// The row of the specification that an id belongs to: FAG-C20 of FAG-C20a.
+/// The requirement without letter to which an id belongs: FAG-C20 for FAG-C20a.
 std::string row_of(std::string_view id) {
   return std::string(id.substr(0, id.find_last_of("0123456789") + 1));
 }
 
-// Values to try in place of an argument; the old one may be among them.
+// Values that replace an argument. They may include its old value.
 std::vector<spec::Parameter> others(const spec::Parameter& tensor) {
   std::vector<spec::Parameter> all;
   const auto add = [&](const auto& change) {
@@ -122,7 +123,8 @@ std::vector<std::optional<std::string>> others(const std::optional<std::string>&
 bool takes_rope(spec::FlashEntryPoint entry_point) { return spec::has_rope(entry_point); }
 bool takes_rope(auto /*entry_point*/) { return false; }
 
-/// Calls visit(name, call) with one argument replaced by each value of `others`.
+/// Calls visit(name, call) for every call in which one argument has another value, taken from
+/// `others`.
 template <class Op, class Visit>
 void each_neighbour(spec::Call<Op> call, const Visit& visit) {
   const auto each_value = [&](std::string_view name, auto& argument) {
@@ -138,7 +140,7 @@ void each_neighbour(spec::Call<Op> call, const Visit& visit) {
   visit_fields(call.attributes, each_value);
 }
 
-/// Numbers of answers of an implementation.
+/// Counts the answers of an implementation by their kind.
 struct Counts {
   std::map<std::string, int, std::less<>> refused;  ///< by the id in the message
   int accepted = 0, accepted_though_broken = 0;
@@ -177,7 +179,7 @@ Ids ids_of_checks(Op op) {
 TYPED_TEST(Refusals, AnswerPlannedCallsAsTheRequirementsSay) {
   const auto kernel = kernel_of(TypeParam{});
   each_planned_answer<TypeParam>([&](const auto& c, const auto& call, const Answer& given) {
-    EXPECT_EQ(kernel->unsupported(call), std::nullopt);  // no documented feature is missing
+    EXPECT_EQ(kernel->unsupported(call), std::nullopt);  // every documented feature is there
     const Broken broken = broken_by(call);
     const std::string line = conformance::command_line(c);
     expect_agreement(broken, given, line);

@@ -6,10 +6,10 @@
 
 #include "tile/dispatch.hpp"
 
-/// What tests of tile kernels need.
+/// Helpers for tests of tile kernels.
 namespace assay::test {
 
-/// The kernels of every instruction set that this machine has.
+/// The kernels of all instruction sets that this machine has.
 inline std::vector<const optimized::tile::Kernels*> available_kernels() {
   std::vector<const optimized::tile::Kernels*> sets;
   for (const auto instructions : optimized::available_instructions())
@@ -17,7 +17,7 @@ inline std::vector<const optimized::tile::Kernels*> available_kernels() {
   return sets;
 }
 
-/// Numbers in [-1, 1) of a linear congruential generator.
+/// Numbers in [-1, 1) from a linear congruential generator.
 inline std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> values(count);
   for (float& value : values) {

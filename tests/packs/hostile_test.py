@@ -1,6 +1,6 @@
-"""Packs that somebody wrote to harm the judge, writers that are killed, and several of them at once.
+"""Packs that attack the judge, killed writers, and several writers at the same time.
 
-Usage: hostile_test.py PROGRAM; ASSAY_HOSTILE_ROUNDS: how often a writer is killed, 5 times unless told
+Usage: hostile_test.py PROGRAM; ASSAY_HOSTILE_ROUNDS: how many times a writer is killed, default 5
 """
 
 import json
@@ -21,7 +21,7 @@ PROGRAM = sys.argv[1]
 ROUNDS = int(os.environ.get("ASSAY_HOSTILE_ROUNDS", "5"))
 MEMBERS = ["goldens.h5", "inputs.h5", "manifest.json", "recipes.jsonl"]
 MEMORY = 1 << 30
-SECONDS = 60  # of waiting
+SECONDS = 60  # time limit of waiting
 
 
 def limited():
@@ -42,7 +42,7 @@ def made_a_fifo(path):
 
 
 def made_a_socket(path):
-    # The path of a socket is short.
+    # The path of a socket has a length limit.
     here = os.getcwd()
     os.chdir(path.parent)
     with socket.socket(socket.AF_UNIX) as server:
@@ -91,7 +91,7 @@ class HostilePacks(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(os.listdir(pack)), MEMBERS)
 
-    def test_what_is_no_file_is_named(self):
+    def test_a_path_that_is_not_a_file_is_reported(self):
         for name in MEMBERS:
             for make, reason in NO_FILES:
                 with self.subTest(f"{name} {reason}"):
@@ -105,7 +105,7 @@ class HostilePacks(unittest.TestCase):
             with self.subTest(name):
                 pack = self.copy()
                 (pack / name).unlink()
-                self.assert_refused(pack, "holds no manifest.json" if name == "manifest.json" else "No such file")
+                self.assert_refused(pack, "contains no manifest.json" if name == "manifest.json" else "No such file")
 
     def test_texts_that_blow_up_are_named(self):
         for name, text, reason in [
@@ -137,7 +137,7 @@ class HostilePacks(unittest.TestCase):
         manifest = json.loads((pack / "manifest.json").read_text())
         manifest["files"]["goldens.h5"]["sha256"] = "\x1b[2J" + "x" * (1 << 20)
         (pack / "manifest.json").write_text(json.dumps(manifest))
-        self.assert_refused(pack, "wanted \\x1b[2Jxxx")
+        self.assert_refused(pack, "expected \\x1b[2Jxxx")
         self.assertLess(len(assay("--verify", pack).stdout), 1000)
 
     def changed_manifest(self, change):
@@ -155,7 +155,7 @@ class HostilePacks(unittest.TestCase):
                 (lambda m: m.update(cases=m["cases"] + 1), f"; there are {len(self.recipes())} recipes"),
                 (lambda m: m["inputs"].update({"0" * 12: {}}), "inputs lists the case '000000000000', which no recipe has"),
                 (lambda m: m["inputs"].pop(id), f"inputs: no member '{id}'"),
-                (lambda m: m["inputs"][id].update(ghost="0"), "digests, wanted"),
+                (lambda m: m["inputs"][id].update(ghost="0"), "digests; expected"),
                 (lambda m: m.update(numerics="none"), "manifest.json: numerics is 'none': no numerics preset 'none'"),
                 (lambda m: m.update(format="\x1b"), "the format is '\\x1b'")]:
             with self.subTest(reason):
@@ -207,7 +207,8 @@ class HostilePacks(unittest.TestCase):
             (pack / name).symlink_to(victim)
             done = assay("smoke", "--to", pack)
             self.assertEqual(done.returncode, 2, done)
-            # A manifest is read first, through the link: this one is none.
+            # The manifest is read first, through the link. The file to which the link points is not
+            # valid JSON.
             self.assertIn("parse error" if name == "manifest.json" else f"{name} is a link", done.stderr)
             self.assertEqual(victim.read_text(), "mine")
 
@@ -218,7 +219,7 @@ class HostilePacks(unittest.TestCase):
             (other / "manifest.json").write_text(text)
             done = assay("smoke", "--to", other)
             self.assertEqual(done.returncode, 2, done)
-            self.assertIn("without the manifest.json of a pack", done.stderr)
+            self.assertIn("not the manifest.json of a pack", done.stderr)
             self.assertEqual(((other / "manifest.json").read_text(), os.listdir(other)), (text, ["manifest.json"]))
 
     def test_what_a_killed_writer_left_becomes_a_pack(self):
@@ -234,7 +235,7 @@ class HostilePacks(unittest.TestCase):
             writer.communicate()
             if (pack / ".unfinished-pack").exists():
                 unfinished += 1
-                self.assert_refused(pack, "is not complete: its writer was stopped, or is at work")
+                self.assert_refused(pack, "is incomplete: its writer was stopped, or still runs")
             else:
                 self.assert_whole(pack)
         self.assertGreater(unfinished, 0, "no kill came while a pack was written")
@@ -250,7 +251,7 @@ class HostilePacks(unittest.TestCase):
             codes.append(writer.returncode)
             if writer.returncode != 0:
                 self.assertIn(f"{pack} is in use by another process", said)
-        # One may have come when another was done.
+        # The second process may have started after the first one ended.
         self.assertIn(0, codes)
         self.assertTrue(set(codes) <= {0, 2}, codes)
         self.assert_whole(pack)

@@ -1,4 +1,4 @@
-"""Packs as somebody uses them who has no Assay: with h5py, numpy and docs/packs.md, whose code is run as it stands.
+"""A user without Assay reads packs with h5py, numpy and the code of docs/packs.md. The code runs unchanged.
 
 Usage: pack_test.py PROGRAM READER EXAMPLE docs/packs.md docs/packs_judging.md
 """
@@ -41,7 +41,7 @@ class Packs(unittest.TestCase):
         cls.folder.cleanup()
 
     def whole_outputs(self, case):
-        """Every output as the numerics round it; all of its elements are judged in this pack."""
+        """Returns every output, rounded as the numerics say; all of its elements are judged in this pack."""
         recipe = page["recipes"](self.whole)[case]
         with h5py.File(self.whole / "goldens.h5") as goldens:
             outputs = {}
@@ -91,9 +91,9 @@ class Packs(unittest.TestCase):
             self.assertEqual(page["judge"](self.smoke, case, wider), dict.fromkeys(wider, 0), recipe["command"])
             tried += any((output == 0).any() for output in outputs.values())
         self.assertGreater(tried, 2)
-        for dtype, value, due in (("bf16", 1.00390625, 1.0), ("bf16", 1.01171875, 1.015625), ("bf16", np.inf, np.inf), ("fp16", 1e9, np.inf),
+        for dtype, value, expected_value in (("bf16", 1.00390625, 1.0), ("bf16", 1.01171875, 1.015625), ("bf16", np.inf, np.inf), ("fp16", 1e9, np.inf),
                                   ("fp32", 1e-52, 0.0)):
-            self.assertEqual(page["cast"](np.array([value, -value]), dtype).tolist(), [due, -due], dtype)
+            self.assertEqual(page["cast"](np.array([value, -value]), dtype).tolist(), [expected_value, -expected_value], dtype)
         self.assertTrue(np.isnan(page["cast"](np.array([np.nan]), "bf16")).all())
 
     def test_safetensors_are_read_by_numpy_alone(self):
@@ -163,7 +163,7 @@ class Packs(unittest.TestCase):
         with h5py.File(file) as cases:
             for case, group in cases["cases"].items():
                 if "actual/optimized-a2" not in group:
-                    continue  # what it does not offer
+                    continue  # a case that the example does not support
                 actual = group["actual/optimized-a2"]
                 outputs = {name: actual[name][()] for name in recipes[case]["outputs"]}
                 for name, output in recipes[case]["outputs"].items():
@@ -249,9 +249,9 @@ class Packs(unittest.TestCase):
         (other / "mine.txt").write_text("mine")
         for words, part in ((("smok", "--to", self.smoke), "no set 'smok'"), (("smoke",), "needs --to"), ((), "one of"),
                             (("smoke", "--to", other), "only an empty folder or an older pack"),
-                            (("smoke", "--to", other / "mine.txt"), "mine.txt is no folder"),
+                            (("smoke", "--to", other / "mine.txt"), "mine.txt is not a folder"),
                             (("--list", "--verify", self.smoke), "one of"),
-                            (("--verify", other), "which holds no manifest.json"),
+                            (("--verify", other), "which contains no manifest.json"),
                             (("--verify", self.smoke, "--whole"), "--verify excludes --whole"),
                             (("--verify", self.smoke, "--format", "npz"), "--verify excludes --format"),
                             (("--list", "--numerics", "jax_cpu"), "--list excludes --numerics"),

@@ -14,7 +14,7 @@ struct golden {
   float tau, rounded;
 };
 
-/* The records as this machine lays them out; members are found by their names. */
+/* The records in this machine's layout; members are found by their names. */
 static hid_t golden_type(void) {
   hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct golden));
   H5Tinsert(type, "place", HOFFSET(struct golden, place), H5T_NATIVE_INT64);
@@ -45,7 +45,7 @@ static int print_goldens(hid_t data, size_t count, const char* name) {
   return 0;
 }
 
-/* In the type of the file: bf16 and fp16 stay their bits. */
+/* Prints in the type of the file: bf16 and fp16 as bit patterns. */
 static int print_input(hid_t data, hid_t type, size_t count, const char* name) {
   const size_t bytes = count * H5Tget_size(type);
   unsigned char* elements = malloc(bytes + 1);

@@ -19,8 +19,9 @@ struct NamedProblem {
 };
 inline void PrintTo(const NamedProblem& named, std::ostream* out) { *out << named.name; }
 
-/// Small problems: grouped heads, Dv < D, every mode, mask shape and pse shape but the compressed
-/// ones, dropout, rope, sequences of unequal length and without rows, dead rows, one row, one key.
+/// Small problems: grouped heads, Dv < D, every mode, every mask shape and pse shape except the
+/// compressed ones, dropout, rope, sequences of unequal length, sequences without rows, fully
+/// masked rows, one row, one key.
 std::vector<NamedProblem> small_problems();
 
 /// Uniform in (-1, 1), a multiple of 2^-6: exact in every type of the operator.
@@ -32,21 +33,21 @@ struct OwnedSides {
   SideInputs refer() const;
 };
 
-/// User masks exclude a third of the keys and all keys of query 1; compressed masks are all zeros,
-/// because the reference applies their predicate and reads no element; the rest is random. What the
-/// problem has not is absent.
+/// User masks exclude a third of the keys, and all keys of query 1. Compressed masks are all zeros:
+/// the reference applies their rule and reads no element. The other tensors are random. Tensors
+/// that the problem does not have are absent.
 OwnedSides make_sides(const Problem& problem);
 
-/// Random query, key, value, dy and rope parts, with the exact forward of type Real as statistics
-/// and attention_in.
+/// Random query, key, value, dy and rope parts. The statistics and attention_in are those of the
+/// exact forward in type Real.
 template <class Real>
 Operands<Real> consistent_operands(const Problem& problem, const SideInputs& side);
 
-/// The tensors of the operator; element (b, n, s, d) is the same in every layout, striding and
+/// The tensors of the operator. Element (b, n, s, d) is the same in every layout, striding and
 /// order of the statistics. The statistics and attention_in are arbitrary.
 Inputs make_inputs(const Problem& problem, spec::Striding striding);
 
-/// All rows of the gradients, dense, in the order of `spec::Extents::row`.
+/// All rows of the gradients, contiguous, in the order of `spec::Extents::row`.
 template <class Real>
 struct Gradients {
   std::vector<Real> dq, dk, dv, dq_rope, dk_rope;
@@ -67,7 +68,7 @@ Real largest_magnitude(const std::vector<Real>& values) {
 Problem with_lengths(Problem problem, std::vector<std::int64_t> lengths_q,
                      std::vector<std::int64_t> lengths_kv);
 
-/// The layouts that hold the problem's sequences.
+/// The layouts that can store sequences of the problem's lengths.
 std::vector<spec::Layout> layouts_of(const Problem& problem);
 
 }  // namespace assay::reference

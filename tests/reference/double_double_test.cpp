@@ -22,7 +22,7 @@ double share(const DoubleDouble& got, const Hundred& wanted, const Hundred& size
   return static_cast<double>(Hundred(abs(Hundred(exact(got) - wanted)) / size));
 }
 
-/// Numbers of all sizes; every other one nearly cancels the one before.
+/// Numbers of all sizes. Every second number nearly cancels the number before it.
 class Numbers {
  public:
   DoubleDouble next() {
@@ -43,7 +43,7 @@ class Numbers {
   int count_ = 0;
 };
 
-/// D2. Not only below the bound: near enough to it that a wrong step would show.
+/// D2. The error is below the bound, and so close to the bound that a wrong step would exceed it.
 TEST(DoubleDouble, OperationsAreWithinTheirUnit) {
   Numbers numbers;
   double worst[4] = {};
@@ -84,7 +84,7 @@ TEST(DoubleDouble, ExpIsWithinItsStatedError) {
   EXPECT_GT(worst, 0x1p-9 * double_double_exp_error);
 }
 
-TEST(DoubleDouble, ExpOfWhatIsFarAwayIsZeroOrNoNumber) {
+TEST(DoubleDouble, ExpOfLargeArgumentsIsZeroOrInfinite) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(exp(DoubleDouble(-691)).value, 0);
   EXPECT_EQ(exp(DoubleDouble(-1e300)).value, 0);
@@ -95,8 +95,8 @@ TEST(DoubleDouble, ExpOfWhatIsFarAwayIsZeroOrNoNumber) {
     EXPECT_TRUE(std::isnan(exp(x).value));
 }
 
-/// What overflows on the way says so, whatever is done with it.
-TEST(DoubleDouble, WhatIsNotFiniteStaysSo) {
+/// If a computation overflows, its result is not finite, and neither are results that use it.
+TEST(DoubleDouble, NonFiniteValuesStayNonFinite) {
   const auto is_finite = [](const DoubleDouble& x) {
     return std::isfinite(x.value) && std::isfinite(x.rest);
   };
@@ -111,7 +111,7 @@ TEST(DoubleDouble, WhatIsNotFiniteStaysSo) {
   EXPECT_FALSE(is_finite(sum[0]));
 }
 
-/// D3, of sums that cancel and of numbers of very different sizes.
+/// D3, for sums with cancellation and numbers of very different sizes.
 TEST(DoubleDouble, DotProductsAndSumsAreWithinUnitsOfTheirMagnitudes) {
   Numbers numbers;
   double worst_dot = 0, worst_sum = 0;

@@ -27,7 +27,7 @@ spec::Tensor bytes(const std::vector<int>& values) {
   return tensor;
 }
 
-/// "1" and "0" for the scores of every row, the rows of a head side by side.
+/// "1" for each kept score and "0" for each dropped one. The rows of a head form one text.
 std::vector<std::string> kept(const Problem& p, const spec::Tensor& mask) {
   const Dropout dropout(p, &mask);
   std::vector<std::string> heads;
@@ -45,15 +45,15 @@ std::vector<std::string> kept(const Problem& p, const spec::Tensor& mask) {
 }
 
 TEST(Dropout, ReadsBitsFromTheLeastSignificantOneOn) {
-  // 0xb1 = bits 1000 1101, 0x05 = bits 1010 0000, 0x80 = bits 0000 0001, each from bit 0 on.
+  // 0xb1 = bits 1000 1101, 0x05 = bits 1010 0000, 0x80 = bits 0000 0001, each listed from bit 0.
   EXPECT_EQ(kept(dropping(0.5), bytes({0xb1, 0x05, 0x80})),
             (std::vector<std::string>{"100 011", "011 010", "000 000", "000 001"}));
 }
 
 TEST(Dropout, CountsTheBitsOfPackedSequencesWithoutGaps) {
   const Problem p = with_lengths(dropping(0.5), {1, 0, 2}, {3, 2, 1});
-  // Sequence 0 has 2 heads of 1 x 3, sequence 1 no score, sequence 2 two heads of 2 x 1: bits 110
-  // 100, 0 1, 1 0.
+  // Sequence 0 has 2 heads of 1 x 3 scores, sequence 1 has no score, sequence 2 has two heads of 2
+  // x 1: bits 110 100, 0 1, 1 0.
   EXPECT_EQ(kept(p, bytes({0x8b, 0x01})),
             (std::vector<std::string>{"110", "100", "", "", "0 1", "1 0"}));
 }
@@ -79,7 +79,7 @@ TEST(Dropout, FollowsStrideAndOffset) {
   EXPECT_EQ(kept(dropping(0.5), spread), kept(dropping(0.5), bytes({0xb1, 0x05, 0x80})));
 }
 
-TEST(Dropout, IgnoresBytesBehindTheLastScore) {
+TEST(Dropout, IgnoresBytesAfterTheLastScore) {
   EXPECT_EQ(kept(dropping(0.5), bytes({0xb1, 0x05, 0x80, 0xff, 0xff})),
             kept(dropping(0.5), bytes({0xb1, 0x05, 0x80})));
 }

@@ -14,10 +14,10 @@ namespace assay::reference {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// The largest double whose exponential is below 2^-1022 starts here, downwards.
+/// The largest argument whose exponential is below 2^-1022.
 constexpr double ln_smallest_normal = -708.3964185322641;
 
-/// Relative error against 113 bits.
+/// Relative error, compared with 113 bits.
 double relative_error(double x) {
   const Quad exact = exp(Quad(x));
   return std::abs(static_cast<double>((Quad(exp(x)) - exact) / exact));
@@ -26,7 +26,8 @@ double relative_error(double x) {
 TEST(Exp, IsWithinItsStatedErrorOverTheWholeRange) {
   double worst = 0.0;
   for (int k = 0; k < 6000; ++k) {
-    // Odd multiples of an irrational-like step: never on the points of the reduction.
+    // The arguments are multiples of an irrational-like step. They never fall on the points of the
+    // argument reduction.
     const double x = ln_smallest_normal * (k + 0.31830988618379) / 6000.0;
     worst = std::max(worst, relative_error(x));
   }
@@ -50,7 +51,7 @@ TEST(Exp, IsWithinItsStatedErrorForSmallAndForPositiveArguments) {
   }
 }
 
-/// What certificates rest on.
+/// The certification of references needs this accuracy.
 TEST(Exp, InManyDigitsIsGoodToTwoToTheMinus240) {
   using Hundred = boost::multiprecision::cpp_bin_float_100;
   Hundred worst = 0;

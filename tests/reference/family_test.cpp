@@ -26,7 +26,7 @@ spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
   return tensor;
 }
 
-/// Two keys whose products with the query are 6.
+/// Two keys. The product of the query with each key is 6.
 Operands<Quad> two_keys() {
   return {.query = {2},
           .key = {3, 3},
@@ -37,7 +37,7 @@ Operands<Quad> two_keys() {
           .attention_in = {2}};
 }
 
-TEST(Family, ABiasIsAddedBeforeTheScaleInTypeOneAndBehindItInTypeZero) {
+TEST(Family, BiasIsAddedBeforeTheScaleInTypeOneAndAfterItInTypeZero) {
   Problem p = one_query(2, 0.5);
   p.pse_shift = spec::PseShape::bnss;
   const spec::Tensor pse = tensor_of(spec::DType::fp32, {1, 1, 1, 2}, {4, -2});
@@ -72,7 +72,7 @@ TEST(Family, DropoutDividesWhatItKeepsAndLeavesTheRowTerm) {
   p.drop_mask = spec::DropMask::exact;
   const spec::Tensor second = tensor_of(spec::DType::uint8, {1}, {2});
   const FlashAttentionScoreGrad<Quad> gradient(p, two_keys(), {.drop_mask = &second});
-  // P = 1/2, 1/2; row term 4; dP = 0 and 2 * 6, so dS = -2 and 4.
+  // P = 1/2, 1/2. The row term is 4, and dP = 0 and 2 * 6. Therefore dS = -2 and 4.
   const Pair<Quad> dropped = gradient.pair(0, 0, 0, 0), kept = gradient.pair(0, 0, 0, 1);
   EXPECT_EQ(dropped.prob, Quad(0.5));
   EXPECT_EQ(dropped.dropped, 0);
@@ -104,7 +104,7 @@ TEST(Family, RopePartsAddToTheScoreAndHaveGradients) {
   EXPECT_EQ(gradient.dq_row(0, 0, 0).dq_rope[0], Quad(Quad(-0.5) + Quad(0.5) * other * 7));
 }
 
-/// Problems whose keep_prob is 0.5 and whose bits are all `bits`.
+/// A problem whose keep_prob is 0.5, and a drop mask in which all bits have the value `bits`.
 struct Dropped {
   Problem problem;
   spec::Tensor mask;
@@ -162,7 +162,7 @@ Problem with_empty_sequences() {
   return with_lengths(p, {2, 0, 1, 0}, {0, 3, 2, 0});
 }
 
-TEST(Family, SequencesWithoutKeysHaveDeadRowsAndZeroDq) {
+TEST(Family, SequencesWithoutKeysHaveFullyMaskedRowsAndZeroDq) {
   const Problem p = with_empty_sequences();
   const auto operands = consistent_operands<Quad>(p, {});
   ASSERT_EQ(operands.softmax_max.size(), 6u);

@@ -5,7 +5,7 @@
 namespace assay::reference {
 namespace {
 
-/// The sum over all elements of dy * output: its gradient is what the operator computes.
+/// The sum over all elements of dy * output. Its gradient is the result of the operator.
 template <class Real>
 Real loss(const Problem& p, const Operands<Real>& operands, const SideInputs& side) {
   const Forward<Real> result = forward(p, operands, side);
@@ -23,7 +23,8 @@ class FiniteDifference {
         sides_(make_sides(problem)),
         operands_(consistent_operands<Real>(problem, sides_.refer())) {}
 
-  /// Central differences of the loss with respect to every element of one operand.
+  /// The derivative of the loss with respect to every element of one operand, as central
+  /// differences.
   std::vector<Real> of(std::vector<Real> Operands<Real>::*operand) {
     const Real half_step = ldexp(Real(1), -40);
     std::vector<Real> differences;
@@ -72,7 +73,8 @@ void expect_agreement(const Problem& problem) {
 
 class QuadDifferences : public testing::TestWithParam<NamedProblem> {};
 
-/// Two heads in one group: a loss is differentiated by every element, so its cost counts twice.
+/// Two heads in one group. The loss is differentiated with respect to every element, so the test's
+/// time grows with the square of the number of elements.
 Problem with_one_group(Problem problem) {
   problem.heads_q = 2;
   problem.heads_kv = 1;
@@ -86,8 +88,8 @@ TEST_P(QuadDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
 INSTANTIATE_TEST_SUITE_P(Small, QuadDifferences, testing::ValuesIn(small_problems()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// One of every combination of position bias, dropout, rope, group size and lengths, with a scale
-/// of either sign.
+/// Every combination of position bias, dropout, rope, group size and lengths. The scales have both
+/// signs.
 struct Combination {
   std::int64_t pse_type = 1;
   spec::PseShape pse_shift = spec::PseShape::absent;

@@ -11,7 +11,7 @@
 namespace assay::reference {
 namespace {
 
-/// The mask of a problem whose tensor lives as long.
+/// The mask of a problem together with its tensor.
 class OwnedMask {
  public:
   explicit OwnedMask(const Problem& p)
@@ -25,7 +25,7 @@ class OwnedMask {
   Mask mask_;
 };
 
-/// "first..last" of the keys that query i keeps, which must be neighbours; "-" for none.
+/// "first..last" of the unmasked keys of query i, which must be consecutive; "-" if all are masked.
 std::string kept_range(const Mask& mask, const Problem& p, std::int64_t b, std::int64_t i) {
   std::vector<std::int64_t> kept;
   for (std::int64_t j = 0; j < p.length_kv(b); ++j)
@@ -80,7 +80,7 @@ TEST(Mask, ModeFourKeepsABandAroundTheDiagonalToTheLastKey) {
   EXPECT_EQ(kept[12], "9..15");
 }
 
-TEST(Mask, ModeFourLeavesQueriesOutsideTheBandDead) {
+TEST(Mask, ModeFourMasksQueriesOutsideTheBandFully) {
   EXPECT_EQ(kept_ranges(band(4, 2, 0, 0)), (Ranges{"-", "-", "0..0", "1..1"}));
   EXPECT_EQ(kept_ranges(band(3, 3, -1, 2)), (Ranges{"1..2", "2..2", "-"}));
 }
@@ -94,7 +94,7 @@ TEST(Mask, ModeFourTakesTheLargestTokensThereAre) {
   EXPECT_EQ(kept_ranges(band(3, 2, most, most)), (Ranges{"0..1", "0..1", "0..1"}));
 }
 
-TEST(Mask, ModeSixKeepsAPrefixBesideTheDiagonal) {
+TEST(Mask, ModeSixKeepsAPrefixAndTheDiagonal) {
   Problem p = causal(6, 4, 6);
   p.prefix = {3};
   EXPECT_EQ(kept_ranges(p), (Ranges{"0..2", "0..3", "0..4", "0..5"}));
@@ -113,7 +113,7 @@ TEST(Mask, ModeSixReadsThePrefixOfItsSequence) {
   EXPECT_EQ(kept_ranges(p, 1), (Ranges{"0..1", "0..2"}));
 }
 
-/// Lengths from the documents' arrays, which are inclusive sums.
+/// Lengths from the documents' arrays, which are cumulative sums.
 Problem packed(std::int64_t mode, std::vector<std::int64_t> ends_q,
                std::vector<std::int64_t> ends_kv) {
   std::adjacent_difference(ends_q.begin(), ends_q.end(), ends_q.begin());
@@ -152,7 +152,7 @@ TEST(Mask, ModesSevenAndEightPassOverSequencesWithoutQueries) {
   const Problem lengths = with_lengths(causal(7, 0, 0), {0, 2, 2, 0}, {3, 3, 3, 3});
   const Problem last = packed_band(7, lengths, 9, -1), first = packed_band(8, lengths, 9, 0);
   EXPECT_EQ(kept_ranges(last, 1), (Ranges{"0..1", "0..2"}));   // mode 3
-  EXPECT_EQ(kept_ranges(last, 2), (Ranges{"0..0", "0..1"}));   // the band ends a key earlier
+  EXPECT_EQ(kept_ranges(last, 2), (Ranges{"0..0", "0..1"}));   // the band ends one key earlier
   EXPECT_EQ(kept_ranges(first, 1), (Ranges{"0..1", "0..2"}));  // the band
   EXPECT_EQ(kept_ranges(first, 2), (Ranges{"0..0", "0..1"}));  // mode 2
   const Problem none = packed_band(7, with_lengths(causal(7, 0, 0), {0, 0}, {1, 2}), 1, 0);
@@ -215,7 +215,7 @@ TEST(Mask, TakesATensorOfRankZeroForNone) {
   EXPECT_TRUE(Mask(causal(3, 4, 2), &scalar).keeps(0, 0, 0, 1));
 }
 
-/// Mode 0 or 1, two batches, two heads, 2 x 3 scores; in the mask every element is 0 but one.
+/// Mode 0 or 1, two batches, two heads, 2 x 3 scores. All elements of the mask but one are 0.
 struct UserMask {
   Problem problem;
   spec::Tensor tensor;
@@ -275,8 +275,8 @@ TEST(Mask, ReadsEveryNonZeroByteAsExcluded) {
   EXPECT_EQ(excluded(user).size(), 4u);
 }
 
-/// kept_range(b, i) and kept_queries(b, j) contain every kept pair, and no other where no user mask
-/// decides.
+/// Checks that kept_range(b, i) and kept_queries(b, j) contain every unmasked pair. They may
+/// contain other pairs only if a user mask decides.
 void expect_ranges_of_keeps(const Mask& mask, const Problem& p, std::int64_t b, bool exact) {
   for (std::int64_t i = 0; i < p.length_q(b); ++i)
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {

@@ -13,7 +13,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Where sequence b lies: written for this test, without `spec::Extents`.
+/// The positions of a sequence, computed in this test without `spec::Extents`.
 struct Sequence {
   std::int64_t b = 0, start_q = 0, start_kv = 0, scores_before = 0, length_q = 0, length_kv = 0;
 };
@@ -33,13 +33,13 @@ std::vector<Sequence> sequences(const Problem& p) {
   return list;
 }
 
-/// `seq` rows of an operand from row `first` on.
+/// `seq` rows of an operand, starting at row `first`.
 MatrixXd rows_of(const std::vector<double>& operand, std::int64_t first, std::int64_t seq,
                  std::int64_t dim) {
   return Eigen::Map<const RowMajor>(operand.data() + first * dim, seq, dim);
 }
 
-/// The sequence of modes 7 and 8 whose mask is the band.
+/// The sequence of modes 7 and 8 that has the band as its mask.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t first = -1, last = -1;
   for (const Sequence& at : sequences(p)) {
@@ -50,8 +50,8 @@ std::int64_t band_sequence(const Problem& p) {
   return p.sparse_mode == 7 ? last : first;
 }
 
-/// Whether the mask excludes (i, j) of sequence `at`: written for this test from the table of
-/// sparse modes.
+/// Returns whether the mask excludes (i, j) of sequence `at`. Written for this test from the table
+/// of sparse modes.
 bool excluded(const Problem& p, std::int64_t mode, const Sequence& at, std::int64_t i,
               std::int64_t j) {
   const bool right_of_corner = at.length_q - i > at.length_kv - j;
@@ -72,7 +72,7 @@ bool excluded(const Problem& p, std::int64_t mode, const Sequence& at, std::int6
   }
 }
 
-/// 1 where the score is kept.
+/// Returns a matrix with 1 for an unmasked score and 0 for a masked one.
 MatrixXd kept(const Problem& p, const spec::Tensor* mask, const Sequence& at, std::int64_t n) {
   MatrixXd result = MatrixXd::Ones(at.length_q, at.length_kv);
   if (mask == nullptr) return result;
@@ -89,7 +89,7 @@ MatrixXd kept(const Problem& p, const spec::Tensor* mask, const Sequence& at, st
   return result;
 }
 
-/// The element of the contiguous pse that belongs to (b, n, i, j), for types 0 and 1.
+/// The index in the contiguous pse of the element for (b, n, i, j). Only for pse types 0 and 1.
 std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, std::int64_t i,
                          std::int64_t j) {
   using enum spec::PseShape;
@@ -108,7 +108,7 @@ std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, s
   }
 }
 
-/// What is added to the products (type 1) or to the scaled products.
+/// The bias: type 1 adds it to the products, other types add it to the scaled products.
 MatrixXd bias(const Problem& p, const spec::Tensor* pse, const Sequence& at, std::int64_t n) {
   MatrixXd result = MatrixXd::Zero(at.length_q, at.length_kv);
   if (pse == nullptr) return result;
@@ -125,7 +125,7 @@ MatrixXd bias(const Problem& p, const spec::Tensor* pse, const Sequence& at, std
   return result;
 }
 
-/// 1 / keep_prob where the bit is set, else 0.
+/// 1 / keep_prob if the bit is set, else 0.
 MatrixXd dropout(const Problem& p, const spec::Tensor* mask, const Sequence& at, std::int64_t n) {
   MatrixXd result = MatrixXd::Ones(at.length_q, at.length_kv);
   if (p.keep_prob == 1.0) return result;
@@ -139,7 +139,7 @@ MatrixXd dropout(const Problem& p, const spec::Tensor* mask, const Sequence& at,
   return result;
 }
 
-/// Softmax of every row; a row without kept score is 0.
+/// Softmax of every row; a fully masked row is 0.
 MatrixXd softmax(const MatrixXd& score, const MatrixXd& kept) {
   constexpr double excluded = -std::numeric_limits<double>::infinity();
   const MatrixXd masked = (kept.array() > 0.0).select(score, excluded);
@@ -149,7 +149,7 @@ MatrixXd softmax(const MatrixXd& score, const MatrixXd& kept) {
   return power.array().colwise() / sum.array();
 }
 
-/// d(loss)/d(score) through the Jacobian diag(p) - p p^T of each row's softmax: no row term, no
+/// d(loss)/d(score) through the Jacobian diag(p) - p p^T of each row's softmax, without row term or
 /// attention_in.
 MatrixXd through_jacobian(const MatrixXd& prob, const MatrixXd& dprob) {
   MatrixXd dscore(prob.rows(), prob.cols());
@@ -216,7 +216,8 @@ Gradients<double> matrix_form(const Problem& p, const Operands<double>& operands
 template <class Real>
 void expect_agreement(const std::vector<Real>& gradient, const std::vector<double>& matrix) {
   ASSERT_EQ(gradient.size(), matrix.size());
-  // Not tighter: Eigen's order of summation and libm's exponential are not specified.
+  // The limit cannot be smaller: Eigen's order of summation and the exponential of libm are not
+  // specified.
   const double limit = 1e-13 * (1.0 + largest_magnitude(matrix));
   for (std::size_t k = 0; k < gradient.size(); ++k)
     EXPECT_NEAR(static_cast<double>(gradient[k]), matrix[k], limit) << "element " << k;

@@ -9,7 +9,7 @@
 namespace assay::reference {
 namespace {
 
-/// Sequences of 2 and 1 queries, two heads; statistics that count the places of the flattened view.
+/// Sequences of 2 and 1 queries, two heads. The statistics are the indices of the flattened view.
 Problem two_sequences(spec::StatisticsOrder order) {
   Problem p;
   p.dtype = spec::DType::fp32;

@@ -24,7 +24,7 @@ Problem with_pse(std::int64_t pse_type, PseShape shape) {
   return p;
 }
 
-/// A pse whose element at a view index is `value` of that index, in float, contiguous.
+/// A contiguous float pse whose element at a view index is `value` of that index.
 spec::Tensor tabulated(const Problem& p, const std::function<double(const spec::Shape&)>& value) {
   spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::pse_shape(p));
   spec::Shape index(tensor.shape.size(), 0);
@@ -37,7 +37,7 @@ spec::Tensor tabulated(const Problem& p, const std::function<double(const spec::
   return tensor;
 }
 
-/// The digits of an index: 1 + b n i j in decimal, exact in float.
+/// A number whose decimal digits are 1 and the index b n i j. It is exact in float.
 double digits(const spec::Shape& index) {
   double number = 1.0;
   for (const std::int64_t digit : index) number = 10.0 * number + static_cast<double>(digit);
@@ -84,7 +84,7 @@ TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
   });
 }
 
-/// S are the longest lengths; queries and keys count from the start of their sequence.
+/// S is the longest length. Queries and keys count from the start of their own sequence.
 TEST(PositionBias, OfListedShapesInTndBeginsAtEverySequence) {
   const auto ragged = [](PseShape shape) {
     return with_lengths(with_pse(1, shape), {1, 4, 2}, {3, 1, 5});
@@ -120,7 +120,7 @@ TEST(PositionBias, PackedByKeysLiesSequenceBySequence) {
   const Problem p = with_lengths(with_pse(1, PseShape::packed_bn1s), {1, 0, 2}, {3, 1, 2});
   const spec::Tensor pse = tabulated(p, [](const spec::Shape& index) { return index[0]; });
   EXPECT_EQ(pse.shape, spec::Shape{2 * 6});
-  // Sequence 0 begins at 0, sequence 1 at 2 * 3, sequence 2 at 2 * 4.
+  // Sequence 0 starts at 0, sequence 1 at 2 * 3, sequence 2 at 2 * 4.
   expect_values(p, pse, [](auto b, auto n, auto, auto j) {
     return b == 0 ? 3 * n + j : b == 1 ? 6 + n + j : 8 + 2 * n + j;
   });
@@ -178,7 +178,7 @@ TEST(PositionBias, CountsFromTheStartsInTheFirstSequenceAloneInModeEightOfPacked
   EXPECT_EQ(PositionBias(p, &pse).value(1, 0, 1, 1), 0.0);
 }
 
-/// Of the distance alone, whatever the batch when there is one for all.
+/// A bias that depends only on the distance, the head and the batch.
 double of_distance(std::int64_t b, std::int64_t n, std::int64_t distance) {
   return 10000.0 * static_cast<double>(2 * b + n) + static_cast<double>(distance);
 }
@@ -191,7 +191,7 @@ Problem compressed(PseShape shape, std::int64_t seq) {
   return p;
 }
 
-/// The last 1024 query rows of the bias, for sequences of the length of the tensor's columns.
+/// The last 1024 query rows of the bias. The sequences are as long as the tensor has columns.
 spec::Tensor last_rows(const Problem& p) {
   spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::pse_shape(p));
   std::int64_t element = 0;
@@ -258,7 +258,7 @@ TEST(PositionBias, RefusesATensorOfAnotherShapeAndTooFewColumns) {
   EXPECT_THROW(PositionBias(long_queries, &pse), std::invalid_argument);
 }
 
-TEST(ScoreOf, AddsTheBiasBeforeTheScaleInTypeOneAndBehindItInTheOthers) {
+TEST(ScoreOf, AddsTheBiasBeforeTheScaleInTypeOneAndAfterItInTheOthers) {
   EXPECT_EQ(score_of(3.0, 5.0, 2.0, 1), 16.0);
   for (const std::int64_t type : {0, 2, 3}) EXPECT_EQ(score_of(3.0, 5.0, 2.0, type), 11.0);
 }

@@ -7,7 +7,7 @@ namespace {
 
 using std::abs;
 
-/// Sums of the magnitudes of all that is added up in an element of the gradients, and the largest
+/// For each element of the gradients the sum of the magnitudes of all its terms. Also the largest
 /// |score| + |bias|.
 struct Magnitudes {
   Gradients<Quad> sums;

@@ -29,14 +29,15 @@ TEST_P(Relations, ZeroScaleGivesZeroGradientsOfQueryAndKey) {
   for (const auto& zero : {all.dq, all.dk, all.dq_rope, all.dk_rope})
     EXPECT_EQ(largest_magnitude(zero), 0.0);
   EXPECT_GT(largest_magnitude(all.dv), 0.0);
-  // A bias behind the scale is all that is left of the scores; without one they are equal.
+  // With pse_type 1 the scores are equal, since the bias is added before the scale. Other types add
+  // the bias after the scale, where it remains.
   if (p.pse_type != 1) return;
   for (std::int64_t j = 0; j < p.length_kv(0); ++j)
     EXPECT_TRUE(gradient.pair(0, 0, 0, j).prob == 0.0 ||
                 gradient.pair(0, 0, 0, j).prob == 1.0 / operands.softmax_sum[0]);
 }
 
-/// A key-side operand with every head repeated for each query head of its group.
+/// Repeats every head of a key-side operand once for each query head of its group.
 std::vector<Quad> repeated_heads(const Problem& p, const spec::Extents& e,
                                  const std::vector<Quad>& operand) {
   std::vector<Quad> repeated;
@@ -48,8 +49,8 @@ std::vector<Quad> repeated_heads(const Problem& p, const spec::Extents& e,
   return repeated;
 }
 
-/// The largest difference between a gradient of a group and the sum of the gradients of its
-/// repeated heads.
+/// Compares a gradient of the grouped heads with the sum of the gradients of the repeated heads.
+/// Returns the largest difference.
 Quad difference_of_sums(const Problem& p, const spec::Extents& e, const std::vector<Quad>& grouped,
                         const std::vector<Quad>& repeated) {
   std::vector<Quad> differences = grouped;

@@ -1,4 +1,4 @@
-# The packages that CPack makes of a build, as somebody has them who has nothing else of it.
+# Tests the packages that CPack makes of a build on their own, without the build.
 # Usage: cmake -D BUILD=<build> -D FOLDER=<own folder> -P release_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -18,13 +18,13 @@ file(GLOB debs ${FOLDER}/packages/*.deb)
 file(GLOB tarballs ${FOLDER}/packages/*.tar.gz)
 foreach(package IN ITEMS "${debs}" "${tarballs}")
   if(NOT EXISTS "${package}" OR NOT EXISTS "${package}.sha256")
-    message(FATAL_ERROR "one package and its SHA-256 are wanted of each kind, not '${package}'")
+    message(FATAL_ERROR "expected one package and its SHA-256 of each kind, not '${package}'")
   endif()
   get_filename_component(name ${package} NAME)
   file(SHA256 ${package} digest)
-  file(READ ${package}.sha256 told)
-  if(NOT told MATCHES "^${digest} +${name}")
-    message(FATAL_ERROR "${package}.sha256 says ${told}, wanted ${digest}")
+  file(READ ${package}.sha256 stated)
+  if(NOT stated MATCHES "^${digest} +${name}")
+    message(FATAL_ERROR "${package}.sha256 contains ${stated}, expected ${digest}")
   endif()
 endforeach()
 
@@ -33,7 +33,7 @@ file(MAKE_DIRECTORY ${FOLDER}/tarball)
 run(${CMAKE_COMMAND} -E chdir ${FOLDER}/tarball ${CMAKE_COMMAND} -E tar xf ${tarballs})
 file(GLOB unpacked ${FOLDER}/tarball/*)
 
-# Where it lies now is all that it knows: the build folder stands in none of its libraries' paths.
+# The packages run from any folder: no library path contains the build folder.
 foreach(root ${FOLDER}/deb/usr ${unpacked})
   run(${root}/bin/assay run flash_attention_score_grad --seq_q=17 --seq_kv=33)
   if(NOT output MATCHES "^conforms ")
@@ -47,14 +47,14 @@ foreach(root ${FOLDER}/deb/usr ${unpacked})
   endforeach()
   run(readelf -d ${root}/bin/assay ${root}/lib/libassay_aclnn.so)
   if(output MATCHES "R(UN)?PATH[^\n]*${BUILD}")
-    message(FATAL_ERROR "what is installed looks for libraries in the build folder:\n${output}")
+    message(FATAL_ERROR "an installed file searches for libraries in the build folder:\n${output}")
   endif()
 endforeach()
 
 run(dpkg-deb --field ${debs} Package Version Architecture Depends Maintainer)
 foreach(part "Package: assay" "Version: [0-9]+[.][0-9]+[.][0-9]+" "Depends: .*libc6" "Depends: .*libhdf5" "Depends: .*libfmt" "Depends: .*libnettle")
   if(NOT output MATCHES "${part}")
-    message(FATAL_ERROR "the package of Debian does not say '${part}':\n${output}")
+    message(FATAL_ERROR "the Debian package does not contain '${part}':\n${output}")
   endif()
 endforeach()
 run(dpkg-deb --info ${debs})

@@ -27,7 +27,7 @@ TEST(Contradictions, EachNamesItsSourcesAndAReading) {
       said.insert(std::string(claim.source.document) + std::string(claim.source.section) +
                   std::string(claim.says));
     }
-    EXPECT_EQ(said.size(), point.claims.size()) << point.id << ": a source is named twice";
+    EXPECT_EQ(said.size(), point.claims.size()) << point.id << ": each source must be named once";
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace assay::spec {
 
-/// A requirement of the specification's tables, and the entry points on which a call breaks it.
+/// A requirement of the specification's tables, and the entry points on which a call violates it.
 struct Expected {
   std::string_view id, refused_by;
 };
@@ -14,9 +14,9 @@ inline constexpr std::string_view everywhere = "g1 g2 u1 u2 u3 u4", padded = "g1
                                   packed_but_u3 = "u1 u2 u4", packed_with_narrow_value = "u1 u2 u3",
                                   of_public_page = "u2 u4", of_narrow_page = "g1 g2 u1";
 
-/// The requirements of the specification that some call breaks, and the entry points on which one
-/// does: its column "applies" less those on which another requirement stands in front. Ids with a
-/// letter are readings of the requirement without.
+/// The requirements that a call can violate, each with the entry points on which a call violates
+/// it: the column "applies" without the entry points on which another requirement is checked first.
+/// An id with a letter is an interpretation of the requirement without letter.
 inline constexpr Expected expected_rows[] = {
     {"FAG-C01", everywhere},
     {"FAG-C02", everywhere},
@@ -129,7 +129,7 @@ inline constexpr Expected expected_rows[] = {
     {"TND-5", packed},
 };
 
-/// Its requirements that no call breaks.
+/// The requirements that no call can violate.
 inline constexpr std::string_view unrefused_rows[] = {
     "FAG-C23d", "FAG-C29b", "FAG-C29d", "FAG-C67a", "FAG-C70", "FAG-C71a", "FAG-C79a", "FAG-C79d",
     "FAG-C83a", "FAG-C84",  "FAG-C85",  "FAG-C86",  "FAG-C87", "FAG-C88",  "FAG-C89",  "FAG-C90",

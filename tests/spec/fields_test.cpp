@@ -14,8 +14,8 @@ class Fields : public testing::Test {};
 using Ops = testing::Types<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad>;
 TYPED_TEST_SUITE(Fields, Ops);
 
-/// Every member is visited once: their sizes make up the struct's, whose members but for the last
-/// leave no gaps.
+/// Every member must be visited once. The test compares the sum of the members' sizes with the size
+/// of the struct, which has no gaps except after its last member.
 template <class Struct>
 void expect_complete(const char* what) {
   Struct all{};

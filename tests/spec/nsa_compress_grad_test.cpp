@@ -89,7 +89,7 @@ TEST(CompressConstraints, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   for (const auto& row : Op::requirements())
     if (row.standing == Standing::open) open.insert(row.id);
   EXPECT_EQ(open, (Ids{"NSAC-C12a", "NSAC-C13a"}));
-  // What it says nothing of it allows.
+  // The page does not limit this size, so every value is allowed.
   EXPECT_EQ(broken_by(Asked{.problem = {.head_dim = 24}}.call()), Ids{});
   EXPECT_EQ(broken_by(Asked{.problem = {.heads = 129}}.call()), Ids{});
 }
@@ -107,8 +107,8 @@ TEST(CompressConstraints, LengthsInPlaceOfSumsBreakTheirTypeAlone) {
   EXPECT_TRUE(broken_by(call).contains("NSAC-C14"));
 }
 
-/// What the page itself says is documented, what follows from it derived, what the repository alone
-/// has upstream.
+/// A requirement is "documented" if the page states it, "derived" if it follows from the page, and
+/// "upstream" if only the repository states it.
 TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAC-C06a", "NSAC-C15", "NSAC-C24a"};
   const Ids derived = {"NSAC-C03", "NSAC-C14", "NSAC-C16", "NSAC-C19", "NSAC-C20"};
@@ -118,7 +118,7 @@ TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   }
 }
 
-/// A statement is broken by whatever it excludes, also where another one is broken with it.
+/// Every excluded value must violate a requirement. It may violate another requirement, too.
 TEST(CompressConstraints, SizesOfNoWindowBreakWhatThePageSays) {
   Call<Op> call = Asked{.problem = {}}.call();
   call.attributes.compress_block_size = 0;
@@ -168,14 +168,15 @@ TEST(CompressConstraints, ProductsSupportWhatTheirRowsAccept) {
   expect_products<Op>(CompressEntryPoint::c1);
 }
 
-RC_GTEST_PROP(CompressRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {
+RC_GTEST_PROP(CompressRows, LegalCallGivesBackItsProblem, ()) {
   Asked asked = *legal_call();
   const auto problem = nsa::problem_of(asked.call());
   RC_ASSERT(problem.has_value());
   RC_ASSERT(*problem == asked.problem);
 }
 
-/// The table of section 2.8 of the specification: sums, window, stride, windows of all sequences.
+/// The table in section 2.8 of the specification: cumulative lengths, window size, stride, number
+/// of windows.
 TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   struct Listed {
     std::vector<std::int64_t> sums;
@@ -200,7 +201,7 @@ TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   }
 }
 
-/// The call that the page's example makes.
+/// The call of the page's example.
 TEST(CompressProblem, TheExampleOfThePageIsLegal) {
   const Problem example{.dtype = DType::fp16,
                         .batch = 3,

@@ -31,7 +31,7 @@ void showValue(const Asked& asked, std::ostream& out) {
   show_fields(asked.problem, out);
 }
 
-/// Lengths of every sequence in units of `unit`; none where all are equal, and their maximum.
+/// Lengths of every sequence in units of `unit`, and their maximum. Empty if all are equal.
 std::pair<std::vector<std::int64_t>, std::int64_t> some_lengths(std::int64_t batch,
                                                                 std::int64_t least,
                                                                 std::int64_t unit) {
@@ -134,8 +134,8 @@ TEST(SelectedConstraints, WhatThePageOffersIsNeitherDisputedNorOpen) {
       Ids{});
 }
 
-/// What the page itself says is documented, what follows from it derived, what the repository alone
-/// has upstream.
+/// A requirement is "documented" if the page states it, "derived" if it follows from the page, and
+/// "upstream" if only the repository states it.
 TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAS-C08a", "NSAS-C09", "NSAS-C14", "NSAS-C17a", "NSAS-C19",
                         "NSAS-C34",  "NSAS-C35", "NSAS-C40", "NSAS-C42a"};
@@ -146,7 +146,7 @@ TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   }
 }
 
-/// A statement is broken by whatever it excludes, also where another one is broken with it.
+/// Every excluded value must violate a requirement. It may violate another requirement, too.
 TEST(SelectedConstraints, ZerosAndSizesBeyondEveryProductBreakWhatThePageSays) {
   Call<Op> no_heads = Asked{.problem = {.heads_q = 0, .heads_kv = 0}}.call();
   EXPECT_TRUE(broken_by(no_heads).contains("NSAS-C25"));
@@ -219,14 +219,15 @@ TEST(SelectedConstraints, SizesAreLegalUpToTheirLimits) {
   const Problem exactly_enough_keys{.seq_kv = 32};
   for (const Problem& p : {heads, group, blocks, longest, most_tokens, exactly_enough_keys})
     EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{});
-  // Between the readings of K and M, and beyond both.
+  // K and M may mean powers of 1000 or of 1024. One size is between the two meanings and the other
+  // is beyond both.
   const Problem in_between{.seq_q = 128 * 1024, .seq_kv = 128 * 1024};
   EXPECT_EQ(broken_by(Asked{.problem = in_between}.call()), Ids{"NSAS-C44"});
   const Problem beyond{.seq_q = 128 * 1024 + 1, .seq_kv = 128'000};
   EXPECT_EQ(broken_by(Asked{.problem = beyond}.call()), Ids{"NSAS-C28"});
 }
 
-/// The call that the page's example makes; its format is no private one.
+/// The call in the page's example. The format of its tensors is not a private one.
 TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
   const Problem example{.dtype = DType::fp16,
                         .seq_q = 1,
@@ -243,7 +244,7 @@ TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
   EXPECT_EQ(call.parameters.actual_seq_kvlen, (std::vector<std::int64_t>{1024}));
 }
 
-RC_GTEST_PROP(SelectedRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {
+RC_GTEST_PROP(SelectedRows, LegalCallGivesBackItsProblem, ()) {
   Asked asked = *legal_call();
   const auto problem = nsa::problem_of(asked.call());
   RC_ASSERT(problem.has_value());
@@ -261,7 +262,7 @@ std::set<std::string_view> field_names() {
   return names;
 }
 
-TEST(NsaProblems, ListTheirOwnFieldsBesideThoseOfTheOtherOperators) {
+TEST(NsaProblems, ListTheirOwnFieldsAfterThoseOfOtherOperators) {
   EXPECT_EQ(field_names<Problem>().size(), 16u);
   EXPECT_EQ(field_names<NsaCompressGrad::Problem>().size(), 8u);
   EXPECT_TRUE(field_names<FlashAttentionScoreGrad::Problem>().contains("pse_type"));

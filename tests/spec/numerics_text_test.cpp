@@ -8,7 +8,7 @@
 namespace assay::spec {
 namespace {
 
-/// The message with which a text is refused.
+/// The error message for a text.
 std::string refusal(const std::string& text) {
   try {
     numerics_from_text(text, DType::bf16);
@@ -80,16 +80,18 @@ TEST(NumericsText, WrongWordsAreNamed) {
   EXPECT_PRED2(has, refusal("exp_error=small"), std::string("a number"));
   EXPECT_PRED2(has, refusal("exp_error=0x"), std::string("a number"));
   for (const char* text : {"exp_error=-1", "exp_error=nan", "exp_error=1.5", "floor=inf"})
-    EXPECT_PRED2(has, refusal(text), std::string(text) + "': wanted a number from 0 to 1");
+    EXPECT_PRED2(has, refusal(text), std::string(text) + "': expected a number from 0 to 1");
   EXPECT_EQ(numerics_from_text("exp_error=0,floor=1", DType::fp16).exp_error, 0);
-  EXPECT_PRED2(has, refusal("order=fixed,ascend_a2"), std::string("behind the preset"));
+  EXPECT_PRED2(has, refusal("order=fixed,ascend_a2"), std::string("after the preset"));
   EXPECT_PRED2(has, refusal("fp17:ascend_a2"), std::string("before the colon"));
   EXPECT_PRED2(has, refusal("fp32:order=sorted"), std::string("any, fixed"));
   for (const char* text : {"stage=int8", "store_p=fp64", "partials=fp17"})
-    EXPECT_PRED2(has, refusal(text), std::string(text) + "': wanted fp16, bf16, fp32");
+    EXPECT_PRED2(has, refusal(text), std::string(text) + "': expected fp16, bf16, fp32");
   for (const char* text : {",", "ascend_a2,", ",order=any", "ascend_a2,,order=any", "fp32:"})
-    EXPECT_PRED2(has, refusal(text), std::string("wanted a preset or field=value between commas"));
-  EXPECT_PRED2(has, refusal("floor=0,order=any,floor=1"), std::string("wanted field 'floor' once"));
+    EXPECT_PRED2(has, refusal(text),
+                 std::string("expected a preset or field=value, separated by commas"));
+  EXPECT_PRED2(has, refusal("floor=0,order=any,floor=1"),
+               std::string("expected field 'floor' once"));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ rc::Gen<Enum> any_spelled() {
 
 bool one_in(std::int64_t many) { return integer(1, many) == 1; }
 
-/// Windows inside the limits of the pages and of the host code, for every sequence. Those of packed
-/// sequences are not of a single key.
+/// Chooses windows that the pages and the host code accept for every sequence. In packed sequences
+/// a window has more than one key.
 void choose_window(Problem& p) {
   std::int64_t shortest = std::min(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -45,7 +45,8 @@ void choose_window(Problem& p) {
   }
 }
 
-/// Some sequences may have no queries, yet not all of them; the pages know of none without keys.
+/// Some sequences may have no queries, but not all; the pages do not mention sequences without
+/// keys.
 void choose_lengths(Problem& p) {
   if (!is_packed(p.input_layout) || one_in(3)) return;
   const std::int64_t least_q = one_in(3) ? 0 : 1;
@@ -76,7 +77,8 @@ bool has_more_queries_somewhere(const Problem& p) {
   return false;
 }
 
-/// Lengths of the sequence that the window of modes 7 and 8 confines.
+/// The lengths of the band sequence in modes 7 and 8, which is the only one that the window
+/// restricts.
 std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
   std::pair<std::int64_t, std::int64_t> lengths;
   for (std::int64_t k = 0; k < p.batch; ++k) {
@@ -86,7 +88,7 @@ std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
   return lengths;
 }
 
-/// The mode page's ranges.
+/// Uses the ranges of the mode page.
 void choose_outer_split(Problem& p) {
   const auto [seq_q, seq_kv] = band_lengths(p);
   if (p.sparse_mode == 7 && (has_more_queries_somewhere(p) || seq_q > seq_kv)) {
@@ -96,7 +98,8 @@ void choose_outer_split(Problem& p) {
   p.pre_tokens = one_in(2) ? unbounded_tokens : seq_kv + integer(0, 3);
   p.next_tokens = integer(seq_q - seq_kv, std::max(seq_q - seq_kv, std::int64_t{0}));
   if (p.sparse_mode == 8 && one_in(2)) p.next_tokens = unbounded_tokens;
-  // A negative pre of an empty band is as good as none; nextTokens stays within its keys.
+  // A negative pre_tokens that gives an empty band has no effect. next_tokens must stay within the
+  // keys of the band.
   if (p.pre_tokens + p.next_tokens < 0 || -p.next_tokens > seq_kv) p.next_tokens = 0;
 }
 
@@ -137,7 +140,7 @@ bool has_empty_sequence(const Problem& p) {
   return false;
 }
 
-/// A bias of the last 1024 rows, under the causal mask that it needs.
+/// Chooses a bias that stores the last 1024 rows, together with the causal mask that it needs.
 void compress_bias(Problem& p, FlashEntryPoint entry_point) {
   if (!is_unpadding(entry_point)) p.seq_q = p.seq_kv = compressed_pse_rows + integer(1, 3);
   p.prefix.clear();
@@ -147,7 +150,7 @@ void compress_bias(Problem& p, FlashEntryPoint entry_point) {
   p.pse_shift = *rc::gen::element(PseShape::bnhs, PseShape::one_nhs);
 }
 
-/// In fp32, in which the page's type of slopes and upstream's are one.
+/// Uses fp32. For this type the page and the upstream code agree on the type of slopes.
 void choose_slopes(Problem& p) {
   p.dtype = DType::fp32;
   p.pse_type = integer(2, 3);
@@ -165,7 +168,7 @@ void choose_bias(Problem& p, FlashEntryPoint entry_point) {
     return choose_slopes(p);
   if (has_pse_type(entry_point) && one_in(2)) p.pse_type = 0;
   if (is_square(p) && (unpadding || one_in(4))) return compress_bias(p, entry_point);
-  // Of packed sequences the pages and the host code agree on the compressed form alone.
+  // For packed sequences the pages and the host code agree only on the compressed bias.
   if (!unpadding)
     p.pse_shift = *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
   else
@@ -178,7 +181,7 @@ void choose_dropout(Problem& p, FlashEntryPoint entry_point) {
   p.keep_prob = *rc::gen::element(1.0, 0.9, 0.5);
 }
 
-/// Multiples of 8, in bf16.
+/// Chooses sizes that are multiples of 8, in bf16.
 void choose_rope(Problem& p) {
   p.dtype = DType::bf16;
   p.head_dim = one_in(9) ? 768 : 8 * integer(1, 5);
@@ -221,7 +224,7 @@ rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
   });
 }
 
-/// Not far: its storages take 8 GiB each.
+/// Any striding except far: with far, a storage takes 8 GiB.
 rc::Gen<Striding> near_striding() {
   return rc::gen::suchThat(any_spelled<Striding>(),
                            [](Striding striding) { return striding != Striding::far; });
@@ -252,7 +255,7 @@ Problem plain_problem(FlashEntryPoint entry_point, Layout layout) {
   return p;
 }
 
-/// Problems for every feature on its own, of one entry point.
+/// Problems for one entry point. Each has a single feature.
 std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
   const Problem plain = plain_problem(entry_point, layout);
   std::vector<Problem> problems;
@@ -308,7 +311,8 @@ std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
   return problems;
 }
 
-/// What the pages of packed sequences offer and the host code refuses or reads otherwise.
+/// Features that the pages offer for packed sequences, but that the host code refuses or interprets
+/// differently.
 std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
   std::vector<Problem> problems(2, plain_problem(entry_point, Layout::tnd));
   problems[0].batch = 2;
@@ -326,7 +330,7 @@ std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
   return problems;
 }
 
-/// What only packed sequences have.
+/// Features that only packed sequences have.
 std::vector<Problem> packed_features(FlashEntryPoint entry_point) {
   std::vector<Problem> problems;
   for (const std::int64_t mode : {7, 8}) {
@@ -345,7 +349,7 @@ std::vector<Problem> packed_features(FlashEntryPoint entry_point) {
   ragged.batch = 4;
   ragged.seq_q = 9;
   ragged.lengths_q = {9, 0, 4, 0};
-  ragged.lengths_kv = {7, 3, 2, 0};  // open, and the only way to end in nothing
+  ragged.lengths_kv = {7, 3, 2, 0};  // an open question; only here the last sequence is empty
   problems.push_back(ragged);
   return problems;
 }

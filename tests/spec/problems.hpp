@@ -9,7 +9,7 @@
 
 namespace assay::spec {
 
-/// A legal call as it is made: problem, entry point, product, strides.
+/// A legal call and the choices that it is made from: problem, entry point, product, strides.
 struct Asked {
   FlashAttentionScoreGrad::Problem problem;
   FlashEntryPoint entry_point = FlashEntryPoint::g1;
@@ -23,16 +23,16 @@ struct Asked {
 
 void showValue(const Asked& asked, std::ostream& out);
 
-/// Legal problems of every feature that the entry point takes: layouts, types, grouped heads, masks
-/// of every shape, windows, narrow values, sequences of unequal lengths, bias, dropout, prefixes,
-/// rope.
+/// Random legal problems. Together they have every feature of the entry point: layouts, types,
+/// grouped heads, masks of every shape, windows, narrow values, sequences of unequal lengths, bias,
+/// dropout, prefixes, rope.
 rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem(FlashEntryPoint entry_point);
 rc::Gen<Asked> legal_call();
 
-/// A few legal calls by hand of an entry point: every layout, mask, bias and dropout that it takes,
-/// equal and unequal lengths.
+/// A few hand-made legal calls of an entry point. They contain every layout, mask, bias and dropout
+/// that it accepts, with equal and with unequal lengths.
 std::vector<Asked> plain_calls(FlashEntryPoint entry_point);
-/// Of all entry points.
+/// The plain calls of all entry points.
 std::vector<Asked> plain_calls();
 
 }  // namespace assay::spec

@@ -22,7 +22,7 @@ Call<Op> broken(Call<Op> call, std::string_view id, std::string_view name) {
   return call;
 }
 
-/// Legal with a mask, in a layout of four axes, on the wider padded entry point.
+/// A legal call on g2 to which most violations apply: it has a mask and a layout with four axes.
 Call<Op> willing_call() {
   const Op::Problem problem{.batch = 2,
                             .heads_q = 4,
@@ -69,8 +69,7 @@ TEST(FlashConstraints, EveryRowHasASideAndWhatThatSideNeeds) {
   expect_sides_and_what_they_need<Op>();
 }
 
-/// The entry points in which a requirement is broken, alone, by one of its violations: "g1 g2 u1
-/// ...".
+/// The entry points on which some call breaks this requirement and no other: "g1 g2 u1 ...".
 std::string refusing_entry_points(const Requirement<Op>& requirement) {
   std::string names;
   for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {
@@ -175,7 +174,8 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
                          .call());
   };
   EXPECT_EQ(broken_by(Asked{.problem = wide}.call()), Ids{});
-  // Up to powers of 1000, and between these and powers of 1024, of which no page says more.
+  // Sizes up to powers of 1000 are legal. Between these and powers of 1024 the pages leave the
+  // limit open.
   EXPECT_EQ(with(1, 1'000'000, 1), Ids{});
   EXPECT_EQ(with(1, 1'000'001, 1), Ids{"FAG-C94"});
   EXPECT_EQ(with(1, 1, 1024 * 1024), Ids{"FAG-C94"});
@@ -185,7 +185,7 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
   EXPECT_EQ(with(2 * 1024 * 1024 + 1, 1, 1), Ids{"FAG-C40"});
 }
 
-/// The entry points on which a requirement is documented, e.g. "g1 g2 u1".
+/// The entry points whose pages document the requirement, e.g. "g1 g2 u1".
 std::string documented_on(const Requirement<Op>& requirement) {
   std::string names;
   for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries)
@@ -237,7 +237,8 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
     }
 }
 
-/// The operator's page, that of g1 and g2, lists neither statistics nor the forward's output.
+/// The operator's page belongs to g1 and g2. It lists neither the statistics nor the forward's
+/// output.
 TEST(FlashConstraints, WhatAPageDoesNotListItDoesNotDocument) {
   for (const auto member : {&Op::Parameters::softmax_max, &Op::Parameters::softmax_sum,
                             &Op::Parameters::attention_in}) {
@@ -285,7 +286,7 @@ TEST(FlashConstraints, SlopesAreOfEitherType) {
                          .call());
   };
   EXPECT_EQ(broken_with(DType::fp32, DType::fp32), Ids{});
-  EXPECT_EQ(broken_with(DType::bf16, DType::fp32), Ids{"FAG-C23b"});  // open
+  EXPECT_EQ(broken_with(DType::bf16, DType::fp32), Ids{"FAG-C23b"});  // an open question
   EXPECT_EQ(broken_with(DType::bf16, DType::bf16), Ids{});
   EXPECT_EQ(broken_with(DType::bf16, DType::fp16), Ids{"FAG-C23a"});
   EXPECT_EQ(broken_with(DType::fp32, DType::fp16), Ids{"FAG-C23a"});
@@ -323,10 +324,10 @@ TEST(FlashConstraints, WindowsAreBoundByTheLengths) {
   };
   EXPECT_EQ(broken_with(9, -3), Ids{});
   EXPECT_EQ(broken_with(9, -5), Ids{});  // pages: above -7, host code: from -5
-  EXPECT_EQ(broken_with(9, -6), Ids{});  // the pages allow it, which is enough
+  EXPECT_EQ(broken_with(9, -6), Ids{});  // allowed by the pages, which is sufficient
   EXPECT_EQ(broken_with(9, -7), Ids{"FAG-C68"});
   EXPECT_EQ(broken_with(-4, 9), Ids{});            // pages: above -5, host code: from -7
-  EXPECT_EQ(broken_with(-7, 9), Ids{"FAG-C68a"});  // the host code alone allows it
+  EXPECT_EQ(broken_with(-7, 9), Ids{"FAG-C68a"});  // allowed only by the host code
   EXPECT_EQ(broken_with(-8, 9), Ids{"FAG-C68"});
   EXPECT_EQ(broken_with(2, -3), Ids{"FAG-C68"});
   EXPECT_EQ(broken_with(3, -3), Ids{});
@@ -367,7 +368,8 @@ TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
   EXPECT_EQ(broken_by(narrow), Ids{"FAG-C79"});
 }
 
-/// Two sequences of 3 and 5 queries and of 7 and 2 keys on u1, after `change`.
+/// Returns what a call violates after `change`. The call is for u1 and has two sequences with 3 and
+/// 5 queries and 7 and 2 keys.
 Ids broken_of_packed(void (*change)(Op::Problem& p)) {
   Op::Problem p{.input_layout = Layout::tnd,
                 .batch = 2,
@@ -397,7 +399,7 @@ TEST(FlashConstraints, APseOfPackedSequencesMayHaveEveryListedShapeAndThatOfTheH
 }
 
 TEST(FlashConstraints, APseOf1024RowsFor1024QueriesIsTheWholeOne) {
-  // It needs no causal mask.
+  // This shape needs no causal mask.
   const auto whole = [](Op::Problem& p) {
     p.lengths_q = {3, 1024}, p.seq_q = 1024, p.pse_shift = PseShape::bnhs;
   };
@@ -424,7 +426,7 @@ TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
       EXPECT_EQ(mask_shape(p), expected);
       EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{}) << mode << " " << to_string(shape);
     }
-  // Of packed sequences the pages list them, too, whether all are equally long or not.
+  // The pages also list these shapes for packed sequences, with equal and with unequal lengths.
   for (const MaskShape shape : {b_one_ss, bnss}) {
     Op::Problem p{.input_layout = Layout::tnd,
                   .batch = 2,

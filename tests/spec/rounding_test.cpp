@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The value of a 16-bit pattern, assembled as a double: another route than the library's.
+/// The value of a 16-bit pattern. It is computed in double, without code of the library.
 double value_of(std::uint32_t bits, FloatFormat format) {
   const int fraction_bits = format.significand_bits - 1;
   const std::uint32_t fraction = bits & ((1u << fraction_bits) - 1);
@@ -35,15 +35,15 @@ double value_of(std::uint32_t bits, FloatFormat format) {
                                                            << (52 - fraction_bits));
 }
 
-/// What a cast to nearest, ties to even, makes of every double between the values of two
-/// neighbouring patterns. Distances of doubles to their 16-bit neighbours are exact.
+/// The result of a cast to nearest, ties to even. Every double between two neighbouring 16-bit
+/// numbers is allowed, and its distances to both are exact.
 std::uint32_t nearest(double value, FloatFormat format) {
   const std::uint32_t sign = std::signbit(value) ? 0x8000u : 0u;
   const double magnitude = std::fabs(value);
   const std::uint32_t top =
       static_cast<std::uint32_t>(format.max_exponent - format.min_exponent + 2)
       << (format.significand_bits - 1);
-  const double beyond = std::ldexp(1.0, format.max_exponent + 1);  // as if the format went on
+  const double beyond = std::ldexp(1.0, format.max_exponent + 1);  // one exponent further
   std::uint32_t low = 0, high = top;
   const auto at = [&](std::uint32_t bits) { return bits == top ? beyond : value_of(bits, format); };
   if (magnitude >= beyond) return sign | top;
@@ -56,7 +56,7 @@ std::uint32_t nearest(double value, FloatFormat format) {
   return sign | (low % 2 == 0 ? low : high);
 }
 
-/// A value, its two neighbours among the doubles, and all three negated.
+/// A value, its two neighbouring doubles, and all three negated.
 std::array<double, 6> around(double value) {
   const double below = std::nextafter(value, -infinity), above = std::nextafter(value, infinity);
   return {value, below, above, -value, -below, -above};
@@ -84,7 +84,7 @@ TEST_P(NarrowFormat, ReadsEveryPattern) {
   }
 }
 
-/// A tensor of every pattern, `step` elements apart.
+/// A tensor with every pattern, with a stride of `step` elements.
 Tensor every_pattern(DType dtype, std::int64_t step) {
   Tensor tensor = contiguous_tensor(dtype, {0x10000 * step});
   for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
@@ -196,7 +196,7 @@ TEST_P(NarrowFormat, KeepsNanAndMakesItQuiet) {
 
 TEST_P(NarrowFormat, RoundsOnceNotByWayOfSinglePrecision) {
   const double half_step = std::ldexp(1.0, -format().significand_bits);
-  const double above_tie = 1.0 + half_step + 0x1p-40;  // float would round it to the tie, then down
+  const double above_tie = 1.0 + half_step + 0x1p-40;  // float would round to the tie, then down
   EXPECT_EQ(round_to(above_tie, format()), 1.0 + 2 * half_step);
   EXPECT_EQ(round_to(static_cast<double>(static_cast<float>(above_tie)), format()), 1.0);
 }
@@ -204,14 +204,14 @@ TEST_P(NarrowFormat, RoundsOnceNotByWayOfSinglePrecision) {
 INSTANTIATE_TEST_SUITE_P(Rounding, NarrowFormat, testing::Values(DType::fp16, DType::bf16),
                          [](const auto& type) { return std::string(to_string(type.param)); });
 
-/// The processor narrows to nearest, ties to even.
+/// Expects the result of the processor's cast to nearest, ties to even.
 void expect_as_the_processor(double x) {
   const float narrowed = static_cast<float>(x);
   ASSERT_EQ(round_to_bits(x, fp32_format), std::bit_cast<std::uint32_t>(narrowed))
       << std::hexfloat << x;
 }
 
-/// Checks the neighbourhood of a float and of the middle between it and the next.
+/// Checks a float, its neighbours, and numbers around the midpoint to the next float.
 void expect_around(std::uint32_t bits) {
   const double value = std::bit_cast<float>(bits);
   const double next = bits == 0x7f7fffffu ? 0x1p128 : std::bit_cast<float>(bits + 1);
@@ -277,7 +277,7 @@ TEST(OtherTypes, HoldTheirExtremes) {
   EXPECT_EQ(kept(DType::int32, -2.75), -2);
 }
 
-TEST(OtherTypes, OfEightFloatingBitsAreNoNumbersHere) {
+TEST(OtherTypes, EightBitFloatsHaveNoValues) {
   std::array<std::byte, 8> element{};
   for (const DType type : {DType::hifloat8, DType::float8_e5m2, DType::float8_e4m3fn}) {
     EXPECT_THROW(load(type, element.data()), std::invalid_argument);
@@ -298,7 +298,8 @@ TEST(OtherTypes, HaveTheSizesOfTheirNames) {
   EXPECT_EQ(size_of(DType::boolean), 1);
 }
 
-/// bf16 is the upper half of fp32: adding this bias carries as ties to even ask.
+/// bf16 is the upper half of fp32. The added number carries into this half where rounding to
+/// nearest, ties to even, requires it.
 std::uint32_t upper_half(std::uint32_t pattern) {
   return (pattern + 0x7fffu + ((pattern >> 16) & 1u)) >> 16;
 }

@@ -7,7 +7,7 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Names the first thing in which two calls differ; empty: nothing.
+/// The name of the first member in which two calls differ. Empty if the calls are equal.
 std::string difference(const FlashCall& a, const FlashCall& b) {
   for (std::size_t k = 0; k < std::size(every_tensor); ++k) {
     const Parameter& x = a.parameters.*every_tensor[k];
@@ -32,7 +32,7 @@ std::string difference(const FlashCall& a, const FlashCall& b) {
   return {};
 }
 
-RC_GTEST_PROP(FlashRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {
+RC_GTEST_PROP(FlashRows, LegalCallGivesBackItsProblem, ()) {
   Asked asked = *legal_call();
   asked.inputs = asked.outputs = Striding::contiguous;
   const FlashCall call = asked.call();

@@ -8,13 +8,13 @@
 #include "problems.hpp"
 #include "table_checks.hpp"
 
-/// The rule of the documents, and what follows from it on the entry points.
+/// The rule that says which documents bind, and its consequences on the entry points.
 namespace assay::spec {
 namespace {
 
 using Op = FlashAttentionScoreGrad;
 
-/// The rule of the documents, standing by standing.
+/// For each kind of source ("standing"), whether a kernel must refuse a violation.
 TEST(RuleOfDocuments, SaysWhatMustBeRefused) {
   const Policy usual, without_upstream{.upstream = Upstream::off},
       strict{.documents = Documents::strict};
@@ -43,7 +43,7 @@ TEST(RuleOfDocuments, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
   EXPECT_TRUE(requirement_of<Op>("FAG-C48").binds(FlashEntryPoint::g1, without));  // derived
 }
 
-/// What a page forbids and the vendor's own code accepts.
+/// Calls that a page forbids and that the vendor's own code accepts.
 TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   const Policy strict{.documents = Documents::strict};
   const std::pair<std::string_view, FlashEntryPoint> open[] = {
@@ -59,7 +59,8 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   }
 }
 
-/// No seed speaks of u2 and u4: their public pages bind, whatever is said of upstream.
+/// No seed document describes u2 and u4. Therefore their public pages bind, even if the upstream
+/// code is ignored.
 TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4Bind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
@@ -98,8 +99,8 @@ TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
   }
 }
 
-/// S-V1 and S-V3 have a table of codes; the page of g1 and g2 has none, and those of u2 and u4 are
-/// no seeds.
+/// The pages S-V1 and S-V3 have a table of codes. The page of g1 and g2 has none, and the pages of
+/// u2 and u4 do not belong to the seed documents.
 TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
   int named = 0;
   for (const auto& requirement : Op::requirements())

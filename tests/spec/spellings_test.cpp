@@ -96,7 +96,7 @@ TEST(NumericsPresets, OfCompressionStageNothingOnADevice) {
               preset.of_sums(DType::bf16));
 }
 
-TEST(NumericsPresets, NameTheChoicesWhenThereIsNoSuch) {
+TEST(NumericsPresets, UnknownPresetIsReportedWithTheChoices) {
   try {
     numerics_preset("nonesuch", DType::fp16);
     FAIL();

@@ -7,20 +7,20 @@
 namespace assay::spec {
 namespace {
 
-TEST(Storage, ACopyOfWhatWasLentHasBytesOfItsOwn) {
+TEST(Storage, CopyOfBorrowedStorageOwnsItsBytes) {
   std::array<std::byte, 4> memory = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-  Storage lent = Storage::lent(memory);
-  Storage copy = lent;
-  EXPECT_EQ(copy, lent);
+  Storage borrowed = Storage::borrowed(memory);
+  Storage copy = borrowed;
+  EXPECT_EQ(copy, borrowed);
   copy[0] = std::byte{9};
   EXPECT_EQ(memory[0], std::byte{1});
-  lent[1] = std::byte{8};
+  borrowed[1] = std::byte{8};
   EXPECT_EQ(memory[1], std::byte{8});
 }
 
-TEST(Storage, WhatWasLentMovesWithoutACopy) {
+TEST(Storage, BorrowedStorageMovesWithoutACopy) {
   std::array<std::byte, 4> memory{};
-  Storage from = Storage::lent(memory), to;
+  Storage from = Storage::borrowed(memory), to;
   to = std::move(from);
   EXPECT_EQ(to.data(), memory.data());
   Storage own(3, std::byte{5});
@@ -29,9 +29,9 @@ TEST(Storage, WhatWasLentMovesWithoutACopy) {
   EXPECT_EQ(moved.data(), first);
 }
 
-TEST(Storage, ResizingLeavesTheLenderAlone) {
+TEST(Storage, ResizingDoesNotChangeTheOwner) {
   std::array<std::byte, 2> memory = {std::byte{1}, std::byte{2}};
-  Storage storage = Storage::lent(memory);
+  Storage storage = Storage::borrowed(memory);
   storage.resize(3);
   EXPECT_EQ(storage, Storage({std::byte{1}, std::byte{2}, std::byte{0}}));
   storage[0] = std::byte{7};
@@ -58,7 +58,7 @@ TEST(SparseStorage, IsCopiedAndComparedByItsPieces) {
   Storage copy = storage;
   EXPECT_TRUE(copy.is_sparse());
   EXPECT_EQ(copy, storage);
-  copy[7] = std::byte{0};  // a page of zeros is none
+  copy[7] = std::byte{0};  // equals a page that is not stored
   EXPECT_EQ(copy, storage);
   copy[7] = std::byte{1};
   EXPECT_NE(copy, storage);

@@ -11,7 +11,7 @@
 namespace assay::spec {
 namespace {
 
-/// Every tensor of a call by its name.
+/// Returns the tensors of a call by their names.
 template <class Op>
 std::vector<std::pair<std::string, Parameter>> tensors_of(const Call<Op>& call) {
   std::vector<std::pair<std::string, Parameter>> all;
@@ -26,7 +26,8 @@ bool is_contiguous(const Parameter& p) {
   return p.offset == 0 && p.strides == contiguous_strides(p.shape);
 }
 
-/// No kernel finds the elements of a tensor by the strides of another, nor without any.
+/// All tensors of the call have different strides. A kernel that uses the strides of another
+/// tensor, or none, finds wrong elements.
 template <class Op>
 void expect_all_different(const Call<Op>& call) {
   const auto all = tensors_of(call);

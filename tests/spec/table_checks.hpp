@@ -15,17 +15,17 @@
 
 #include "assay/spec/requirement.hpp"
 
-/// What every table of requirements promises.
+/// Properties that all tables of requirements must have.
 namespace assay::spec {
 
 using Ids = std::set<std::string_view>;
 
-/// first..last, both included.
+/// A random integer from first to last, both included.
 inline std::int64_t integer(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
 
-/// Every field of a problem as name=value.
+/// Prints the fields of a problem as name=value.
 template <class Problem>
 void show_fields(const Problem& problem, std::ostream& out) {
   visit_fields(problem, [&](std::string_view name, const auto& member, std::string_view) {
@@ -68,7 +68,7 @@ inline std::string listed(const Ids& ids) {
   return text;
 }
 
-/// Calls visit(requirement, violation) for every way to break a requirement.
+/// Calls visit(requirement, violation) for every violation of every requirement.
 template <class Op, class Visit>
 void each_violation(const Visit& visit) {
   for (const auto& requirement : Op::requirements())
@@ -82,7 +82,8 @@ void expect_ids_in_order() {
     EXPECT_LT(requirements[k - 1].id, requirements[k].id);
 }
 
-/// The page is the operator's; upstream requirements name a file of the upstream repository.
+/// Checks the sources of requirements. The page must be the operator's, and an upstream requirement
+/// must name a file of the upstream repository.
 template <class Op>
 void expect_statements_and_sources(std::string_view page) {
   for (const auto& requirement : Op::requirements()) {
@@ -133,8 +134,8 @@ void expect_sides_and_what_they_need() {
   }
 }
 
-/// Of the ids `prefix` + "01" ... `prefix` + `last`, those without letter, and the readings of them
-/// in `readings`.
+/// Expects the ids `prefix` + "01" to `prefix` + `last`, and the ids in `readings`: these have a
+/// letter and are interpretations of a requirement.
 template <class Op>
 void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& readings) {
   std::set<std::string> expected(readings.begin(), readings.end());
@@ -144,7 +145,8 @@ void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& read
   EXPECT_EQ(present, expected);
 }
 
-/// Contradictions `prefix` + 1 ... `last` of the specification are each a note of some requirement.
+/// Expects each of the specification's contradictions `prefix` + 1 to `prefix` + `last` in the
+/// notes of some requirement.
 template <class Op>
 void expect_contradictions_in_notes(const std::string& prefix, int last) {
   std::string notes;
@@ -153,8 +155,8 @@ void expect_contradictions_in_notes(const std::string& prefix, int last) {
     EXPECT_NE(notes.find(prefix + std::to_string(k) + ","), std::string::npos) << prefix << k;
 }
 
-/// Whether the violation breaks its requirement in `call`, and nothing that the requirement does
-/// not imply.
+/// Returns whether the changed call breaks this requirement, and no others except those that it
+/// implies.
 template <class Op>
 bool works_alone(Call<Op> call, const Requirement<Op>& requirement,
                  const Violation<Op>& violation) {
@@ -173,7 +175,8 @@ void expect_every_violation_to_work_alone(const std::vector<Call<Op>>& calls) {
   });
 }
 
-/// In any legal call a violation breaks nothing, or its requirement and what that implies.
+/// Applies every violation to a legal call. The result must break nothing, or only the violation's
+/// requirement and those that it implies.
 template <class Op>
 void assert_violations_break_their_rows_alone(const Call<Op>& legal) {
   each_violation<Op>([&](const auto& requirement, const auto& violation) {
@@ -190,7 +193,7 @@ void assert_violations_break_their_rows_alone(const Call<Op>& legal) {
   });
 }
 
-/// Whether a call breaks nothing that every kernel must refuse.
+/// Returns whether a call satisfies every requirement that a kernel must enforce.
 template <class Op>
 bool is_legal(const Call<Op>& call) {
   return std::ranges::none_of(violations(Op::requirements(), call), [&](const auto* requirement) {
@@ -198,7 +201,8 @@ bool is_legal(const Call<Op>& call) {
   });
 }
 
-/// Requirements of which legal calls speak, or which a variant makes one of them speak of.
+/// Expects that every requirement is satisfied non-trivially by at least one legal call or by a
+/// variant of one.
 template <class Op>
 void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
   const auto reached = [&](const auto& requirement) {
@@ -218,7 +222,7 @@ void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
   }
 }
 
-/// A legal call stays one in every variant.
+/// Changes a legal call by every variant. The result must be legal, too.
 template <class Op>
 void assert_variants_are_legal(const Call<Op>& legal) {
   for (const auto& requirement : Op::requirements())
@@ -231,7 +235,8 @@ void assert_variants_are_legal(const Call<Op>& legal) {
     }
 }
 
-/// A call of null pointers breaks requirements of presence, and every violation of it is survived.
+/// A call whose pointers are all null must break the requirements of presence. Every violation must
+/// be applicable to it without a crash.
 template <class Op>
 void expect_an_empty_call_to_be_survived(typename Op::EntryPoint entry_point, const Ids& always) {
   const Call<Op> empty{

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Extents extents = {.batch = 2, .heads = 3, .seq = 4, .dim = 5};
 
-/// A tensor strided like `striding`, whose storage elements hold their own numbers.
+/// A tensor with the strides of `striding`, whose storage elements contain their own indices.
 Tensor numbered(const Shape& shape, Striding striding) {
   Parameter parameter{.present = true, .shape = shape};
   apply_striding(parameter, striding);
@@ -30,7 +30,7 @@ Tensor numbered(const Shape& shape, Striding striding) {
   return tensor;
 }
 
-/// Position of (b, n, s, d) in row-major order, by the formulas of the layouts.
+/// The position of (b, n, s, d) in row-major order, by the formulas of the layouts.
 std::int64_t row_major(Layout layout, const Extents& e, std::int64_t b, std::int64_t n,
                        std::int64_t s, std::int64_t d) {
   switch (layout) {
@@ -82,7 +82,7 @@ TEST(Extents, NumberTheirRowsBatchByBatchAndFindThemAgain) {
   }
 }
 
-TEST(HeadIndex, OfUnequalLengthsStartsEverySequenceBehindTheOneBefore) {
+TEST(HeadIndex, OfUnequalLengthsStartsEverySequenceAfterThePreviousOne) {
   const Tensor tensor = contiguous_tensor(DType::fp16, shape_of(Layout::tnd, ragged));
   const HeadIndex index(tensor, Layout::tnd, ragged);
   EXPECT_EQ(index(0, 0, 0, 0), 0);

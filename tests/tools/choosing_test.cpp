@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Calls that are to be refused: a kernel without checks accepts all of them.
+/// Cases with calls that must be refused. A kernel without checks accepts all of them.
 const std::string quick = "--only=--violate=FAG-C0";
 const char* const buggy = "no_checks";
 
@@ -31,13 +31,14 @@ Answer sweep(const std::string& kernel, std::vector<std::string> more) {
   return answer(registry_of({kernel}), more);
 }
 
-/// A filter of a text alone.
+/// Returns whether the filter `value` matches a case with this text.
 bool holds_of_text(const std::string& value, const std::string& text) {
   return cli::Filter("--only", value, {}).holds({.text = text, .fields = {}});
 }
 
-/// Terms, and of which of two cases each holds; the page's test reads the same table.
-TEST(FieldTerm, HoldsOfTheCasesOfWhichThePagesSearchSaysSo) {
+/// A table of search terms. For each term it lists which of two cases match. The test of the page's
+/// search reads the same table.
+TEST(FieldTerm, AgreesWithThePagesSearch) {
   const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
   std::vector<std::string> names;
   for (const auto& [name, value] : table["cases"][0].items()) names.push_back(name);
@@ -110,7 +111,7 @@ TEST(Filter, HoldsWhatItsTermsSay) {
     EXPECT_EQ(holds_of_text(value, text), holds) << value;
 }
 
-/// Notes have them, and are pasted.
+/// Users paste notes into filters, and notes contain parentheses.
 TEST(Filter, TakesParenthesesInATextAsTheyStand) {
   const std::string note = "BERT-base: 5 of 12 kv heads (5 of 12 query heads)";
   EXPECT_TRUE(holds_of_text(note, note));
@@ -118,7 +119,7 @@ TEST(Filter, TakesParenthesesInATextAsTheyStand) {
   EXPECT_TRUE(holds_of_text("heads (5 of 12 query heads) & !GPT", note));
 }
 
-TEST(Filter, NestsWithoutEndForNobody) {
+TEST(Filter, LimitsItsNesting) {
   for (const std::string sign : {"(", "!", "!("}) {
     std::string value;
     for (int k = 0; k < 100'000; ++k) value += sign;
@@ -132,23 +133,23 @@ TEST(Filter, NamesWhatIsWrong) {
            {"| a", "a term is empty"},
            {"a && b", "a term is empty"},
            {"!", "a term is empty"},
-           {"\"a", "a quote is open"},
+           {"\"a", "a quote is not closed"},
            {"\"\"", "a term is empty"},
-           {"\"a\" b", "no & or | stands between two terms"},
-           {"!(a | b", "a parenthesis is open at character 2"},
-           {"a & ((b)", "a parenthesis is open at character 5"},
-           {"a (b & c)", "a parenthesis is open at character 3"},
-           {"a & b) | c", "a parenthesis closes none at character 6"},
-           {"a)", "a parenthesis closes none at character 2"},
+           {"\"a\" b", "an & or | is missing between terms"},
+           {"!(a | b", "a parenthesis is not closed at character 2"},
+           {"a & ((b)", "a parenthesis is not closed at character 5"},
+           {"a (b & c)", "a parenthesis is not closed at character 3"},
+           {"a & b) | c", "this parenthesis has no opening parenthesis at character 6"},
+           {"a)", "this parenthesis has no opening parenthesis at character 2"},
            {"()", "a term is empty at character 2"},
-           {"(a) b", "no & or | stands between two terms at character 5"},
-           {"dtype=bf16 rows", "no & or | stands between two terms at character 12"},
-           {"dtype=bf16 or", "no & or | stands between two terms at character 12"},
+           {"(a) b", "an & or | is missing between terms at character 5"},
+           {"dtype=bf16 rows", "an & or | is missing between terms at character 12"},
+           {"dtype=bf16 or", "an & or | is missing between terms at character 12"},
            {"dtype=bf16||dtype=fp16", "a term is empty at character 12"},
            {"!(headdim>=64)",
             "no planned case has a field 'headdim' (character 3); did you mean 'head_dim'? 'assay"},
            {"dtype=bf16 & key_tile.tail>0", "no planned case has a field 'key_tile.tail'"},
-           {"(a \"b\")", "no & or | stands between two terms at character 4"},
+           {"(a \"b\")", "an & or | is missing between two terms at character 4"},
        }) {
     const Answer result = sweep(buggy, {std::string("--only=") + value});
     EXPECT_EQ(result.code, 2) << value;
@@ -168,8 +169,9 @@ TEST(Sweep, LeavesOutWhatAFilterExcludes) {
   }
 }
 
-/// That of the last field, too, which nothing follows.
-TEST(Sweep, IsAskedForAWholeValueWithABlankBehindIt) {
+/// A value that is followed by a blank must match completely. This includes the last field of a
+/// line, which has no blank after it.
+TEST(Sweep, MatchesAWholeValueBeforeABlank) {
   const Folder folder;
   const std::string line = "flash_attention_score_grad --head_dim=8 --head_dim_v=8 --seed=";
   std::ofstream(folder / "lines.txt") << line << "4\n" << line << "45\n";
@@ -196,9 +198,9 @@ TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
   const Answer both = sweep("flash_like", {"--lines", folder / "lines.txt", "--random=3"});
   EXPECT_EQ(both.code, 2);
   EXPECT_PRED2(has, both.err,
-               std::string("--lines names the cases, so that --random has nothing to choose"));
+               std::string("--lines already names the cases, so --random has no effect"));
   const Answer twice = sweep("flash_like", {"--lines=a", "--last-failed=b"});
-  EXPECT_PRED2(has, twice.err, std::string("so that --last-failed has nothing to choose"));
+  EXPECT_PRED2(has, twice.err, std::string("so --last-failed has no effect"));
   const Answer other = answer(registry_of({"flash_like"}),
                               {"sweep", "nsa_compress_grad", "--lines", folder / "lines.txt"});
   EXPECT_EQ(other.code, 2);
@@ -207,7 +209,7 @@ TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
       answer(registry_of({"flash_like"}), {"sweep", op, "--lines", folder / "lines.txt"});
   EXPECT_EQ(some.code, 0) << some.err;
   EXPECT_PRED2(has, some.err,
-               std::string("--lines: 1 of 4 lines are not of flash_attention_score_grad"));
+               std::string("--lines: 1 of 4 lines do not belong to flash_attention_score_grad"));
 }
 
 TEST(Sweep, RunsAgainWhatFailedLast) {
@@ -222,14 +224,15 @@ TEST(Sweep, RunsAgainWhatFailedLast) {
   ASSERT_LT(failed.size(), all["cases"].size());
   const Answer nobodys = sweep("flash_like", {"--last-failed", folder / "all.json"});
   EXPECT_EQ(nobodys.code, 2);
-  EXPECT_PRED2(has, nobodys.err, std::string("a report of mask_ignored, which is none of"));
+  EXPECT_PRED2(has, nobodys.err,
+               std::string("a report of mask_ignored, which is not an implementation"));
   const Answer forgetful = sweep("mask_ignored", {"--last-failed", folder / "all.json", "--report",
                                                   folder / "all.json", "--budget=1s"});
   EXPECT_EQ(forgetful.code, 2);
   EXPECT_PRED2(has, forgetful.err, std::string("--report is the file of --last-failed"));
   const Answer same = answer(registry_of({"flash_like", "mask_ignored"}),
                              {"sweep", "--shrink=0", "--last-failed", folder / "all.json"});
-  EXPECT_EQ(same.code, 1) << "the implementation that failed is judged, not the first there is";
+  EXPECT_EQ(same.code, 1) << "the implementation that failed must be judged, not the first one";
   const Answer again = sweep("flash_like", {"--implementation=flash_like", "--last-failed",
                                             folder / "all.json", "--report", folder / "all.json"});
   EXPECT_EQ(again.code, 0) << again.out;
@@ -268,7 +271,7 @@ TEST(Sweep, RunsNoCommandThatAReportNames) {
   std::ofstream(folder / "r.json") << report.dump();
   const Answer result = sweep("mask_ignored", {"--last-failed", folder / "r.json"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_PRED2(has, result.err, std::string("name one by --implementation"));
+  EXPECT_PRED2(has, result.err, std::string("name one with --implementation"));
   EXPECT_FALSE(std::filesystem::exists(folder / "ran"));
 }
 
@@ -286,7 +289,7 @@ TEST(Fingerprint, IsThatOfTheFilesThatWordsName) {
   }
 }
 
-TEST(Sweep, EndsBehindTheFirstFailure) {
+TEST(Sweep, StopsAfterTheFirstFailure) {
   const Folder folder;
   const Answer result = sweep(buggy, {quick, "--fail-fast", "--report", folder / "r.json"});
   EXPECT_EQ(result.code, 1);
@@ -294,10 +297,10 @@ TEST(Sweep, EndsBehindTheFirstFailure) {
   EXPECT_EQ(report["cases"].back()["verdict"], "accepted_wrongly");
   EXPECT_EQ(report["summary"]["verdicts"]["accepted_wrongly"], 1);
   EXPECT_LT(report["summary"]["cases"], report["summary"]["planned"]);
-  EXPECT_PRED2(has, result.out, std::string("ended behind the first failure: "));
+  EXPECT_PRED2(has, result.out, std::string("stopped after the first failure: "));
 }
 
-/// A sweep of three failing cases, and a baseline that says of them what a test wants.
+/// A sweep with three failing cases. Tests write a baseline for these cases.
 class KnownFailures : public testing::Test {
  protected:
   KnownFailures() {
@@ -334,7 +337,8 @@ TEST_F(KnownFailures, DoNotCount) {
   EXPECT_PRED2(has, text_of(folder_ / "j.xml"), std::string("failures=\"0\""));
 }
 
-/// As a report prints it, with the program before and the implementation behind it.
+/// A line as a report prints it, with the program's path before the case and the implementation
+/// after it.
 TEST_F(KnownFailures, MayBeTheCommandsThatReplayThem) {
   const std::string before = "2999-12-31 accepted_wrongly '/my path/assay' run ";
   const Answer result = swept(before + lines_[0] + " --implementation='command:sh -c x'\n" +
@@ -343,12 +347,31 @@ TEST_F(KnownFailures, MayBeTheCommandsThatReplayThem) {
   EXPECT_PRED2(has, result.out, std::string("3 known failures do not count, 0 of its cases were "));
 }
 
-/// They count for the exit code as well.
+TEST_F(KnownFailures, MayBeAConditionOnFields) {
+  const std::string all = "2999-12-31 accepted_wrongly seq_q>=1 or seq>=1\n";
+  const Answer excused = swept("# ticket 8\n" + all, {"--junit", folder_ / "j.xml"});
+  EXPECT_EQ(excused.code, 0) << excused.out;
+  EXPECT_PRED2(has, excused.out,
+               std::string("3 known failures do not count, 0 of its lines were "));
+  EXPECT_PRED2(has, text_of(folder_ / "j.xml"), std::string("known until 2999-12-31: ticket 8"));
+  const Answer others = swept("2999-12-31 accepted_wrongly seq_q>100000\n");
+  EXPECT_EQ(others.code, 1);
+  EXPECT_PRED2(has, others.out, std::string("0 known failures do not count, 1 of its lines were "));
+  const Answer expired = swept("2020-02-29 accepted_wrongly seq_q>=1 or seq>=1\n");
+  EXPECT_EQ(expired.code, 1);
+  EXPECT_PRED2(has, expired.out, std::string("expired on 2020-02-29: seq_q>=1 or seq>=1\n"));
+  EXPECT_EQ(swept("2999-12-31 crash seq_q>=1 or seq>=1\n" + all).code, 0);
+  const Answer repaired =
+      swept("2999-12-31 nonconformant_proven seq_q>=1 or seq>=1\n", {}, "flash_like");
+  EXPECT_PRED2(has, repaired.out, std::string("seq_q>=1 or seq>=1\n"));
+}
+
+/// An inconclusive case that is listed as a known failure still counts for the exit code.
 TEST_F(KnownFailures, MayBeCasesThatAreNotConclusive) {
   EXPECT_EQ(swept(known(0) + known(1) + known(2, "2999-12-31", "inconclusive")).code, 1);
 }
 
-TEST_F(KnownFailures, CountAgainBehindTheirDay) {
+TEST_F(KnownFailures, CountAgainAfterTheirExpiryDate) {
   const Answer result = swept(known(0) + known(1, "2020-02-29") + known(2));
   EXPECT_EQ(result.code, 1);
   EXPECT_PRED2(has, result.out, "expired on 2020-02-29: " + lines_[1]);
@@ -358,7 +381,7 @@ TEST_F(KnownFailures, CountAgainBehindTheirDay) {
 TEST_F(KnownFailures, CountWhereTheyFailOtherwise) {
   const Answer result = swept(known(0, "2999-12-31", "crash") + known(1) + known(2));
   EXPECT_EQ(result.code, 1);
-  EXPECT_PRED2(has, result.out, "accepted_wrongly, and not crash as it says: " + lines_[0]);
+  EXPECT_PRED2(has, result.out, "accepted_wrongly, not crash as listed: " + lines_[0]);
 }
 
 TEST_F(KnownFailures, ThatAreRepairedAreToBeRemoved) {
@@ -379,17 +402,19 @@ TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {
 
 TEST_F(KnownFailures, OfAFileThatIsWrongAreNamed) {
   for (const auto& [text, said] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow', wanted a day"},
-           {"\n2999-13-31 crash " + lines_[0], "known.txt:2: '2999-13-31', wanted a day"},
-           {"2999-02-30 crash " + lines_[0], "known.txt:1: '2999-02-30', wanted a day"},
-           {"9999-99-99 crash " + lines_[0], "known.txt:1: '9999-99-99', wanted a day"},
-           {"\n2999-01-01 sad " + lines_[0], "known.txt:2: 'sad', wanted a verdict that counts"},
-           {"2999-01-01 conforms " + lines_[0], "'conforms', wanted a verdict that counts"},
-           {"2999-01-01 usage_error " + lines_[0], "'usage_error', wanted a verdict that counts"},
-           {"2999-01-01", "known.txt:1: '', wanted a verdict that counts as a failure: non"},
-           {"2999-01-01 crash", "known.txt:1: no replay line stands behind '2999-01-01 crash'"},
+           {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow'; expected a day"},
+           {"\n2999-13-31 crash " + lines_[0], "known.txt:2: '2999-13-31'; expected a day"},
+           {"2999-02-30 crash " + lines_[0], "known.txt:1: '2999-02-30'; expected a day"},
+           {"9999-99-99 crash " + lines_[0], "known.txt:1: '9999-99-99'; expected a day"},
+           {"\n2999-01-01 sad " + lines_[0], "known.txt:2: 'sad'; expected a verdict that counts"},
+           {"2999-01-01 conforms " + lines_[0], "'conforms'; expected a verdict that counts"},
+           {"2999-01-01 usage_error " + lines_[0], "'usage_error'; expected a verdict that counts"},
+           {"2999-01-01", "known.txt:1: ''; expected a verdict that counts as a failure: non"},
+           {"2999-01-01 crash", "known.txt:1: no replay line or condition follows the verdict"},
+           {"2999-01-01 crash colour=red", "known.txt:1: "},
+           {"2999-01-01 crash dtype=fp16 and (", "known.txt:1: "},
            {"2999-01-01 crash no_operator", "known.txt:1: no operator 'no_operator'"},
-           {known(0) + known(0), "known.txt:2: the case of '" + lines_[0] + "' is there twice"}}) {
+           {known(0) + known(0), "known.txt:2: the case of '" + lines_[0] + "' is listed twice"}}) {
     const Answer result = swept(text);
     EXPECT_EQ(result.code, 2) << text;
     EXPECT_PRED2(has, result.err, said);

@@ -1,6 +1,6 @@
-// Loaded before HDF5, this is an HDF5 that crashes while it opens a file: for reading or for
-// writing, as ASSAY_TEST_CRASH says. Which files crash the real one changes from version to
-// version.
+// A wrapper that is loaded before HDF5. It crashes when HDF5 opens a file for reading or for
+// writing; ASSAY_TEST_CRASH selects which. Real files that crash HDF5 are different for each
+// version of HDF5.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <hdf5.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../conformance/operators/nsa_compress_grad/kernel.hpp"
-#include "../conformance/told.hpp"
+#include "../conformance/printed.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
@@ -27,7 +27,7 @@
 #include "session.hpp"
 #include "wrapped.hpp"
 
-/// Which rule decides: every rule is reached, by the verdicts that it can give.
+/// Tests that every rule is reached and gives every verdict that it can give.
 namespace assay::tests {
 namespace {
 
@@ -58,7 +58,7 @@ CompressCase arguments(const std::string& violate = "") {
   return c;
 }
 
-/// The first call that breaks a row that binds, if `binding`, or one that does not.
+/// The first call that violates a requirement, which is binding or not as `binding` says.
 CompressCase violation(bool binding) {
   for (CompressCase c : conformance::compress::violation_cases()) {
     if (!binding) c.upstream = spec::Upstream::off;
@@ -70,7 +70,7 @@ CompressCase violation(bool binding) {
   throw std::logic_error("no call breaks such a row");
 }
 
-/// A kernel of hooks: what it is not told to do it does well.
+/// A kernel with hooks. Unless a hook is set, it behaves correctly.
 struct Hooks {
   CompressPlan plan = healthy_plan();
   spec::Numerics numerics = {.order = spec::Order::fixed};
@@ -119,7 +119,7 @@ void spoil_weight(CompressOp::Outputs& outputs) {
   outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[0], std::nan(""));
 }
 
-/// Never the same twice.
+/// Makes the results differ between runs.
 void be_moody(CompressOp::Outputs& outputs) {
   static int runs = 0;
   if (++runs % 2 != 0) return;
@@ -127,8 +127,8 @@ void be_moody(CompressOp::Outputs& outputs) {
   outputs.input_grad.store(first, outputs.input_grad.load(first) * (1 + 0x1p-10));
 }
 
-/// One head of 40 rows and 4 channels of 8, tau 4 and at most 6, deviation 1, with the errors that
-/// `error` gives them.
+/// One head of 40 rows and 4 channels. Expected values are 8, tau is 4 and at most 6, the deviation
+/// is 1. `error` returns the errors.
 Decision compared(double (*error)(std::size_t), double radius = 0) {
   Expectation e{.name = "dk", .extents = {.batch = 1, .heads = 1, .seq = 40, .dim = 4}};
   e.rows.resize(40);
@@ -150,7 +150,7 @@ Decision compared(double (*error)(std::size_t), double radius = 0) {
 
 double none(std::size_t) { return 0; }
 
-/// Two rows whose sum is off by `error`.
+/// Two rows. Their sum has the error `error`.
 Decision tile(double error) {
   conformance::TileSums sums{.name = "dq",
                              .extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1},
@@ -176,14 +176,14 @@ Decision related(double actual) {
                                       "they agree", report);
 }
 
-/// A statistical difference of related runs, judged again on fresh seeds.
+/// Two related runs differ statistically. They are judged again on fresh seeds.
 Decision on_fresh_seeds(double actual) {
   CaseReport report;
   return conformance::confirmed(case_of(small), related(9.5), report,
                                 [&](const CompressCase&, CaseReport&) { return related(actual); });
 }
 
-/// A relation that holds for other problems than the small one.
+/// A relation on a small problem outside of its domain.
 Decision outside() {
   for (const auto* relation : conformance::RelationParts<CompressOp>::relations()) {
     CompressCase c = case_of("--seq=48 --batch=1 --heads=1");
@@ -213,7 +213,7 @@ Decision nothing_compared() {
   return report.verdict;
 }
 
-/// A kernel that makes its own statistics, on data to which the given ones do not belong.
+/// The kernel computes its own statistics; the given ones do not belong to the data.
 Decision foreign_statistics() {
   const auto c = conformance::parse_case<Op>(
       conformance::case_words("flash_attention_score_grad --dtype=fp32 --seq_q=3", Op::name));
@@ -224,7 +224,7 @@ Decision foreign_statistics() {
   return prepared.judge(make_outputs(c), {.stats = spec::Origin::own}).verdict;
 }
 
-/// Outputs without all tensors, in a file.
+/// A file with outputs of only some tensors.
 Decision incomplete_file() {
   const Folder folder;
   const std::string file = folder / "cases.h5", report = folder / "r.json";
@@ -256,7 +256,7 @@ constexpr auto with_bf16_partials = [] {
                 {.plan = plan, .numerics = {.partials = spec::DType::bf16}});
 };
 
-/// A kernel that reads statistics as [T,N,8] and declares no order, where the case has heads first.
+/// The kernel reads statistics as [T,N,8] and declares no order; the case stores heads first.
 constexpr auto in_another_order = [] {
   using Op = spec::FlashAttentionScoreGrad;
   const auto all = mutants::mutants<Op>();
@@ -347,11 +347,11 @@ std::string text_of(const Decision& decision) {
 TEST(Decisions, EveryRuleDecidesWhatItIsFor) {
   for (const Reached& reached : table) {
     const Decision decision = reached.decide();
-    const std::string due = std::string(spec::to_string(reached.verdict)) + " by " +
-                            std::string(spec::to_string(reached.rule));
-    EXPECT_EQ(decision.value(), reached.verdict) << due << ", not " << text_of(decision);
-    EXPECT_EQ(decision.rule(), reached.rule) << due << ", not " << text_of(decision);
-    EXPECT_FALSE(decision.evidence.empty()) << due;
+    const std::string expected_value = std::string(spec::to_string(reached.verdict)) + " by " +
+                                       std::string(spec::to_string(reached.rule));
+    EXPECT_EQ(decision.value(), reached.verdict) << expected_value << ", not " << text_of(decision);
+    EXPECT_EQ(decision.rule(), reached.rule) << expected_value << ", not " << text_of(decision);
+    EXPECT_FALSE(decision.evidence.empty()) << expected_value;
   }
 }
 
@@ -370,7 +370,7 @@ TEST(Decisions, EveryRuleAndEveryVerdictIsReached) {
     EXPECT_TRUE(verdicts.contains(verdict)) << word;
 }
 
-/// But these, which take a file, or another seed, that this test does not make.
+/// These need a file or another seed, which this test does not make.
 TEST(Decisions, EveryVerdictOfEveryRuleIsReached) {
   std::set<std::pair<Rule, Verdict>> reached_or_known = {
       {Rule::bound, Verdict::nonconformant_statistical},
@@ -397,7 +397,7 @@ TEST(Decisions, EveryRuleIsExplained) {
   }
 }
 
-/// The row of a table whose first column names the verdict.
+/// The row of the page's table whose first column names the verdict.
 std::string row_of(Verdict verdict, const std::string& page) {
   const std::string name = "`" + std::string(spec::to_string(verdict)) + "`";
   std::istringstream lines(page);
@@ -406,7 +406,7 @@ std::string row_of(Verdict verdict, const std::string& page) {
   return {};
 }
 
-/// "`rms`, `bias`": the rules that give the verdict.
+/// The rules that can give the verdict, as the text "`rms`, `bias`".
 std::string rules_of(Verdict verdict) {
   std::string words;
   for (const conformance::RuleText& rule : conformance::rules)
@@ -442,15 +442,15 @@ TEST(Decisions, OfARuleThatDoesNotGiveTheVerdictAreRefused) {
   json.replace(json.find("conduct"), 7, "bound");
   try {
     conformance::report_from_json(json);
-    FAIL() << "the report is accepted";
+    FAIL() << "the report must be refused";
   } catch (const std::invalid_argument& error) {
     EXPECT_PRED2(
         has, std::string(error.what()),
-        std::string(".decided_by is \"bound\", wanted one of conduct, which can give crash"));
+        std::string(".decided_by is \"bound\"; expected one of conduct, which can give crash"));
   }
 }
 
-/// The cases of a report whose rule is not said.
+/// Returns the cases of a report without their rules.
 std::string without_reason(const Json& report) {
   std::string cases;
   for (const Json& one : report["cases"])

@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The operator whose cases are planned in the shortest time.
+/// The operator whose plan is made fastest.
 using CompressOp = spec::NsaCompressGrad;
 
-/// Counts the calls: nothing is run where a destination is refused.
+/// Counts the calls. No call may be made if a destination is refused.
 class Watched final : public spec::Implementation<CompressOp> {
  public:
   Watched(int& calls, std::function<void()>& at_call) : calls_(calls), at_call_(at_call) {}
@@ -53,7 +53,7 @@ class Destinations : public testing::Test {
     EXPECT_EQ(result.code, 2) << result.err;
     EXPECT_EQ(result.out, "");
     for (const std::string& part : parts) EXPECT_PRED2(has, result.err, part);
-    EXPECT_EQ(calls, 0) << "cases were run first";
+    EXPECT_EQ(calls, 0) << "no case may run before the refusal";
   }
 
   cli::Registry registry;
@@ -62,7 +62,7 @@ class Destinations : public testing::Test {
   Folder folder;
 };
 
-TEST_F(Destinations, AFolderIsNoticedBeforeTheFirstCase) {
+TEST_F(Destinations, FolderIsRefusedBeforeTheFirstCase) {
   fs::create_directory(folder / "f");
   for (const char* flag : {"--report", "--html", "--junit", "--store"})
     expect_refusal(sweep({std::string(flag) + "=" + (folder / "f")}),
@@ -70,7 +70,7 @@ TEST_F(Destinations, AFolderIsNoticedBeforeTheFirstCase) {
   expect_refusal(answer(registry, {"export", folder / "f"}), {"file is '", "which is a folder"});
 }
 
-TEST_F(Destinations, AFileBelowAFileIsNoticedBeforeTheFirstCase) {
+TEST_F(Destinations, FileBelowAFileIsRefusedBeforeTheFirstCase) {
   std::ofstream(folder / "file") << "mine";
   expect_refusal(sweep({"--html", folder / "file/page.html"}), {"--html", "cannot be written"});
   EXPECT_EQ(text_of(folder / "file"), "mine");
@@ -78,20 +78,21 @@ TEST_F(Destinations, AFileBelowAFileIsNoticedBeforeTheFirstCase) {
 
 TEST_F(Destinations, TwoResultsNeedTwoFiles) {
   const std::string file = folder / "a.txt";
-  expect_refusal(sweep({"--report", file, "--html", file}), {"--html is '", "--report is, too"});
+  expect_refusal(sweep({"--report", file, "--html", file}),
+                 {"--html is '", "the file of --report"});
   expect_refusal(sweep({"--report", file, "--store", folder / "./a.txt"}),
-                 {"--store is '", "--report is, too"});
+                 {"--store is '", "the file of --report"});
   fs::create_symlink("a.txt", folder / "link");
   expect_refusal(sweep({"--report", file, "--junit", folder / "link"}),
-                 {"--junit is '", "--report is, too"});
-  expect_refusal(sweep({"--report=-", "--junit=-"}), {"--junit is '-'", "--report is, too"});
+                 {"--junit is '", "the file of --report"});
+  expect_refusal(sweep({"--report=-", "--junit=-"}), {"--junit is '-'", "the file of --report"});
   std::ofstream(folder / "r.json") << "{}";
   expect_refusal(answer(registry, {"report", folder / "r.json", "--html", folder / "r.json"}),
-                 {"report is '", "--html is, too"});
+                 {"report is '", "the file of --html"});
   EXPECT_EQ(text_of(folder / "r.json"), "{}");
 }
 
-/// A file in the current folder has many names, also before it is there.
+/// A file in the current folder can be named in many ways, even before it exists.
 TEST_F(Destinations, TwoNamesOfOneFileAreOneFile) {
   const fs::path before = fs::current_path();
   fs::current_path(folder / ".");
@@ -100,9 +101,9 @@ TEST_F(Destinations, TwoNamesOfOneFileAreOneFile) {
   const Answer absolute = sweep({"--report=a.txt", "--html", whole});
   const Answer stored = sweep({"--report=./s.h5", "--store=s.h5"});
   fs::current_path(before);
-  expect_refusal(dotted, {"--html is './a.txt'", "--report is, too"});
-  expect_refusal(absolute, {"--html is '", "--report is, too"});
-  expect_refusal(stored, {"--store is 's.h5'", "--report is, too"});
+  expect_refusal(dotted, {"--html is './a.txt'", "the file of --report"});
+  expect_refusal(absolute, {"--html is '", "the file of --report"});
+  expect_refusal(stored, {"--store is 's.h5'", "the file of --report"});
 }
 
 TEST_F(Destinations, AStoreReplacesNothingButAStore) {
@@ -110,41 +111,42 @@ TEST_F(Destinations, AStoreReplacesNothingButAStore) {
   ASSERT_EQ(answer(registry, {"export", exported, "--recipe-only", "nsa_compress_grad"}).code, 0);
   std::ofstream(text) << "mine";
   const std::string before = text_of(exported);
-  expect_refusal(sweep({"--store", exported}), {"--store is '", "is no store of a sweep"});
-  expect_refusal(sweep({"--store", text}), {"--store is '", "is no store of a sweep"});
-  expect_refusal(sweep({"--store=-"}), {"--store is '-'", "needs a name"});
+  expect_refusal(sweep({"--store", exported}), {"--store is '", "is not the store of a sweep"});
+  expect_refusal(sweep({"--store", text}), {"--store is '", "is not the store of a sweep"});
+  expect_refusal(sweep({"--store=-"}), {"--store is '-'", "needs a file name"});
   EXPECT_EQ(text_of(exported), before);
   EXPECT_EQ(text_of(text), "mine");
   const std::string store = folder / "s.h5";
   EXPECT_NE(sweep({"--store", store}).code, 2);
   calls = 0;
-  EXPECT_NE(sweep({"--store", store}).code, 2) << "its own kind";
+  EXPECT_NE(sweep({"--store", store}).code, 2) << "a file of the same kind may be replaced";
   EXPECT_GT(calls, 0);
   calls = 0;
   expect_refusal(answer(registry, {"export", store}),
-                 {"file is '", "is no file that was exported"});
-  expect_refusal(answer(registry, {"export", text}), {"file is '", "is no file that was exported"});
+                 {"file is '", "is not a file of assay export"});
+  expect_refusal(answer(registry, {"export", text}),
+                 {"file is '", "is not a file of assay export"});
 }
 
 TEST_F(Destinations, TheFolderOfTheStoresPartsIsItsOwn) {
   fs::create_directory(folder / "s.h5.parts");
   std::ofstream(folder / "s.h5.parts/thesis.h5") << "mine";
   expect_refusal(sweep({"--store", folder / "s.h5"}),
-                 {"--store: ", "s.h5.parts is no folder of a store: it holds thesis.h5"});
+                 {"--store: ", "s.h5.parts is not a folder of a store: it contains thesis.h5"});
   EXPECT_EQ(text_of(folder / "s.h5.parts/thesis.h5"), "mine");
   std::ofstream(folder / "t.h5.parts") << "mine";
-  expect_refusal(sweep({"--store", folder / "t.h5"}), {"--store: ", "t.h5.parts is no folder"});
+  expect_refusal(sweep({"--store", folder / "t.h5"}), {"--store: ", "t.h5.parts is not a folder"});
   EXPECT_EQ(text_of(folder / "t.h5.parts"), "mine");
 }
 
-/// A pipe would be waited for without end.
-TEST_F(Destinations, AJournalThatIsNoFileIsRefused) {
+/// Reading a pipe would block forever.
+TEST_F(Destinations, JournalThatIsNotAFileIsRefused) {
   fs::create_directories(folder / "s.h5.parts");
   ASSERT_EQ(mkfifo((folder / "s.h5.parts/journal.jsonl").c_str(), 0600), 0);
   fs::create_directories(folder / "t.h5.parts/journal.jsonl");
   for (const char* store : {"s.h5", "t.h5"}) {
     const std::vector<std::string> parts = {"--store: ",
-                                            std::string(store) + ".parts/journal.jsonl is no"};
+                                            std::string(store) + ".parts/journal.jsonl is not"};
     expect_refusal(sweep({"--store", folder / store}), parts);
     expect_refusal(sweep({"--store", folder / store, "--resume"}), parts);
   }
@@ -152,8 +154,9 @@ TEST_F(Destinations, AJournalThatIsNoFileIsRefused) {
 
 TEST_F(Destinations, AStoreThatAnotherSweepWritesIsRefused) {
   const fixtures::Store running(folder / "s.h5", "its plan");
-  expect_refusal(sweep({"--store", folder / "s.h5"}),
-                 {"--store: ", "is in use by another process; one sweep writes a store"});
+  expect_refusal(
+      sweep({"--store", folder / "s.h5"}),
+      {"--store: ", "is in use by another process; only one sweep at a time can write to a store"});
 }
 
 TEST_F(Destinations, ALinkStaysALink) {
@@ -169,11 +172,12 @@ TEST_F(Destinations, ALinkStaysALink) {
     EXPECT_GT(fs::file_size(folder / ("real/" + name)), 3U) << name;
   }
   fs::create_symlink("circle", folder / "circle");
-  expect_refusal((calls = 0, sweep({"--html", folder / "circle"})), {"leads in a circle"});
+  expect_refusal((calls = 0, sweep({"--html", folder / "circle"})),
+                 {"is a link in a cycle of links"});
 }
 
-/// A mistyped path may name a source file, or a result of another kind.
-TEST_F(Destinations, WhatIsNoResultOfTheKindIsKept) {
+/// A user may mistype a path. Then it may name a source file, or a result file of another kind.
+TEST_F(Destinations, FileOfAnotherKindIsNotOverwritten) {
   const std::map<std::string, std::string> written = {{"--report", folder / "r.json"},
                                                       {"--html", folder / "p.html"},
                                                       {"--junit", folder / "j.xml"}};
@@ -185,16 +189,16 @@ TEST_F(Destinations, WhatIsNoResultOfTheKindIsKept) {
                    {flag + " is '", "exists and is not ", "name another file, or add --force"});
     for (const auto& [other, path] : written)
       if (other != flag) expect_refusal(sweep({flag, path}), {flag + " is '", "exists and is not"});
-    EXPECT_NE(sweep({flag, own}).code, 2) << "its own kind, " << flag;
+    EXPECT_NE(sweep({flag, own}).code, 2) << "a file of the same kind may be replaced, " << flag;
   }
   EXPECT_EQ(text_of(folder / "k.cpp"), "mine");
   std::ofstream(folder / "empty");
-  EXPECT_NE(sweep({"--html", folder / "empty"}).code, 2) << "nothing is lost";
+  EXPECT_NE(sweep({"--html", folder / "empty"}).code, 2) << "an empty file may be replaced";
   EXPECT_NE(sweep({"--html", folder / "k.cpp", "--force"}).code, 2);
   EXPECT_TRUE(text_of(folder / "k.cpp").starts_with("<!DOCTYPE html>"));
 }
 
-TEST_F(Destinations, EveryCommandKeepsWhatIsNotItsResult) {
+TEST_F(Destinations, EveryCommandKeepsFilesOfOthers) {
   sweep({"--report", folder / "r.json"});
   calls = 0;
   const std::string mine = folder / "mine.txt", report = folder / "r.json";
@@ -221,30 +225,31 @@ TEST_F(Destinations, EveryCommandKeepsWhatIsNotItsResult) {
 TEST_F(Destinations, AFolderThatAMistypedPathImpliesIsNotMade) {
   const std::string absent = folder / "reprots", file = absent + "/x";
   for (const char* flag : {"--report", "--html", "--junit", "--store"})
-    expect_refusal(sweep({flag, file}), {std::string(flag) + " is '", "reprots: there is no such"});
-  expect_refusal(answer(registry, {"export", file}), {"file is '", "there is no such folder"});
+    expect_refusal(sweep({flag, file}),
+                   {std::string(flag) + " is '", "reprots: the folder does not exist"});
+  expect_refusal(answer(registry, {"export", file}), {"file is '", "the folder does not exist"});
   expect_refusal(answer(registry, {"dump", "nsa_compress_grad", "--npy", file}),
-                 {"--npy is '", "there is no folder", "make it first"});
+                 {"--npy is '", "reprots does not exist", "create it first"});
   expect_refusal(answer(registry, {"pack", "smoke", "--to", file}),
-                 {"--to is '", "there is no folder", "make it first"});
+                 {"--to is '", "reprots does not exist", "create it first"});
   EXPECT_FALSE(fs::exists(absent));
   EXPECT_NE(answer(registry, {"dump", "nsa_compress_grad", "--npy", folder / "npy"}).code, 2)
-      << "the folder itself is made";
+      << "the folder must be created";
 }
 
-/// A pipe stands for everything that is no regular file.
-TEST_F(Destinations, WhatIsNoRegularFileIsWrittenThrough) {
+/// A pipe is tested as an example of files that are not regular files.
+TEST_F(Destinations, SpecialFileIsWrittenInPlace) {
   const std::string pipe = folder / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   auto reader = std::async(std::launch::async, [&] { return text_of(pipe); });
   const Answer result = sweep({"--report", pipe});
   const std::string text = reader.get();
-  EXPECT_TRUE(fs::is_fifo(pipe)) << "it was replaced";
+  EXPECT_TRUE(fs::is_fifo(pipe)) << "the pipe was replaced";
   EXPECT_GT(nlohmann::json::parse(text)["cases"].size(), 0U);
-  expect_refusal((calls = 0, sweep({"--store", pipe})), {"--store is '", "no regular file"});
+  expect_refusal((calls = 0, sweep({"--store", pipe})), {"--store is '", "not a regular file"});
 }
 
-/// The link keeps a mistake from reaching the device itself.
+/// The test passes a link to the device. If the program has a bug, it replaces only the link.
 TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full that may be written";
   fs::create_symlink("/dev/full", folder / "full");
@@ -255,12 +260,12 @@ TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-/// Whatever fails, the table is printed, and what can be written is.
-TEST_F(Destinations, OneThatFailsKeepsNoOtherFromItsResult) {
+/// If one result cannot be written, the table is still printed and the other results are written.
+TEST_F(Destinations, FailureOfOneDoesNotAffectOthers) {
   const std::map<std::string, std::string> files = {
       {"--report", "r.json"}, {"--html", "p.html"}, {"--junit", "j.xml"}};
   fs::path target;
-  at_call = [&] { fs::remove(target), fs::create_directory(target); };  // no file replaces a folder
+  at_call = [&] { fs::remove(target), fs::create_directory(target); };  // rename must fail
   for (const auto& [failing, its_file] : files) {
     fs::create_directory(folder / "in");
     target = folder / ("in/" + its_file);
@@ -270,7 +275,7 @@ TEST_F(Destinations, OneThatFailsKeepsNoOtherFromItsResult) {
     const Answer result = sweep(flags);
     EXPECT_EQ(result.code, 3) << failing;
     EXPECT_PRED2(has, result.err, "assay: " + failing + " was not written: ");
-    EXPECT_PRED2(has, result.out, std::string("verdict ")) << "the table";
+    EXPECT_PRED2(has, result.out, std::string("verdict ")) << "the table must be printed";
     EXPECT_FALSE(has(result.out, folder / ("in/" + its_file))) << result.out;
     for (const auto& [flag, file] : files) {
       EXPECT_EQ(fs::exists(folder / file), flag != failing) << file;
@@ -282,14 +287,14 @@ TEST_F(Destinations, OneThatFailsKeepsNoOtherFromItsResult) {
   }
 }
 
-/// A sweep of hours is not lost with the folder of its store.
+/// A sweep of hours is not lost if the folder of its store disappears.
 TEST_F(Destinations, AStoreWhoseFolderDisappearsStillGivesAReport) {
   fs::create_directory(folder / "in");
   at_call = [&] { fs::remove_all(folder / "in"); };
   const Answer result =
       sweep({"--store", folder / "in/s.h5", "--report", folder / "r.json", "--verbose"});
   EXPECT_EQ(result.code, 3);
-  EXPECT_PRED2(has, result.err, std::string("the sweep goes on without it"));
+  EXPECT_PRED2(has, result.err, std::string("the sweep continues without it"));
   EXPECT_PRED2(has, result.err, std::string("assay: --store was not written: "));
   EXPECT_PRED2(has, result.out, std::string("verdict "));
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
@@ -303,9 +308,10 @@ TEST_F(Destinations, AMinusIsStandardOutput) {
   const Answer json = sweep({"--report=-"}), page = sweep({"--html=-"});
   const bool made = fs::exists("-");
   fs::current_path(here);
-  EXPECT_FALSE(made) << "a file of that name";
+  EXPECT_FALSE(made) << "there must not be a file of that name";
   EXPECT_GT(nlohmann::json::parse(json.out)["cases"].size(), 0U);
-  EXPECT_PRED2(has, json.err, std::string("verdict ")) << "the summary goes beside it";
+  EXPECT_PRED2(has, json.err, std::string("verdict "))
+      << "the summary must be printed on standard error";
   EXPECT_TRUE(page.out.starts_with("<!")) << page.out.substr(0, 100);
 }
 

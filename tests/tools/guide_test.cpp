@@ -27,7 +27,7 @@ TEST(Help, OfACommandIsWhatItsFlagGives) {
   EXPECT_EQ(said("help").out, said("--help").out);
 }
 
-TEST(Help, OfWhatIsNoneIsRefused) {
+TEST(Help, OfAnUnknownCommandIsRefused) {
   EXPECT_PRED2(has, said("help swep").err,
                std::string("no command 'swep'; did you mean 'sweep'? 'assay' takes"));
   EXPECT_PRED2(has, said("help run flash").err, std::string("? 'assay run' takes flash_"));
@@ -80,15 +80,15 @@ TEST(Help, QuietSaysNothingButErrors) {
   EXPECT_PRED2(has, said("sweep -q -v").err, std::string("--quiet and --verbose exclude"));
 }
 
-TEST(Help, VerboseTellsEachCase) {
+TEST(Help, VerbosePrintsEachCase) {
   const std::string line =
       "sweep flash_attention_score_grad --random=0 --only=--track=exact --budget=1s";
-  const std::string brief = said(line).err, told = said(line + " -v").err;
+  const std::string brief = said(line).err, printed = said(line + " -v").err;
   EXPECT_FALSE(has(brief, "conforms  flash_attention_score_grad --"));
-  EXPECT_PRED2(has, told, std::string("conforms  flash_attention_score_grad --"));
+  EXPECT_PRED2(has, printed, std::string("conforms  flash_attention_score_grad --"));
 }
 
-TEST(Help, HowLoudItIsDoesNotChangeWhatAStoreIsKnownBy) {
+TEST(Help, VerbosityDoesNotChangeTheStoreKey) {
   const Folder folder;
   const std::string line =
       "sweep flash_attention_score_grad --random=0 --only=seq_q=1 --budget=1s --report=";
@@ -128,7 +128,7 @@ TEST(Help, VerdictsHaveColoursOnATerminalThatHasSome) {
   EXPECT_TRUE(cli::wants_colour(true));
 }
 
-/// Every command that there is, and of each every flag.
+/// Checks every command and every flag of each command.
 TEST(Help, ManAndCompletionsLeaveNothingOut) {
   const std::string commands = said("help --as=commands").out;
   EXPECT_PRED2(has, commands, std::string("run flash_attention_score_grad\n"));

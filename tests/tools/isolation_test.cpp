@@ -25,10 +25,10 @@ std::string plugin(const std::string& name) {
   return "--implementation=plugin:" + std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
 }
 
-/// Cases that the naive example offers, with numbers, quick ones.
+/// Selects quick cases that the naive example kernel supports and that are numerically judged.
 const char* const few = "--only=--layout=BSND --dtype=fp32 --batch=2";
 
-/// The tiled kernel.
+/// A registry with the tiled kernel.
 cli::Registry registry() {
   cli::Registry registry;
   registry.add<Op>({.name = "optimized-a2",
@@ -43,7 +43,7 @@ Answer swept(std::vector<std::string> flags) {
   return answer(registry(), std::move(flags));
 }
 
-/// The reports of a sweep with these flags.
+/// Runs a sweep with these flags and returns the reports of its cases.
 Json reports(std::vector<std::string> flags) {
   const Folder folder;
   flags.insert(flags.end(), {"--report", folder / "r.json"});
@@ -58,7 +58,8 @@ std::map<std::string, int> verdicts(const Json& cases) {
   return count;
 }
 
-/// Every case of that verdict has a finding that holds `part`, and there is one.
+/// Expects that every case with this verdict has a finding that contains `part`, and that there is
+/// at least one such case.
 void expect_found(const Json& cases, const std::string& verdict, const std::string& part) {
   int found = 0;
   for (const Json& one : cases) {
@@ -82,11 +83,12 @@ TEST(Isolation, EveryCrashIsNamedAndTheOthersAreJudged) {
   expect_found(cases, "crash", "SIGSEGV");
   EXPECT_GT(verdicts(cases)["conforms"], 0);
   for (const Json& one : cases)
-    EXPECT_FALSE(one["verdict"] == "crash" && one["value_case"] == true) << "as judged by numbers";
+    EXPECT_FALSE(one["verdict"] == "crash" && one["value_case"] == true)
+        << "a crash must not count as a numerically judged case";
   EXPECT_EQ(cases.size(), reports({plugin("naive"), few}).size());
 }
 
-/// The report of one case that the naive example conforms to.
+/// Judges one case to which the naive example kernel conforms, and returns the report.
 Json judged(const std::string& manner, const std::vector<std::string>& flags = {}) {
   std::vector<std::string> line =
       words("run flash_attention_score_grad --layout=BSND --dtype=fp32 --seq_q=5 --json");
@@ -100,7 +102,7 @@ Json judged(const std::string& manner, const std::vector<std::string>& flags = {
 TEST(Isolation, WhatAKernelDoesToMemoryIsAFinding) {
   EXPECT_EQ(judged("naive")[0]["verdict"], "conforms");
   expect_found(judged("overflowing"), "nonconformant_structural",
-               "1 byte behind the storage of dq, at a distance of 1");
+               "1 byte after the storage of dq, at a distance of 1");
   expect_found(judged("scribbling"), "nonconformant_structural",
                "modified the input key in 1 byte");
 }
@@ -121,7 +123,7 @@ TEST(Isolation, MemoryWithoutEndAndExitAreCrashes) {
   expect_found(judged("exiting"), "crash", "exit code 3");
 }
 
-/// The pages that are read and written travel, and no others.
+/// Only the pages that are read or written are transferred.
 TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
   const std::vector<std::string> far = {"--batch=2", "--inputs=far", "--outputs=far"};
   for (const char* kernel : {"naive", "optimized"})
@@ -131,11 +133,11 @@ TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
   for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
     rusage usage = {};
     ASSERT_EQ(getrusage(whose, &usage), 0);
-    EXPECT_LT(usage.ru_maxrss, 1 << 20);  // 1 GiB, in KiB; a tensor spans eight
+    EXPECT_LT(usage.ru_maxrss, 1 << 20);  // 1 GiB, in KiB; one tensor spans eight
   }
 }
 
-/// What must not depend on where a kernel runs.
+/// Returns the part of a report that must not depend on the process in which a kernel runs.
 Json outcome(Json one) {
   for (const char* own : {"implementation", "seconds_implementation", "seconds_total"})
     one.erase(own);
@@ -190,21 +192,22 @@ TEST(Usage, WhatCannotBeOpenedIsNamed) {
     return answer(registry(), std::move(flags));
   };
   expect_usage(run({"--implementation=plug:./x.so"}), {"'plug:./x.so'", "aclnn, plugin, command"});
-  expect_usage(run({"--implementation=plugin:./absent.so"}), {"plugin:./absent.so", "is no file"});
-  expect_usage(run({plugin("of_another_abi")}), {"ABI version 7, wanted 1"});
+  expect_usage(run({"--implementation=plugin:./absent.so"}),
+               {"plugin:./absent.so", "is not a file"});
+  expect_usage(run({plugin("of_another_abi")}), {"ABI version 7; expected 1"});
   expect_usage(run({"--time-limit=3s"}), {"--isolated"});
   expect_usage(run({plugin("naive"), "--time-limit=never"}), {"--time-limit", "'never'"});
   expect_usage(run({plugin("naive"), "--memory-limit=3"}), {"--memory-limit", "'3'", "512MiB"});
 }
 
-TEST(Usage, AWorkerIsNoCommandForPeople) {
+TEST(Usage, WorkerCommandIsInternal) {
   const Answer result = answer(registry(), {"worker", std::string(Op::name)});
   EXPECT_EQ(result.code, 3);
-  EXPECT_PRED2(has, result.err, "started by the judge");
+  EXPECT_PRED2(has, result.err, "only the judge starts");
   EXPECT_FALSE(has(answer(registry(), {"--help"}).out, "worker"));
 }
 
-/// This program as the command line that the words say.
+/// Starts this program with the given command line.
 pid_t started(std::vector<std::string> line) {
   line.insert(line.begin(), "assay");
   std::vector<char*> arguments;
@@ -232,14 +235,14 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
       "sweep",    std::string(Op::name), plugin("naive"), few, "--store", folder / "s.h5",
       "--report", folder / "r.json",     "--fresh=off"};
   const Json whole = reports({plugin("naive"), few});
-  std::set<std::string> judged;  // what is skipped costs nothing and is not kept
+  std::set<std::string> judged;  // skipped cases cost nothing and are not stored
   for (const Json& one : whole)
     if (one["fields"]["track"] != "arguments") judged.insert(one["id"]);
   ASSERT_GT(judged.size(), 12u);
   std::size_t finished = 0;
   for (int kill_number = 0; kill_number < 3; ++kill_number) {
     const pid_t sweep = started(line);
-    // The journal's first line is the plan's.
+    // The first line of the journal describes the plan; the others are cases.
     while (waitpid(sweep, nullptr, WNOHANG) == 0 && lines_of(journal) < finished + 3)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     kill(sweep, SIGKILL);
@@ -252,7 +255,9 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
   line.emplace_back("--resume");
   const Answer last = answer(registry(), line);
   EXPECT_EQ(last.code, 0) << last.err;
-  EXPECT_PRED2(has, last.err, "taking up " + std::to_string(finished) + " finished cases");
+  EXPECT_PRED2(
+      has, last.err,
+      "resuming an interrupted sweep: " + std::to_string(finished) + " cases are finished");
   const std::vector<std::string> stored = fixtures::Reader(folder / "s.h5").ids();
   EXPECT_EQ(std::set(stored.begin(), stored.end()), judged);
   const Json cases = Json::parse(text_of(folder / "r.json"))["cases"];
@@ -266,7 +271,7 @@ TEST(Resume, RefusesToStartAnew) {
   const char* const quick = "--only=--violate=FAG-C0";
   expect_usage(swept({quick, "--resume"}), {"--resume needs --store"});
   expect_usage(swept({quick, "--resume", "--store", store}),
-               {"no interrupted sweep lies beside " + store});
+               {"found no interrupted sweep for " + store});
   std::atomic<bool> stop = true;
   answer(registry(), {"sweep", std::string(Op::name), quick, "--store", store}, stop);
   const Answer other = swept({"--only=--violate=FAG-C08", "--resume", "--store", store});

@@ -41,7 +41,7 @@ Json example_kills() {
           {"yardsticks", Json::array({rule})}};
 }
 
-/// What `assay report` makes of it.
+/// Writes these kills to a file and returns the output of `assay report` for it.
 Answer shown(const Json& kills) {
   const Folder folder;
   std::ofstream(folder / "kills.json") << kills.dump(1);
@@ -53,20 +53,21 @@ TEST(KillTable, SurvivesItsJson) {
   EXPECT_EQ(Json::parse(cli::to_json(kills)), example_kills());
 }
 
-TEST(KillTable, IsToldByTracksAndNamesWhatIsNotToldApart) {
-  const Answer told = shown(example_kills());
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_PRED2(has, told.out, std::string("1 of 1 planted bugs caught, 0 of 1 healthy variants"));
-  EXPECT_PRED2(has, told.out, std::string("plain is accused: none"));
-  EXPECT_PRED2(has, told.out, std::string("1 of 5"));
+TEST(KillTable, IsPrintedByTracksAndListsUndetectedMutants) {
+  const Answer printed = shown(example_kills());
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_PRED2(has, printed.out,
+               std::string("1 of 1 injected faults caught, 0 of 1 healthy variants"));
+  EXPECT_PRED2(has, printed.out, std::string("plain fails: none"));
+  EXPECT_PRED2(has, printed.out, std::string("1 of 5"));
 }
 
 TEST(KillTable, IsOnThePageWithoutAReport) {
   const Folder folder;
   std::ofstream(folder / "kills.json") << example_kills().dump(1);
-  const Answer told =
+  const Answer printed =
       answer(registry_of({}), {"report", folder / "kills.json", "--html", folder / "kills.html"});
-  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_EQ(printed.code, 0) << printed.err;
   const std::string page = text_of(folder / "kills.html");
   EXPECT_PRED2(has, page, std::string("id=\"reports\"></script>"));
   EXPECT_FALSE(has(page, "id=\"kills-data\"></script>"));
@@ -82,9 +83,9 @@ TEST(KillTable, ASecondOneAndAWrongOneAreRefused) {
   for (const char* member : {"cases", "rows", "yardsticks"}) {
     Json wrong = example_kills();
     wrong.erase(member);
-    const Answer told = shown(wrong);
-    EXPECT_EQ(told.code, 2) << member;
-    EXPECT_PRED2(has, told.err, std::string(member));
+    const Answer printed = shown(wrong);
+    EXPECT_EQ(printed.code, 2) << member;
+    EXPECT_PRED2(has, printed.err, std::string(member));
   }
   EXPECT_THROW(cli::kills_from_json(std::string(1000, '[')), std::invalid_argument);
 }

@@ -14,18 +14,18 @@
 namespace assay::tests {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;  // a report that is changed keeps its order
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of members in a changed report
 
-/// A sweep as words: a kernel and its cases.
+/// A kernel and its cases, as words of a sweep command.
 struct Job {
   std::string kernel, cases;
 };
 void PrintTo(const Job& job, std::ostream* out) { *out << job.kernel << ' ' << job.cases; }
-/// Failures, and cases that conform.
+/// Failing cases and conforming cases.
 const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
-/// More failures than tensors are kept of, of several faults.
+/// Several faults. More cases fail than the store keeps tensors for.
 const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
-/// Calls that are to be refused: many, and quick.
+/// Many quick cases with calls that must be refused.
 const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};
 
 Answer swept(const Job& job, std::vector<std::string> more) {
@@ -34,7 +34,7 @@ Answer swept(const Job& job, std::vector<std::string> more) {
   return answer(registry_of({job.kernel}), all);
 }
 
-/// A report without what a clock said.
+/// Returns a report without the values that depend on the clock.
 OrderedJson timeless(OrderedJson report) {
   for (OrderedJson* seconds : {&report["environment"], &report["summary"]})
     seconds->erase("seconds");
@@ -44,7 +44,7 @@ OrderedJson timeless(OrderedJson report) {
   return report;
 }
 
-/// Names where the two differ: a whole report is too long to be read.
+/// Prints only the members that differ, since a whole report is too long to read.
 testing::AssertionResult same(const char*, const char*, const OrderedJson& a,
                               const OrderedJson& b) {
   if (a.dump() == b.dump()) return testing::AssertionSuccess();
@@ -53,8 +53,8 @@ testing::AssertionResult same(const char*, const char*, const OrderedJson& a,
 
 OrderedJson ordered_report_at(const std::string& path) { return OrderedJson::parse(text_of(path)); }
 
-/// All that a case of a store says but times and elements, which have digests.
-OrderedJson told(const fixtures::CaseRecord& record) {
+/// All members of a stored case except times. Tensors are represented by their digests.
+OrderedJson printed(const fixtures::CaseRecord& record) {
   OrderedJson facts = {{"id", record.id}, {"command", record.command}, {"digests", record.digests}};
   for (const auto& input : record.inputs)
     facts["inputs"][input.name] = fixtures::digest(input.tensor);
@@ -74,11 +74,11 @@ OrderedJson told(const fixtures::CaseRecord& record) {
 OrderedJson cases_of(const std::string& store) {
   const fixtures::Reader reader(store);
   OrderedJson cases = OrderedJson::array();
-  for (const std::string& id : reader.ids()) cases.push_back(told(reader.read(id)));
+  for (const std::string& id : reader.ids()) cases.push_back(printed(reader.read(id)));
   return cases;
 }
 
-/// The sweep in three parts: N.h5, N.json.
+/// Runs the sweep in three parts and writes N.h5 and N.json for each part N.
 void sweep_in_parts(const Job& job, const Folder& folder) {
   for (const std::string part : {"1", "2", "3"})
     swept(job, {"--shard", part + "/3", "--store", folder / (part + ".h5"), "--report",
@@ -92,7 +92,7 @@ Answer merge(std::vector<std::string> all) {
 
 class Whole : public testing::TestWithParam<Job> {};
 
-TEST_P(Whole, SweepIsWhatItsPartsAreJoinedToButForTimes) {
+TEST_P(Whole, SweepEqualsItsJoinedPartsExceptTimes) {
   const Folder folder;
   sweep_in_parts(GetParam(), folder);
   const int code =
@@ -120,8 +120,8 @@ TEST_P(Whole, SweepIsWhatItsPartsAreJoinedToButForTimes) {
 INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusals),
                          [](const auto& test) { return "sweep" + std::to_string(test.index); });
 
-/// That there is something to get wrong: shrunk cases, pairs that are covered, tensors that are
-/// kept of some failing cases alone.
+/// Checks that the test data is not trivial. It must have shrunk cases, covered pairs, and failing
+/// cases of which only some have stored tensors.
 TEST(Merge, OfTheseSweepsIsNotTrivial) {
   const Folder folder;
   swept(numbers, {"--report", folder / "numbers.json"});
@@ -137,7 +137,7 @@ TEST(Merge, OfTheseSweepsIsNotTrivial) {
       8);
 }
 
-/// Computes nothing and checks nothing.
+/// A kernel that computes nothing and checks nothing.
 class Unchecking final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "unchecking"; }
@@ -145,7 +145,8 @@ class Unchecking final : public spec::Implementation<Op> {
   void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
 };
 
-/// Stores keep nothing of such cases: their reports lie in what the store says of all cases.
+/// Stores keep no record of such cases. Their reports are in the member of the store that is for
+/// all cases.
 TEST(Merge, StoresHoldWhatDoesNotApply) {
   const Folder folder;
   cli::Registry registry;
@@ -169,7 +170,8 @@ TEST(Merge, StoresHoldWhatDoesNotApply) {
   EXPECT_TRUE(fixtures::Reader(folder / "all.h5").ids().empty());
 }
 
-/// The first part with one member of its report changed, and what is said of it beside the others.
+/// A change of one member in the report of the first part, and the error message when this part is
+/// merged with the others.
 struct Refusal {
   const char* what;
   std::function<void(OrderedJson& report)> change;
@@ -178,27 +180,28 @@ struct Refusal {
 
 const Refusal changed[] = {
     Refusal{"program", [](OrderedJson& r) { r["shard"]["program"] = "feed"; },
-            "its program is feed, that of "},
-    Refusal{"operators",
-            [](OrderedJson& r) {
-              r["shard"]["operators"] = {"nsa_compress_grad", "nsa_selected_attention_grad"};
-              r["shard"]["plan"] = "beef";
-            },
-            "its list of operators is nsa_compress_grad, nsa_selected_attention_grad, that of "},
+            "its program is feed, but that of "},
+    Refusal{
+        "operators",
+        [](OrderedJson& r) {
+          r["shard"]["operators"] = {"nsa_compress_grad", "nsa_selected_attention_grad"};
+          r["shard"]["plan"] = "beef";
+        },
+        "its list of operators is nsa_compress_grad, nsa_selected_attention_grad, but that of "},
     Refusal{"seed", [](OrderedJson& r) { r["environment"]["seed"] = 7; },
-            "its seed is 7, that of "},
+            "its seed is 7, but that of "},
     Refusal{"implementation", [](OrderedJson& r) { r["environment"]["implementation"] = "mine"; },
-            "its implementation is mine, that of "},
+            "its implementation is mine, but that of "},
     Refusal{"plan", [](OrderedJson& r) { r["shard"]["plan"] = "beef"; }, "its plan (cases, "},
     Refusal{"numerics",
             [](OrderedJson& r) {
               r["environment"]["numerics"]["flash_attention_score_grad bf16"]["weak"] = true;
             },
-            "declare other numerics for flash_attention_score_grad bf16"},
+            "declare different numerics for flash_attention_score_grad bf16"},
     Refusal{"parts", [](OrderedJson& r) { r["shard"]["of"] = 4; }, "its number of parts is 4, "},
     Refusal{"number", [](OrderedJson& r) { r["shard"]["number"] = 4; },
-            "is part 4/3, wanted i/n with i from 1 to n"},
-    Refusal{"whole", [](OrderedJson& r) { r.erase("shard"); }, "is no part of a sweep"},
+            "is part 4/3; expected i/n with i from 1 to n"},
+    Refusal{"whole", [](OrderedJson& r) { r.erase("shard"); }, "part of a sweep"},
     Refusal{"twice", [](OrderedJson& r) { r["shard"]["number"] = 3; },
             "overlap: both are part 3/3"},
     Refusal{"unfinished", [](OrderedJson& r) { r["cases"].erase(r["cases"].size() - 1); },
@@ -208,13 +211,13 @@ const Refusal changed[] = {
               r["cases"].push_back(r["cases"][0]);
               r["cases"].back()["id"] = "cafe";
             },
-            "holds case cafe, which is not of part 2/3"},
+            "has case cafe, which is not in part 2/3"},
     Refusal{"place", [](OrderedJson& r) { r["shard"]["places"][0] = -1; }, "at place -1 of "},
     Refusal{"shared place",
             [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
-            "another part holds one of the two as well"}};
+            "another part has the same case or the same place"}};
 
-/// Has the summary count the cases that the report holds.
+/// Updates the summary so that it counts the cases that the report now contains.
 void count_anew(OrderedJson& report) {
   OrderedJson& summary = report["summary"];
   std::map<std::string, int> verdicts;
@@ -252,12 +255,12 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
   swept(refusals, {"--shard=1/3", "--seed=2", "--report", folder / "other.json"});
   const auto at = [&](const std::string& name) { return folder / name; };
   const std::pair<std::vector<std::string>, std::string> refused[] = {
-      {{at("3.h5")}, "there is a gap: no file holds part 1/3, 2/3\n"},
-      {{at("whole.h5"), at("2.h5"), at("3.h5")}, at("whole.h5") + " is no part of a sweep: "},
+      {{at("3.h5")}, "parts are missing: no file has part 1/3, 2/3\n"},
+      {{at("whole.h5"), at("2.h5"), at("3.h5")}, at("whole.h5") + " is not a part of a sweep: "},
       {{at("other.json"), at("2.json"), at("3.json")},
-       at("2.json") + " is of another sweep: its seed is 1, that of " + at("other.json") +
+       at("2.json") + " is of another sweep: its seed is 1, but that of " + at("other.json") +
            " is 2\n"},
-      {{at("1.h5"), at("2.h5"), at("3.h5"), "--store", at("3.h5")}, "needs a file of its own"},
+      {{at("1.h5"), at("2.h5"), at("3.h5"), "--store", at("3.h5")}, "needs its own file"},
       {{at("1.json"), at("2.json"), at("3.json"), "--store", at("s.h5")},
        "--store: " + at("1.json") + " is a report"},
       {{at("1.h5"), at("1.json"), at("2.h5"), at("3.h5")},
@@ -269,7 +272,7 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
   }
 }
 
-/// A part as its budget left it: of its report the first cases.
+/// Cuts a part as if its time budget had ended: the report keeps only its first cases.
 void cut(const std::string& from, const std::string& to, std::size_t kept) {
   OrderedJson report = ordered_report_at(from);
   while (report["cases"].size() > kept) report["cases"].erase(report["cases"].size() - 1);
@@ -277,7 +280,7 @@ void cut(const std::string& from, const std::string& to, std::size_t kept) {
   std::ofstream(to) << report;
 }
 
-TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
+TEST(Merge, UnfinishedPartsAreJoinedOnRequest) {
   const Folder folder;
   sweep_in_parts(refusals, folder);
   const OrderedJson second = ordered_report_at(folder / "2.json");
@@ -308,14 +311,14 @@ TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
   EXPECT_EQ(incomplete.err, "a part was stopped\n");
   EXPECT_EQ(ordered_report_at(folder / "all.json")["summary"]["interrupted"], true);
 
-  OrderedJson later = second;  // without its first case: nothing that a budget leaves
+  OrderedJson later = second;  // without its first case: a budget cannot cause this
   later["cases"].erase(0);
   count_anew(later);
   std::ofstream(folder / "cut.json") << later;
-  EXPECT_PRED2(has, merge(asked).err, "somebody has changed it");
-  // A part that is not there stays a gap.
+  EXPECT_PRED2(has, merge(asked).err, "somebody changed the file");
+  // A missing part remains missing in the merged report.
   EXPECT_PRED2(has, merge({folder / "1.json", folder / "3.json", "--unfinished"}).err,
-               "no file holds part 2/3");
+               "no file has part 2/3");
 }
 
 TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {
@@ -334,14 +337,14 @@ TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {
   EXPECT_PRED2(has, few.out, std::string("--require-judged is 1000"));
   const Answer part = swept(refusals, {"--shard=1/2", "--require-judged=1"});
   EXPECT_EQ(part.code, 2);
-  EXPECT_PRED2(has, part.err, std::string("give it to 'merge'"));
+  EXPECT_PRED2(has, part.err, std::string("pass it to 'merge'"));
 }
 
 TEST(Shard, WrongOnesAreNamed) {
-  for (const auto& [value, said] : {std::pair{"4/3", "i is '4', wanted an integer in 1..3"},
+  for (const auto& [value, said] : {std::pair{"4/3", "i is '4'; expected an integer in 1..3"},
                                     {"0/3", "i is '0'"},
                                     {"1/0", "n is '0'"},
-                                    {"3", "is '3', wanted i/n"},
+                                    {"3", "is '3'; expected i/n"},
                                     {"1/x", "n is 'x'"}}) {
     const Answer result = swept(refusals, {std::string("--shard=") + value});
     EXPECT_EQ(result.code, 2) << value;

@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::string> one_case = {"flash_attention_score_grad", "--heads_q=2", "--seq_q=6",
                                            "--seq_kv=9"};
 
-/// A file of one case, exported with the given flags before the operator.
+/// Exports one case to a file. The given flags come before the operator.
 std::string exported(const Folder& folder, const std::vector<std::string>& flags) {
   const std::string file = folder / "cases.h5";
   std::vector<std::string> line = {"export", file};
@@ -61,7 +61,7 @@ TEST(Offline, ARecipeHoldsDigestsOnly) {
   EXPECT_EQ(record.digests.size(), 7u);
 }
 
-/// The same file, and what is known of it.
+/// The file must contain the same case, and how its references are certified.
 TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   const Folder folder;
   const std::string file = folder / "golden.h5";
@@ -72,13 +72,14 @@ TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   // dq: 2 x 6 x 10, dk and dv: 2 x 9 x 10
   EXPECT_NE(result.out.find("480 elements, 480 of them certified"), std::string::npos)
       << result.out;
-  EXPECT_NE(result.out.find("; 0 enclosed, 0 open"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("; not certified: 0 enclosed, 0 open"), std::string::npos)
+      << result.out;
   const fixtures::Reader reader(file);
   EXPECT_EQ(reader.read(reader.ids().front()).expected.size(), 3u);
 }
 
-/// A row term of the kernel's own makes another reference than the definition's, and scores of this
-/// size leave double no proof.
+/// With the kernel's own row term, the reference differs from the definition. With scores of this
+/// size, double cannot prove any element.
 TEST(Offline, AGoldenFileWithOpenElementsIsNotConclusive) {
   const Folder folder;
   std::vector<std::string> line = {"golden", folder / "open.h5", "--numerics=torch_fp32"};
@@ -98,7 +99,7 @@ TEST(Offline, AGoldenFileHoldsReferencesAlone) {
   }
 }
 
-/// What an export of a plan answers: its limits leave few and small cases.
+/// Exports a plan with limits that leave few small cases, and returns the answer.
 Answer export_plan(const std::string& file, const std::vector<std::string>& flags) {
   std::vector<std::string> line = {"export", file, "--random=0", "--only=--dtype=fp32"};
   line.insert(line.end(), flags.begin(), flags.end());
@@ -117,14 +118,14 @@ TEST(Offline, RecipesRespectTheLargestSize) {
   EXPECT_EQ(count("r.h5", {"--largest=1000", "--recipe-only"}), tensors);
 }
 
-TEST(Offline, AnExportTellsItsSizeBeforeAndItsProgressOffATerminal) {
+TEST(Offline, ExportPrintsItsSizeFirstAndItsProgressOffATerminal) {
   const Folder folder;
   const Answer result = export_plan(folder / "x.h5", {"--largest=1000"});
-  std::smatch told;
-  ASSERT_TRUE(std::regex_search(result.err, told, std::regex("cases, about ([0-9.]+) MB\n")))
+  std::smatch printed;
+  ASSERT_TRUE(std::regex_search(result.err, printed, std::regex("cases, about ([0-9.]+) MB\n")))
       << result.err;
   const auto size = static_cast<double>(std::filesystem::file_size(folder / "x.h5"));
-  EXPECT_NEAR(std::stod(told[1]) * 1e6 / size, 1, 0.1) << size;
+  EXPECT_NEAR(std::stod(printed[1]) * 1e6 / size, 1, 0.1) << size;
   EXPECT_PRED2(has, result.err, std::string("1 of "));
 }
 
@@ -147,11 +148,11 @@ TEST(Offline, LinesAreTheCasesAndOneIsStoredOnce) {
        {"--only=seq", "--largest=9", "--random=0", "--cases=lines.txt", "--full"}) {
     const Answer both = export_with({flag});
     EXPECT_EQ(both.code, 2) << flag;
-    EXPECT_PRED2(has, both.err, std::string("only one of both")) << flag;
+    EXPECT_PRED2(has, both.err, std::string("only one of the two")) << flag;
   }
 }
 
-TEST(Offline, NumericsThatThereAreNotAreToldBeforeASizeIs) {
+TEST(Offline, MissingNumericsAreReportedBeforeTheSize) {
   const Folder folder;
   const Answer result =
       answer(registry_of({"fixed_order"}),
@@ -175,10 +176,10 @@ TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
       answer(registry_of({"flash_like"}),
              {"export", folder / "x.h5", "--recipe-only", "--only=relation=split_batch"});
   EXPECT_EQ(planned.code, 2);
-  std::smatch told;
+  std::smatch printed;
   const std::regex counts("leaves out ([0-9]+) of ([0-9]+) cases");
-  ASSERT_TRUE(std::regex_search(planned.err, told, counts)) << planned.err;
-  const std::int64_t left = std::stoll(told[2]) - std::stoll(told[1]);
+  ASSERT_TRUE(std::regex_search(planned.err, printed, counts)) << planned.err;
+  const std::int64_t left = std::stoll(printed[2]) - std::stoll(printed[1]);
   using Op = spec::FlashAttentionScoreGrad;
   const auto planned_cases = conformance::sample<Op>({});
   const auto of_relation =
@@ -201,14 +202,15 @@ TEST(Offline, OutputsOfAHealthyKernelConformAndTheListOfUnconfirmedItemsIsStored
   EXPECT_FALSE(verdict["unconfirmed"].empty());
 }
 
-TEST(Offline, OutputsOfAPlantedBugDoNotConform) {
+TEST(Offline, OutputsOfAnInjectedFaultDoNotConform) {
   const Folder folder;
   const Answer result = check(exported(folder, {"--implementation=all_zeros"}));
   EXPECT_EQ(result.code, 1) << result.out;
   EXPECT_PRED2(has, result.out, std::string("nonconformant"));
 }
 
-/// A file of one case of TND whose statistics lie heads first, with what the mutant makes of it.
+/// Writes a file with one TND case, whose statistics are stored heads first, and with the outputs
+/// of the mutant.
 std::string packed_case_by(const Folder& folder, const std::string& mutant) {
   const std::string file = folder / (mutant + ".h5");
   const Answer result =
@@ -220,7 +222,7 @@ std::string packed_case_by(const Folder& folder, const std::string& mutant) {
   return file;
 }
 
-TEST(Offline, StatisticsReadInEitherOrderDoNotConvict) {
+TEST(Offline, StatisticsReadInEitherOrderDoNotFail) {
   const Folder folder;
   for (const std::string mutant : {"heads_first", "tokens_first", "tokens_first_declared"}) {
     const Answer result = check(packed_case_by(folder, mutant));
@@ -237,7 +239,7 @@ TEST(Offline, InputsAreExportedAsTheKernelDeclaresToReadThem) {
                std::string("--statistics_order=tokens_first"));
 }
 
-TEST(Offline, OutputsOfAKernelThatReadsOtherPlacesAreNotJudged) {
+TEST(Offline, OutputsOfAKernelWithOtherStatisticsOrderAreNotJudged) {
   const Folder folder;
   const std::string file = packed_case_by(folder, "heads_first");
   rewrite(file, [](fixtures::CaseRecord& record) {
@@ -246,7 +248,7 @@ TEST(Offline, OutputsOfAKernelThatReadsOtherPlacesAreNotJudged) {
   const Answer result = check(file);
   EXPECT_EQ(result.code, 3) << result.out << result.err;
   EXPECT_PRED2(has, result.out, std::string("not_applicable"));
-  EXPECT_PRED2(has, result.out, std::string("export with --numerics"));
+  EXPECT_PRED2(has, result.out, std::string("export the case again with the --numerics"));
 }
 
 TEST(Offline, TwoDifferentRunsOfAFixedOrderAreNondeterministic) {
@@ -269,7 +271,7 @@ TEST(Offline, AFileWithoutOutputsJudgesNothing) {
   const Folder folder;
   const Answer result = check(exported(folder, {}));
   EXPECT_EQ(result.code, 3);
-  EXPECT_PRED2(has, result.err, std::string("holds no outputs"));
+  EXPECT_PRED2(has, result.err, std::string("contains no outputs"));
 }
 
 TEST(Offline, AnOutputOfWrongShapeOrDtypeOrNameIsNamed) {
@@ -291,7 +293,7 @@ TEST(Offline, AnOutputOfWrongShapeOrDtypeOrNameIsNamed) {
   const std::string shape = message([&](auto& outputs) {
     find(outputs, "dk") = spec::contiguous_tensor(spec::DType::bf16, {1, 1, 9, 8});
   });
-  EXPECT_PRED2(has, shape, std::string("dk has shape (1, 1, 9, 8), wanted (1, 1, 9, 16)"));
+  EXPECT_PRED2(has, shape, std::string("dk has shape (1, 1, 9, 8); expected (1, 1, 9, 16)"));
   const std::string dtype = message([&](auto& outputs) {
     find(outputs, "dq") = spec::contiguous_tensor(spec::DType::fp32, {1, 2, 6, 16});
   });

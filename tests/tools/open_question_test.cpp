@@ -4,11 +4,12 @@
 
 #include "session.hpp"
 
-/// Calls about which the documents leave a question open: either answer is told, nobody fails.
+/// Calls for which the documents leave a question open. A kernel may accept or refuse them. The
+/// report says which it did, and no kernel fails.
 namespace assay::tests {
 namespace {
 
-/// Refuses every call, when it is asked or when it is run.
+/// A kernel that refuses every call, either in the check or in the run.
 class Refusing final : public spec::Implementation<Op> {
  public:
   explicit Refusing(int phase) : phase_(phase) {}
@@ -26,7 +27,7 @@ class Refusing final : public spec::Implementation<Op> {
   int phase_;
 };
 
-/// Checks arguments, and accepts all of them.
+/// A kernel that checks arguments but accepts all of them.
 class Accepting final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "accepting"; }
@@ -44,9 +45,9 @@ Answer refused(const std::string& line, int phase) {
 
 const std::string wide = "--head_dim=520 --head_dim_v=8";
 const std::string untyped =
-    "--entry_point=g2 --pse_type=0";  // FAG-C78, which upstream alone states
+    "--entry_point=g2 --pse_type=0";  // FAG-C78, which only the upstream code states
 
-TEST(OpenQuestion, TheRefusalOfAnOpenCallConvictsNobodyInAnyPhase) {
+TEST(OpenQuestion, RefusalOfAnOpenCallDoesNotFailInAnyPhase) {
   for (const int phase : {1, 2})
     for (const std::string track : {"bound", "relation --relation=linear_dy"}) {
       const Answer open = refused(wide + " --track=" + track, phase);
@@ -60,7 +61,7 @@ TEST(OpenQuestion, TheRefusalOfAnOpenCallConvictsNobodyInAnyPhase) {
     }
 }
 
-/// What a page offers must work, whatever the vendor's own code does with it.
+/// A kernel must accept a call that a page allows, even if the vendor's own code refuses it.
 TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
   const std::string packed =
       "--layout=TND --entry_point=u1 --lengths_q=3,2 --lengths_kv=3,2 --seq_q=3 --seq_kv=3 ";
@@ -79,7 +80,7 @@ TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
   }
 }
 
-/// With --documents=strict what is open must be refused.
+/// With --documents=strict the kernel must refuse calls that the documents leave open.
 TEST(OpenQuestion, WhatIsOpenMustBeRefusedWhereTheDocumentsAreTakenStrictly) {
   cli::Registry registry;
   registry.add<Op>({.name = "accepting",
@@ -100,7 +101,7 @@ TEST(OpenQuestion, WhatIsOpenMustBeRefusedWhereTheDocumentsAreTakenStrictly) {
   const Answer wrong = answer({}, words("list requirements --documents=maybe"));
   EXPECT_EQ(wrong.code, 2);
   EXPECT_PRED2(has, wrong.err,
-               std::string("--documents is 'maybe', wanted one of lenient, strict"));
+               std::string("--documents is 'maybe'; expected one of lenient, strict"));
 }
 
 TEST(OpenQuestion, CoverageCountsTheLegalCallsThatMayBeRefused) {
@@ -113,8 +114,8 @@ TEST(OpenQuestion, CoverageCountsTheLegalCallsThatMayBeRefused) {
                std::string("legal calls that a kernel may refuse without a verdict: 0 of "));
 }
 
-/// g1 and g2 have no table of codes, u1 has.
-TEST(OpenQuestion, AStatusIsDueWhereTheDocumentsNameItAlone) {
+/// g1 and g2 have no table of codes, u1 has one.
+TEST(OpenQuestion, StatusIsExpectedOnlyIfTheDocumentsNameIt) {
   const std::string broken = "--track=arguments --violate=FAG-C01:query --entry_point=";
   for (const std::string entry_point : {"g1", "g2"}) {
     const Answer open = refused(broken + entry_point, 1);
@@ -131,13 +132,13 @@ TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
     EXPECT_PRED2(has, bound.err, std::string("FAG-C78"));
     const Answer open = refused(untyped + " --upstream=off", phase);
     EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
-    EXPECT_PRED2(has, open.out, std::string("upstream's alone: FAG-C78"));
+    EXPECT_PRED2(has, open.out, std::string("stated only upstream: FAG-C78"));
   }
   const Answer accepted = answer(
       registry_of({"flash_like"}),
       words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " + untyped + " --upstream=off"));
   EXPECT_TRUE(accepted.out.starts_with("conforms")) << accepted.out << accepted.err;
-  EXPECT_PRED2(has, accepted.out, std::string("accepted; upstream's alone: FAG-C78"));
+  EXPECT_PRED2(has, accepted.out, std::string("accepted; stated only upstream: FAG-C78"));
 }
 
 TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
@@ -153,8 +154,8 @@ TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
   const Answer open = answer(registry, words(line + " --upstream=off"));
   EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
   EXPECT_PRED2(has, open.out,
-               std::string("decided by open_question: FAG-C78 is upstream's alone, which "
-                           "--upstream=off leaves open: reported, no verdict; FAG-C78 is broken "
+               std::string("decided by open_question: FAG-C78 is stated only by upstream, and "
+                           "--upstream=off leaves it open: reported, no verdict; FAG-C78 is broken "
                            "(FAG-C78:two) and phase 1 accepted the call"));
 }
 
@@ -165,15 +166,15 @@ TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {
   const std::string whole = coverage("");
   EXPECT_PRED2(has, whole, std::string("FAG-C78"));
   EXPECT_FALSE(has(coverage(" --upstream=off"), "\nFAG-C04 "));
-  EXPECT_PRED2(has, whole, std::string("requirement without a side to exercise"));
-  EXPECT_PRED2(has, whole, std::string("disputed: its calls are tried"));
-  EXPECT_PRED2(has, whole, std::string("open: its calls are tried"));
+  EXPECT_PRED2(has, whole, std::string("requirement that no case can exercise"));
+  EXPECT_PRED2(has, whole, std::string("disputed: the suite tries its calls"));
+  EXPECT_PRED2(has, whole, std::string("open: the suite tries its calls"));
   const std::string rows = answer({}, words("list requirements --upstream=off")).out;
   EXPECT_FALSE(has(rows, "FAG-C12 "));
   EXPECT_PRED2(has, rows, std::string("FAG-C44a"));
   const Answer wrong = answer({}, words("list requirements --upstream=maybe"));
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_PRED2(has, wrong.err, std::string("--upstream is 'maybe', wanted one of on, off"));
+  EXPECT_PRED2(has, wrong.err, std::string("--upstream is 'maybe'; expected one of on, off"));
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace assay::tests {
 
-/// The JSON text of a report that a page of HTML holds: one on each line, the first is shown.
+/// Returns the JSON text of a report in an HTML page. The page has one report on each line and
+/// shows the first.
 inline std::string report_of_page(const std::string& html, int line = 0) {
   const std::string mark = "id=\"reports\">";
   const std::size_t element = html.find(mark);
@@ -22,8 +23,8 @@ inline std::string report_of_page(const std::string& html, int line = 0) {
   std::size_t size = bytes.size();
   if (base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(bytes.data()),
                            letters.size(), letters.data()) == 0)
-    throw std::runtime_error("the page holds what is no base64");
-  // Tests look at small reports.
+    throw std::runtime_error("the page has text that is not base64");
+  // The reports of the tests are small.
   std::string text(std::size_t{1} << 24, '\0');
   uLongf length = text.size();
   if (const int status = uncompress(reinterpret_cast<Bytef*>(text.data()), &length,

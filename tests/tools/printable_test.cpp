@@ -21,31 +21,32 @@ TEST(Printable, TextStaysAsItIs) {
     EXPECT_EQ(printable(text), text);
 }
 
-TEST(Printable, WhatActsIsSpeltOut) {
+TEST(Printable, ControlCharactersAreEscaped) {
   const auto bytes = [](std::string_view text) { return printable(text); };
   EXPECT_EQ(bytes("\x1b[31mred\a\b\r\x7f"), "\\x1b[31mred\\x07\\x08\\x0d\\x7f");
   EXPECT_EQ(bytes(std::string_view("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(bytes("two\nlines\tand a tab"), "two\\nlines\\tand a tab") << "it is one line";
+  EXPECT_EQ(bytes("two\nlines\tand a tab"), "two\\nlines\\tand a tab")
+      << "the result must be one line";
   EXPECT_EQ(bytes("\xc2\x9b"
                   "31m"),
             "\\u009b31m")
-      << "one character that does what ESC [ does";
+      << "a single character with the meaning of ESC [";
   EXPECT_EQ(bytes("\xe2\x80\xae"
                   "drow"),
             "\\u202edrow");
   EXPECT_EQ(bytes("\xe2\x81\xa6\xef\xbb\xbf\xef\xbf\xbe\xe2\x80\xa8"),
             "\\u2066\\ufeff\\ufffe\\u2028");
-  EXPECT_EQ(bytes("\xf3\xa0\x81\x81"), "\\ue0041") << "a letter that nobody sees";
+  EXPECT_EQ(bytes("\xf3\xa0\x81\x81"), "\\ue0041") << "an invisible character";
 }
 
-TEST(Printable, WhatIsNoUtf8IsSpeltOutByteByByte) {
+TEST(Printable, InvalidUtf8IsEscapedByteByByte) {
   const auto bytes = [](std::string_view text) { return printable(text); };
   EXPECT_EQ(bytes("\xff\x80"), "\\xff\\x80");
   EXPECT_EQ(bytes("\xc3"), "\\xc3") << "cut off";
   EXPECT_EQ(bytes("\xe2\x82x"), "\\xe2\\x82x");
-  EXPECT_EQ(bytes("\xc0\xaf"), "\\xc0\\xaf") << "longer than it need be";
-  EXPECT_EQ(bytes("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
-  EXPECT_EQ(bytes("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last one";
+  EXPECT_EQ(bytes("\xc0\xaf"), "\\xc0\\xaf") << "an overlong encoding";
+  EXPECT_EQ(bytes("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a surrogate pair";
+  EXPECT_EQ(bytes("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last code point";
 }
 
 TEST(Printable, AnExcerptIsNoLongerThanItMayBe) {
@@ -53,7 +54,8 @@ TEST(Printable, AnExcerptIsNoLongerThanItMayBe) {
   const std::string hundred(100, 'x');
   EXPECT_EQ(excerpt(hundred, 100), hundred);
   EXPECT_EQ(excerpt(hundred + "y", 100), hundred.substr(0, 84) + " ... (101 bytes)");
-  EXPECT_EQ(excerpt(std::string(50, '\x1b'), 100).size(), 100u) << "grown by being spelt out";
+  EXPECT_EQ(excerpt(std::string(50, '\x1b'), 100).size(), 100u)
+      << "escapes must count for the limit";
   std::string letters;
   for (int k = 0; k < 60; ++k) letters += "\xc3\xa9";
   const std::string half = excerpt(letters, 101);
@@ -61,12 +63,12 @@ TEST(Printable, AnExcerptIsNoLongerThanItMayBe) {
   EXPECT_EQ(excerpt(half, 101), half);
 }
 
-/// Everything that a text can hold which is more than text.
+/// A text with all kinds of control sequences.
 const std::string loud = std::string("\x1b]0;title\a\x1b[2J\r\b") + '\0' +
                          "\xc2\x9b"
                          "1m\xe2\x80\xae\xff\xfe<&\">\nforged\tline\n";
 
-/// Shouts wherever a kernel has something to say.
+/// A kernel that returns the text `loud` in every place where a kernel can return text.
 class Shouting final : public spec::Implementation<Compress> {
  public:
   std::string name() const override { return "shouting " + loud; }
@@ -81,7 +83,7 @@ class Shouting final : public spec::Implementation<Compress> {
   }
 };
 
-/// Never comes to an end.
+/// Returns endless lists.
 class Garrulous : public spec::Implementation<Compress> {
  public:
   std::string name() const override { return tale; }
@@ -98,7 +100,7 @@ class Garrulous : public spec::Implementation<Compress> {
   std::string tale = std::string(1'000'000, 'a');
 };
 
-/// Measures without end.
+/// A kernel that accepts every call, so that its endless metrics are reported.
 class Measuring final : public Garrulous {
   void check(const spec::Call<Compress>&) const override {}
 };
@@ -115,7 +117,7 @@ cli::Registry registry_of(const std::string& name) {
 
 cli::Registry shouting() { return registry_of<Shouting>("shouting"); }
 
-/// Nothing but text, in lines of our own.
+/// Expects only printable text. All line breaks must come from the program itself.
 void expect_quiet(const std::string& text, const std::string& what) {
   EXPECT_FALSE(text.empty()) << what;
   std::istringstream lines(text);
@@ -125,7 +127,7 @@ void expect_quiet(const std::string& text, const std::string& what) {
   }
 }
 
-TEST(Printable, AKernelThatShoutsIsQuoted) {
+TEST(Printable, KernelTextIsEscaped) {
   const Folder folder;
   const Answer sweep =
       answer(shouting(), {"sweep", "--only=--violate=NSAC-C0", "--random=0", "--shrink=1",
@@ -162,7 +164,7 @@ TEST(Printable, AKernelWithoutEndIsCutShort) {
   EXPECT_PRED2(has, run.out, std::string("100 of 10000 metrics are listed"));
 }
 
-TEST(Printable, AReportOfSomebodyElseIsQuoted) {
+TEST(Printable, ForeignReportIsEscaped) {
   const Folder folder;
   answer(shouting(),
          {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json"});
@@ -176,8 +178,8 @@ TEST(Printable, AReportOfSomebodyElseIsQuoted) {
   report["summary"]["requirements"]["requirements"][0]["id"] = "\x1b[2J";
   report["environment"]["implementation"] = "\x1b[2J";
   std::ofstream(folder / "loud.json") << report;
-  const Answer told = answer(shouting(), {"report", folder / "loud.json"});
-  expect_quiet(told.out + told.err, "report");
+  const Answer printed = answer(shouting(), {"report", folder / "loud.json"});
+  expect_quiet(printed.out + printed.err, "report");
 }
 
 TEST(Printable, TheSmallestAndTheLargestNumberHaveAPage) {
@@ -192,14 +194,15 @@ TEST(Printable, TheSmallestAndTheLargestNumberHaveAPage) {
       {{"name", "least"}, {"value", 5e-324}, {"unit", "ms"}},
       {{"name", "most"}, {"value", 1.7976931348623157e308}, {"unit", "ms"}}};
   std::ofstream(folder / "far.json") << report;
-  const Answer told = answer(kernel, {"report", folder / "far.json", "--html", folder / "p.html"});
-  EXPECT_EQ(told.err, "");
+  const Answer printed =
+      answer(kernel, {"report", folder / "far.json", "--html", folder / "p.html"});
+  EXPECT_EQ(printed.err, "");
   EXPECT_GT(text_of(folder / "p.html").size(), 1000u);
 }
 
-/// What a shell makes of the lines that a report of somebody else tells: words, and no command of
-/// its own.
-TEST(Printable, AReportOfSomebodyElseCanBePasted) {
+/// The lines of a report from another user may be pasted into a shell. The shell must see only
+/// quoted words and no command.
+TEST(Printable, ForeignReplayLinesAreSafeToPaste) {
   const Folder folder;
   answer(shouting(),
          {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json"});
@@ -215,9 +218,9 @@ TEST(Printable, AReportOfSomebodyElseCanBePasted) {
       one["verdict"] = "crash", one["decided_by"] = "conduct",
       one["command_line"] = "nsa_compress_grad " + command;
     std::ofstream(folder / "other.json") << other;
-    const Answer told = answer(shouting(), {"report", folder / "other.json"});
-    EXPECT_PRED2(has, told.out, std::string(" run nsa_compress_grad ")) << told.err;
-    std::istringstream lines(told.out);
+    const Answer printed = answer(shouting(), {"report", folder / "other.json"});
+    EXPECT_PRED2(has, printed.out, std::string(" run nsa_compress_grad ")) << printed.err;
+    std::istringstream lines(printed.out);
     for (std::string line; std::getline(lines, line);)
       if (has(line, " run nsa_compress_grad ")) [[maybe_unused]]
         const int code = std::system((line + " 2> /dev/null").c_str());
@@ -225,7 +228,7 @@ TEST(Printable, AReportOfSomebodyElseCanBePasted) {
   }
 }
 
-/// A folder of results that somebody else has named.
+/// A folder with results. Another user chose its name.
 TEST(Printable, NamesOfFilesAreQuoted) {
   const Folder folder;
   const std::string mark = "\x1b[2J\nforged\t\xe2\x80\xae";
@@ -233,9 +236,9 @@ TEST(Printable, NamesOfFilesAreQuoted) {
   const auto file = [&](const std::string& name) { return folder / (mark + "/" + name + mark); };
   const std::vector<std::string> sweep = {"sweep", "--only=--violate=NSAC-C02:", "--random=0"};
   const auto expect_quiet_after = [](const std::vector<std::string>& words) {
-    const Answer told = answer(shouting(), words);
-    expect_quiet(told.out + told.err, words.front() + " " + words.back());
-    EXPECT_PRED2(has, told.out + told.err, std::string("\\u202e"));
+    const Answer printed = answer(shouting(), words);
+    expect_quiet(printed.out + printed.err, words.front() + " " + words.back());
+    EXPECT_PRED2(has, printed.out + printed.err, std::string("\\u202e"));
   };
   auto all = sweep;
   for (const char* flag : {"--report", "--html", "--junit", "--store"})
@@ -254,7 +257,7 @@ TEST(Printable, NamesOfFilesAreQuoted) {
   expect_quiet_after({"pack", "--verify", file("none")});
 }
 
-TEST(Printable, WhatIsRefusedIsQuoted) {
+TEST(Printable, RefusedTextIsEscaped) {
   const Answer refused = answer(shouting(), {"run", "nsa_compress_grad", "--heads=\x1b[2J\xff"});
   EXPECT_EQ(refused.code, 2);
   expect_quiet(refused.err, "refusal");

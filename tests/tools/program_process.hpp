@@ -14,7 +14,8 @@
 
 namespace assay::tests {
 
-/// A process that runs this program, or `prepare` first; its output goes to a file.
+/// Starts this program in a child process, after `prepare` has run there. The output goes to a
+/// file.
 class Program {
  public:
   Program(std::vector<std::string> words, std::string output,
@@ -44,7 +45,7 @@ class Program {
     if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
     return ended_;
   }
-  /// Its exit code; -1 where a signal ended it.
+  /// The exit code of the process; -1 if a signal ended it.
   int wait() {
     if (!ended_) waitpid(pid_, &status_, 0), ended_ = true;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;

@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Runs of one kernel or several; a run spoils its result where `spoils` says so.
+/// Counts the calls of one or several kernels. If `spoils` returns true for a call, its result is
+/// made wrong.
 struct Calls {
   std::int64_t count = 0;
   std::function<bool(std::int64_t call)> spoils;
@@ -30,7 +31,7 @@ class Sporadic final : public Wrapped {
   Calls& calls_;
 };
 
-/// Right as long as all its calls have the same number of queries.
+/// A kernel that is correct as long as all its calls have the same number of queries.
 class Remembering final : public Wrapped {
  public:
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -56,7 +57,7 @@ struct Swept {
   Answer answer;
   Json report;
 
-  /// Texts of findings of a rule.
+  /// Returns the texts of all findings of a rule.
   std::vector<std::string> found(const std::string& rule) const {
     std::vector<std::string> texts;
     for (const Json& one : report["cases"])
@@ -76,13 +77,13 @@ Swept swept(const cli::Registry& registry) {
   return result;
 }
 
-TEST(Repetition, AFailureThatDoesNotComeBackSaysSoAndIsNotShrunk) {
+TEST(Repetition, UnrepeatableFailureIsReportedAndNotShrunk) {
   Calls calls{.spoils = [](std::int64_t call) { return call == 5; }};
   const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
   const auto texts = result.found("repeat");
   ASSERT_EQ(texts.size(), 1u);
   EXPECT_PRED2(has, texts[0], std::string("run again alone it fails in none of 20 runs"));
-  EXPECT_PRED2(has, texts[0], std::string("seldom"));
+  EXPECT_PRED2(has, texts[0], std::string("rarely"));
   EXPECT_PRED2(has, result.answer.out, texts[0]);
   EXPECT_TRUE(result.report["shrunk"].empty()) << result.report["shrunk"];
 }
@@ -98,17 +99,17 @@ TEST(Repetition, AFailureNowAndThenIsCounted) {
   EXPECT_EQ(texts[0], "run again alone it fails in 3 of 20 runs");
 }
 
-TEST(Repetition, AFailureBehindAnotherCallNamesIt) {
+TEST(Repetition, FailureAfterAnotherCallNamesIt) {
   const Swept result = swept(registry_with([] { return std::make_unique<Remembering>(); }));
   const auto texts = result.found("repeat");
   ASSERT_FALSE(texts.empty());
   EXPECT_PRED2(has, texts[0],
-               std::string("in none of 20 runs, but behind another call: flash_attention_score"));
-  // A slow machine has no time to run each of them again before it shrinks some.
+               std::string("in none of 20 runs, but after another call: flash_attention_score"));
+  // On a slow machine there is no time to repeat all failing cases before some are shrunk.
   for (const Json& one : result.report["shrunk"]) EXPECT_EQ(one["end"], "unsteady") << one;
 }
 
-TEST(Repetition, AFailureEachTimeIsNoFindingOfItsOwn) {
+TEST(Repetition, RepeatedFailureAddsNoFinding) {
   Calls calls{.spoils = [](std::int64_t) { return true; }};
   const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
   EXPECT_TRUE(result.found("repeat").empty());
@@ -128,7 +129,7 @@ TEST(Repetition, WhatShrinkPrintsFailsOrItSaysHowOften) {
   EXPECT_PRED2(has, result.out,
                std::string("run again alone it fails in 3 of 20 runs: it is not shrunk"));
   EXPECT_EQ(result.out.find("with numerics declared"), std::string::npos)
-      << "what does not fail each time conforms with any, now and then\n"
+      << "an unsteady failure conforms with any numerics now and then\n"
       << result.out;
 }
 

@@ -96,13 +96,14 @@ TEST(Results, AFindingOfAnUnknownRuleIsRefused) {
   json.replace(json.find(rule), rule.size(), "\"rule\":\"bounds\"");
   try {
     conformance::report_from_json(json);
-    FAIL() << "the report is accepted";
+    FAIL() << "the report must be refused";
   } catch (const std::invalid_argument& error) {
-    EXPECT_PRED2(has, std::string(error.what()), std::string("rule is \"bounds\", wanted one of"));
+    EXPECT_PRED2(has, std::string(error.what()),
+                 std::string("rule is \"bounds\"; expected one of"));
   }
 }
 
-TEST(Results, TextThatIsNoUtf8IsReplaced) {
+TEST(Results, InvalidUtf8IsReplaced) {
   CaseReport report = example();
   report.findings.front().text = "\xff\xfe";
   EXPECT_NO_THROW(conformance::report_from_json(conformance::to_json(report)));
@@ -126,7 +127,7 @@ TEST(Results, AllResultsSurviveTheirJson) {
   for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
   const std::string json = conformance::to_json(results);
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
-  results.summary.ends_with = conformance::ExitCode::not_conclusive;  // and not what fails
+  results.summary.ends_with = conformance::ExitCode::not_conclusive;  // although no case fails
   std::string other = conformance::to_json(results);
   EXPECT_NE(other, json);
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(other)), other);
@@ -134,7 +135,7 @@ TEST(Results, AllResultsSurviveTheirJson) {
   EXPECT_THROW(conformance::results_from_json(other), std::invalid_argument);
 }
 
-TEST(Results, CasesAreReadWhereverTheyStandInTheReport) {
+TEST(Results, CasesAreReadAnywhereInTheReport) {
   conformance::Results results{.environment = {.implementation = "x"},
                                .cases = {example(), example(), example()}};
   results.summary.requirements = conformance::requirement_coverage<spec::FlashAttentionScoreGrad>();
@@ -146,16 +147,16 @@ TEST(Results, CasesAreReadWhereverTheyStandInTheReport) {
             conformance::to_json(conformance::results_from_json(text)));
 }
 
-TEST(Results, CasesThatAreNoneAreNamed) {
+TEST(Results, InvalidCasesAreReported) {
   conformance::Results results{.environment = {.implementation = "x"}, .cases = {example()}};
   const auto members = nlohmann::ordered_json::parse(conformance::to_json(results));
-  for (const auto& [cases, reason] :
-       std::map<std::string, std::string>{{"7", "report.cases is 7, wanted an array"},
-                                          {"[7]", "report.cases[0] is 7, wanted an object"},
-                                          {"[[]]", "report.cases[0] is [], wanted an object"},
-                                          {"[{}]", "report.cases[0] has no member 'id'"},
-                                          {R"({"a": 7})", "report.cases[0] is 7, wanted an object"},
-                                          {"{}", "report.cases is {}, wanted an array"}}) {
+  for (const auto& [cases, reason] : std::map<std::string, std::string>{
+           {"7", "report.cases is 7; expected an array"},
+           {"[7]", "report.cases[0] is 7; expected an object"},
+           {"[[]]", "report.cases[0] is []; expected an object"},
+           {"[{}]", "report.cases[0] has no member 'id'"},
+           {R"({"a": 7})", "report.cases[0] is 7; expected an object"},
+           {"{}", "report.cases is {}; expected an array"}}) {
     auto changed = members;
     changed["cases"] = nlohmann::ordered_json::parse(cases);
     try {
@@ -167,7 +168,7 @@ TEST(Results, CasesThatAreNoneAreNamed) {
   }
 }
 
-TEST(Results, AMemberThatStandsTwiceIsNamed) {
+TEST(Results, DuplicateMemberIsReported) {
   conformance::Results results{.environment = {.implementation = "x"}, .cases = {example()}};
   const std::string text = conformance::to_json(results);
   for (const std::string member : {R"("schema": "assay-report-2")", R"("cases": [])"}) {
@@ -183,7 +184,7 @@ TEST(Results, AMemberThatStandsTwiceIsNamed) {
   }
 }
 
-TEST(Results, ANumberBeyondDoubleIsNoJson) {
+TEST(Results, NumberBeyondDoubleIsInvalidJson) {
   EXPECT_THROW(conformance::results_from_json(R"({"schema": 1E999999})"), std::invalid_argument);
   EXPECT_THROW(conformance::numerics_from_json(R"({"exp_error": 1E999999})", spec::DType::fp16),
                std::invalid_argument);

@@ -31,7 +31,7 @@ TEST(Run, AHealthyKernelConforms) {
   EXPECT_TRUE(result.out.ends_with("\nflash_like conforms on this case.\n")) << result.out;
 }
 
-/// Whatever the pages list for packed sequences, and compressed masks in every layout.
+/// Tests all shapes that the pages list for packed sequences, and compressed masks in every layout.
 TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
   const cli::Registry registry = registry_of({"flash_like"});
   const std::string packed =
@@ -49,7 +49,7 @@ TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
   }
 }
 
-TEST(Run, APlantedBugIsExitOneWithTheLineThatReplaysIt) {
+TEST(Run, InjectedFaultExitsWithOneAndAReplayLine) {
   const Answer result =
       answer(registry_of({"flash_like", "all_zeros"}),
              words(std::string("run ") + one_case + " --implementation=all_zeros"));
@@ -84,7 +84,7 @@ TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
   EXPECT_TRUE(accepted.out.starts_with("accepted_wrongly")) << accepted.out;
 }
 
-/// Its gradients are no numbers, which no number is large enough to say.
+/// The kernel's gradients are NaN. A finite number cannot describe their error.
 TEST(Run, SaysThatAnErrorIsInfiniteAndHowManyElementsFail) {
   const Folder folder;
   const std::string line =
@@ -99,12 +99,12 @@ TEST(Run, SaysThatAnErrorIsInfiniteAndHowManyElementsFail) {
       answer(registry_of({"all_nan"}),
              {"sweep", "--shrink=0", "--lines", folder / "one.txt", "--report", folder / "r.json"});
   EXPECT_PRED2(has, swept.err, std::string("1 case against all_nan"));
-  EXPECT_PRED2(has, swept.out, std::string("all_nan: 1 case, 1 of them judged by numbers"));
+  EXPECT_PRED2(has, swept.out, std::string("all_nan: 1 case, 1 of them judged numerically"));
   EXPECT_TRUE(std::regex_search(swept.out, std::regex("dq +inf "))) << swept.out;
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
   const auto& finding = report["cases"][0]["findings"][0];
   EXPECT_EQ(finding["rule"], "structure");
-  EXPECT_EQ(finding["expected"], "nan") << "what is due is not known where structure decides";
+  EXPECT_EQ(finding["expected"], "nan") << "a structural finding has no expected value";
 }
 
 const char* const dump_of_few = "dump flash_attention_score_grad --seq_q=3 --seq_kv=5 --npy ";
@@ -128,7 +128,7 @@ class Dump : public testing::Test {
       std::filesystem::path(testing::TempDir()) / ("dump_" + std::to_string(::getpid()));
 };
 
-TEST_F(Dump, WritesAFileForEachArrayAndTellsIt) {
+TEST_F(Dump, WritesAndPrintsAFileForEachArray) {
   const Answer result = dump(dump_of_few);
   EXPECT_EQ(result.code, 0) << result.err;
   const std::set<std::string> all = files();
@@ -139,7 +139,7 @@ TEST_F(Dump, WritesAFileForEachArrayAndTellsIt) {
     EXPECT_TRUE(all.contains(name)) << name;
     EXPECT_PRED2(has, result.out, std::string(name));
   }
-  EXPECT_FALSE(all.contains("stages/P_dropped.npy")) << "there is no dropout";
+  EXPECT_FALSE(all.contains("stages/P_dropped.npy")) << "the case has no dropout";
   EXPECT_PRED2(has, result.out, std::string("stages/S.npy (1, 1, 3, 5)"));
 }
 
@@ -149,28 +149,29 @@ TEST_F(Dump, SaysWhyThereAreNoStages) {
                                      "--npy " +
                                      folder_.string()));
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_PRED2(has, result.out, std::string("no stages: 1049600 pairs of query and key; at most"));
+  EXPECT_PRED2(has, result.out,
+               std::string("no stages: the case has 1049600 pairs of query and key; at most"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "stages"));
 }
 
-/// Arrays of two cases beside each other would be taken for those of one.
-TEST_F(Dump, LeavesNoArrayOfAnotherCaseBesideItsOwn) {
+/// If one folder contained the arrays of two cases, they would be taken for those of one case.
+TEST_F(Dump, RemovesArraysOfAnotherCase) {
   EXPECT_EQ(dump(dump_of_few).code, 0);
-  EXPECT_EQ(dump(dump_of_few).code, 0) << "the same arrays are written anew";
+  EXPECT_EQ(dump(dump_of_few).code, 0) << "the same arrays may be overwritten";
   const std::string long_one =
       "dump flash_attention_score_grad --seq_q=1025 --seq_kv=1024 --head_dim=1 --head_dim_v=1 ";
   const std::set<std::string> before = files();
   const Answer result = dump(long_one + "--npy ");
   EXPECT_EQ(result.code, 2);
   EXPECT_PRED2(has, result.err,
-               "--npy is '" + folder_.string() + "', which holds stages/P.npy of another dump");
+               "--npy is '" + folder_.string() + "', which contains stages/P.npy of another dump");
   EXPECT_EQ(files(), before);
   std::filesystem::remove_all(folder_ / "stages");
   std::ofstream(folder_ / "inputs" / "notes.txt") << "no array";
   EXPECT_EQ(dump(long_one + "--npy ").code, 0);
 }
 
-TEST_F(Dump, RefusesWhatHasNoArrays) {
+TEST_F(Dump, RefusesCasesWithoutArrays) {
   const Answer relation =
       dump("dump flash_attention_score_grad --track=relation --relation=permute_keys --npy ");
   EXPECT_EQ(relation.code, 2);
@@ -183,7 +184,7 @@ TEST_F(Dump, NamesAFolderThatCannotBeMade) {
   std::ofstream(folder_ / "file") << "in the way";
   const Answer result = answer(registry_of({"flash_like"}), words(dump_of_few + below));
   EXPECT_EQ(result.code, 2);
-  EXPECT_PRED2(has, result.err, "--npy is '" + below + "', which cannot be made: there is no");
+  EXPECT_PRED2(has, result.err, "--npy is '" + below + "', which cannot be created: ");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace assay::tests {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// What a command answered.
+/// The exit code and the printed text of a command.
 struct Answer {
   int code;
   std::string out, err;
@@ -39,7 +39,7 @@ inline std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Mutants of mutants/ as implementations: the named ones, the first being the default.
+/// Registers the named mutants of mutants/ as implementations. The first one is the default.
 inline cli::Registry registry_of(const std::vector<std::string>& names) {
   cli::Registry registry;
   for (const std::string& name : names)
@@ -59,7 +59,7 @@ inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A folder of its own that vanishes with the test.
+/// A folder that is removed at the end of the test.
 class Folder {
  public:
   Folder() {

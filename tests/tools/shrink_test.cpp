@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../conformance/told.hpp"
+#include "../conformance/printed.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "session.hpp"
 
@@ -37,7 +37,7 @@ std::int64_t number(const Json& report, const char* field) {
 
 TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
 #ifdef ASSAY_EMULATED
-  GTEST_SKIP() << "an emulator does not reach the smallest case within the time of a shrinking";
+  GTEST_SKIP() << "an emulator is too slow to reach the smallest case in the time limit";
 #endif
   const Json json =
       shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed_flags);
@@ -54,12 +54,12 @@ TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
 
 TEST(Shrink, OfAKernelThatDeclaredOtherNumericsThanItHasSaysWhich) {
   EXPECT_EQ(shrunk("staging_undeclared", padded + " --dtype=fp16")["declared"], "stage=fp16");
-  EXPECT_EQ(shrunk("kv_head_modulo", padded)["declared"], "") << "a bug no numerics allow";
-  const Answer told =
+  EXPECT_EQ(shrunk("kv_head_modulo", padded)["declared"], "") << "no numerics allow this fault";
+  const Answer printed =
       answer(registry_of({"staging_undeclared"}), words("shrink " + padded + " --dtype=fp16"));
-  EXPECT_NE(told.out.find("with numerics declared as stage=fp16 it would conform"),
+  EXPECT_NE(printed.out.find("if the numerics were declared as stage=fp16, the case would conform"),
             std::string::npos)
-      << told.out;
+      << printed.out;
 }
 
 TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
@@ -71,7 +71,7 @@ TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
 }
 
 TEST(Shrink, NoOutputIsLeftWithNothingButZeros) {
-  // With one key dq and dk are 0, and the bug shows in dv alone.
+  // With one key, dq and dk are 0, so that only dv shows the fault.
   const Json smallest = shrunk("last_head_of_group_only", padded)["shrunk"];
   EXPECT_EQ(number(smallest, "seq_kv"), 2) << smallest["command_line"];
   EXPECT_EQ(number(smallest, "seq_q"), 1);
@@ -125,11 +125,11 @@ TEST(Shrink, AConformingCaseIsLeftAlone) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(result.out.starts_with("conforms ")) << result.out;
   EXPECT_TRUE(result.out.ends_with(
-      "nothing to shrink: the verdict is conforms, and only a failing case is shrunk\n"))
+      "nothing to shrink: the verdict is conforms, but only failing cases are shrunk\n"))
       << result.out;
 }
 
-/// A judge that lets a case fail where `fails` says so.
+/// A judge in which a case fails if `fails` returns true.
 conformance::CaseJudge<Op> judge(std::function<bool(const FlashCase&)> fails) {
   return [fails](const FlashCase& c) {
     CaseReport report;
@@ -160,7 +160,7 @@ TEST(ShrinkSearch, FindsTheEdgeOfWhatFails) {
   EXPECT_EQ(found.end, conformance::ShrinkEnd::smallest);
 }
 
-TEST(ShrinkSearch, ACrashOfEveryThirdCallIsNoFaultOfASmallerCase) {
+TEST(ShrinkSearch, CrashOfEveryThirdCallIsNotAFaultOfASmallerCase) {
   int calls = 0;
   const conformance::CaseJudge<Op> every_third = [&](const FlashCase& c) {
     CaseReport report;
@@ -201,7 +201,7 @@ TEST(ShrinkSearch, EveryJudgedCaseIsLegalAndParsesBack) {
     return c.problem.seq_kv > 3 && c.problem.has_dropout();
   };
   const auto found = search(packed_case(), fails);
-  EXPECT_EQ(found.runs + 1, judged);  // the first one is the caller's
+  EXPECT_EQ(found.runs + 1, judged);  // the caller runs the first case
 }
 
 TEST(ShrinkSearch, ARelationStaysWithinItsDomain) {

@@ -16,10 +16,10 @@
 namespace assay::tests {
 namespace {
 
-/// Cases that only check arguments: many, and quick.
+/// Many quick cases that only check arguments.
 const char* const quick = "--only=--violate=FAG-C0";
 
-/// Accepts every call, counts the checks, and does something at the n-th.
+/// A kernel that accepts every call and counts the checks. At check number n it calls a hook.
 class Counting final : public spec::Implementation<Op> {
  public:
   Counting(std::int64_t& checks, std::int64_t at, std::function<void()> then)
@@ -44,6 +44,12 @@ cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void
        .make = [&checks, at, then] { return std::make_unique<Counting>(checks, at, then); },
        .in_process = true});
   return registry;
+}
+
+/// Returns the number that follows `text`, -1 if it does not occur.
+std::int64_t number_after(const std::string& output, const std::string& text) {
+  const std::size_t at = output.find(text);
+  return at == std::string::npos ? -1 : std::stoll(output.substr(at + text.size()));
 }
 
 std::int64_t number_before(const std::string& text, const std::string& words_behind) {
@@ -75,8 +81,9 @@ TEST(Sweep, WritesReportsThatAgree) {
   EXPECT_EQ(number_before(result.out, " cases,"), report["summary"]["cases"]);
 }
 
-/// They join the planned ones, from a file or a folder; --only finds them by their note.
-TEST(Sweep, JudgesCasesOfOnesOwn) {
+/// Cases from a user's file or folder are added to the planned cases. --only finds these cases by
+/// their note.
+TEST(Sweep, JudgesUserCases) {
   const Folder folder;
   const std::string line =
       "flash_attention_score_grad --seq_q=3 --seq_kv=5 --head_dim=8 --head_dim_v=8";
@@ -104,11 +111,11 @@ TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
                    std::string("assay run flash_attention_score_grad"));
       return;
     }
-  FAIL() << "no failure";
+  FAIL() << "a case must fail";
 }
 
-/// Members of tools/report_schema.md and tools/causes_schema.md: name and kind, by the heading that
-/// lists them.
+/// Reads the members that tools/report_schema.md and tools/causes_schema.md document: name and
+/// kind, by the heading that lists them.
 std::map<std::string, std::vector<std::pair<std::string, std::string>>> documented_members() {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> members;
   std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md") +
@@ -126,7 +133,8 @@ std::map<std::string, std::vector<std::pair<std::string, std::string>>> document
   return members;
 }
 
-/// Every documented member is there and of its kind, and there is no other.
+/// Expects that every documented member exists and has the documented kind, and that there are no
+/// other members.
 void expect_documented(const nlohmann::json& object, const std::string& heading) {
   const auto members = documented_members()[heading];
   ASSERT_FALSE(members.empty()) << heading;
@@ -139,7 +147,7 @@ void expect_documented(const nlohmann::json& object, const std::string& heading)
                        : kind == "boolean" ? value.is_boolean()
                        : kind == "finding" || kind == "object" ? value.is_object()
                                                                : value.is_array();
-    EXPECT_TRUE(right) << heading << ": " << name << " is " << value << ", wanted " << kind;
+    EXPECT_TRUE(right) << heading << ": " << name << " is " << value << "; expected " << kind;
   }
   EXPECT_EQ(object.size(), members.size()) << heading << " has undocumented members: " << object;
 }
@@ -161,7 +169,7 @@ TEST(Report, HoldsWhatItsSchemaSays) {
     for (nlohmann::json finding : one["findings"]) {
       ++findings;
       patterns += finding.contains("pattern") ? 1 : 0;
-      finding.emplace("pattern", nlohmann::json::object());  // of some alone
+      finding.emplace("pattern", nlohmann::json::object());  // only some findings have this member
       expect_documented(finding, "findings[]");
     }
     if (one["verdict"] == "conforms" || one["verdict"] == "conforms_weak") continue;  // no errors
@@ -179,8 +187,8 @@ TEST(Report, OfAPartHoldsWhatItsSchemaSays) {
   expect_documented(nlohmann::json::parse(text_of(folder / "r.json"))["shard"], "shard");
 }
 
-/// An interrupted part is taken up by itself alone.
-TEST(Sweep, APartIsNotTakenUpByAnother) {
+/// An interrupted part can be resumed only by the same part.
+TEST(Sweep, PartIsResumedOnlyByItself) {
   const Folder folder;
   std::atomic<bool> stop = false;
   std::int64_t checks = 0;
@@ -191,9 +199,9 @@ TEST(Sweep, APartIsNotTakenUpByAnother) {
   const Answer other =
       answer(registry, {"sweep", quick, "--shard=2/2", "--resume", "--store", folder / "s.h5"});
   EXPECT_EQ(other.code, 2);
-  EXPECT_PRED2(has, other.err, std::string("is another one"));
+  EXPECT_PRED2(has, other.err, std::string("differs from this sweep"));
   const Answer same = answer(registry, first);
-  EXPECT_PRED2(has, same.err, std::string("taking up 3 finished cases"));
+  EXPECT_PRED2(has, same.err, std::string("resuming an interrupted sweep: 3 cases are finished"));
 }
 
 TEST(Sweep, ShrinksItsFirstFailuresAndReportsBothLines) {
@@ -229,7 +237,7 @@ TEST(Report, ReadsItselfAndComparesWithAnother) {
       answer(registry_of({"no_checks"}), {"report", folder / "bad.json", folder / "good.json",
                                           folder / "bad.json", "--html", folder / "changes.html"});
   EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_PRED2(has, result.out, std::string("compared with argument_checks"));
+  EXPECT_PRED2(has, result.out, std::string("compared with the report of argument_checks"));
   EXPECT_PRED2(has, result.out, std::string("0 only now, 0 only before"));
   const std::string page = text_of(folder / "changes.html");
   EXPECT_PRED2(has, report_of_page(page, 0), std::string("\"implementation\":\"no_checks\""));
@@ -265,7 +273,7 @@ TEST(Report, EndsWithOneWhereAVerdictBecameWorse) {
   EXPECT_PRED2(has, alone.err, std::string("no earlier report is named"));
 }
 
-/// A report with the named cases, each of which has one verdict.
+/// A report with the named cases, each with one verdict.
 std::string report_of(const std::string& path,
                       const std::map<std::string, conformance::Verdict>& verdicts,
                       bool by_numbers = true) {
@@ -284,7 +292,8 @@ std::string report_of(const std::string& path,
   return path;
 }
 
-/// Two reports that `assay report` compares: the exit code, what it prints, what it writes.
+/// Compares two reports with `assay report`. Returns the exit code, the printed text and the
+/// written file.
 class Compared : public testing::Test {
  protected:
   using Verdicts = std::map<std::string, conformance::Verdict>;
@@ -301,11 +310,12 @@ class Compared : public testing::Test {
   nlohmann::json json_;
 };
 
-TEST_F(Compared, WithoutACaseInBothNothingIsSaidToBeFine) {
+TEST_F(Compared, WithoutACommonCaseIsInconclusive) {
   using enum conformance::Verdict;
   const Answer result = compare({{"1", conforms}}, {{"2", conforms}});
   EXPECT_EQ(result.code, 3) << result.out;
-  EXPECT_PRED2(has, result.out, std::string("no case is in both reports: nothing was compared"));
+  EXPECT_PRED2(has, result.out,
+               std::string("the reports have no case in common: nothing was compared"));
   EXPECT_FALSE(has(result.out, "no verdict changed")) << result.out;
   EXPECT_EQ(json_["common"], 0);
 }
@@ -324,21 +334,23 @@ TEST_F(Compared, ANewFailureIsARegression) {
   EXPECT_EQ(json_["cases"][0]["now"], "crash");
 }
 
-TEST_F(Compared, WhatIsMissingIsToldAndCountsForNothing) {
+TEST_F(Compared, MissingCasesAreReportedAndDoNotCount) {
   using enum conformance::Verdict;
   const Answer result = compare({{"1", conforms}}, {{"1", conforms}, {"2", crash}});
   EXPECT_EQ(result.code, 0) << result.out;
   EXPECT_PRED2(has, result.out, std::string("0 only now, 1 only before"));
-  EXPECT_PRED2(has, result.out,
-               std::string("missing now, the first of them: assay run flash_attention_score_grad "
-                           "--seed=2"));
+  EXPECT_PRED2(
+      has, result.out,
+      std::string(
+          "cases that are missing now; the first of them: assay run flash_attention_score_grad "
+          "--seed=2"));
   EXPECT_EQ(json_["only_before"], 1);
   ASSERT_EQ(json_["missing"].size(), 1u);
   EXPECT_EQ(json_["missing"][0]["id"], "2");
   EXPECT_EQ(json_["missing"][0]["before"], "crash");
 }
 
-TEST_F(Compared, WhatIsJudgedNoLongerIsARegression) {
+TEST_F(Compared, CaseThatIsNoLongerJudgedIsARegression) {
   using enum conformance::Verdict;
   for (const auto& [before, now] : {std::pair{conforms, not_applicable},
                                     {rejected_as_specified, not_applicable},
@@ -349,7 +361,8 @@ TEST_F(Compared, WhatIsJudgedNoLongerIsARegression) {
     EXPECT_PRED2(has, result.out, std::string("regression: no longer judged"));
     EXPECT_EQ(json_["cases"][0]["why"], "no longer judged");
   }
-  EXPECT_EQ(compare({{"1", conforms}}, {{"1", conforms}}, false).code, 1) << "without its numbers";
+  EXPECT_EQ(compare({{"1", conforms}}, {{"1", conforms}}, false).code, 1)
+      << "a case lost its numeric judgement";
   for (const auto& [before, now] : {std::pair{conforms, conforms_weak},
                                     {not_applicable, conforms},
                                     {inconclusive, not_applicable},
@@ -362,7 +375,7 @@ TEST(Page, RefersToNothingOutside) {
   const Folder folder;
   answer(registry_of({"no_checks"}), {"sweep", quick, "--html", folder / "r.html"});
   std::string page = text_of(folder / "r.html");
-  // Hatches of a picture are in the page itself.
+  // The page itself contains the hatch patterns that its pictures refer to.
   const std::string inside = "url(#";
   for (std::size_t at = page.find(inside); at != std::string::npos; at = page.find(inside))
     page.erase(at, inside.size());
@@ -388,7 +401,7 @@ TEST(Page, TextOfAReportCannotBecomeMarkup) {
   EXPECT_FALSE(has(text_of(folder / "evil.html"), "</script><b>hello"));
 }
 
-TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
+TEST(Sweep, StopEndsBetweenCasesAndTheNextStartResumes) {
   const Folder folder;
   const std::vector<std::string> line = {"sweep",         quick,      "--store",
                                          folder / "s.h5", "--report", folder / "r.json"};
@@ -396,14 +409,14 @@ TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
   std::int64_t checks = 0;
   const Answer first = answer(counting(checks, 10, [&] { stop = true; }), line, stop);
   EXPECT_EQ(first.code, 3);
-  EXPECT_EQ(number_before(first.err, " of [0-9]+ cases; the same command"), 10) << first.err;
+  EXPECT_EQ(number_before(first.err, " of [0-9]+ cases; run the same command"), 10) << first.err;
   const auto stopped = nlohmann::json::parse(text_of(folder / "r.json"))["summary"];
   EXPECT_TRUE(stopped["interrupted"]);
   EXPECT_EQ(stopped["exit_code"], 3);
   EXPECT_EQ(fixtures::Reader(folder / "s.h5").ids().size(), 10u);
 
   const Answer second = answer(counting(checks, -1, [] {}), line);
-  EXPECT_EQ(number_before(second.err, " finished cases of an interrupted sweep"), 10) << second.err;
+  EXPECT_EQ(number_after(second.err, "resuming an interrupted sweep: "), 10) << second.err;
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
   EXPECT_EQ(report["summary"]["cases"], report["summary"]["planned"]);
   EXPECT_EQ(checks, report["summary"]["cases"]);
@@ -411,7 +424,7 @@ TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
   EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.parts"));
 }
 
-TEST(Sweep, AfterAKillTheNextStartTakesUpWhatWasFinished) {
+TEST(Sweep, ResumesFinishedCasesAfterAKill) {
   const Folder folder;
   const std::vector<std::string> line = {"sweep",         quick,      "--store",
                                          folder / "s.h5", "--report", folder / "r.json"};
@@ -425,12 +438,12 @@ TEST(Sweep, AfterAKillTheNextStartTakesUpWhatWasFinished) {
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   const Answer second = answer(counting(checks, -1, [] {}), line);
-  EXPECT_EQ(number_before(second.err, " finished cases of an interrupted sweep"), 7) << second.err;
+  EXPECT_EQ(number_after(second.err, "resuming an interrupted sweep: "), 7) << second.err;
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
   EXPECT_EQ(checks + 7, report["summary"]["cases"]);
 }
 
-TEST(Sweep, AnotherPlanTakesNothingUp) {
+TEST(Sweep, AnotherPlanDoesNotResume) {
   const Folder folder;
   std::atomic<bool> stop = false;
   std::int64_t checks = 0;
@@ -438,7 +451,7 @@ TEST(Sweep, AnotherPlanTakesNothingUp) {
          stop);
   const Answer other = answer(counting(checks, -1, [] {}),
                               {"sweep", "--only=--violate=FAG-C08", "--store", folder / "s.h5"});
-  EXPECT_FALSE(has(other.err, "interrupted sweep")) << other.err;
+  EXPECT_FALSE(has(other.err, "resuming an interrupted sweep")) << other.err;
 }
 
 TEST(Sweep, ASpentBudgetSaysWhatWasNotRun) {
@@ -450,7 +463,7 @@ TEST(Sweep, ASpentBudgetSaysWhatWasNotRun) {
 
 TEST(Sweep, AFileThatCannotBeWrittenIsNamedBeforeTheFirstCase) {
   const Folder folder;
-  std::ofstream(folder / "file") << "a file where a folder is wanted";
+  std::ofstream(folder / "file") << "a file where a folder is expected";
   std::int64_t checks = 0;
   const Answer result =
       answer(counting(checks, -1, [] {}), {"sweep", quick, "--report", folder / "file/r.json"});

@@ -32,7 +32,7 @@ Json example_trace() {
             {"roofs", Json::array({roof})}}}};
 }
 
-TEST(Timeline, TurnsThatAPictureDoesNotTellApartAreOne) {
+TEST(Timeline, IndistinguishableTurnsAreDrawnAsOne) {
   const cli::Timeline timeline = cli::timeline_from_json(example_trace().dump());
   EXPECT_EQ(timeline.microseconds, 10);
   ASSERT_EQ(timeline.queues.size(), 2u);
@@ -43,14 +43,14 @@ TEST(Timeline, TurnsThatAPictureDoesNotTellApartAreOne) {
   EXPECT_EQ(timeline.queues[0].turns[1], (std::pair{4.0, 6.0}));
 }
 
-TEST(Timeline, IsToldAndShownWithoutAReport) {
+TEST(Timeline, IsPrintedAndShownWithoutAReport) {
   const Folder folder;
   std::ofstream(folder / "trace.json") << example_trace().dump(1);
-  const Answer told =
+  const Answer printed =
       answer(registry_of({}), {"report", folder / "trace.json", "--html", folder / "plan.html"});
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_PRED2(has, told.out, std::string("20.0 %"));
-  EXPECT_PRED2(has, told.out, std::string("L2 at 5.0 FLOP/B allows 10.0 TFLOP/s"));
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_PRED2(has, printed.out, std::string("20.0 %"));
+  EXPECT_PRED2(has, printed.out, std::string("L2 at 5.0 FLOP/B allows 10.0 TFLOP/s"));
   EXPECT_FALSE(has(text_of(folder / "plan.html"), "id=\"plan-data\"></script>"));
   const Answer twice =
       answer(registry_of({}), {"report", folder / "trace.json", folder / "trace.json"});

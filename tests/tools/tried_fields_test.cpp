@@ -46,8 +46,9 @@ TEST(ShrunkText, CountsTheCasesThatOtherNumericsExplain) {
   conformance::ShrunkCase shrunk;
   shrunk.declared = "stage=fp16";
   shrunk.of_cause = shrunk.run_declared = 40, shrunk.conform_declared = 39;
-  EXPECT_TRUE(cli::declared_text(shrunk).starts_with(
-      "with numerics declared as stage=fp16 39 of the 40 failing cases of its cause conform"))
+  EXPECT_TRUE(
+      cli::declared_text(shrunk).starts_with("if the numerics were declared as stage=fp16, 39 of "
+                                             "the 40 failing cases of this cause would conform"))
       << cli::declared_text(shrunk);
   shrunk.of_cause = 90;
   EXPECT_NE(cli::declared_text(shrunk).find("(40 run again in time)"), std::string::npos)

@@ -16,7 +16,7 @@
 namespace assay::cli {
 namespace {
 
-/// Waits until `holds`, for ten seconds at most.
+/// Waits until `holds` returns true, for at most ten seconds.
 template <class Holds>
 bool comes_true(const Holds& holds) {
   for (int k = 0; k < 10'000; ++k) {
@@ -26,7 +26,7 @@ bool comes_true(const Holds& holds) {
   return false;
 }
 
-/// Whether that comes true and stays so for a while.
+/// Returns whether `holds` becomes true and stays true for a while.
 template <class Holds>
 bool settles(const Holds& holds) {
   if (!comes_true(holds)) return false;
@@ -34,7 +34,7 @@ bool settles(const Holds& holds) {
   return holds();
 }
 
-/// Turns that were worked on.
+/// Records the turns (steps of a sweep) for which work was done.
 struct Seen {
   void operator()(std::size_t turn) {
     const std::scoped_lock lock(mutex);
@@ -50,13 +50,13 @@ struct Seen {
   bool twice = false, one_thread = true;
 };
 
-/// Begins and calls a turn.
+/// Begins a turn and calls it.
 void call(Turns& turns, std::size_t turn) {
   turns.begin(turn);
   turns.called(turn);
 }
 
-/// Turns that weigh so much each.
+/// Returns the weights of this number of turns; all have the same weight.
 std::vector<std::int64_t> of_weight(std::size_t turns, std::int64_t weight) {
   return std::vector<std::int64_t>(turns, weight);
 }
@@ -66,12 +66,13 @@ void nothing(std::size_t) {}
 TEST(Turns, ArePreparedUntilThoseUnderWayWeighTooMuch) {
   Seen prepared;
   Turns turns(of_weight(50, Turns::most_weight / 10), 2, std::ref(prepared), nothing);
-  EXPECT_TRUE(settles([&] { return prepared.all().size() == 20; })) << "as many again";
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == 20; }))
+      << "the same number again must be prepared";
   EXPECT_TRUE(turns.has_room(9));
   EXPECT_FALSE(turns.has_room(10));
   call(turns, 0);
   turns.wait_for(0);
-  EXPECT_FALSE(turns.has_room(10)) << "judged, but not ended";
+  EXPECT_FALSE(turns.has_room(10)) << "these turns are judged, but not ended";
   turns.end(0);
   EXPECT_TRUE(turns.has_room(10));
   EXPECT_TRUE(settles([&] { return prepared.all().size() == 21; }));

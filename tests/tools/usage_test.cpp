@@ -21,8 +21,8 @@ namespace {
 
 const char* const case_to_run = "flash_attention_score_grad --seq_q=5 --seq_kv=7";
 
-/// A wrong command line: exit code 2, one line on stderr that holds every one of `parts`, nothing
-/// on stdout.
+/// Expects a usage error: exit code 2, nothing on stdout, and one line on stderr that contains
+/// every one of `parts`.
 void expect_usage(const std::string& line, const std::vector<std::string>& parts) {
   const Answer result = answer(registry_of({"flash_like"}), words(line));
   EXPECT_EQ(result.code, 2) << line;
@@ -40,7 +40,7 @@ TEST(Usage, UnknownFlagIsNamedWithTheFlagsThereAre) {
   expect_usage(std::string("run ") + case_to_run + " --hed_dim=3", {"'--hed_dim=3'", "--head_dim"});
 }
 
-TEST(Usage, NumericsThatNobodyDeclaresAreNamedWhateverTheFileHolds) {
+TEST(Usage, UndeclaredNumericsAreReportedForAnyFile) {
   expect_usage("check cases.h5 --numerics=nobodys", {"--numerics is 'nobodys'", "ascend_a2"});
   expect_usage("golden cases.h5 --numerics=stage=int8", {"stage=int8", "fp16, bf16, fp32"});
   expect_usage("export cases.h5 --numerics=jax_cpu --implementation=flash_like",
@@ -76,7 +76,7 @@ TEST(Usage, ABrokenRowIsNamedWithItsStatementTheCulpritAndTheStatus) {
                {"FAG-C08", "by --entry_point=u3"});
 }
 
-TEST(Usage, FieldsThatNoCallCanBeMadeOfAreNamed) {
+TEST(Usage, ImpossibleFieldsAreReported) {
   const std::string packed = "run flash_attention_score_grad --layout=TND --entry_point=u1 ";
   expect_usage("run flash_attention_score_grad --layout=TND", {"--layout=TND", "entry point g1"});
   expect_usage("run flash_attention_score_grad --lengths_q=3,4", {"--lengths_q=3,4", "BNSD"});
@@ -138,8 +138,8 @@ TEST(Usage, UnknownIdsAreNamed) {
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
-/// What nothing would come of is no less wrong than what cannot be.
-TEST(Usage, FlagsThatHaveNothingToChooseAreNamed) {
+/// A flag that has no effect on the command is an error, like a flag that is not allowed.
+TEST(Usage, FlagsThatSelectNothingAreReported) {
   const Folder folder;
   std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
   for (const std::string command : {"export ", "golden "})
@@ -149,13 +149,12 @@ TEST(Usage, FlagsThatHaveNothingToChooseAreNamed) {
                    {flag.substr(0, flag.find('=')), "flash_attention_score_grad", "one case"});
   for (const std::string flag : {"--seed=5", "--random=1", "--product=a2", "--only=bf16",
                                  "--cases=absent.txt", "--full", "--report=absent.json"})
-    expect_usage("list operators " + flag,
-                 {flag.substr(0, flag.find('=')), "goes with --coverage"});
+    expect_usage("list operators " + flag, {flag.substr(0, flag.find('=')), "requires --coverage"});
   for (const std::string chosen : {"nsa_compress_grad", "--only=bf16", "--seed=5", "--upstream=off",
                                    "--full", "--cases=absent.txt"})
-    expect_usage(
-        "list --coverage --report=absent.json " + chosen,
-        {"--report", "'" + chosen.substr(0, chosen.find('=')) + "' has nothing to choose"});
+    expect_usage("list --coverage --report=absent.json " + chosen,
+                 {"--report",
+                  "'" + chosen.substr(0, chosen.find('=')) + "' has no effect together with it"});
   expect_usage("sweep flash_attention_score_grad --cases=" + (folder / "mine.txt"),
                {"--cases", "no line", "flash_attention_score_grad"});
 }
@@ -168,23 +167,23 @@ TEST(Usage, ATrackWithoutTensorsIsNamedAsItIsWritten) {
 TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed"}); }
 
 TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
-  expect_usage("sweep --seed=1 --seed 2", {"--seed is given twice; it takes one value"});
+  expect_usage("sweep --seed=1 --seed 2", {"--seed is given twice; it accepts only one value"});
   expect_usage("run flash_attention_score_grad --seq_q=1 --seq_q=2 --seq_q=3",
                {"--seq_q is given 3 times"});
   expect_usage("sweep --require-judged=1 --require-judged=2", {"--require-judged is given twice"});
 }
 
-/// The next word is none.
+/// The word after the flag must not be used as its value.
 TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
   expect_usage("list requirements --upstream= off", {"'--upstream=' has no value"});
   expect_usage(std::string("run ") + case_to_run + " --seed= 3", {"'--seed=' has no value"});
   const Answer unset = answer(registry_of({"flash_like"}), {"sweep", "--report", ""});
   EXPECT_EQ(unset.code, 2);
-  EXPECT_PRED2(has, unset.err, std::string("the word behind '--report' is empty"));
+  EXPECT_PRED2(has, unset.err, std::string("the word after '--report' is empty"));
 }
 
-TEST(Usage, LinesOfOnesOwnAreNamedByFileLineAndWord) {
+TEST(Usage, UserLinesAreReportedByFileLineAndWord) {
   const Folder folder;
   const auto expect = [&](const std::string& line, const std::vector<std::string>& parts) {
     std::ofstream(folder / "mine.txt") << "# my own\n" << line << '\n';
@@ -196,7 +195,7 @@ TEST(Usage, LinesOfOnesOwnAreNamedByFileLineAndWord) {
   expect("nsa_compress_grad --seq=100 --compress_stride=48", {"mine.txt:2: the case breaks NSAC-"});
   expect("nsa_compress --seq=40", {"mine.txt:2: no operator 'nsa_compress'", "nsa_compress_grad"});
   expect("[some plan]", {"mine.txt:2: 'some plan'", "[full plan]"});
-  expect("# only a note", {"--cases", "no line of a case"});
+  expect("# only a note", {"--cases", "contains no replay line"});
   expect_usage("sweep --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
   expect_usage("sweep --cases=/dev/zero", {"--cases", "/dev/zero", "larger than 67108864 bytes"});
   std::filesystem::create_directory(folder / "pipes");
@@ -219,7 +218,7 @@ TEST(Usage, FilesThatCannotBeReadAreNamed) {
   expect_usage("report " + (folder / "half.json"), {"environment"});
 }
 
-TEST(Usage, NothingAtAllPrintsHelpAndIsWrong) {
+TEST(Usage, EmptyCommandLinePrintsHelpAndFails) {
   const Answer result = answer(registry_of({"flash_like"}), {});
   EXPECT_EQ(result.code, 2);
   EXPECT_PRED2(has, result.err, "sweep");
@@ -254,21 +253,22 @@ TEST(List, JsonHoldsEveryKind) {
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
-/// Three kinds of pairs: what requirements forbid, what is left out otherwise, what is asked for.
-TEST(List, CoverageTellsApartWhatRequirementsForbidAndWhatIsLeftOut) {
+/// There are three kinds of pairs: forbidden by requirements, left out for other reasons, and
+/// planned.
+TEST(List, CoverageDistinguishesForbiddenAndOmittedPairs) {
   const std::string line = "list --coverage --random=0 --only=--track=arguments";
   const auto registry = registry_of({"flash_like"});
   const auto json = nlohmann::ordered_json::parse(answer(registry, words(line + " --json")).out);
   std::string text = answer(registry, words(line)).out;
   const std::regex counts(
-      "on the axes: ([0-9]+); requirements forbid ([0-9]+), ([0-9]+) are left out for "
-      "other reasons, [0-9]+ of the ([0-9]+) that are asked for are covered");
+      "on the axes: ([0-9]+); requirements forbid ([0-9]+), ([0-9]+) are excluded for "
+      "other reasons, [0-9]+ of the ([0-9]+) required ones are covered");
   const std::regex not_by_requirement("(senseless|fruitless|costly): [A-Z].*[.]");
   std::int64_t left_out = 0;
   for (const auto& [of, coverage] : json.items()) {
-    std::smatch told;
-    ASSERT_TRUE(std::regex_search(text, told, counts)) << of;
-    const auto number = [&](std::size_t k) { return std::stoll(told[k]); };
+    std::smatch printed;
+    ASSERT_TRUE(std::regex_search(text, printed, counts)) << of;
+    const auto number = [&](std::size_t k) { return std::stoll(printed[k]); };
     EXPECT_EQ(number(1), number(2) + number(3) + number(4)) << of;
     EXPECT_EQ(number(4), coverage["pairs"]["admissible"].get<std::int64_t>()) << of;
     std::int64_t otherwise = 0;
@@ -276,7 +276,7 @@ TEST(List, CoverageTellsApartWhatRequirementsForbidAndWhatIsLeftOut) {
       if (std::regex_match(reason, not_by_requirement)) otherwise += std::ssize(pairs);
     EXPECT_EQ(number(3), otherwise) << of;
     left_out += number(3);
-    text = told.suffix();
+    text = printed.suffix();
   }
   EXPECT_GT(left_out, 0);
 }
@@ -289,7 +289,8 @@ TEST(Explain, PrintsStatementAndSourceOfARow) {
   EXPECT_PRED2(has, result.out, std::string(row.source.document));
 }
 
-/// The ids in the notes of all requirements, each with a requirement that cites it.
+/// Returns the ids in the notes of all requirements. For each id it returns a requirement that
+/// cites it.
 std::map<std::string, std::string> cited_points() {
   std::map<std::string, std::string> cited;
   spec::for_each_operator([&]<class Each> {
@@ -326,16 +327,17 @@ TEST(Explain, TakesAWayToBreakARowAsReportsNameIt) {
                way = answer(registry_of({"flash_like"}), {"explain", "FAG-C20:key"});
   EXPECT_EQ(way.code, 0) << way.err;
   EXPECT_EQ(way.out, row.out);
-  expect_usage("explain FAG-C20:dog", {"FAG-C20 has no way 'dog'", "query, key, value"});
+  expect_usage("explain FAG-C20:dog",
+               {"FAG-C20 has no variant or violation 'dog'", "query, key, value"});
 }
 
-TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
+TEST(Explain, PrintsWhereARowAppliesAndHowToViolateIt) {
   for (const auto& row : Op::requirements()) {
     if (row.notes.empty() || !row.has(spec::Side::reject)) continue;
     const Answer result = answer(registry_of({"no_checks"}), {"explain", std::string(row.id)});
     EXPECT_PRED2(has, result.out, std::string(row.notes));
     EXPECT_PRED2(has, result.out, "--violate=" + std::string(row.id) + ":");
-    EXPECT_PRED2(has, result.out, std::string("speaks of "));
+    EXPECT_PRED2(has, result.out, std::string("applies to "));
     const std::size_t line = result.out.find("assay run ");
     ASSERT_NE(line, std::string::npos) << result.out;
     const Answer tried = answer(registry_of({"no_checks"}), words(result.out.substr(line + 6)));
@@ -344,7 +346,7 @@ TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
         << tried.out << tried.err;
     return;
   }
-  FAIL() << "no row with notes";
+  FAIL() << "a row must have notes";
 }
 
 TEST(Explain, EveryRelationIsListedAndItsLinesParse) {
@@ -387,11 +389,14 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
     EXPECT_PRED2(has, result.out, std::string("\ngiven by these rules\n  "));
   }
   const Answer weak = answer(registry_of({"flash_like"}), {"explain", "CONFORMS_WEAK"});
-  EXPECT_PRED2(has, weak.out, std::string("exit code 0\n  no rule objects, but the case proves"));
-  EXPECT_PRED2(has, weak.out, std::string("\n  nothing_due: some gradient exceeds"));
+  EXPECT_PRED2(has, weak.out,
+               std::string("exit code 0\n  no rule found a failure, but the case proves"));
+  EXPECT_PRED2(has, weak.out,
+               std::string("\n  nothing_due: at least one expected gradient is larger"));
 }
 
-/// Long runs too, which are beside the relation's own small cases.
+/// The lines include long runs, which the plan contains in addition to the relation's own small
+/// cases.
 TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
   const Answer result = answer(registry_of({"flash_like"}), {"explain", "split_batch"});
   std::int64_t planned = 0;
@@ -400,7 +405,7 @@ TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
     EXPECT_PRED2(has, result.out, "assay run " + conformance::command_line(c) + "\n");
     ++planned;
   }
-  EXPECT_GT(planned, 3);  // those of cases/
+  EXPECT_GT(planned, 3);  // there are 3 in cases/
 }
 
 TEST(Plan, EverySampledLineParsesBack) {

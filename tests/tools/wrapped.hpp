@@ -7,7 +7,7 @@
 
 namespace assay::tests {
 
-/// A healthy kernel to which a test adds a conduct of its own.
+/// A correct kernel. Tests derive from it to add a special behaviour.
 class Wrapped : public spec::Implementation<Op> {
  public:
   Wrapped() {
@@ -30,7 +30,7 @@ class Wrapped : public spec::Implementation<Op> {
   std::unique_ptr<spec::Implementation<Op>> inner_;
 };
 
-/// Overwrites dv with what no case asks for.
+/// Writes a wrong value into dv.
 inline void spoil(Op::Outputs& outputs) {
   for (const std::int64_t element : spec::viewed_elements(outputs.dv))
     outputs.dv.store(element, 77);

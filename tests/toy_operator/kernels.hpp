@@ -8,10 +8,10 @@
 
 namespace assay::toy {
 
-/// What a kernel does wrong.
+/// The fault of a kernel.
 enum class Bug { none, short_window, forgotten_scale, row_of_the_next_head, unchecked_window };
 
-/// Sums in fp32, one cast.
+/// Sums in fp32, with one cast.
 class Kernel final : public spec::Implementation<Op> {
  public:
   explicit Kernel(Bug bug = Bug::none) : bug_(bug) {}

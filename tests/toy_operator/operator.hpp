@@ -10,8 +10,8 @@
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// An operator as small as one can be: the gradient of y_i = scale * (x_(i - window + 1) + ... +
-/// x_i).
+/// The smallest possible operator, for tests: the gradient of
+/// y_i = scale * (x_(i - window + 1) + ... + x_i).
 namespace assay::toy {
 
 using spec::Parameter;
@@ -104,7 +104,7 @@ Real input_grad(const spec::HeadView& output_grad, const Op::Problem& p,
   return Real(p.scale) * sum;
 }
 
-/// What the documents would say.
+/// The requirements that documents of the operator would state.
 inline std::span<const spec::Requirement<Op>> Op::requirements() {
   using Call = spec::Call<Op>;
   using spec::Side;

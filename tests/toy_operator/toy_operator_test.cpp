@@ -13,7 +13,7 @@
 #include "toy_operator/kernels.hpp"
 #include "toy_operator/toy_suite.hpp"
 
-/// conformance/operators/README.md tells what an operator takes by this one.
+/// conformance/operators/README.md uses this operator as its example.
 namespace assay::conformance {
 namespace {
 
@@ -37,7 +37,7 @@ TEST(ToyOperator, TheRightKernelConforms) {
   EXPECT_EQ(summary.requirements.rejected(), 4);
 }
 
-TEST(ToyOperator, EveryPlantedBugFails) {
+TEST(ToyOperator, EveryInjectedFaultFails) {
   for (const Bug bug : bugs) EXPECT_EQ(swept(bug).exit_code(), ExitCode::nonconformant);
 }
 
@@ -57,7 +57,7 @@ TEST(ToyOperator, AFailingCaseIsShrunk) {
   EXPECT_EQ(command_line(shrink(c, judge(c), judge).smallest), "window_sum_grad");
 }
 
-TEST(ToyOperator, ACaseFileHoldsWhatIsDueAndOutputsAreJudgedFromIt) {
+TEST(ToyOperator, CaseFileHoldsExpectedValuesAndOutputsAreJudgedFromIt) {
   const fixtures::TestFolder folder;
   const auto c = parse_case<Op>({"--seq=20", "--heads=2", "--window=5"});
   fixtures::CaseRecord record =
@@ -101,7 +101,7 @@ TEST(ToyOperator, TheGuideStatesItsFilesAndLines) {
   EXPECT_LT(lines, 300);
 }
 
-/// What an operator owes beside the engine: it states its sums, and how they are written.
+/// In addition to the engine an operator must provide only its sums and how they are written.
 TEST(ToyOperator, ItsBoundTakesAFewLines) {
   const std::filesystem::path root = ASSAY_SOURCE_DIR;
   const std::string text = text_of(root / "tests/toy_operator/toy_suite.hpp");

@@ -4,7 +4,7 @@
 
 namespace assay::cli {
 
-/// What this program was built from.
+/// The facts about how this program was built.
 struct BuildFacts {
   std::string version, compiler;
 };

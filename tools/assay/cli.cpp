@@ -40,13 +40,13 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-/// What to write instead of a word that the command does not take: what it may stand for comes
-/// first, then all that the command takes.
+/// Returns what to write instead of a word that the command does not accept: first similar words,
+/// then all words that the command accepts.
 std::string instead_of(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> all = accepted(app);
   if (const std::size_t blank = word.find(' ');
       blank != word.npos && std::ranges::find(all, word.substr(0, blank)) != all.end())
-    return ", which is one word because it is quoted: leave out its quotation marks";
+    return ", which is one word because of its quotation marks: remove them";
   std::string hint = documented_hint(word);
   if (const std::string flag = "--" + word.substr(0, word.find('='));
       hint.empty() && std::ranges::find(all, flag) != all.end())
@@ -54,12 +54,12 @@ std::string instead_of(const std::string& word, const CLI::App& app) {
   return guessed(hint.empty() ? meant(word, all) : hint, all, "'" + full_name(app) + "' takes");
 }
 
-/// Words that no flag, positional or subcommand took, at any level.
+/// Refuses words that no flag, positional or subcommand accepted, at any level.
 void refuse_extras(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) {
     const auto is_flag = [](const std::string& word) { return word.starts_with("-"); };
-    // The flags behind a misspelt subcommand may well be its own.
+    // Flags after a misspelt subcommand may be flags of the subcommand that the user meant.
     const bool lacks_subcommand =
         !is_flag(extras.front()) && app.get_subcommands().empty() &&
         !app.get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -77,19 +77,19 @@ void allow_extras(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) allow_extras(*sub);
 }
 
-/// The parser would take the next word for the value, and an empty one for none: a variable of a
-/// script that was never set.
+/// Refuses empty values. A script passes an empty word if a variable was never set. The parser
+/// would take the next word as the missing value, or would treat an empty word as no value.
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (std::size_t k = 0; k < words.size(); ++k) {
     if (words[k].starts_with("--") && words[k].find('=') == words[k].size() - 1)
-      throw UsageError("'" + words[k] + "' has no value; leave it out or give one");
+      throw UsageError("'" + words[k] + "' has no value; omit it, or give it a value");
     if (words[k].empty())
-      throw UsageError((k == 0 ? "the first word" : "the word behind '" + words[k - 1] + "'") +
-                       " is empty; leave it out or give one");
+      throw UsageError((k == 0 ? "the first word" : "the word after '" + words[k - 1] + "'") +
+                       " is empty; omit it, or give it a value");
   }
 }
 
-/// A flag for one value that got several; null where none did.
+/// Returns a flag that accepts one value but got several; null if there is none.
 const CLI::Option* repeated(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_expected_max() == 1 && option->count() > 1) return option;
@@ -98,7 +98,7 @@ const CLI::Option* repeated(const CLI::App& app) {
   return nullptr;
 }
 
-/// What a command lacks that it needs, and what that is; empty where it lacks nothing.
+/// Describes the first required flag or subcommand that is missing; empty if none is.
 std::string lack(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_required() && option->count() == 0)
@@ -109,7 +109,8 @@ std::string lack(const CLI::App& app) {
   return {};
 }
 
-/// What is wrong with the words, in ours where the parser speaks of numbers or names alone.
+/// Describes the parse error in Assay's own words where the parser's message has only counts or
+/// internal names.
 std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     if (const std::string text = lack(app); !text.empty()) return text;
@@ -117,28 +118,30 @@ std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
   if (option == nullptr) return error.what();
   return option->get_name() + " is given " +
          (option->count() == 2 ? "twice" : std::to_string(option->count()) + " times") +
-         "; it takes one value";
+         "; it accepts only one value";
 }
 
-/// What every command takes.
+/// The flags that every command accepts.
 struct Loudness {
   bool quiet = false, verbose = false;
 
   void declare(CLI::App& app) {
-    app.add_flag("-q,--quiet", quiet, "no progress: errors alone go to standard error");
-    app.add_flag("-v,--verbose", verbose, "tell each case as it is judged");
+    app.add_flag("-q,--quiet", quiet, "print no progress: only errors go to standard error");
+    app.add_flag("-v,--verbose", verbose, "print each case as it is judged");
     for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) declare(*sub);
   }
 };
 
-/// What `assay help` shows of which command.
+/// The command that `assay help` describes, and the output format.
 struct Asked {
   std::vector<std::string> words;
   std::string as = "text";
 
   void declare(CLI::App& app) {
-    app.add_option("command", words, "the command, with its subcommand; without one the program");
-    app.add_option("--as", as, "text, or for programs man, bash, zsh, markdown, commands");
+    app.add_option("command", words,
+                   "command, with its subcommand; without a command: the whole "
+                   "program");
+    app.add_option("--as", as, "format: text, or for programs man, bash, zsh, markdown, commands");
   }
 };
 
@@ -153,7 +156,7 @@ const CLI::App& app_of(const CLI::App& app, const std::vector<std::string>& word
   return *at;
 }
 
-/// Every command that has a page, a line each.
+/// Lists every command that has a page, one line each.
 std::string command_lines(const std::vector<CommandGuide>& all) {
   std::string lines;
   for (const CommandGuide& guide : all) {
@@ -181,13 +184,13 @@ std::string help_text(const CLI::App& app, const Asked& asked) {
                    "'; it must be text, man, bash, zsh, markdown or commands");
 }
 
-/// A stream that takes everything and keeps nothing.
+/// A stream that discards everything.
 std::ostream& silence() {
   static std::ostream none(nullptr);
   return none;
 }
 
-/// The context as the user wants to hear of it.
+/// Returns a context whose output streams follow --quiet or --verbose.
 Context heard(const Context& context, const Loudness& loudness) {
   if (loudness.quiet && loudness.verbose)
     throw UsageError("--quiet and --verbose exclude each other");
@@ -205,8 +208,9 @@ Context heard(const Context& context, const Loudness& loudness) {
 
 /// Parses the words and runs the command that they name.
 ExitCode dispatch(std::vector<std::string> words, const Context& context) {
-  CLI::App app("Says whether an implementation of an attention gradient conforms to its documents.",
-               "assay");
+  CLI::App app(
+      "Checks whether an implementation of an attention gradient conforms to its documents.",
+      "assay");
   app.set_version_flag("--version", version_line(), "version, compiler, schemas");
   std::map<std::string, Action> actions;
   const auto declare = [&](const Command& command) {
@@ -215,9 +219,9 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   };
   for (const Command& command : built_in_commands()) declare(command);
   for (const Command& command : context.registry.commands()) declare(command);
-  app.require_subcommand(0, 1);  // the word behind a command is none, least of all behind help
+  app.require_subcommand(0, 1);  // a word after a command is not a command, even after help
   Asked asked;
-  asked.declare(*app.add_subcommand("help", "print what a command takes"));
+  asked.declare(*app.add_subcommand("help", "print the arguments and flags of a command"));
   Loudness loudness;
   loudness.declare(app);
   complete_help(app);
@@ -246,21 +250,22 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   return actions.at(commands.front()->get_name())(heard(context, loudness));
 }
 
-/// Whether a command is at work whose exit code is yet to be found.
+/// True while a command runs and its exit code is not known yet.
 std::atomic<bool> is_at_work = false;
 
-/// An implementation that runs here and ends the process must not be taken for a verdict.
+/// If an implementation that runs in this process calls exit, the exit code must not look like a
+/// verdict.
 extern "C" void refuse_exit() {
   if (!is_at_work) return;
   constexpr std::string_view message =
-      "\nassay: the implementation ended this process from within: there is no report. Without "
-      "--in-process that is the verdict of one case\n";
+      "\nassay: the implementation ended this process, so no report was written. Without "
+      "--in-process such an exit is only the verdict of one case\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
   _exit(static_cast<int>(ExitCode::not_conclusive));
 }
 
-/// Memory for the way out: the destructor of a JSON value allocates, so that a process without any
-/// would end in it.
+/// Memory reserved for the end of the process. The destructor of a JSON value allocates memory, and
+/// a process without free memory would end abnormally in it.
 std::atomic<void*> reserve = nullptr;
 
 void give_up_reserve() {
@@ -268,8 +273,9 @@ void give_up_reserve() {
   throw std::bad_alloc();
 }
 
-/// A destructor that finds no memory, as that of a JSON value may, ends the process: with the code
-/// and the message of all who find none.
+/// Replaces the terminate handler. A destructor that cannot allocate memory, such as that of a JSON
+/// value, then ends the process with the same exit code and message as any other out-of-memory
+/// error.
 std::terminate_handler end_otherwise = nullptr;
 
 void end_without_memory() {
@@ -285,7 +291,7 @@ void end_without_memory() {
   end_otherwise();
 }
 
-/// Whether there is so much.
+/// Allocates the reserve. Returns false if memory is too short.
 bool keep_reserve() {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   reserve = std::malloc(bytes);
@@ -299,8 +305,8 @@ ExitCode refuse_for_memory(std::ostream& err) {
   return ExitCode::not_conclusive;
 }
 
-/// Returns freed memory of large tensors to the system: a sweep allocates them on several threads,
-/// and glibc's defaults keep hundreds of MiB.
+/// Makes the allocator return the freed memory of large tensors to the system: a sweep allocates
+/// such tensors on several threads, and glibc keeps hundreds of MiB by default.
 void return_large_blocks() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);
@@ -314,13 +320,13 @@ std::string program_name(int argc, char** argv) {
   return name.empty() ? "assay" : name;
 }
 
-/// How the user calls it: what a shell has to be told to call it again.
+/// The command by which the user called this program, quoted for a shell.
 std::string typed_program(int argc, char** argv) {
   return argc > 0 && *argv[0] != '\0' ? conformance::shell_word(argv[0]) : "assay";
 }
 
-/// A kernel may have chosen its text.
-std::string told(const std::exception& error) {
+/// The text of the error, shortened and escaped, because it may come from a kernel.
+std::string message_of(const std::exception& error) {
   return conformance::excerpt(error.what(), 1 << 16);
 }
 
@@ -330,12 +336,12 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
   try {
     return dispatch(std::move(words), context);
   } catch (const UsageError& error) {
-    context.err << "assay: " << told(error) << '\n';
+    context.err << "assay: " << message_of(error) << '\n';
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {
     return refuse_for_memory(context.err);
   } catch (const std::exception& error) {
-    context.err << "assay: " << told(error) << '\n';
+    context.err << "assay: " << message_of(error) << '\n';
     return ExitCode::not_conclusive;
   }
 }

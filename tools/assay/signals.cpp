@@ -14,7 +14,8 @@ namespace {
 std::atomic<bool> stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-/// One request can arrive as two signals: `timeout` signals its child and then the whole group.
+/// One request can arrive as two signals: the program `timeout` signals its child and then the
+/// whole process group.
 constexpr std::int64_t same_request_ns = 1'000'000'000;
 
 std::int64_t now_ns() {
@@ -43,10 +44,10 @@ extern "C" void request_stop(int number) {
   errno = error;
 }
 
-/// The signals that ask a program to end.
+/// The signals that request the end of a program.
 constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// Whether this process was started so that it survives its terminal, as nohup does.
+/// Returns whether this process was started to survive its terminal, as by nohup.
 bool outlives_terminal() {
   static const bool ignored = [] {
     struct sigaction before = {};
@@ -55,7 +56,8 @@ bool outlives_terminal() {
   return ignored;
 }
 
-/// Sets the action of every signal that asks for an end, but for a hang-up that is to be survived.
+/// Sets the action of every signal that requests an end, except for a SIGHUP that the process must
+/// ignore.
 void on_ending(const struct sigaction& action) {
   for (const int number : ending)
     if (number != SIGHUP || !outlives_terminal()) sigaction(number, &action, nullptr);

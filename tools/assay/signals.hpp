@@ -9,23 +9,24 @@ namespace assay::cli {
 /// Set by the first SIGINT, SIGTERM, SIGHUP or SIGQUIT once `stop_on_signals` was called.
 const std::atomic<bool>& stop_requested();
 
-/// The first of these signals requests a stop; another one, a second or more later, kills. A SIGHUP
-/// that was ignored when the program started, as by nohup, stays ignored.
+/// The first of these signals requests a stop. Another signal, at least a second later, kills the
+/// process. If SIGHUP was ignored when the program started, as by nohup, it stays ignored.
 void stop_on_signals();
 
-/// They kill again: for what may wait and does not ask.
+/// Restores the default action, which kills the process: for code that may block and does not check
+/// for a stop.
 void die_on_signals();
 
-/// A write beyond the file size limit (ulimit -f) fails with an error, like one to a full disk; by
-/// default SIGXFSZ ends the process.
+/// Lets a write beyond the file size limit (ulimit -f) fail with an error, like a write to a full
+/// disk; by default SIGXFSZ ends the process.
 void fail_writes_beyond_limits();
 
-/// A command that has nothing to show for its half was asked to stop. What it had begun is removed
-/// on the way out; exit code 3.
+/// Thrown if a stop was requested of a command whose partial results are useless. Unwinding the
+/// stack removes its incomplete files; exit code 3.
 class Stopped : public std::runtime_error {
  public:
   explicit Stopped(const std::string& file)
-      : std::runtime_error("stopped by a signal; " + file + " is as it was") {}
+      : std::runtime_error("stopped by a signal; " + file + " is unchanged") {}
 };
 
 }  // namespace assay::cli

@@ -6,19 +6,18 @@
 # Registers a sweep of a user's implementation as the CTest test <name>. TARGET or COMMAND is a
 # binary that calls assay::cli::main with a registry of its own; ARGS are further flags of its
 # command sweep. The test passes if the implementation conforms: a sweep that is not conclusive
-# fails too. Reports: <binary folder>/conformance/<name>.json, .html. BUDGET (default 60s) stops
-# starting new cases, the cheapest of which come first; fewer than LEAST_JUDGED (default 100, of a
-# group 1) cases judged by numbers are a failure, which says why the others were not. TIMEOUT
-# (default 1500) is CTest's. With GROUPS there is one test for each, <name>.<group>, of the cases
-# that its filter takes, as --only does: "bf16=--dtype=bf16 & !--track=relation"; ctest -j runs
-# them side by side.
+# fails too. Reports: <binary folder>/conformance/<name>.json, .html. BUDGET (default 60s): no new case starts after
+# this time; the cheapest cases run first. The test also fails if fewer than LEAST_JUDGED cases (default 100, for a
+# group 1) were judged numerically; it then prints why the others were not. TIMEOUT (default 1500) is the timeout of
+# CTest. With GROUPS there is one test for each group, <name>.<group>, with the cases that its filter selects, as with
+# --only: "bf16=--dtype=bf16 & !--track=relation"; ctest -j runs them in parallel.
 function(assay_add_conformance_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg ""
     "NAME;TARGET;OPERATOR;IMPLEMENTATION;BUDGET;LEAST_JUDGED;TIMEOUT" "COMMAND;ARGS;LABELS;GROUPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "assay_add_conformance_test: '${arg_UNPARSED_ARGUMENTS}' belongs to no keyword")
   endif()
-  # An empty list of these means what it says; of others it is a variable that was never set.
+  # An empty list is valid for these keywords; for others it comes from a variable that was never set.
   list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ARGS LABELS)
   if(arg_KEYWORDS_MISSING_VALUES)
     list(JOIN arg_KEYWORDS_MISSING_VALUES ", " missing)
@@ -56,13 +55,13 @@ function(assay_add_conformance_test)
   endif()
   foreach(group IN LISTS arg_GROUPS)
     if(NOT group MATCHES "^([A-Za-z0-9_.-]+)=(.+)$")
-      message(FATAL_ERROR "assay_add_conformance_test(NAME ${arg_NAME}): GROUPS has '${group}', wanted <group>=<filter>")
+      message(FATAL_ERROR "assay_add_conformance_test(NAME ${arg_NAME}): GROUPS has '${group}'; expected <group>=<filter>")
     endif()
     assay_add_sweep(${arg_NAME}.${CMAKE_MATCH_1} "${arg_LABELS}" ${arg_TIMEOUT} ${reports} ${command} "--only=${CMAKE_MATCH_2}")
   endforeach()
 endfunction()
 
-# assay_add_sweep(<name> <labels> <timeout> <folder> <command> ...): the test, with its reports in the folder.
+# assay_add_sweep(<name> <labels> <timeout> <folder> <command> ...): adds the test, with its reports in the folder.
 function(assay_add_sweep name labels timeout folder)
   add_test(NAME ${name} COMMAND ${ARGN} --report ${folder}/${name}.json --html ${folder}/${name}.html)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})

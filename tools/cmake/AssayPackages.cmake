@@ -1,4 +1,5 @@
-# What tools/release makes of an installation: a package of Debian and a tarball. Included last: CPack reads what is set.
+# How tools/release packages an installation: a Debian package and a tarball. Included last: CPack reads the variables
+# that are set.
 set(CPACK_PACKAGE_NAME assay)
 set(CPACK_PACKAGE_VENDOR "Assay")
 set(CPACK_PACKAGE_CONTACT "The maintainers of Assay <maintainers@users.noreply.example>")
@@ -9,11 +10,11 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_CHECKSUM SHA256)
 set(CPACK_SYSTEM_NAME Linux-${CMAKE_SYSTEM_PROCESSOR})
 
-# Programs and libraries say themselves what they need; whoever builds against the headers needs more.
+# Debian's tools find the dependencies of programs and libraries; users of the headers need more packages.
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 if(CMAKE_CROSSCOMPILING)
-  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)  # CPack asks this machine otherwise
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)  # otherwise CPack queries this machine
 endif()
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)

@@ -1,6 +1,6 @@
-# How the project's own targets are made. The links of a layer are its only allowed includes.
+# Functions that make the project's own targets. A layer may include only the layers that it links.
 
-# Refuses flags under which two builds would give different numbers.
+# Refuses flags with which two builds would compute different numbers.
 function(assay_refuse_value_changing_flags)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
   foreach(flags CMAKE_CXX_FLAGS CMAKE_CXX_FLAGS_${build_type} CMAKE_C_FLAGS)
@@ -13,8 +13,8 @@ function(assay_refuse_value_changing_flags)
   endforeach()
 endfunction()
 
-# Sets ASSAY_OPERATORS to the names of the operators that the header includes: the one list of them; and
-# ASSAY_OPTIMIZED_OPERATORS to those of which we have an implementation.
+# Sets ASSAY_OPERATORS to the names of the operators that the header includes: the only list of operators. Sets
+# ASSAY_OPTIMIZED_OPERATORS to those for which Assay has an implementation.
 function(assay_read_operators header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
   file(STRINGS ${header} includes REGEX "^#include \"assay/spec/operators/")
@@ -31,7 +31,7 @@ function(assay_read_operators header)
   set(ASSAY_OPTIMIZED_OPERATORS ${optimized} PARENT_SCOPE)
 endfunction()
 
-# assay_add_rooms([<folder>]): adds the folder of every operator of the list that has one here, or in that folder.
+# assay_add_rooms([<folder>]): adds the folder of every operator of the list that has one here, or in <folder>.
 function(assay_add_rooms)
   foreach(operator IN LISTS ASSAY_OPERATORS)
     cmake_path(APPEND ARGV0 ${operator} OUTPUT_VARIABLE room)
@@ -41,7 +41,7 @@ function(assay_add_rooms)
   endforeach()
 endfunction()
 
-# assay_type_name(<operator> <variable>): NsaCompressGrad of nsa_compress_grad.
+# assay_type_name(<operator> <variable>): for example NsaCompressGrad for nsa_compress_grad.
 function(assay_type_name operator variable)
   string(REPLACE "_" ";" words ${operator})
   foreach(word IN LISTS words)
@@ -53,7 +53,7 @@ function(assay_type_name operator variable)
   set(${variable} ${name} PARENT_SCOPE)
 endfunction()
 
-# The strongest level of _FORTIFY_SOURCE that the compiler and its C library know, in ASSAY_FORTIFY.
+# Sets ASSAY_FORTIFY to the highest level of _FORTIFY_SOURCE that the compiler and its C library support.
 function(assay_find_fortify)
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_FLAGS "-O1 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
@@ -66,8 +66,8 @@ function(assay_find_fortify)
 endfunction()
 assay_find_fortify()
 
-# What makes a mistake in memory end a program before somebody makes use of it. Static libraries are compiled for
-# programs: code of shared ones has POSITION_INDEPENDENT_CODE.
+# Adds hardening flags, which end a program at a memory error before an attacker can use it. Static libraries are
+# compiled for programs; code of shared libraries has POSITION_INDEPENDENT_CODE.
 function(assay_harden target)
   set(type $<TARGET_PROPERTY:TYPE>)
   set(is_program $<STREQUAL:${type},EXECUTABLE>)
@@ -75,7 +75,7 @@ function(assay_harden target)
   set(is_pic $<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>)
   target_compile_options(${target} PRIVATE -fstack-protector-strong
                                            $<$<NOT:$<OR:${is_shared},${is_pic}>>:-fPIE>)
-  if(NOT ASSAY_SANITIZE)  # which watches the same calls itself
+  if(NOT ASSAY_SANITIZE)  # the sanitizer checks the same calls
     set(optimized $<NOT:$<CONFIG:Debug>>)
     target_compile_options(${target} PRIVATE
       $<${optimized}:-U_FORTIFY_SOURCE> $<${optimized}:-D_FORTIFY_SOURCE=${ASSAY_FORTIFY}>)
@@ -83,14 +83,14 @@ function(assay_harden target)
   target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack $<${is_program}:-pie>)
 endfunction()
 
-# Flags of every target of ours: no contraction, hardening, and in developer mode warnings, sanitizers, coverage.
+# Flags of all our targets: no contraction, hardening, and in developer mode warnings, sanitizers, coverage.
 function(assay_own_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -ffp-contract=off)
   assay_harden(${target})
   if(ASSAY_DEVELOPER)
-    # GCC 12 takes "text" + std::string for overlapping copies (its bug 105651), and assignments to the strings of a
+    # GCC 12 mistakes "text" + std::string for overlapping copies (its bug 105651), and assignments to the strings of a
     # precompiled header for reads and writes out of bounds; builds without those headers keep these three warnings.
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                              -Wno-missing-field-initializers -Werror
@@ -108,7 +108,7 @@ function(assay_own_flags target)
   if(ASSAY_SANITIZE_THREADS)
     target_compile_options(${target} PRIVATE -fsanitize=thread -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=thread)
-    # What chooses among the clones of a function runs before the sanitizer is ready, which ends the program.
+    # The resolver of function clones runs before the sanitizer is ready, which would end the program.
     get_target_property(sources ${target} SOURCES)
     foreach(source IN LISTS sources)
       if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
@@ -131,9 +131,9 @@ function(assay_own_flags target)
   endif()
 endfunction()
 
-# assay_precompile(<group> <target>): compiles the target against the group's precompiled headers, which are made once.
-# Groups: plain; pic, for code of shared libraries; quick, for what assay_build_quickly() names; test. Targets of a group
-# have the same flags. Only headers that are not ours: of ours every file still includes what it uses.
+# assay_precompile(<group> <target>): compiles the target with the precompiled headers of the group, which are built
+# once. Groups: plain; pic, for code of shared libraries; quick, for targets of assay_build_quickly(); test. Targets of
+# a group have the same flags. Only external headers: every file still includes those of our headers that it uses.
 function(assay_precompile group target)
   if(NOT ASSAY_PRECOMPILE)
     return()
@@ -163,16 +163,16 @@ endfunction()
 
 # assay_add_library(<layer> SOURCES ... [HEADERS ...] [INTERNAL_HEADERS ...] [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL]
 #                   [PIC] [QUICK])
-# HEADERS lie under include/ of the calling folder; INTERNAL_HEADERS, too: they are for other layers, not for users, and not
-# installed. LINKS are what the headers and sources may include; INTERNAL libraries are not installed; PIC ones end up in a
-# shared library; QUICK ones are built as assay_build_quickly() says.
+# HEADERS are under include/ of the calling folder. So are INTERNAL_HEADERS: they are for other layers, not for users,
+# and are not installed. LINKS are the layers that the headers and sources may include; INTERNAL libraries are not
+# installed; PIC libraries become part of a shared library; QUICK ones are built like those of assay_build_quickly().
 function(assay_add_library layer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
   add_library(assay_${layer} STATIC ${arg_SOURCES})
   add_library(assay::${layer} ALIAS assay_${layer})
   target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
   if(arg_INTERNAL_HEADERS)
-    # A target of its own: all interface headers of an exported target have to be installed.
+    # A separate target, because all interface headers of an exported target must be installed.
     add_library(assay_${layer}_internal_headers INTERFACE)
     target_sources(assay_${layer}_internal_headers INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${arg_INTERNAL_HEADERS})
     target_compile_features(assay_${layer}_internal_headers INTERFACE cxx_std_20)
@@ -198,15 +198,15 @@ function(assay_add_library layer)
   endif()
 endfunction()
 
-# assay_compile_together(<target> [<room>...]): with precompiled headers, compiles the sources that the target has so far in
-# each of these folders of its own, in each if none is named, as one: most of their compilation is of headers that they
-# share. They share no names but those that mean the same.
+# assay_compile_together(<target> [<room>...]): with precompiled headers, compiles the sources of the target in each of
+# the named folders, or in every folder if none is named, as one source, because most of the compile time is for headers
+# that they share. If they share a name, it must have the same meaning in all of them.
 function(assay_compile_together target)
   if(NOT ASSAY_PRECOMPILE)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # Types without linkage as members: of a source, GCC takes those for types of a header.
+  # GCC treats a type of the combined source as a type of a header, and warns if a member has a type without linkage.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)
@@ -220,10 +220,11 @@ function(assay_compile_together target)
   endforeach()
 endfunction()
 
-# assay_add_pairs(<target> <source>...): adds sources of the target that work on the engine's lanes, compiled once for
-# each kind of instructions, whose name ASSAY_INSTRUCTIONS is. They may define functions of that kind alone: whatever else they
-# have is merged with that of other files, by its name, and each kind passes lanes in registers of its own. So what is inlined
-# has to be inlined in every build (tests/engine has the test).
+# assay_add_pairs(<target> <source>...): adds sources that use the engine's lanes, compiled once for each instruction
+# set, which ASSAY_INSTRUCTIONS names. They may define only functions that are specific to the instruction set: the
+# linker merges all other functions of the same name across files, although each instruction set passes lanes in
+# different registers. So functions that are meant to be inlined must be inlined in every build (tests/engine has the
+# test).
 function(assay_add_pairs target)
   set(kinds portable)
   set(flags_portable "")
@@ -239,30 +240,31 @@ function(assay_add_pairs target)
     target_include_directories(${object} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
     target_link_libraries(${object} PRIVATE assay::engine)
     assay_own_flags(${object})
-    # A root of what is negative is NaN; nobody asks errno.
+    # The root of a negative number is NaN; no code reads errno.
     target_compile_options(${object} PRIVATE -fno-math-errno ${flags_${kind}}
       $<$<OR:$<NOT:$<CONFIG:Release>>,$<BOOL:${ASSAY_SANITIZE_THREADS}>>:-O2>)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()
 endfunction()
 
-# assay_build_quickly(<target>): for code without inner loops, whose compilation costs more than it ever runs.
+# assay_build_quickly(<target>): for code without inner loops, for which compiling costs more than running.
 function(assay_build_quickly name)
-  # At -O1 GCC 12 takes an empty std::optional for a mistake.
+  # At -O1 GCC 12 warns wrongly about an empty std::optional.
   target_compile_options(${name} PRIVATE
     $<$<CONFIG:Release>:-O1> $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
 endfunction()
 
-# assay_build_unoptimized(<target>): for tests. What they call is optimized; what they say themselves is compiled once
-# for each time it runs. What watches memory in the C library needs optimized calls.
+# assay_build_unoptimized(<target>): for tests. The code they call is optimized, but their own code is compiled once for
+# each run. _FORTIFY_SOURCE needs optimized calls.
 function(assay_build_unoptimized name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-U_FORTIFY_SOURCE>)
 endfunction()
 
-# assay_add_test(<name> SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds] [APART]): a GoogleTest program, one CTest test
-# per TEST. With precompiled headers its sources are compiled together, since most of their compilation is of headers that
-# they share, but for APART ones, which share names, too. Programs with the label sanitize are also what the target assay_sanitize_tests builds, which is run under
-# sanitizers for every change; those with sanitize_slow, which compute, at night.
+# assay_add_test(<name> SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds] [APART]): a GoogleTest program, one CTest
+# test per TEST. With precompiled headers its sources are compiled together, since most of the compile time is for
+# headers that they share. APART programs are excluded, because their sources use the same names for different things.
+# The target assay_sanitize_tests also builds the programs with the label sanitize, which run under sanitizers for every
+# change; those with sanitize_slow, which compute a lot, run at night.
 function(assay_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
@@ -274,19 +276,19 @@ function(assay_add_test name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)  # against hangs: a test of a minute takes two beside others
+    set(arg_TIMEOUT 300)  # against hangs: a test of one minute takes two if other tests run
   endif()
   if(CMAKE_CROSSCOMPILING_EMULATOR)
-    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 20")  # an emulator's time
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 20")  # an emulator is slower
   endif()
-  # A test of two programs, one of them for the night, has two names: ctest gives labels to all of one name.
+  # A test in two programs, one of them nightly, gets two names: ctest applies labels to all tests of the same name.
   set(suffix "")
   if(nightly IN_LIST arg_LABELS)
     set(suffix .at_night)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_SUFFIX "${suffix}" PROPERTIES TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
-    # On their way through PROPERTIES all labels but the first would be lost.
+    # gtest_discover_tests loses all labels but the first in PROPERTIES.
     set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
     file(WRITE ${labels} "if(${name}_TESTS)
   set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${arg_LABELS}\")

@@ -1,4 +1,4 @@
-# Finds Nettle, whose SHA-256 makes our digests: the target Nettle::Nettle.
+# Finds Nettle, whose SHA-256 computes our digests: the target Nettle::Nettle.
 find_path(Nettle_INCLUDE_DIR nettle/sha2.h)
 find_library(Nettle_LIBRARY nettle)
 include(FindPackageHandleStandardArgs)

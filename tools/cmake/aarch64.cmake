@@ -1,5 +1,5 @@
 # Toolchain for 64-bit Arm Linux on another machine: Debian's cross compiler, the target's packages in a folder that
-# tools/cross fills, and qemu-user for whatever the build or a test runs.
+# tools/cross fills, and qemu-user to run programs of the build and the tests.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -12,7 +12,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
-# FindHDF5 asks this script of libhdf5-dev, in which tools/cross writes where the folder is.
+# FindHDF5 runs this script of libhdf5-dev. tools/cross writes the path of the folder into it.
 set(HDF5_C_COMPILER_EXECUTABLE ${CMAKE_SYSROOT}/usr/bin/h5cc CACHE FILEPATH "compiler wrapper of HDF5")
 
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;${CMAKE_SYSROOT})

@@ -7,6 +7,6 @@ namespace assay::cli::assets {
 
 std::string_view page();  ///< HTML with the marks @STYLE@, @REPORTS@, @SCRIPT@
 std::string_view style();
-std::string_view script();  ///< what tools/dashboard/build makes
+std::string_view script();  ///< the output of tools/dashboard/build
 
 }  // namespace assay::cli::assets

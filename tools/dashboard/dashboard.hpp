@@ -8,11 +8,12 @@
 
 namespace assay::cli {
 
-/// One page of HTML with everything inside: reports, script, style. It needs no network. Its lines
-/// start with the program as it was typed, if it wrote the report, so that they run where the user
-/// is.
+/// Returns one self-contained HTML page with the reports, script and style. It needs no network.
+/// Its replay lines start with the name by which the user called this program, if this program
+/// wrote the report, so that the user can run them.
 std::string dashboard_page(const conformance::Results& results, const Context& context);
-/// The same of several, earlier runs or other kernels beside it, of a kill table and a trace.
+/// The same for several reports, such as earlier runs or other kernels, together with a kill table
+/// and a trace.
 std::string dashboard_page(const Shown& shown, const Context& context);
 
 }  // namespace assay::cli

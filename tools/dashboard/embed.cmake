@@ -1,5 +1,5 @@
 # cmake -D OUTPUT=<file.cpp> -D "ENTRIES=<name>=<file>|<file>;..." [-D HEADER=<assets.hpp>] -P embed.cmake
-# Writes a source file that holds the bytes of files: one std::string_view per name, its files joined by a newline.
+# Writes a source file with the bytes of files: one std::string_view per name, its files joined by a newline.
 if(NOT HEADER)
   set(HEADER assets.hpp)
 endif()

@@ -18,17 +18,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// To as many digits as the page shows. A share or a statistic decides nothing there.
+/// Rounds a number to the digits that the page shows. The page decides nothing from a share or a
+/// statistic.
 void shorten(Json& value, int digits) {
   if (value.is_number_float())
-    // strtod, because stod throws where the number is subnormal.
+    // strtod instead of stod, because stod throws if the number is subnormal.
     value = std::strtod(fmt::format("{:.{}g}", value.get<double>(), digits).c_str(), nullptr);
   if (value.is_structured())
     for (Json& part : value) shorten(part, digits);
 }
 
-/// Leaves out what the page does not show. Errors and elements keep their digits: what is a hair
-/// below the bound stays below it.
+/// Removes data that the page does not show. Errors and elements keep all digits, because an error
+/// slightly below the bound must stay below it.
 void shorten_tensor(Json& tensor) {
   for (const char* hidden :
        {"yardsticks", "certainty", "median_tau_over_ref", "nu", "bias_t", "worst_tile"})
@@ -37,7 +38,7 @@ void shorten_tensor(Json& tensor) {
   for (const char* statistic : {"rms", "rms_limit", "bias"}) shorten(tensor[statistic], 4);
 }
 
-/// The documents' sentence for each requirement of the report.
+/// Returns, for each requirement of the report, the sentence from the documents.
 Json statements_of(const Json& requirements) {
   Json known = Json::object();
   spec::for_each_operator([&]<class Op> {
@@ -51,8 +52,8 @@ Json statements_of(const Json& requirements) {
   return statements;
 }
 
-/// Says of which cases the page shows where the errors lie: of the first of each fault, so that
-/// thousands of failing cases stay within a few megabytes.
+/// Selects the cases for which the page shows an error map: the first few of each fault. A page
+/// with thousands of failing cases therefore has only a few megabytes.
 class Mapped {
  public:
   bool takes(const conformance::CaseReport& report) {
@@ -69,7 +70,7 @@ class Mapped {
   int all_ = 0;
 };
 
-/// The text that a shell reads from a word of `shell_word`.
+/// Returns the text that a shell reads from a word that `shell_word` made.
 std::string unquoted(std::string word) {
   if (!word.starts_with('\'')) return word;
   word = word.substr(1, word.size() - 2);
@@ -79,7 +80,7 @@ std::string unquoted(std::string word) {
   return word;
 }
 
-/// What the page shows of a report.
+/// Returns a report as JSON text, with only the data that the page shows.
 std::string text_of(const conformance::Results& results, const Context& context) {
   Json json = Json::parse(conformance::to_json(results));
   json["environment"]["program"] = unquoted(replay_program(results, context));
@@ -98,8 +99,8 @@ std::string text_of(const conformance::Results& results, const Context& context)
   return json.dump();
 }
 
-/// zlib's format in base64: of 20,000 cases a few megabytes, and no text of a report can end the
-/// element that holds it.
+/// Compresses a text with zlib and encodes it in base64. 20,000 cases then need only a few
+/// megabytes, and no text in a report can close the HTML element that contains it.
 std::string packed(const std::string& text) {
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::string bytes(size, '\0');
@@ -114,7 +115,7 @@ std::string packed(const std::string& text) {
   return letters;
 }
 
-/// `reports` are packed, one a line; so are the kill table and the plan.
+/// `reports`: packed reports, one per line. `kills` and `plan` are packed, too.
 std::string page_of(const std::string& reports, const std::string& kills, const std::string& plan) {
   const std::map<std::string_view, std::string_view> parts = {{"STYLE", assets::style()},
                                                               {"REPORTS", reports},

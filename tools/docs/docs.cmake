@@ -1,7 +1,7 @@
 # Makes pages of the public headers with Doxygen. Usage: cmake [-D FOLDER=<folder>] -P tools/docs/docs.cmake
-# The first page is FOLDER/html/index.html, FOLDER being build/docs if nothing is said. Fails for a comment that Doxygen does
-# not understand, and for a type without one; one comment may stand over several functions or members, whose names say enough.
-# -D ROOT=<folder> takes the headers of another tree.
+# The first page is FOLDER/html/index.html [build/docs]. Fails for a comment that Doxygen cannot parse, and for a type
+# without a comment. One comment may describe several functions or members with clear names. -D ROOT=<folder> reads the
+# headers of another tree.
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT ROOT)

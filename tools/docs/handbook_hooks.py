@@ -1,7 +1,7 @@
-"""What MkDocs does not do by itself: links from a page into the repository, anchors, and the size of a page.
+"""Extends MkDocs: links from a page into the repository, checks of anchors, and of the size of a page.
 
-A link that leaves docs/ brings its target into the site, a page as a page and any other file as it is. What is
-wrong is a warning, and with --strict, as tools/docs/handbook builds, an error.
+A link that leaves docs/ adds its target to the site: a page as a page, any other file unchanged. An error is
+reported as a warning; with --strict, which tools/docs/handbook uses, the build then fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-# Of all others 10,000. The changelog is looked things up in.
+# Size limits of special pages. The changelog has a higher limit, because it is a reference.
 MOST_BYTES = {"README.md": 12_000, "CHANGELOG.md": 100_000}
 MOST_BYTES_OF_A_PAGE = 10_000
 
@@ -35,7 +35,7 @@ def links_of(text: str) -> list[str]:
 
 
 def place(target: str, page: str) -> str:
-    """Where a link of a page leads: a path from the root of the repository."""
+    """The target of a link of a page: a path from the root of the repository."""
     return os.path.normpath(os.path.join(os.path.dirname(page), target))
 
 
@@ -48,12 +48,12 @@ def root_of(config) -> Path:
 
 
 def site_path(path: str) -> str:
-    """Where a file of the repository lies in the site."""
+    """The path in the site of a file of the repository."""
     return path[len("docs/"):] if path.startswith("docs/") else "repository/" + path
 
 
 def on_files(files: Files, config) -> Files:
-    """Takes in what pages link to, and what that links to."""
+    """Adds the files that pages link to, and recursively the files that those link to."""
     root = root_of(config)
     ids.clear(), asked.clear()
     check_size(root, "README.md", MOST_BYTES["README.md"])
@@ -87,7 +87,7 @@ def check_size(root: Path, path: str, most: int) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config, files: Files) -> str:
-    """Leads links to where their targets lie in the site."""
+    """Rewrites links to the paths of their targets in the site."""
     source = source_of(page.file, config)
     here = os.path.dirname(page.file.src_uri)
 
@@ -96,7 +96,7 @@ def on_page_markdown(markdown: str, page: Page, config, files: Files) -> str:
             return found[0]
         path = place(found[2], source)
         if not (root_of(config) / path).is_file():
-            log.warning("%s links to %s, which is no file", source, found[2])
+            log.warning("%s links to %s, which is not a file", source, found[2])
         return found[1] + os.path.relpath(site_path(path), here or ".") + (found[3] or "") + found[4]
 
     fences = FENCED.findall(markdown)
@@ -106,7 +106,7 @@ def on_page_markdown(markdown: str, page: Page, config, files: Files) -> str:
 
 
 def on_page_content(html: str, page: Page, config, files: Files) -> str:
-    """Notes anchors, and which are asked for."""
+    """Records the anchors of a page, and the anchors that its links need."""
     source = page.file.dest_uri
     ids[source] = set(re.findall(r'\bid="([^"]+)"', html))
     for target, anchor in re.findall(r'href="([^"#:]*)#([^"]+)"', html):
@@ -118,4 +118,4 @@ def on_page_content(html: str, page: Page, config, files: Files) -> str:
 def on_post_build(config) -> None:
     for source, path, anchor in asked:
         if anchor not in ids.get(path, {anchor}):
-            log.warning("%s links to #%s, which %s has not", source, anchor, path)
+            log.warning("%s links to #%s, which %s does not have", source, anchor, path)

@@ -1,9 +1,9 @@
 // aclnnFlashAttentionScoreGrad on a padded batch.
 //
-// With query = 0 every key is attended to alike: P = 1 / S. With dy = 1 and value(j) = key(j) = j,
-// and the mean of value as attention output, dS = D / S * (j - mean of j), so that dq = scale * D *
-// (variance of j) = scale * D * (S^2 - 1) / 12, dk = 0 (query is), and dv = 1: as many queries as
-// keys.
+// With query = 0 all keys have equal weight: P = 1 / S. With dy = 1, value(j) = key(j) = j, and the
+// mean of value as attention output, dS = D / S * (j - mean of j). So dq = scale * D * (variance of
+// j) = scale * D * (S^2 - 1) / 12; dk = 0, because query is 0; and dv = 1, because there are as
+// many queries as keys.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 

@@ -2,9 +2,8 @@
 // distance.
 //
 // With query = 0 and the slope ln 2 the score of key j is -ln 2 * |i - j|. Its maximum is 0, and
-// the sum of the exponentials 2^-|i - j| is 3 - 2^-i - 2^(i + 1 - S). Equal values everywhere leave
-// nothing to gain by attending elsewhere, so dq = dk = 0, and dv(j) is the sum of P(i, j) over the
-// queries.
+// the sum of the exponentials 2^-|i - j| is 3 - 2^-i - 2^(i + 1 - S). All values are equal, so the
+// output does not depend on the weights: dq = dk = 0. dv(j) is the sum of P(i, j) over the queries.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 
@@ -42,9 +41,10 @@ int main() {
     results.compare(
         "dv", dv,
         [&](std::int64_t k) {
-          float due = 0;
-          for (std::int64_t i = 0; i < seq; ++i) due += power(-std::abs(i - k / dim)) / total(i);
-          return due;
+          float expected_value = 0;
+          for (std::int64_t i = 0; i < seq; ++i)
+            expected_value += power(-std::abs(i - k / dim)) / total(i);
+          return expected_value;
         },
         1e-6f);
   });

@@ -1,10 +1,11 @@
-// aclnnFlashAttentionUnpaddingScoreGradV3: the rotated part of query and key in tensors of its own,
+// aclnnFlashAttentionUnpaddingScoreGradV3: the rotated part of query and key in separate tensors,
 // and a causal mask.
 //
-// With both parts of query 0 and right-down causal masking, query i attends to the keys 0 ... i
-// alike: P = 1 / (i + 1). With dy = 1, value(j) = j, key = 0 with a rotated part of j, and the mean
-// i / 2 as attention output, dq = 0 and dq_rope = scale * Dv * (variance of 0 ... i) = scale * Dv *
-// i (i + 2) / 12. dk = dk_rope = 0, and dv(j) is the sum of 1 / (i + 1) over the queries i >= j.
+// With query = 0 in both parts and right-down causal masking, query i gives equal weight to the
+// keys 0 ... i: P = 1 / (i + 1). With dy = 1, value(j) = j, key = 0 with a rotated part of j, and
+// the mean i / 2 as attention output, dq = 0 and dq_rope = scale * Dv * (variance of 0 ... i) =
+// scale * Dv * i (i + 2) / 12. dk = dk_rope = 0, and dv(j) is the sum of 1 / (i + 1) over the
+// queries i >= j.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 
@@ -43,7 +44,8 @@ int main() {
         },
         aclnnFlashAttentionUnpaddingScoreGradV3);
 
-    // bf16 holds 8 bits: P and dS are rounded before they enter the products, results once more.
+    // bf16 has 8 significant bits. P and dS are rounded to bf16 before the products, and the
+    // results once more.
     constexpr float bf16_steps = 0x1p-7f;
     results.compare("dq", dq, zero);
     results.compare(
@@ -58,9 +60,10 @@ int main() {
     results.compare(
         "dv", dv,
         [&](std::int64_t k) {
-          float due = 0;
-          for (std::int64_t i = k / dim; i < seq; ++i) due += 1 / static_cast<float>(i + 1);
-          return due;
+          float expected_value = 0;
+          for (std::int64_t i = k / dim; i < seq; ++i)
+            expected_value += 1 / static_cast<float>(i + 1);
+          return expected_value;
         },
         bf16_steps);
   });

@@ -1,10 +1,10 @@
-// aclnnNsaSelectedAttentionGrad: every query attends to the key blocks that it lists, here the
-// blocks 0 and 3 of four.
+// aclnnNsaSelectedAttentionGrad: every query attends to the key blocks in its list, here the blocks
+// 0 and 3 of four.
 //
-// With query = 0 the listed keys are attended to alike: P = 1 / (2 * block size). With dy = 1 and
-// key = value = the number of the block, and its mean 1.5 as attention output, dq = scale * Dv *
-// (variance of {0, 3}) = scale * Dv * 2.25, dk = 0, and dv is the number of queries times P in the
-// listed blocks, 0 in the others.
+// With query = 0 the listed keys have equal weight: P = 1 / (2 * block size). With dy = 1, key =
+// value = the index of the block, and its mean 1.5 as attention output, dq = scale * Dv * (variance
+// of {0, 3}) = scale * Dv * 2.25, dk = 0, and dv is the number of queries times P in the listed
+// blocks, 0 in the others.
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
 #include "runtime.hpp"
 

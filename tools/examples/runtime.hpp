@@ -13,11 +13,11 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 
-/// What the example programs share: a device, tensors made of numbers, the two phases, and a table
-/// of results.
+/// Shared code of the example programs: a device, tensors whose elements follow a formula, the two
+/// phases, and a table of results.
 namespace example {
 
-/// Errors: std::runtime_error naming the function that did not answer ACL_SUCCESS.
+/// Errors: std::runtime_error naming the function that did not return ACL_SUCCESS.
 inline void demand(const char* function, int status) {
   if (status == ACL_SUCCESS) return;
   const char* text = aclGetRecentErrMsg();
@@ -42,7 +42,7 @@ class Buffer {
   void* address_ = nullptr;
 };
 
-/// A started device with a stream.
+/// An initialized device with a stream.
 class Runtime {
  public:
   Runtime() {
@@ -58,7 +58,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Both phases of an operator. `phase1` gets the two pointers that every phase 1 has at its end.
+  /// Runs both phases of an operator. `phase1` gets the two pointers that are the last parameters
+  /// of every phase-1 function.
   template <class Phase1, class Phase2>
   void run(Phase1&& phase1, Phase2&& phase2) {
     std::uint64_t size = 0;
@@ -73,7 +74,7 @@ class Runtime {
   aclrtStream stream_ = nullptr;
 };
 
-/// What the examples' element types need: bytes, and the way from and to float.
+/// The element types of the examples: size in bytes, and conversion from float and to float.
 inline std::size_t bytes_of(aclDataType type) {
   switch (type) {
     case ACL_UINT8:
@@ -90,7 +91,7 @@ inline void store(aclDataType type, float value, void* element) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   if (type == ACL_FLOAT16) bits = aclFloatToFloat16(value);
-  if (type == ACL_BF16) bits >>= 16;  // the examples' numbers have no lower bits
+  if (type == ACL_BF16) bits >>= 16;  // the examples use only numbers whose lower bits are zero
   if (type == ACL_INT32 || type == ACL_UINT8) bits = static_cast<std::uint32_t>(value);
   std::memcpy(element, &bits, bytes_of(type));
 }
@@ -105,7 +106,7 @@ inline float load(aclDataType type, const void* element) {
   return value;
 }
 
-/// A contiguous tensor on the device whose element k is value(k).
+/// Makes a contiguous tensor on the device whose element k is value(k).
 class Tensor {
  public:
   using Value = std::function<float(std::int64_t k)>;
@@ -122,9 +123,9 @@ class Tensor {
       strides[axis - 1] = strides[axis] * shape[axis];
     tensor_ = aclCreateTensor(shape.data(), shape.size(), type, strides.data(), 0, ACL_FORMAT_ND,
                               shape.data(), shape.size(), buffer_.address());
-    if (!tensor_) throw std::runtime_error("aclCreateTensor makes no tensor");
+    if (!tensor_) throw std::runtime_error("aclCreateTensor did not create a tensor");
   }
-  /// All elements equal.
+  /// Makes a tensor whose elements are all equal.
   Tensor(std::vector<std::int64_t> shape, aclDataType type, float value)
       : Tensor(std::move(shape), type, [value](std::int64_t) { return value; }) {}
   ~Tensor() { aclDestroyTensor(tensor_); }
@@ -156,7 +157,7 @@ class Tensor {
   aclTensor* tensor_ = nullptr;
 };
 
-/// An int array of the host.
+/// Makes an int array on the host.
 class Array {
  public:
   explicit Array(const std::vector<std::int64_t>& values)
@@ -170,19 +171,19 @@ class Array {
   aclIntArray* array_;
 };
 
-/// Prints what an example computed beside what its closed form says.
+/// Prints the results of an example next to the values of the formula.
 class Results {
  public:
-  /// Element k of `tensor` should be expected(k), to within `tolerance` of the largest one's
+  /// Checks that element k of `tensor` is expected(k), within `tolerance` times the largest
   /// magnitude.
   void compare(const char* name, const Tensor& tensor, const Tensor::Value& expected,
                float tolerance = 0) {
     const std::vector<float> values = tensor.values();
     float largest = 0, worst = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      const float due = expected(static_cast<std::int64_t>(k));
-      largest = std::fmax(largest, std::fabs(due));
-      const float error = std::fabs(values[k] - due);
+      const float expected_value = expected(static_cast<std::int64_t>(k));
+      largest = std::fmax(largest, std::fabs(expected_value));
+      const float error = std::fabs(values[k] - expected_value);
       worst = error <= worst ? worst : error;
     }
     const bool right = worst <= tolerance * largest;
@@ -192,14 +193,14 @@ class Results {
                 right ? "right" : "WRONG");
     all_right_ = all_right_ && right;
   }
-  /// 0 if all was right: the program's exit code.
+  /// Returns the exit code of the program: 0 if all results were right.
   int exit_code() const { return all_right_ ? 0 : 1; }
 
  private:
   bool all_right_ = true;
 };
 
-/// Runs `body` with a device and answers the program's exit code.
+/// Runs `body` with a device and returns the exit code of the program.
 template <class Body>
 int run(Body&& body) {
   try {

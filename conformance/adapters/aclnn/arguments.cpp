@@ -8,14 +8,15 @@
 namespace assay::adapters {
 namespace {
 
-/// The view's own shape where the view is all of the storage, as in the documents' programs, else
-/// its elements in a row.
+/// Returns the shape of the view if the view covers its whole storage, as in the example programs
+/// of the documents; otherwise one dimension with all elements of the storage.
 spec::Shape storage_shape(const spec::Parameter& p) {
   if (p.offset == 0 && p.strides == spec::contiguous_strides(p.shape)) return p.shape;
   return {std::max<std::int64_t>(0, spec::storage_elements(p.shape, p.strides, p.offset))};
 }
 
-/// Where the numbers lie; somewhere, if there are none: a null pointer would say something else.
+/// Returns the address of the values. The address is valid even for an empty vector, because a null
+/// pointer would mean that the array is absent.
 const std::int64_t* numbers(const std::vector<std::int64_t>& values) {
   static constexpr std::int64_t none = 0;
   return values.empty() ? &none : values.data();

@@ -14,10 +14,11 @@
 
 namespace assay::adapters {
 
-/// Where the elements of a tensor argument lie on the device.
+/// The device address of the elements of a tensor argument.
 using AddressOf = std::function<void*(std::string_view name, const spec::Parameter& parameter)>;
 
-/// The objects that phase 1 of one call is given; they live as long as this.
+/// The objects (tensors, arrays, texts) that are passed to phase 1 of one call. This class owns
+/// them.
 class Arguments {
  public:
   Arguments(const AclRuntime& runtime, AddressOf address_of)
@@ -25,12 +26,12 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  /// Null for an absent parameter. Errors: spec::Rejected if the library makes no tensor of that
-  /// description.
+  /// Returns null for an absent parameter. Errors: spec::Rejected if the library cannot create a
+  /// tensor of that description.
   const acl::Tensor* tensor(std::string_view name, const spec::Parameter& parameter);
-  /// Null for an absent array.
+  /// Returns null for an absent array.
   const acl::IntArray* array(const std::optional<std::vector<std::int64_t>>& values);
-  /// Null for absent text.
+  /// Returns null for absent text.
   char* text(const std::optional<std::string>& text);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace assay::adapters {
 
-/// The tensors that a call's parameters stand for; exactly one of input and output is set.
+/// The tensors among the parameters of a call. Each entry sets either input or output.
 class Contents {
  public:
   struct Entry {
@@ -43,8 +43,8 @@ class Contents {
   std::vector<Entry> entries_;
 };
 
-/// Puts the contents on the device, and answers where a parameter lies there: one without a tensor,
-/// e.g. a reserved one, among zeros of its own.
+/// Copies the contents to the device and returns the device address of a parameter. A parameter
+/// without a tensor, e.g. a reserved one, gets its own buffer of zeros.
 class Placement {
  public:
   Placement(const Contents& contents, DeviceMemory& memory);

@@ -19,14 +19,16 @@
 
 namespace assay::adapters {
 
-/// Phase 1 of one entry point: its symbol, what is answered through pointers.
+/// Phase 1 (GetWorkspaceSize) of one entry point: the address of the function, and the values that
+/// it returns through pointers.
 struct Phase1 {
   void* symbol = nullptr;
   std::uint64_t workspace_size = 0;
   acl::Executor* executor = nullptr;
 };
 
-/// The last two parameters of every phase 1; null where the call says so.
+/// Returns the last two arguments of phase 1, for the workspace size and the executor; null if the
+/// judged call passes a null pointer.
 template <class Parameters>
 std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
                                                        const Parameters& parameters) {
@@ -34,16 +36,16 @@ std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
           parameters.executor ? &phase.executor : nullptr};
 }
 
-/// What the driver must know of an operator. Specialised for each:
-///     std::string symbol(EntryPoint): the name of phase 2; phase 1 has a suffix behind it
-///     EntryPoint entry_point_of(const Problem&): an entry point that can be asked for it
+/// The functions that the driver calls for an operator. Each operator has a specialisation with:
+///     std::string symbol(EntryPoint): the name of phase 2; the name of phase 1 adds a suffix
+///     EntryPoint entry_point_of(const Problem&): an entry point that accepts the problem
 ///     Contents contents(Parameters&, const Inputs&, Outputs&)
-///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1, whose prototype only it
-///     knows
+///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1 with the operator's
+///     prototype
 template <class Op>
 struct EntryPoints;
 
-/// Creates the arguments, asks phase 1 and takes what it answered. Errors: spec::Rejected.
+/// Creates the arguments, calls phase 1 and returns its results. Errors: spec::Rejected.
 template <class Op>
 Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::Call<Op>& call) {
   const std::string name = EntryPoints<Op>::symbol(call.entry_point) + "GetWorkspaceSize";
@@ -55,8 +57,8 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
   return phase;
 }
 
-/// Gives back an executor that no phase 2 will consume: the documents let a repeatable one be
-/// destroyed.
+/// Destroys an executor for which phase 2 is not called. The documents allow the caller to destroy
+/// an executor if it was made repeatable before.
 inline void release(const AclRuntime& runtime, acl::Executor* executor) {
   const acl::Functions& f = runtime.functions();
   if (executor && f.set_executor_repeatable && f.destroy_executor &&
@@ -80,7 +82,7 @@ class AclnnImplementation final : public spec::Implementation<Op> {
         memory_(runtime_),
         unread_(runtime_, unread_size) {}
 
-  /// Errors: spec::Unsupported if the operator has none here.
+  /// Errors: spec::Unsupported if the shared objects export no entry point of the operator.
   void require_an_entry_point() const {
     for (const auto& [entry_point, spelling] : spec::spellings_of<typename Op::EntryPoint>.entries)
       if (!missing(entry_point)) return;
@@ -129,7 +131,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   static constexpr std::int64_t unread_size = 4096;
   static constexpr std::uint64_t most_workspace = std::uint64_t{1} << 62;
 
-  /// The symbol of the entry point that none of the shared objects exports, if there is one.
+  /// Returns the first symbol of the entry point (phase 1 or 2) that no shared object exports;
+  /// nothing if both symbols are exported.
   std::optional<std::string> missing(typename Op::EntryPoint entry_point) const {
     const std::string symbol = EntryPoints<Op>::symbol(entry_point);
     for (const char* suffix : {"GetWorkspaceSize", ""})
@@ -146,12 +149,12 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::shared_ptr<AclRuntime> runtime_;
   bool deterministic_;
   DeviceMemory memory_;
-  DeviceBuffer unread_;  ///< where phase 1 of `check` is told that all tensors lie
+  DeviceBuffer unread_;  ///< the address that `check` passes to phase 1 for all tensors
   std::vector<spec::Metric> metrics_;
 };
 
-/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::ImplementationFault if the
-/// device fails.
+/// Runs phase 2 after it allocated the workspace. Errors: spec::Rejected; spec::ImplementationFault
+/// if the device fails.
 template <class Op>
 void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   const std::string name = EntryPoints<Op>::symbol(call.entry_point);
@@ -160,7 +163,7 @@ void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
     if (phase.workspace_size > most_workspace)
       throw spec::ImplementationFault(
           spec::ImplementationFault::Kind::out_of_memory,
-          name + " wants a workspace of " + std::to_string(phase.workspace_size) +
+          name + " requests a workspace of " + std::to_string(phase.workspace_size) +
               " B; it must be at most " + std::to_string(most_workspace));
     if (phase.workspace_size > 0)
       workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));

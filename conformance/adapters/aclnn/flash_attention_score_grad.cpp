@@ -73,8 +73,8 @@ struct EntryPoints<FlashAttentionScoreGrad> {
     return contents;
   }
 
-  /// The prototypes share runs of parameters, which are named once here; V3 has one more beside
-  /// some of them.
+  /// The prototypes of the entry points have groups of parameters in common. Each group is defined
+  /// once; V3 adds one parameter next to some of these groups.
   static acl::Status ask(Phase1& phase, Arguments& a, const spec::Call<Op>& call) {
     const Op::Parameters& p = call.parameters;
     const Op::Attributes& at = call.attributes;

@@ -20,7 +20,7 @@ void require(const SharedObjects& objects, const char* symbol, Function& functio
   find(objects, symbol, function);
   if (!function)
     throw std::invalid_argument("aclnn: none of " + objects.names() + " exports " + symbol +
-                                "; name the library of the runtime, too");
+                                "; add the library of the runtime to the list");
 }
 
 acl::Functions functions_of(const SharedObjects& objects) {
@@ -53,7 +53,7 @@ acl::Functions functions_of(const SharedObjects& objects) {
 
 SharedObjects::SharedObjects(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    // The later ones of a vendor's libraries look for symbols of the earlier ones.
+    // RTLD_GLOBAL: a later library of the list may use symbols of an earlier one.
     void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
     if (!handle) throw std::invalid_argument(std::string("aclnn: cannot load ") + dlerror());
     handles_.push_back(handle);
@@ -91,7 +91,7 @@ AclRuntime::AclRuntime(const std::vector<std::string>& paths, std::int32_t devic
                                 " does not start: " + text);
   };
   const int status = functions_.init(nullptr);
-  // Someone else in this process may have started it.
+  // Other code in this process may have initialized the runtime already.
   if (status != acl::repeat_initialize) {
     demand("aclInit", status);
     initialized_ = true;

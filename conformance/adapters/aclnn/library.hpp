@@ -8,16 +8,16 @@
 
 namespace assay::adapters {
 
-/// Shared objects that are looked through together for a symbol. They stay loaded: unloading a
-/// driver is no part of the documents.
+/// A list of shared objects that is searched for symbols. They stay loaded: the documents do not
+/// describe how to unload a driver.
 class SharedObjects {
  public:
-  /// Errors: std::invalid_argument with the loader's text.
+  /// Errors: std::invalid_argument with the message of dlopen.
   explicit SharedObjects(const std::vector<std::string>& paths);
 
-  /// Null if none exports it.
+  /// Returns null if no shared object exports the symbol.
   void* find(const std::string& symbol) const;
-  /// "libascendcl.so, libopapi.so".
+  /// The paths, as in "libascendcl.so, libopapi.so".
   const std::string& names() const { return names_; }
 
  private:
@@ -28,9 +28,10 @@ class SharedObjects {
 /// A started runtime: device, context and stream of one set of shared objects.
 class AclRuntime {
  public:
-  /// The runtime of those shared objects and that device, started unless another one still holds
-  /// it: the documents let a process start it once.
-  /// Errors: std::invalid_argument for a missing function, or if it does not start.
+  /// Returns the runtime of these shared objects for this device. If another owner still uses this
+  /// runtime, it is shared, because the documents allow a process to start it only once; otherwise
+  /// it is started. Errors: std::invalid_argument for a missing function, or if the runtime does
+  /// not start.
   static std::shared_ptr<AclRuntime> start(const std::vector<std::string>& paths,
                                            std::int32_t device);
   ~AclRuntime();
@@ -41,12 +42,13 @@ class AclRuntime {
   const acl::Functions& functions() const { return functions_; }
   acl::Stream stream() const { return stream_; }
 
-  /// Makes the context that of the calling thread. deterministic: results shall not depend on the
-  /// run.
+  /// Makes the context current in the calling thread. `deterministic`: whether the library must
+  /// produce the same results in every run.
   void enter(bool deterministic) const;
-  /// Whether the library takes that wish.
+  /// Returns whether the library supports the option.
   bool can_be_deterministic() const;
-  /// "aclrtMalloc answered 200000: out of memory", the text where the library has one.
+  /// Returns text such as "aclrtMalloc answered 200000: out of memory"; the part after the colon is
+  /// present if the library supplies it.
   std::string answer(const std::string& function, int status) const;
 
  private:

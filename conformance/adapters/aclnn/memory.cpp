@@ -10,14 +10,15 @@
 namespace assay::adapters {
 namespace {
 
-/// A multiple of every alignment that aclrtMalloc promises.
+/// Size of a guard in bytes: a multiple of every alignment that aclrtMalloc guarantees.
 constexpr std::int64_t guard_size = 1024;
-/// Buffers above this size are not kept.
+/// Buffers larger than this (bytes) are freed after the call.
 constexpr std::int64_t kept_size = std::int64_t{1} << 26;
 
 using Guard = std::array<std::byte, guard_size>;
 
-/// Neither zeros nor a repeated value, which a kernel might write by itself.
+/// Returns guard bytes. They are neither all zero nor one repeated value, because a faulty kernel
+/// may write exactly such bytes.
 const Guard& guard() {
   static const Guard bytes = [] {
     Guard made{};
@@ -125,15 +126,15 @@ void* DeviceMemory::place_room(std::string_view name, std::int64_t size) {
 
 void DeviceMemory::check_guards(const Place& place) {
   Guard seen;
-  for (const bool behind : {false, true}) {
-    place.buffer.download(behind ? guard_size + place.size : 0, seen.data(), guard_size);
+  for (const bool after : {false, true}) {
+    place.buffer.download(after ? guard_size + place.size : 0, seen.data(), guard_size);
     if (std::memcmp(seen.data(), guard().data(), guard_size) == 0) continue;
     const auto at = std::ranges::mismatch(seen, guard()).in1 - seen.begin();
     throw spec::ImplementationFault(
         spec::ImplementationFault::Kind::wrote_outside,
         place.name + ": the byte " +
-            (behind ? std::to_string(at) + " B behind the end of its "
-                    : std::to_string(guard_size - at) + " B before the start of its ") +
+            (after ? std::to_string(at) + " B after the end of its "
+                   : std::to_string(guard_size - at) + " B before the start of its ") +
             std::to_string(place.size) + " B of device memory was overwritten");
   }
 }

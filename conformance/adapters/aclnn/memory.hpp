@@ -13,8 +13,8 @@
 
 namespace assay::adapters {
 
-/// A buffer on the device. Errors: spec::ImplementationFault (out_of_memory) if there is none of
-/// that size.
+/// A buffer on the device. Errors: spec::ImplementationFault (out_of_memory) if the device cannot
+/// allocate the size.
 class DeviceBuffer {
  public:
   DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64_t size);
@@ -32,35 +32,36 @@ class DeviceBuffer {
   std::int64_t size_;
 };
 
-/// What a call has on the device: tensors and workspace, each between two guards of known bytes.
-/// Buffers are kept from call to call.
+/// The device memory of a call: tensors and workspace, each between two guards of known bytes.
+/// Buffers are reused by later calls.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::shared_ptr<const AclRuntime> runtime);
 
-  /// Forgets what the last call placed.
+  /// Ends the last call: its buffers can be used again.
   void clear();
-  /// Copies the storage of a tensor to the device. It must live until `collect`.
+  /// Copies the storage of a tensor to the device. The tensor must live until `collect`.
   void* place_input(std::string_view name, const spec::Tensor& tensor);
   void* place_output(std::string_view name, spec::Tensor& tensor);
   void* place_zeros(std::string_view name, std::int64_t size);
-  /// Room whose contents nobody knows.
+  /// Allocates memory whose contents are unspecified.
   void* place_room(std::string_view name, std::int64_t size);
-  /// Copies the storages of the outputs back. Errors: spec::ImplementationFault if a guard or an
-  /// input was written to.
+  /// Copies the storages of the outputs back to the host. Errors: spec::ImplementationFault if the
+  /// kernel wrote to a guard or an input.
   void collect();
 
  private:
   struct Place {
     DeviceBuffer buffer;
     std::string name = {};
-    std::int64_t size = 0;  ///< between the guards
+    std::int64_t size = 0;  ///< without the guards
     const spec::Tensor* input = nullptr;
     spec::Tensor* output = nullptr;
   };
 
   Place& next(std::string_view name, std::int64_t size);
-  /// Copies bytes between a storage and the device; of a sparse one its pieces alone.
+  /// Copies bytes between a storage and the device; only the allocated pieces of
+  /// a sparse storage.
   static void upload(const Place& place, const spec::Storage& bytes);
   static void download(const Place& place, const spec::Storage& pieces, std::byte* to);
   void check_guards(const Place& place);

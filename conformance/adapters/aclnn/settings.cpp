@@ -44,8 +44,8 @@ void set_field(spec::Numerics& numerics, const std::string& name, const std::str
     known = true;
   });
   if (!known)
-    throw std::invalid_argument("aclnn: no setting '" + name + "'; there are device, numerics" +
-                                names);
+    throw std::invalid_argument("aclnn: unknown setting '" + name +
+                                "'; accepted: device, numerics" + names);
 }
 
 std::int32_t device_number(const std::string& text) {
@@ -90,7 +90,7 @@ AclnnSettings parse_aclnn_settings(const std::string& rest) {
   if (settings.paths.empty())
     throw std::invalid_argument("aclnn: '" + rest +
                                 "' names no shared object, e.g. aclnn:libopapi.so");
-  settings.numerics(spec::DType::bf16, {});  // refuses what does not exist
+  settings.numerics(spec::DType::bf16, {});  // throws for an unknown preset or value
   return settings;
 }
 

@@ -10,21 +10,21 @@
 
 namespace assay::adapters {
 
-/// What the words behind `aclnn:` say.
+/// The settings that the text after `aclnn:` contains.
 struct AclnnSettings {
   std::vector<std::string> paths;
   std::int32_t device = 0;
   std::string preset = "ascend_a2";
-  /// Fields of the numerics and their values, in the order of the words.
+  /// Names and values of numerics fields, in the order in which they were given.
   std::vector<std::pair<std::string, std::string>> fields;
 
-  /// The numerics that is declared for tensors of type `io` of the operator.
+  /// Returns the declared numerics for tensors of type `io` of the operator.
   spec::Numerics numerics(spec::DType io, std::string_view operator_name) const;
-  /// Whether the library is asked for deterministic results.
+  /// Returns whether the adapter requests deterministic results from the library.
   bool asks_for_order() const;
 };
 
-/// Errors: std::invalid_argument naming the word and what is accepted.
+/// Errors: std::invalid_argument with the wrong word and the accepted ones.
 AclnnSettings parse_aclnn_settings(const std::string& rest);
 
 }  // namespace assay::adapters

@@ -6,8 +6,8 @@
 
 #include "assay/spec/call.hpp"
 
-/// The documented C API as this side reads it: opaque handles, codes, and the functions as
-/// pointers. No header of a library that is judged is included.
+/// The documented C API: opaque handles, codes, and the functions as pointers. No header of a
+/// judged library is included.
 /// Source: acl_base.h, acl_rt.h, acl_meta.h; aclnn return codes.
 namespace assay::adapters::acl {
 
@@ -20,12 +20,12 @@ using Stream = void*;
 
 inline constexpr Status success = 0;
 inline constexpr int repeat_initialize = 100002;
-/// Of the functions' enumerations, the values that are used.
+/// Those values of the enumerations of the API that the adapter uses.
 inline constexpr int malloc_huge_first = 0;
 inline constexpr int host_to_device = 1, device_to_host = 2;
 inline constexpr int opt_deterministic = 0;
 
-/// aclDataType and aclFormat.
+/// Codes of aclDataType and aclFormat.
 constexpr int code_of(spec::DType dtype) {
   switch (dtype) {
     case spec::DType::fp32:
@@ -84,8 +84,8 @@ constexpr int code_of(spec::Format format) {
   return -1;
 }
 
-/// The runtime's functions and those that make tensors; null where none of the shared objects
-/// exports one.
+/// The functions of the runtime and the functions that create tensors; null if no shared object
+/// exports the function.
 struct Functions {
   int (*init)(const char* config) = nullptr;
   int (*finalize)() = nullptr;
@@ -108,7 +108,7 @@ struct Functions {
   Status (*destroy_tensor)(const Tensor*) = nullptr;
   IntArray* (*create_int_array)(const std::int64_t* values, std::uint64_t size) = nullptr;
   Status (*destroy_int_array)(const IntArray*) = nullptr;
-  /// May be missing.
+  /// Optional functions: a library may lack them.
   Status (*set_executor_repeatable)(Executor*) = nullptr;
   Status (*destroy_executor)(Executor*) = nullptr;
   int (*set_parameter)(int option, std::int64_t value) = nullptr;

@@ -21,7 +21,7 @@ using Kind = spec::ImplementationFault::Kind;
 
 constexpr const char* case_id = "case";
 
-/// Which entry point is called, where that is known.
+/// The entry point and product of a call; empty if unknown.
 struct Entry {
   std::string entry_point, product;
 };
@@ -31,7 +31,8 @@ bool has_geometry_of(const spec::Tensor& a, const spec::Tensor& b) {
          a.offset == b.offset && a.bytes.size() == b.bytes.size();
 }
 
-/// Of a view that was written anew its elements count.
+/// Returns whether the elements are equal. If the program rewrote the view with another geometry,
+/// only the elements are compared, not the storage.
 bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
   if (has_geometry_of(given, now))
     return given.bytes.empty() ||
@@ -39,14 +40,14 @@ bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
   return fixtures::digest(given) == fixtures::digest(now);
 }
 
-/// ", first at byte 4 of its storage", where that can be said.
+/// Returns ", first at byte 4 of its storage"; empty if the geometry differs.
 std::string first_change(const spec::Tensor& given, const spec::Tensor& now) {
   if (!has_geometry_of(given, now)) return "";
   const auto first = std::mismatch(given.bytes.begin(), given.bytes.end(), now.bytes.begin()).first;
   return ", first at byte " + std::to_string(first - given.bytes.begin()) + " of its storage";
 }
 
-/// The text without the path of the temporary case file, which readers of a report cannot open.
+/// Removes the path of the temporary case file, since readers of a report cannot open that file.
 std::string without_path(const std::string& text, const std::filesystem::path& file) {
   const std::string path = file.string() + ":";
   if (!text.starts_with(path)) return text;
@@ -62,7 +63,7 @@ class Command final : public spec::Implementation<Op> {
 
   Command(CommandLine command, const CommandLimits& limits)
       : talk_(std::make_unique<Conversation>(std::move(command), limits)) {
-    // Numerics that cannot be read are no matter of a case.
+    // Reports unreadable numerics now, before any case runs.
     if (limits.greet) spec::numerics_from_text(talk_->greet(), {}, Op::name);
   }
 
@@ -89,7 +90,7 @@ class Command final : public spec::Implementation<Op> {
                 Outputs& outputs) override {
     work({.entry_point = std::string(spec::to_string(call.entry_point)),
           .product = std::string(spec::to_string(call.product))},
-         fixtures::call_beside(
+         fixtures::call_fields(
              call, call_of(problem, call.entry_point, call.product, spec::Striding::contiguous,
                            spec::Striding::contiguous)),
          problem, inputs, outputs);
@@ -100,11 +101,11 @@ class Command final : public spec::Implementation<Op> {
  private:
   using Fields = std::vector<std::pair<std::string, fixtures::Field>>;
 
-  void work(const Entry& entry, const Fields& beside, const Problem& problem, const Inputs& inputs,
-            Outputs& outputs) {
+  void work(const Entry& entry, const Fields& call_fields, const Problem& problem,
+            const Inputs& inputs, Outputs& outputs) {
     regimes_.clear();
     const std::filesystem::path file = talk_->folder() / "case.h5";
-    write_case(file, entry, beside, problem, inputs);
+    write_case(file, entry, call_fields, problem, inputs);
     regimes_ = talk_->work_on(file);
     try {
       take_outputs(file, inputs, outputs);
@@ -116,11 +117,13 @@ class Command final : public spec::Implementation<Op> {
     }
   }
 
-  /// Errors: spec::NotAsked where the file cannot be written: the program has not seen it yet.
+  /// Errors: spec::NotAsked if the file cannot be written. This is not a fault of the program,
+  /// which has not received the case yet.
   static void write_case(const std::filesystem::path& file, const Entry& entry,
-                         const Fields& beside, const Problem& problem, const Inputs& inputs) try {
+                         const Fields& call_fields, const Problem& problem,
+                         const Inputs& inputs) try {
     std::filesystem::remove(
-        file);  // replacing a file costs a flush that an end of this one does not
+        file);  // replacing an existing file costs a flush, removing it does not
     fixtures::Writer writer(file);
     writer.write({.id = case_id,
                   .operator_name = std::string(Op::name),
@@ -128,14 +131,14 @@ class Command final : public spec::Implementation<Op> {
                   .product = entry.product,
                   .command = std::string(Op::name),
                   .problem = fixtures::fields_of(problem),
-                  .call = beside,
+                  .call = call_fields,
                   .inputs = fixtures::named_tensors(inputs)});
     writer.close(fixtures::Durability::renamed);
   } catch (const std::runtime_error& failure) {
     throw spec::NotAsked(std::string("the file of the case cannot be written: ") + failure.what());
   }
 
-  /// The program may have put anything there.
+  /// Reads the outputs. The program may have written any content into the file.
   void take_outputs(const std::filesystem::path& file, const Inputs& inputs,
                     Outputs& outputs) const {
     const fixtures::Reader reader(file, fixtures::Origin::foreign_unlinked);
@@ -143,16 +146,17 @@ class Command final : public spec::Implementation<Op> {
       return fixtures::Expectation{.inputs = facts_of(inputs), .outputs = facts_of(outputs)};
     });
     require_unchanged(inputs, record.inputs);
-    if (record.actual.empty()) return;  // what was never written is the judge's to see
+    if (record.actual.empty()) return;  // the judge reports unwritten outputs
     if (record.actual.size() != 1)
       throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
-                                  " implementations below actual, wanted one");
+                                  " implementations in the group actual; accepted: one");
     const fixtures::Actual& actual = record.actual.begin()->second;
     if (!actual.fault.empty()) throw fixtures::StoreError(actual.fault);
     fixtures::fill(outputs, actual.outputs);
   }
 
-  /// Inputs that a program left out of a file of its own were not written into.
+  /// Errors: spec::ImplementationFault if an input in the file was modified. If the program creates
+  /// the file itself, it may omit the inputs.
   void require_unchanged(const Inputs& inputs,
                          const std::vector<fixtures::NamedTensor>& found) const {
     const auto compare = [&](std::string_view name, const spec::Tensor& given) {
@@ -188,13 +192,13 @@ std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
   const CommandLine command = parse_command_line(rest);
   require_program(command);
   spec::numerics_from_text(declared_numerics(command), spec::DType::bf16,
-                           Op::name);  // refuses nonsense
+                           Op::name);  // throws for invalid numerics
   return std::make_unique<Command<Op>>(command, limits);
 }
 
 namespace {
 
-/// Asks for the function of every operator.
+/// Instantiates the function for every operator.
 template <class... Ops>
 auto open_command_of(spec::TypeList<Ops...>) {
   return std::tuple(&open_command<Ops>...);
@@ -202,7 +206,7 @@ auto open_command_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes them part of the library.
+/// Emits the instantiations into the library.
 extern const auto every_open_command = open_command_of(spec::Operators{});
 
 }  // namespace assay::adapters

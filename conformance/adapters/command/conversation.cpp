@@ -22,40 +22,40 @@ constexpr std::string_view answers =
     "done, done: REGIME=COUNT ..., unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, "
     "error: TEXT";
 constexpr std::size_t shown = 200;            // characters of an answer that a message quotes
-constexpr std::size_t longest_answer = 1000;  // characters that a report has of one
-constexpr std::size_t most_regimes = 100;     // that a report has of a case
+constexpr std::size_t longest_answer = 1000;  // characters of an answer that a report contains
+constexpr std::size_t most_regimes = 100;     // regimes of a case that a report contains
 constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;  // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
 constexpr std::string_view without_answer =
     " and no answer; a program answers each line that it reads, or has {} among its words and is "
     "started for each file: conformance/adapters/command.md";
-constexpr std::chrono::milliseconds settling_time{100};  // for what comes behind an answer
+constexpr std::chrono::milliseconds settling_time{100};  // wait time for output after an answer
 
 std::string without_blanks_in_front(const std::string& text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// The text behind "word:"; nothing if the answer is another one.
-std::optional<std::string> told(const std::string& answer, std::string_view word) {
+/// Returns the text after "word:"; nothing if the answer does not begin with that word.
+std::optional<std::string> text_after(const std::string& answer, std::string_view word) {
   if (!answer.starts_with(word) || answer.size() <= word.size() || answer[word.size()] != ':')
     return std::nullopt;
   return without_blanks_in_front(answer.substr(word.size() + 1));
 }
 
-/// An answer to a case, the beginning of a long one.
+/// Returns an answer to a case, truncated to `longest_answer` characters.
 std::string for_reports(std::string answer) {
   if (answer.size() > longest_answer) answer.replace(longest_answer, std::string::npos, " ...");
   return answer;
 }
 
 bool is_answer(const std::string& line) {
-  return line == "done" || told(line, "done") || told(line, "unsupported") ||
-         told(line, "rejected") || told(line, "changed") || told(line, "error") ||
-         told(line, "numerics");
+  return line == "done" || text_after(line, "done") || text_after(line, "unsupported") ||
+         text_after(line, "rejected") || text_after(line, "changed") || text_after(line, "error") ||
+         text_after(line, "numerics");
 }
 
-/// Of "key_tile.tail=3"; its value is NaN where it is no number that can be counted to.
+/// Parses "key_tile.tail=3"; the value is NaN if it is not a valid count.
 spec::Metric regime(const std::string& text) {
   const std::size_t name = std::min(text.find('='), text.size());
   spec::Metric metric = {text.substr(0, name), NAN, std::string(spec::regime_unit)};
@@ -67,7 +67,7 @@ spec::Metric regime(const std::string& text) {
   return metric;
 }
 
-/// "161002 text": a status that no list of ours knows is passed on as it is.
+/// Parses "161002 text". A status code that the project does not define is passed on unchanged.
 spec::Rejected rejection(const std::string& text) {
   std::int32_t code = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
@@ -97,7 +97,7 @@ const std::string& Conversation::numerics() {
   fixtures::Writer(question).close(fixtures::Durability::renamed);
   const std::string answer = ask(question);
   std::filesystem::remove(question);
-  return numerics_.emplace(told(answer, "numerics").value_or(""));
+  return numerics_.emplace(text_after(answer, "numerics").value_or(""));
 }
 
 std::string Conversation::greet() {
@@ -106,7 +106,7 @@ std::string Conversation::greet() {
   is_greeting_ = true;
   try {
     numerics();
-  } catch (const spec::ImplementationFault&) {  // the first case meets it again
+  } catch (const spec::ImplementationFault&) {  // the first case reports the failure again
   }
   is_greeting_ = false;
   limits_ = limits;
@@ -116,30 +116,30 @@ std::string Conversation::greet() {
 std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& file) {
   const std::string whole = ask(file), answer = for_reports(whole);
   if (answer == "done") return {};
-  if (told(whole, "done")) return regimes_of(whole);
-  if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
-  if (const auto text = told(answer, "rejected")) throw rejection(*text);
-  if (const auto input = told(answer, "changed"))
+  if (text_after(whole, "done")) return regimes_of(whole);
+  if (const auto reason = text_after(answer, "unsupported")) throw spec::Unsupported(*reason);
+  if (const auto text = text_after(answer, "rejected")) throw rejection(*text);
+  if (const auto input = text_after(answer, "changed"))
     throw spec::ImplementationFault(Kind::inputs_modified, "changed its input " + *input);
-  if (const auto text = told(answer, "error")) throw std::runtime_error(*text);
-  give_up(Kind::crash, "answered '" + answer + "' to a case; wanted: " + std::string(answers));
+  if (const auto text = text_after(answer, "error")) throw std::runtime_error(*text);
+  give_up(Kind::crash, "answered '" + answer + "' to a case; expected: " + std::string(answers));
 }
 
 std::vector<spec::Metric> Conversation::regimes_of(const std::string& answer) {
   if (answer.size() >= Process::longest_line)
-    give_up(Kind::crash, "told of regimes in more than 64 KiB: " + answer.substr(0, shown));
+    give_up(Kind::crash, "reported regimes in more than 64 KiB: " + answer.substr(0, shown));
   std::vector<spec::Metric> regimes;
   std::istringstream words(answer.substr(answer.find(':') + 1));
   for (std::string word; words >> word;) {
     const auto refuse = [&](const std::string& why) {
-      give_up(Kind::crash, "told of a regime '" + word.substr(0, shown) + "': " + why);
+      give_up(Kind::crash, "reported a regime '" + word.substr(0, shown) + "': " + why);
     };
     regimes.push_back(regime(word));
     if (const std::string fault = spec::fault_of_regime(regimes.back()); !fault.empty())
       refuse(fault);
     const auto is_same = [&](const spec::Metric& one) { return one.name == regimes.back().name; };
-    if (std::ranges::count_if(regimes, is_same) > 1) refuse("it is told twice");
-    if (regimes.size() > most_regimes) refuse("100 are the most of one run");
+    if (std::ranges::count_if(regimes, is_same) > 1) refuse("it is reported twice");
+    if (regimes.size() > most_regimes) refuse("one run may report at most 100");
   }
   return regimes;
 }
@@ -162,16 +162,15 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       if (!is_answer(line) && is_greeting_)
         throw std::invalid_argument(
             "answered '" + line.substr(0, shown) +
-            "' to the question for numerics; wanted: " + std::string(answers));
+            "' to the query for numerics; accepted: " + std::string(answers));
       if (!is_answer(line))
         give_up(Kind::crash,
-                "answered '" + line.substr(0, shown) + "'; wanted: " + std::string(answers));
+                "answered '" + line.substr(0, shown) + "'; expected: " + std::string(answers));
       has_answered_ = true;
       require_unchanged();
       return line;
     }
-    if (heard == Process::Heard::no_line)
-      give_up(Kind::crash, "wrote a line without an end within 64 KiB");
+    if (heard == Process::Heard::no_line) give_up(Kind::crash, "wrote a line of more than 64 KiB");
     const auto end = process_->ended(deadline);
     if (!end) give_up(Kind::crash, "closed its standard output");
     if (!has_answered_ && (end->status == wrong_usage || (is_greeting_ && end->signal == 0)))
@@ -183,7 +182,7 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       give_up(Kind::crash, "ended with " + end->text() + " after its answer");
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());
-    process_.reset();  // done with one case, it had ended: the next one is for a fresh process
+    process_.reset();  // it ended after the previous case; the next one starts a fresh process
   }
 }
 
@@ -195,7 +194,7 @@ void Conversation::settle() {
 }
 
 void Conversation::require_quiet() {
-  const std::string when = has_answered_ ? "after its answer" : "before it was asked";
+  const std::string when = has_answered_ ? "after its answer" : "before it received a case";
   std::string line;
   const Process::Heard heard = process_->hear(line, Clock::now(), Process::LongLine::cut);
   const std::string said = heard == Process::Heard::line ? line : process_->begun_line();
@@ -206,7 +205,8 @@ void Conversation::require_quiet() {
     give_up(Kind::crash, "ended with " + end->text() + " " + when);
 }
 
-/// Changes before the first answer are allowed: a start script may set limits.
+/// The process state (limits, folder, umask) may change before the first answer: a start script may
+/// set limits.
 void Conversation::require_unchanged() {
   const auto state = process_->state();
   if (!state) return;
@@ -220,7 +220,7 @@ std::string Conversation::ask_once(const std::filesystem::path& file) {
   start(file);
   process_->hang_up();
   std::string line, last;
-  while (Clock::now() < deadline) {  // it may write without end
+  while (Clock::now() < deadline) {  // a program may write forever
     const Process::Heard heard = process_->hear(line, deadline, Process::LongLine::cut);
     if (heard != Process::Heard::line) break;
     last = line;

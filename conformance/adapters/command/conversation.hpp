@@ -13,34 +13,35 @@
 
 namespace assay::adapters {
 
-/// The talk with one program, which is started when it is first asked and again after it has ended.
+/// The exchange with one program. The program is started for the first request, and again if it
+/// ended before a later request.
 class Conversation {
  public:
   Conversation(CommandLine command, CommandLimits limits);
 
   const CommandLine& command() const { return command_; }
-  /// Where files for the program are written.
+  /// The folder of the files that the program receives.
   const Folder& folder() const { return folder_; }
 
-  /// What the program declares of its arithmetic, for spec::numerics_from_text; empty where it
-  /// declares nothing.
+  /// Returns the numerics that the program declares, as text for spec::numerics_from_text; empty if
+  /// it declares nothing.
   /// Errors: spec::ImplementationFault.
   const std::string& numerics();
 
-  /// Asks for the numerics where they are not known, so that a program that was called wrongly, or
-  /// that cannot begin, is noticed. Other trouble is left for the first case. Errors:
-  /// std::invalid_argument for a program that ends with an exit status other than 0 instead of
-  /// answering. Returns the numerics, empty where they are not known yet.
+  /// Queries the numerics if they are unknown, to detect a program that was called wrongly or
+  /// cannot start. The first case reports any other problem. Returns the numerics, empty if they
+  /// are still unknown. Errors: std::invalid_argument for a program that ends with an exit status
+  /// other than 0 instead of answering.
   std::string greet();
 
-  /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported,
-  /// spec::ImplementationFault for answers other than `done`; std::runtime_error with the text of
-  /// an answer `error`. Returns the regimes that it told of.
+  /// Sends a case file to the program and waits for the answer. Returns the regimes that the
+  /// program reports. Errors: spec::Rejected, spec::Unsupported, spec::ImplementationFault for
+  /// answers other than `done`; std::runtime_error with the text of an answer `error`.
   std::vector<spec::Metric> work_on(const std::filesystem::path& file);
 
-  /// Nothing came behind the last answer, and what has ended since did so with exit status 0.
-  /// Behind the first answer of a process it is given a moment to come. Errors:
-  /// spec::ImplementationFault.
+  /// Requires that the program wrote nothing after the last answer, and that it still runs or ended
+  /// with exit status 0. Waits a moment for late output after the first answer of a process.
+  /// Errors: spec::ImplementationFault.
   void settle();
 
  private:
@@ -60,9 +61,9 @@ class Conversation {
   CommandLimits limits_;
   Folder folder_;
   std::unique_ptr<Process> process_;
-  bool has_answered_ = false;          ///< this process, at least once
-  bool has_settled_ = false;           ///< likewise
-  std::optional<ProcessState> state_;  ///< after the first answer of this process
+  bool has_answered_ = false;          ///< true after the first answer of this process
+  bool has_settled_ = false;           ///< true after the first `settle` of this process
+  std::optional<ProcessState> state_;  ///< state after the first answer of this process
   bool is_greeting_ = false;
   std::optional<std::string> numerics_;
 };

@@ -18,7 +18,7 @@ constexpr const char* numerics_variable = "ASSAY_NUMERICS";
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// Takes one word that begins at `at`, and leaves `at` behind it.
+/// Reads one word that begins at `at`, and moves `at` to the end of the word.
 std::string take_word(const std::string& text, std::size_t& at) {
   std::string word;
   char quote = 0;
@@ -40,7 +40,7 @@ std::string take_word(const std::string& text, std::size_t& at) {
   return word;
 }
 
-/// "NAME=VALUE" as in front of a program.
+/// Splits "NAME=VALUE", as it may precede a program.
 std::optional<std::pair<std::string, std::string>> assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -55,14 +55,15 @@ bool is_program(const std::filesystem::path& file) {
   return std::filesystem::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0;
 }
 
-/// What the command sets a variable to.
+/// Returns the value that the command gives to an environment variable.
 std::optional<std::string> setting(const CommandLine& command, std::string_view variable) {
   for (const auto& [name, value] : command.environment)
     if (name == variable) return value;
   return std::nullopt;
 }
 
-/// Where programs are looked for: PATH of the command, else of this process.
+/// Returns the folders that are searched for programs: those of PATH in the command, otherwise of
+/// PATH in this process.
 std::string search_path(const CommandLine& command) {
   if (const auto path = setting(command, "PATH")) return *path;
   const char* path = std::getenv("PATH");
@@ -93,7 +94,7 @@ CommandLine parse_command_line(const std::string& text) {
   if (command.words.empty())
     throw std::invalid_argument(
         "'command:" + text +
-        "' names no program; wanted: command:[NAME=VALUE ...] PROGRAM [ARG ...]");
+        "' names no program; accepted: command:[NAME=VALUE ...] PROGRAM [ARG ...]");
   command.one_shot = std::ranges::any_of(command.words, [](const std::string& word) {
     return word.find(case_path) != std::string::npos;
   });
@@ -106,7 +107,7 @@ std::string declared_numerics(const CommandLine& command) {
 
 void require_program(const CommandLine& command) {
   const std::string& program = command.words.front();
-  const std::string wanted = "'command:" + command.text + "': '" + program + "' is no program ";
+  const std::string wanted = "'command:" + command.text + "': '" + program + "' is not a program ";
   if (program.find('/') != std::string::npos) {
     if (is_program(program)) return;
     throw std::invalid_argument(wanted + "that can be executed");
@@ -114,7 +115,8 @@ void require_program(const CommandLine& command) {
   std::istringstream folders(search_path(command));
   for (std::string folder; std::getline(folders, folder, ':');)
     if (is_program(std::filesystem::path(folder.empty() ? "." : folder) / program)) return;
-  throw std::invalid_argument(wanted + "in any folder of PATH; one elsewhere is named by its path");
+  throw std::invalid_argument(wanted +
+                              "in any folder of PATH; for a program elsewhere write its path");
 }
 
 std::vector<std::string> words_for(const CommandLine& command, const std::string& path) {

@@ -6,29 +6,28 @@
 
 namespace assay::adapters {
 
-/// What stands behind "command:", taken apart.
+/// The parsed text after "command:".
 struct CommandLine {
-  std::string text;  ///< as typed
-  std::vector<std::pair<std::string, std::string>>
-      environment;                 ///< NAME=VALUE in front of the program
+  std::string text;                                              ///< as typed
+  std::vector<std::pair<std::string, std::string>> environment;  ///< NAME=VALUE before the program
   std::vector<std::string> words;  ///< program and arguments, at least the program
-  bool one_shot = false;           ///< an argument holds {}
+  bool one_shot = false;           ///< true if an argument contains {}
 };
 
-/// The words of a text, quoted as for a shell ('...', "...", \), without its other meanings.
+/// Splits a text into words with the quotes of a shell ('...', "...", \); nothing else is expanded.
 /// Errors: std::invalid_argument for a quote that is not closed.
 std::vector<std::string> shell_words(const std::string& text);
 
 /// Errors: std::invalid_argument for a text without a program.
 CommandLine parse_command_line(const std::string& text);
 
-/// What ASSAY_NUMERICS in front of the program says; empty where it is not there.
+/// Returns the value of ASSAY_NUMERICS before the program; empty if it is absent.
 std::string declared_numerics(const CommandLine& command);
 
-/// Errors: std::invalid_argument if the program is no file that can be executed.
+/// Errors: std::invalid_argument if the program is not an executable file.
 void require_program(const CommandLine& command);
 
-/// The words with every {} replaced by `path`.
+/// Returns the words with every {} replaced by `path`.
 std::vector<std::string> words_for(const CommandLine& command, const std::string& path);
 
 }  // namespace assay::adapters

@@ -23,10 +23,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto farewell = 2s;         // for a program to end by itself when its input is closed
-constexpr auto look_interval = 20ms;  // between two looks whether it still runs
-constexpr auto look_at_rest = 1ms;    // between two looks whether it waits
-constexpr auto nap = 2ms;             // between two looks whether it has ended
+constexpr auto farewell = 2s;         // grace period after its input is closed
+constexpr auto look_interval = 20ms;  // interval between two checks whether it still runs
+constexpr auto look_at_rest = 1ms;    // interval between two checks whether it waits
+constexpr auto nap = 2ms;             // interval between two checks whether it has ended
 
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& set) {
@@ -39,7 +39,7 @@ std::vector<std::string> environment_with(
   return all;
 }
 
-/// Keeps a write to a pipe that nobody reads from ending this process, in this thread alone.
+/// Suppresses the signal of a write to a closed pipe, in this thread only.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -137,8 +137,8 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
       heard_.resize(longest_line);
       is_cut_ = true;
     }
-    // Asked first: what it wrote before its end is there. What it left running may keep its output
-    // open.
+    // Checks before reading whether the program has ended: if so, the pipe already contains all its
+    // output. The end of the pipe is not a usable sign: child processes may keep it open.
     const auto now = std::chrono::steady_clock::now();
     const bool is_over = ended(now).has_value();
     const auto look = is_over ? now : std::min<Deadline>(deadline, now + look_interval);
@@ -150,12 +150,12 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
     std::array<char, 4096> block{};
     const ssize_t size = ready <= 0 ? -1 : ::read(output_.number(), block.data(), block.size());
     if (ready != 0 && size < 0 && errno == EINTR)
-      continue;  // a signal to us is no concern of the program
+      continue;  // a signal to this process does not concern the program
     if (size > 0) {
       keep({block.data(), static_cast<std::size_t>(size)});
     } else {
       if (heard_.empty()) return Heard::end;
-      keep("\n");  // a last line without its end
+      keep("\n");  // a last line without newline
     }
   }
   return Heard::line;
@@ -170,7 +170,8 @@ bool Process::is_reading() const {
 
 std::optional<ProcessState> Process::state() {
   const ProcessState state = ProcessState::of(pid_);
-  // Asked afterwards: of a process that ended meanwhile only a part could be read.
+  // Checks after reading whether the program has ended: if so, the state that was read is
+  // incomplete.
   if (ended(std::chrono::steady_clock::now())) return std::nullopt;
   return state;
 }
@@ -180,7 +181,7 @@ void Process::rest(Deadline deadline) {
   while (heard_.empty() && std::chrono::steady_clock::now() < deadline && !is_reading() &&
          ::poll(&waiting, 1, static_cast<int>(look_at_rest.count())) == 0) {
   }
-  // It has closed its output, which its end does a little before that can be asked for.
+  // The program closed its output: usually it is ending, and waitpid reports the end shortly after.
   if ((waiting.revents & POLLHUP) != 0) ended(deadline);
 }
 
@@ -193,13 +194,13 @@ std::optional<Process::End> Process::ended(Deadline deadline) {
       end_ = WIFSIGNALED(state) ? End{.status = 0, .signal = WTERMSIG(state)}
                                 : End{.status = WEXITSTATUS(state), .signal = 0};
     else if (found < 0 && errno == ECHILD)
-      end_ = End{};  // somebody else took note of its end
+      end_ = End{};  // other code has reaped the process
     else if (std::chrono::steady_clock::now() >= deadline)
       return std::nullopt;
     else
       std::this_thread::sleep_for(nap);
   }
-  if (!was_over) end_descendants();  // its own are all that this worker has
+  if (!was_over) end_descendants();  // a worker has no other descendants
   return end_;
 }
 

@@ -15,69 +15,77 @@
 
 namespace assay::adapters {
 
-/// A program that runs in a process group of its own and is talked to line by line.
+/// A program in its own process group, with line-based input and output.
 class Process {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  /// How a process ended: an exit status, or the signal that ended it.
+  /// The end of a process: an exit status, or the signal that ended it.
   struct End {
     int status = 0, signal = 0;
     bool orderly() const { return status == 0 && signal == 0; }
     std::string text() const;  ///< "exit status 1", "signal 11 (Segmentation fault)"
   };
 
-  /// Starts words[0], looked up on PATH, with `environment` set beside the own one; what it says on
-  /// stderr goes to the end of `errors`. Errors: std::system_error where it cannot be started.
+  /// Starts words[0], found through PATH, with `environment` added to the environment of this
+  /// process; its stderr is appended to `errors`. Errors: std::system_error if it cannot be
+  /// started.
   Process(const std::vector<std::string>& words,
           const std::vector<std::pair<std::string, std::string>>& environment,
           const std::filesystem::path& errors);
-  /// Closes its input, and kills the group if it does not end by itself soon.
+  /// Closes the program's input, and kills its process group if the program does not end soon.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Writes a line to its standard input; false where it does not take one any more.
+  /// Writes a line to the program's standard input; returns false if the program no longer accepts
+  /// input.
   bool say(const std::string& line);
-  /// Returns true if the program read all its input, or if the system cannot tell.
+  /// Returns true if the program has read all bytes of its input, or if the system cannot report
+  /// this.
   bool has_read_all() const;
-  /// Closes its standard input.
+  /// Closes the program's standard input.
   void hang_up();
 
-  /// What a wait for its standard output gave: no_line is text that is too long to be one.
+  /// The result of waiting for a line of the program's standard output. no_line: the text is too
+  /// long for a line; end: the program closed its output; nothing: the deadline passed.
   enum class Heard { line, no_line, end, nothing };
   static constexpr std::size_t longest_line = 1 << 16;  ///< bytes
-  /// What becomes of a longer line: it is none, or only its beginning is kept.
+  /// The treatment of a line that is too long. refused: an error; cut: only its beginning is kept.
   enum class LongLine { refused, cut };
-  /// Its next line; `end` where it closed its output, `nothing` at the deadline. What it wrote
-  /// before is heard behind the deadline, too.
+  /// Waits for the program's next line. Returns `end` if the program closed its output, and
+  /// `nothing` at the deadline. Output that the program wrote before the deadline is returned even
+  /// if it is read after the deadline.
   Heard hear(std::string& line, Deadline deadline, LongLine long_line = LongLine::refused);
 
-  /// What it has written of a line that has no end yet.
+  /// Returns the beginning of a line whose newline has not arrived yet.
   const std::string& begun_line() const { return heard_; }
 
-  /// Its limits, working folder and umask; nothing after it has ended.
+  /// Returns limits, working folder and umask of the program; nothing after the program has ended.
   std::optional<ProcessState> state();
 
-  /// Waits until it waits for its next line, says something, or ends, but not beyond the deadline.
+  /// Waits until the program tries to read its next line, writes output, or ends; at most until the
+  /// deadline.
   void rest(Deadline deadline);
 
-  /// How it ended; nothing while it runs, unless it ends before the deadline.
+  /// Waits for the end of the program, at most until the deadline; returns nothing if it still
+  /// runs.
   std::optional<End> ended(Deadline deadline);
   void kill();
 
  private:
-  /// Whether its first thread reads its standard input; false also where the system does not tell.
+  /// Returns whether the first thread of the program is reading standard input; false if the system
+  /// cannot report this.
   bool is_reading() const;
-  /// Takes a line from what was read.
+  /// Extracts a line from the text that was read.
   bool has_line(std::string& line);
-  /// Keeps what was read, but for the rest of a line that was cut.
+  /// Appends text that was read, but omits the rest of a line that was cut.
   void keep(std::string_view block);
 
   pid_t pid_ = -1;
   Descriptor input_, output_;
-  std::string heard_;    ///< read, not yet a line
-  bool is_cut_ = false;  ///< what comes up to the end of the line is left out
+  std::string heard_;    ///< text that was read and is not yet a line
+  bool is_cut_ = false;  ///< true while the rest of a cut line is discarded
   std::optional<End> end_;
 };
 

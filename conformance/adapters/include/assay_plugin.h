@@ -1,13 +1,13 @@
 /** @file
- * What a shared library offers to be judged by Assay, by
+ * The interface of a shared library that Assay judges, with
  * "assay sweep --implementation plugin:./libmine.so".
  *
  * The library exports one function, assay_plugin_v1, that returns a description of itself. Tensors
- * are raw strided buffers; everything else of a call is a list of named values. Names are those of
- * the documents in snake_case, without Optional, In and Out: query, softmax_max, scale_value, dq.
- * Every pointer that Assay passes is valid until the function returns; every text that the library
- * returns must stay valid until its next function is called. Functions are called by one thread at
- * a time.
+ * are raw strided buffers; all other arguments are a list of named values. Names are those of the
+ * documents in snake_case, without Optional, In and Out: query, softmax_max, scale_value, dq.
+ * Every pointer that Assay passes is valid until the function returns. Every text that the library
+ * returns must stay valid until Assay calls a function of the library again. Assay calls functions
+ * from one thread at a time.
  */
 #ifndef ASSAY_PLUGIN_H
 #define ASSAY_PLUGIN_H
@@ -42,7 +42,7 @@ enum assay_dtype {
   assay_float8_e4m3fn = 15
 };
 
-/** Statuses with which a call is refused, those of aclnn. */
+/** Statuses of refused calls, as in aclnn. */
 enum assay_status {
   assay_accepted = 0,
   assay_param_nullptr = 161001,
@@ -50,7 +50,7 @@ enum assay_status {
   assay_inner_tiling_error = 561002
 };
 
-/** A tensor: element x of the view lies at storage element offset + sum of x[k] * strides[k]. A run
+/** A tensor: element x of the view is storage element offset + sum of x[k] * strides[k]. A run
  * writes the viewed elements of outputs and no other byte. */
 typedef struct assay_tensor {
   const char* name;
@@ -60,7 +60,7 @@ typedef struct assay_tensor {
   const int64_t* strides; /**< in elements */
   int64_t offset;         /**< in elements */
   const char* format;     /**< "ND", "NCHW", ...: as acl_base.h names it */
-  void* storage;          /**< NULL where only the call is examined */
+  void* storage;          /**< NULL if only the call is checked */
   int64_t storage_bytes;
   int32_t is_output;
   int32_t reserved;
@@ -68,12 +68,12 @@ typedef struct assay_tensor {
 
 enum assay_kind { assay_integer = 0, assay_real = 1, assay_text = 2, assay_integers = 3 };
 
-/** A named value: of its kind, the member below. */
+/** A named value; `kind` says which member below is set. */
 typedef struct assay_value {
   const char* name;
   int32_t kind; /**< of enum assay_kind */
   int32_t reserved;
-  int64_t integer;         /**< assay_integer; truth is 0 or 1 */
+  int64_t integer;         /**< assay_integer; a truth value is 0 or 1 */
   double real;             /**< assay_real */
   const char* text;        /**< assay_text */
   const int64_t* integers; /**< assay_integers */
@@ -83,73 +83,74 @@ typedef struct assay_value {
 /** One call of an operator. */
 typedef struct assay_call {
   const char* operator_name; /**< "flash_attention_score_grad", ... */
-  const char* entry_point;   /**< entry point, "g1" ..., "" where it is not known */
+  const char* entry_point;   /**< entry point, "g1" ..., "" if unknown */
   const char* product;       /**< "a2", "a3", "" */
-  /** Those that are not null pointers. One of rank 0 is as good as none: so a caller may pass an
-   * optional tensor. Reserved ones, padding_mask, softmax_in, dpse, mean nothing; nor does what a
-   * run writes into dpse. */
+  /** The tensors that are not null pointers. A tensor of rank 0 counts as absent: a caller may
+   * pass an absent optional tensor in this form. Reserved tensors (padding_mask, softmax_in, dpse)
+   * have no meaning; the contents that a run writes into dpse are ignored. */
   const assay_tensor* tensors;
   int64_t tensor_count;
-  /** The computation that the documents make of a legal call: layout, dtype, batch, ...,
-   * the fields that `assay run <operator> --help` lists. Empty where the call is only examined: it
-   * may be one that the documents forbid. */
+  /** The computation that the documents define for a legal call: layout, dtype, batch, ...,
+   * the fields that `assay run <operator> --help` lists. Empty if the call is only checked: the
+   * documents may forbid it. */
   const assay_value* problem;
   int64_t problem_count;
-  /** Attributes and host arrays as the caller gave them, null pointers left out, and 0 or 1 for
-   * workspace_size and executor, whether these are no null pointers. Empty where only the
-   * computation is known. */
+  /** Attributes and host arrays as the caller gave them, without null pointers; workspace_size and
+   * executor are 1 if the caller passed a pointer, 0 for a null pointer. Empty if the judge knows
+   * only the computation. */
   const assay_value* attributes;
   int64_t attribute_count;
 } assay_call;
 
-/** A quantity that the library reports of its last run, e.g. {"time", 1.5, "ms"}. The unit "regime"
- * says how often the run took a branch or a tail of the tiling, {"key_tile.tail", 3, "regime"}:
- * AXIS.VALUE of letters, digits and _, each once, a whole number of times. Reports have the first
- * 100 metrics. */
+/** A quantity that the library reports about its last run, e.g. {"time", 1.5, "ms"}. The unit
+ * "regime" marks the count of executions of a branch or a tail of the tiling, a whole number:
+ * {"key_tile.tail", 3, "regime"}. Such a name is AXIS.VALUE of letters, digits and _, and occurs
+ * once. Reports contain the first 100 metrics. */
 typedef struct assay_metric {
   const char* name;
   double value;
   const char* unit;
 } assay_metric;
 
-/** What the library offers. Functions that are NULL are not offered. */
+/** The description of the library. A function that the library does not offer is NULL. */
 typedef struct assay_plugin {
   int32_t abi_version; /**< assay_plugin_abi_version; always the first member */
   int32_t reserved;
   const char* name;
-  const char* const* operators; /**< names, NULL behind the last */
+  const char* const* operators; /**< names, NULL after the last */
 
-  /** Why it does not offer the call at all (a feature that it never claimed), NULL: it does.
-   * Without this function every call is offered. The problem is empty. */
+  /** Returns the reason if the library does not offer the call at all (a feature that it never
+   * claimed), or NULL if it offers the call. Without this function every call is
+   * offered. The problem is empty. */
   const char* (*unsupported)(const assay_call* call);
 
-  /** The numerics that it declares for the problem, from which the tolerances are computed: the
-   * name of a preset, see `assay list presets`, and fields that differ, "ascend_a2,order=fixed".
-   * Without this function: fp32 throughout. Only the problem is there. */
+  /** Returns the numerics that the library declares for the problem; the tolerances are computed
+   * from them. The text is the name of a preset, see `assay list presets`, and fields that differ
+   * from the preset: "ascend_a2,order=fixed".
+   * Without this function: fp32 throughout. The call contains only the problem. */
   const char* (*numerics)(const assay_call* call);
 
-  /** Phase 1: a status of enum assay_status, not 0 for a call that it refuses, then with a reason.
-   * Without this function calls that the documents forbid are not judged. The problem is empty,
-   * storages are NULL. */
+  /** Phase 1: returns a status of enum assay_status. If it refuses the call, the status is not 0,
+   * and it stores a reason. Without this function, calls that the documents forbid are not
+   * judged. The problem is empty, storages are NULL. */
   int32_t (*check)(const assay_call* call, const char** reason);
 
-  /** Phase 2: fills the viewed elements of the outputs. 0, or a status and a reason: a legal call
-   * refused, a failure. */
+  /** Phase 2: fills the viewed elements of the outputs. Returns 0. If it refuses a legal call or
+   * fails, returns a status and stores a reason. */
   int32_t (*run)(const assay_call* call, const char** reason);
 
-  /** Fills those inputs of the problem that are results of the forward operator, of flash
-   * attention: softmax_max, softmax_sum, attention_in. They are marked as outputs. As run
-   * otherwise. */
+  /** Fills the inputs of the problem that are results of the forward operator; for flash attention:
+   * softmax_max, softmax_sum, attention_in. They are marked as outputs. Otherwise like run. */
   int32_t (*forward)(const assay_call* call, const char** reason);
 
-  /** Of the last run; stores their number. */
+  /** Returns the metrics of the last run and stores their count. */
   const assay_metric* (*metrics)(int64_t* count);
 } assay_plugin;
 
-/** What the library exports. */
+/** The function that the library exports. */
 const assay_plugin* assay_plugin_v1(void);
 
-/** The tensor of that name, NULL: there is none. */
+/** Returns the tensor of that name, or NULL. */
 static inline const assay_tensor* assay_find_tensor(const assay_call* call, const char* name) {
   int64_t k;
   for (k = 0; k < call->tensor_count; ++k)
@@ -157,7 +158,7 @@ static inline const assay_tensor* assay_find_tensor(const assay_call* call, cons
   return NULL;
 }
 
-/** The value of that name among the problem's, NULL: there is none. */
+/** Returns the value of that name in the problem, or NULL. */
 static inline const assay_value* assay_find_field(const assay_call* call, const char* name) {
   int64_t k;
   for (k = 0; k < call->problem_count; ++k)
@@ -165,7 +166,7 @@ static inline const assay_value* assay_find_field(const assay_call* call, const 
   return NULL;
 }
 
-/** The same among the attributes. */
+/** Returns the value of that name in the attributes, or NULL. */
 static inline const assay_value* assay_find_attribute(const assay_call* call, const char* name) {
   int64_t k;
   for (k = 0; k < call->attribute_count; ++k)

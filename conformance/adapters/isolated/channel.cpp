@@ -11,9 +11,9 @@
 namespace assay::adapters {
 namespace {
 
-/// What a message is announced by: its size.
+/// The header of a message: its size.
 constexpr std::size_t head = sizeof(std::uint64_t);
-/// Memory is taken as bytes come, whatever was announced.
+/// Allocates memory as bytes arrive: the announced size may be wrong.
 constexpr std::size_t part_bytes = 1 << 16;
 
 std::uint64_t announced(const std::string& bytes) {
@@ -22,13 +22,14 @@ std::uint64_t announced(const std::string& bytes) {
   return size;
 }
 
-/// A descriptor travels beside the bytes, as one control message.
+/// A control message that passes a file descriptor along with the bytes.
 union Control {
   cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/// Sends a part of the bytes and, with the first of them, the file; the number sent, or -1.
+/// Sends a part of the bytes, and the file descriptor with the first part. Returns the count of
+/// sent bytes, or -1.
 ssize_t send_some(int socket, const char* from, std::size_t size, int file) {
   iovec part = {const_cast<char*>(from), size};
   msghdr message = {};
@@ -47,8 +48,8 @@ ssize_t send_some(int socket, const char* from, std::size_t size, int file) {
   return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Reads a part and, where one is wanted, the file that came with it; the number read, 0 at the
-/// end, or -1.
+/// Reads a part of the bytes and, if `file` is not null, the file descriptor that came with them.
+/// Returns the count of bytes, 0 at the end of the connection, or -1.
 ssize_t read_some(int socket, char* to, std::size_t size, Descriptor* file) {
   iovec part = {to, size};
   Control control = {};
@@ -123,8 +124,8 @@ Channel::State Channel::collect() {
 }
 
 Channel::State Channel::advance() {
-  // A worker that closed its end may have answered before: what came is worth more than what does
-  // not go.
+  // The worker may have answered before it closed its end: a received answer takes precedence over
+  // a failed send.
   const State sent = send();
   const State collected = collect();
   return collected == State::open && !is_whole() ? sent : collected;

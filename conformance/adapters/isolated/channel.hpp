@@ -14,30 +14,30 @@ struct Message {
   Descriptor file;
 };
 
-/// The longest message that either end writes; beyond it somebody else wrote into the connection.
+/// Maximum size of a message (bytes). A longer message was not written by this program.
 inline constexpr std::uint64_t longest_message = std::uint64_t{16} << 20;
 
-/// One end of a connection between judge and worker, for whole messages. It never waits: what is
-/// posted goes and what comes is collected while `advance` is called, so that who waits has a
-/// deadline of its own and sees everything else.
+/// One end of a connection between judge and worker, for whole messages. It never blocks: `advance`
+/// sends and receives as much as possible, so that the caller can apply its own deadline and watch
+/// other events.
 class Channel {
  public:
   enum class Files { taken, refused };
-  /// The judge refuses the files that a worker sends: they would be opened here.
+  /// The judge refuses files from a worker, because receiving them would open them in the judge.
   Channel(Descriptor socket, Files files) : socket_(std::move(socket)), files_(files) {}
 
   int socket() const { return socket_.number(); }
 
-  /// The next message to send; `file`: a descriptor that the other end gets a copy of, -1: none,
-  /// valid until it is sent.
+  /// Sets the next message to send. `file`: a descriptor of which the other end gets a copy (-1:
+  /// none); it must stay open until the message is sent.
   void post(const std::string& text, int file = -1);
   bool is_sending() const { return sent_ < outgoing_.size(); }
 
-  /// closed: nothing more can come; nonsense: what comes is no message.
+  /// closed: no more data can arrive; nonsense: the received data is not a message.
   enum class State { open, closed, nonsense };
-  /// Sends and collects as much as goes without waiting, up to the end of one message.
+  /// Sends and receives as much as is possible without blocking, up to the end of one message.
   State advance();
-  /// The message that has come, if it is whole.
+  /// Returns the received message once it is complete.
   std::optional<Message> take();
 
  private:
@@ -54,10 +54,10 @@ class Channel {
   Descriptor file_;
 };
 
-/// Waits until the message is sent; false where the other end is closed. For a worker, who has
-/// nothing else to do.
+/// Waits until the message is sent; returns false if the other end is closed. Only for the worker,
+/// which may block; the judge may not.
 bool send(Channel& channel, const std::string& text);
-/// Waits for a message; nothing where the other end is closed, or what comes is none.
+/// Waits for a message; returns nothing if the other end is closed or the data is not a message.
 std::optional<Message> receive(Channel& channel);
 
 }  // namespace assay::adapters

@@ -9,7 +9,7 @@
 namespace assay::adapters {
 namespace {
 
-/// Sets a mode, and the one before at its end.
+/// Sets a floating-point mode, and restores the previous one in its destructor.
 class ModeFor {
  public:
   explicit ModeFor(const FloatingPointMode& mode) : before_(FloatingPointMode::now()) {
@@ -120,7 +120,7 @@ std::unique_ptr<spec::Implementation<Op>> fenced(
 
 namespace {
 
-/// Asks for the function of every operator.
+/// Instantiates the function for every operator.
 template <class... Ops>
 auto fenced_of(spec::TypeList<Ops...>) {
   return std::tuple(&fenced<Ops>...);
@@ -128,7 +128,7 @@ auto fenced_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes them part of the library.
+/// Emits the instantiations into the library.
 extern const auto every_fenced = fenced_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -9,7 +9,7 @@
 namespace assay::adapters {
 namespace {
 
-/// A field of the control register, and what its values are called.
+/// A field of the control register, and the names of its values.
 struct Field {
   int shift;
   std::uint64_t mask;
@@ -17,7 +17,7 @@ struct Field {
 };
 
 #if defined(__x86_64__)
-constexpr std::uint64_t flags = 0x3f;  // of MXCSR: what happened, not how to compute
+constexpr std::uint64_t flags = 0x3f;  // MXCSR bits that record past exceptions
 constexpr Field fields[] = {
     {13,
      3,
@@ -25,7 +25,7 @@ constexpr Field fields[] = {
       "the rounding mode toward zero"}},
     {15, 1, {"subnormal results kept", "subnormal results flushed to zero"}},
     {6, 1, {"subnormal operands kept", "subnormal operands taken as zero"}}};
-/// Unmasked exceptions end the process.
+/// Bits that mask floating-point exceptions; an unmasked exception ends the process.
 constexpr std::uint64_t trap_bits = 0x3f << 7;
 constexpr std::uint64_t no_traps = trap_bits;
 #elif defined(__aarch64__)
@@ -63,7 +63,7 @@ FloatingPointMode FloatingPointMode::now() {
 void FloatingPointMode::set() const {
 #if defined(__x86_64__)
   const auto word = static_cast<std::uint16_t>(old_control);
-  asm volatile("fnclex\n\tfldcw %0" : : "m"(word));  // a pending exception would trap at once
+  asm volatile("fnclex\n\tfldcw %0" : : "m"(word));  // a pending exception would trap immediately
   _mm_setcsr(static_cast<unsigned>(control));
 #elif defined(__aarch64__)
   asm volatile("msr fpcr, %0" : : "r"(control));

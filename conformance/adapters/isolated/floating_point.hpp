@@ -5,8 +5,8 @@
 
 namespace assay::adapters {
 
-/// How this thread computes with floating-point numbers: rounding, subnormal numbers, traps, and on
-/// x86 the precision of the old registers. The flags of past exceptions are no part of it.
+/// The floating-point mode of this thread: rounding, subnormal numbers, traps, and on x86 the
+/// precision of the x87 registers. The flags of past exceptions are not included.
 struct FloatingPointMode {
   std::uint64_t control = 0;      ///< x86: MXCSR; AArch64: FPCR; elsewhere the rounding mode
   std::uint32_t old_control = 0;  ///< x86: control word of the x87
@@ -16,8 +16,8 @@ struct FloatingPointMode {
   friend bool operator==(const FloatingPointMode&, const FloatingPointMode&) = default;
 };
 
-/// What differs in words, e.g. "the rounding mode upward, subnormal results flushed to zero";
-/// empty: nothing.
+/// Describes the difference, e.g. "the rounding mode upward, subnormal results flushed to zero";
+/// empty if there is none.
 std::string difference(const FloatingPointMode& before, const FloatingPointMode& after);
 
 }  // namespace assay::adapters

@@ -15,7 +15,8 @@
 namespace assay::adapters {
 namespace {
 
-/// Of a file that is kept from run to run: nearly all cases of an ordinary plan need less.
+/// Size limit (bytes) of a file that is kept between runs: nearly all cases of an ordinary plan
+/// need less.
 constexpr std::int64_t most_kept_bytes = std::int64_t{64} << 20;
 
 using spec::at;
@@ -25,15 +26,15 @@ std::int64_t page_bytes() {
   return bytes;
 }
 
-/// What a write that misses a storage and both its guards runs into.
+/// Size of the inaccessible gap, in bytes, that catches a write beyond a storage and its guards.
 std::int64_t gap_bytes() { return 16 * page_bytes(); }
 
 std::int64_t whole_pages(std::int64_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/// The size of a file in the place of one that was too small. Runs need a little more from case to
-/// case, and what was not touched of a file takes no memory.
+/// Returns the size of a new file that replaces one of size `before`, which was too small. The new
+/// file has a reserve: later runs often need a little more, and untouched pages use no memory.
 std::int64_t with_reserve(std::int64_t bytes, std::int64_t before) {
   constexpr std::int64_t factor = 8;
   rlimit limit = {};
@@ -49,8 +50,8 @@ std::int64_t with_reserve(std::int64_t bytes, std::int64_t before) {
 
 constexpr std::int64_t period = 4096;
 
-/// Pairs of bytes c0..ff 7f: a NaN as fp16, bf16 and fp32. The low bytes differ: what is copied
-/// from one place of a guard to another is noticed.
+/// Pairs of bytes (c0 to ff, then 7f) are a NaN as fp16, bf16 and fp32. The low bytes vary, so that
+/// a copy from one position of a guard to another is detected.
 constexpr std::array<std::byte, at(period)> guard = [] {
   std::array<std::byte, at(period)> bytes{};
   for (std::uint64_t k = 0; k < bytes.size(); ++k)
@@ -59,7 +60,7 @@ constexpr std::array<std::byte, at(period)> guard = [] {
   return bytes;
 }();
 
-/// Calls use(position, count) for parts of [from, to) along which the guard's bytes are one piece.
+/// Calls use(position, count) for the parts of [from, to) in which the guard pattern is contiguous.
 template <class Use>
 void for_each_piece(std::int64_t from, std::int64_t to, Use&& use) {
   while (from < to) {
@@ -75,12 +76,12 @@ void fill_guard(std::byte* memory, std::int64_t from, std::int64_t to) {
   });
 }
 
-/// The changed bytes of [from, to), which lies behind a storage or before it.
-GuardDamage changed(const std::byte* memory, std::int64_t from, std::int64_t to, bool behind) {
-  GuardDamage damage{.behind = behind};
+/// Returns the changed bytes of the guard zone [from, to), which is after or before a storage.
+GuardDamage changed(const std::byte* memory, std::int64_t from, std::int64_t to, bool after) {
+  GuardDamage damage{.after = after};
   const auto note = [&](std::int64_t position) {
     if (memory[position] == guard[at(position % period)]) return;
-    const std::int64_t distance = behind ? position - from + 1 : to - position;
+    const std::int64_t distance = after ? position - from + 1 : to - position;
     const bool first = damage.bytes++ == 0;
     damage.nearest = first ? distance : std::min(damage.nearest, distance);
     damage.farthest = std::max(damage.farthest, distance);
@@ -92,7 +93,7 @@ GuardDamage changed(const std::byte* memory, std::int64_t from, std::int64_t to,
   return damage;
 }
 
-/// In the worker a gap lies before every region and behind the last.
+/// The worker has an inaccessible gap before every region and after the last one.
 std::int64_t mapped_begin(const Region& region, std::size_t index) {
   return region.begin + static_cast<std::int64_t>(index + 1) * gap_bytes();
 }
@@ -118,16 +119,16 @@ std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes) {
 
 std::string GuardDamage::text(const std::string& tensor) const {
   std::string text = std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") +
-                     (behind ? "behind" : "before") + " the storage of " + tensor;
+                     (after ? "after" : "before") + " the storage of " + tensor;
   if (nearest == farthest) return text + ", at a distance of " + std::to_string(nearest);
   return text + ", at distances of " + std::to_string(nearest) + " to " + std::to_string(farthest);
 }
 
-LendableFile::LendableFile(std::int64_t bytes)
+ShareableFile::ShareableFile(std::int64_t bytes)
     : file_(memfd_create("buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
   const std::string what = std::to_string(bytes) + " bytes of shared memory";
-  // Sealed: a worker that cut the file would kill the judge, and what it let the file grow by would
-  // pass for tensors. Nor may it add seals of its own.
+  // The size is sealed. If a worker shrank the file, the judge would crash; if a worker enlarged
+  // the file, the new bytes would count as tensors. F_SEAL_SEAL prevents further seals.
   if (!file_ || ftruncate(file_.number(), bytes) != 0 ||
       fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail(what);
@@ -137,12 +138,12 @@ LendableFile::LendableFile(std::int64_t bytes)
   memory_ = static_cast<std::byte*>(mapped);
 }
 
-LendableFile::~LendableFile() { munmap(memory_, at(bytes_)); }
+ShareableFile::~ShareableFile() { munmap(memory_, at(bytes_)); }
 
-LendableFile& KeptFile::with_room_for(std::int64_t bytes) {
+ShareableFile& KeptFile::with_room_for(std::int64_t bytes) {
   const std::int64_t before = file_ ? file_->bytes() : 0;
-  if (before < bytes) file_.reset();  // before there are both
-  if (!file_) file_ = std::make_unique<LendableFile>(with_reserve(bytes, before));
+  if (before < bytes) file_.reset();  // frees the old file before the new one is allocated
+  if (!file_) file_ = std::make_unique<ShareableFile>(with_reserve(bytes, before));
   return *file_;
 }
 
@@ -165,17 +166,17 @@ std::int64_t SharedMemory::bytes() const {
 spec::Storage SharedMemory::storage(std::size_t index, bool sparse) {
   const Region& r = regions_[index];
   const std::span memory(file_.data() + r.storage, at(r.size));
-  return sparse ? spec::Storage::lent(memory, file_.number(), at(r.storage))
-                : spec::Storage::lent(memory);
+  return sparse ? spec::Storage::borrowed(memory, file_.number(), at(r.storage))
+                : spec::Storage::borrowed(memory);
 }
 
 std::optional<GuardDamage> SharedMemory::damage(std::size_t index) const {
   const Region& r = regions_[index];
   const GuardDamage before = changed(file_.data(), r.begin, r.storage, false);
-  const GuardDamage behind = changed(file_.data(), r.storage + r.size, r.end, true);
-  if (before.bytes == 0 && behind.bytes == 0) return std::nullopt;
-  if (before.bytes == 0 || behind.bytes == 0) return before.bytes == 0 ? behind : before;
-  return before.nearest < behind.nearest ? before : behind;
+  const GuardDamage after = changed(file_.data(), r.storage + r.size, r.end, true);
+  if (before.bytes == 0 && after.bytes == 0) return std::nullopt;
+  if (before.bytes == 0 || after.bytes == 0) return before.bytes == 0 ? after : before;
+  return before.nearest < after.nearest ? before : after;
 }
 
 MappedMemory::MappedMemory(const Descriptor& file, const std::vector<std::int64_t>& sizes)
@@ -198,8 +199,8 @@ spec::Storage MappedMemory::storage(std::size_t index) {
   constexpr std::int64_t many_bytes = std::int64_t{1} << 30;
   const Region& r = regions_[index];
   const std::span memory(reserved_ + mapped_begin(r, index) + (r.storage - r.begin), at(r.size));
-  return r.size >= many_bytes ? spec::Storage::lent(memory, file_, at(r.storage))
-                              : spec::Storage::lent(memory);
+  return r.size >= many_bytes ? spec::Storage::borrowed(memory, file_, at(r.storage))
+                              : spec::Storage::borrowed(memory);
 }
 
 }  // namespace assay::adapters

@@ -14,35 +14,37 @@
 namespace assay::adapters {
 
 /// Memory that judge and worker share, for the storages of one run. Each storage begins at a page
-/// and lies between two guard zones of at least `guard_bytes`, filled with bytes that are a NaN in
+/// and is between two guard zones of at least `guard_bytes`, filled with bytes that are a NaN in
 /// every floating type. In the worker, pages beyond the guards are not accessible.
 inline constexpr std::int64_t guard_bytes = 16384;
 
-/// A region of the memory: guard, storage, guard. Bytes from the begin of the memory.
+/// A region of the memory: guard, storage, guard. Offsets in bytes from the beginning of the
+/// memory.
 struct Region {
   std::int64_t begin = 0, storage = 0, size = 0, end = 0;
 };
 
-/// One region after the other, for storages of these sizes.
+/// Returns consecutive regions for storages of these sizes.
 std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes);
 
-/// Bytes that were written beside a storage.
+/// Guard bytes that were overwritten next to a storage.
 struct GuardDamage {
-  bool behind = false;                     ///< behind the storage, else before it
-  std::int64_t bytes = 0;                  ///< how many guard bytes changed on this side
-  std::int64_t nearest = 0, farthest = 0;  ///< distance from the storage; 1: the very next byte
+  bool after = false;                      ///< true: after the storage, false: before it
+  std::int64_t bytes = 0;                  ///< count of changed guard bytes on this side
+  std::int64_t nearest = 0, farthest = 0;  ///< distance from the storage; 1: the adjacent byte
 
-  std::string text(const std::string& tensor) const;  ///< "1 byte behind dq, ..."
+  std::string text(const std::string& tensor) const;  ///< describes the damage: "1 byte before the
+                                                      ///< storage of dq, ..."
 };
 
-/// A file in memory that can be lent, with its bytes.
-class LendableFile {
+/// A file in memory that can be shared with a worker, and its bytes.
+class ShareableFile {
  public:
-  /// Zeros. Errors: std::system_error where there is no such amount of memory.
-  explicit LendableFile(std::int64_t bytes);
-  ~LendableFile();
-  LendableFile(const LendableFile&) = delete;
-  LendableFile& operator=(const LendableFile&) = delete;
+  /// Creates a file of zeros. Errors: std::system_error if the memory cannot be allocated.
+  explicit ShareableFile(std::int64_t bytes);
+  ~ShareableFile();
+  ShareableFile(const ShareableFile&) = delete;
+  ShareableFile& operator=(const ShareableFile&) = delete;
 
   int number() const { return file_.number(); }
   std::byte* data() { return memory_; }
@@ -54,47 +56,51 @@ class LendableFile {
   std::byte* memory_ = nullptr;
 };
 
-/// What one worker is lent, a run after the other: pages that the kernel of the system would have
-/// to find, clear and map anew for each run cost a tenth of a sweep.
+/// The file that is shared with one worker in all its runs. Reuse saves time: a new file for each
+/// run, whose pages the system must find, clear and map, makes a sweep a tenth slower.
 class KeptFile {
  public:
-  /// A file of at least so many bytes, with whatever the last run left in it. Errors:
+  /// Returns a file of at least this many bytes, with the contents that the last run left. Errors:
   /// std::system_error.
-  LendableFile& with_room_for(std::int64_t bytes);
-  /// The run is over: what is too large to be kept is let go.
+  ShareableFile& with_room_for(std::int64_t bytes);
+  /// Ends a run: frees the file if it is larger than the limit for kept files.
   void release();
-  /// What the worker's successor is lent is nothing that this one may still write to.
+  /// Releases the file, so that the next worker gets another file, to which this worker cannot
+  /// write.
   void forget() { file_.reset(); }
 
  private:
-  std::unique_ptr<LendableFile> file_;
+  std::unique_ptr<ShareableFile> file_;
 };
 
-/// The judge's side of one run.
+/// The shared memory of one run, as the judge uses it.
 class SharedMemory {
  public:
-  /// Guards are filled, storages hold anything. Errors: std::system_error where there is no such
-  /// amount of memory.
+  /// Fills the guards; the contents of the storages are unspecified. Errors: std::system_error if
+  /// the memory cannot be allocated.
   SharedMemory(KeptFile& kept, const std::vector<std::int64_t>& sizes);
   ~SharedMemory() { kept_.release(); }
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   int file() const { return file_.number(); }
-  /// Of the file's bytes this run has so many, guards and all.
+  /// Bytes of the file that this run uses, guards included.
   std::int64_t bytes() const;
-  /// The storage of that number, on this memory; sparse where that is asked for.
+  /// Returns the storage with this index; its bytes are in the shared memory. Sparse if `sparse` is
+  /// set.
   spec::Storage storage(std::size_t index, bool sparse = false);
-  /// What was written beside the storage, the side with the nearest byte if both.
+  /// Returns the overwritten guard bytes of a storage. If both sides were overwritten, returns the
+  /// side with the changed byte that is nearest to the storage.
   std::optional<GuardDamage> damage(std::size_t index) const;
 
  private:
   std::vector<Region> regions_;
   KeptFile& kept_;
-  LendableFile& file_;
+  ShareableFile& file_;
 };
 
-/// The worker's side: the same storages, each region at an address of its own.
+/// The shared memory of one run, as the worker uses it: the same storages, but each region is
+/// mapped at an address of its own.
 class MappedMemory {
  public:
   /// Errors: std::system_error.
@@ -103,8 +109,8 @@ class MappedMemory {
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
 
-  /// The storage of that number, on this memory; one of many bytes is sparse, and reads the file,
-  /// which must stay open.
+  /// Returns the storage with this index; its bytes are in the shared memory. A large storage is
+  /// sparse and reads the file, which must stay open.
   spec::Storage storage(std::size_t index);
 
  private:

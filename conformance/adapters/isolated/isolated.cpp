@@ -19,22 +19,22 @@ namespace {
 
 using spec::ImplementationFault;
 
-/// An exception of the implementation's own.
+/// An exception that the implementation itself threw.
 class Failed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A worker that lacks something for its own part of a request.
+/// Thrown if the worker lacks a resource for its own part of a request.
 class WorkerLacks : public spec::NotAsked {
  public:
   using spec::NotAsked::NotAsked;
 };
 
-/// The answer to a question that only asks whether it is done.
+/// The result type of a request that returns nothing.
 struct Nothing {};
 
-/// Throws what the implementation threw in the worker, if it did.
+/// Rethrows the exception that the implementation threw in the worker, if any.
 void require_done(Unpacker& answer) {
   const auto kind = answer.take<Answer>();
   if (kind == Answer::done) return;
@@ -52,7 +52,8 @@ void require_done(Unpacker& answer) {
   throw Failed(text);
 }
 
-/// What the judge needs to ask. Errors: spec::NotAsked where the system has no more of it.
+/// Makes an object that the judge needs for a request. Errors: spec::NotAsked if the system lacks
+/// the resource.
 template <class Needed, class... From>
 std::unique_ptr<Needed> needed(From&&... from) {
   try {
@@ -65,16 +66,16 @@ std::unique_ptr<Needed> needed(From&&... from) {
 }
 
 template <class Tensors>
-void add_lent(const Tensors& tensors, std::vector<SharedTensor>& lent) {
+void add_borrowed(const Tensors& tensors, std::vector<SharedTensor>& borrowed) {
   visit_fields(tensors, [&](const char* name, const auto& member) {
-    if (const spec::Tensor* tensor = present(member)) lent.push_back({name, tensor});
+    if (const spec::Tensor* tensor = present(member)) borrowed.push_back({name, tensor});
   });
 }
 
-/// Something of no elements, in the place of a tensor that the implementation replaced: the judge
-/// sees that it is another.
-spec::Tensor another_tensor(const spec::Tensor& lent) {
-  return {.dtype = lent.dtype, .shape = {0}, .strides = {1}, .bytes = {}};
+/// Returns a tensor without elements as a substitute for a tensor that the implementation replaced,
+/// so that the judge detects the replacement.
+spec::Tensor another_tensor(const spec::Tensor& borrowed) {
+  return {.dtype = borrowed.dtype, .shape = {0}, .strides = {1}, .bytes = {}};
 }
 
 void lose(spec::Tensor& member) { member = another_tensor(member); }
@@ -84,7 +85,7 @@ void replace(std::optional<spec::Tensor>& member) {
   member = another_tensor(member.value_or(spec::Tensor{}));
 }
 
-/// What became of each member of the tensors.
+/// Reads from the answer what happened to each tensor.
 template <class Tensors>
 std::vector<Outcome> take_outcomes(Unpacker& answer, const Tensors& tensors) {
   std::vector<Outcome> outcomes;
@@ -93,7 +94,7 @@ std::vector<Outcome> take_outcomes(Unpacker& answer, const Tensors& tensors) {
   return outcomes;
 }
 
-/// Takes the tensors back, the first of which has the number `index` of the shared tensors.
+/// Copies the tensors back. In the shared tensors the first of them has the number `index`.
 template <class Tensors>
 void take_back(SharedTensors& shared, std::size_t index, const std::vector<Outcome>& outcomes,
                Tensors& tensors) {
@@ -108,7 +109,7 @@ void take_back(SharedTensors& shared, std::size_t index, const std::vector<Outco
   });
 }
 
-/// What a run that failed wrote, as it would be seen if it had failed here.
+/// Copies back the data that a failed run wrote, as if the run had failed in this process.
 template <class Tensors>
 void return_all(SharedTensors& shared, std::size_t index, Tensors& tensors) {
   visit_fields(tensors, [&](const char*, auto& member) {
@@ -160,9 +161,9 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     packer.add(problem);
     packer.add(outlines_of(inputs));
     on_a_sound_worker([&] {
-      std::vector<SharedTensor> lent;
-      add_lent(inputs, lent);
-      const auto shared = lend(std::move(lent));
+      std::vector<SharedTensor> borrowed;
+      add_borrowed(inputs, borrowed);
+      const auto shared = share(std::move(borrowed));
       answer_on(packer, *shared, 0, inputs);
     });
   }
@@ -180,11 +181,11 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   }
 
  private:
-  /// The worker, started if there is none.
+  /// Returns the worker; starts one if there is none.
   WorkerProcess& worker() const {
     if (worker_ && !worker_->is_dead()) return *worker_;
     const bool is_first = worker_ == nullptr;
-    lendable_.forget();
+    shareable_.forget();
     worker_ = needed<WorkerProcess>(program_, limits_);
     Unpacker greeting(worker_->greeting());
     try {
@@ -205,14 +206,14 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     return *worker_;
   }
 
-  /// Tensors for the worker's next answer.
-  std::unique_ptr<SharedTensors> lend(std::vector<SharedTensor> tensors) const {
-    worker();  // a new one is lent another file
-    return needed<SharedTensors>(lendable_, std::move(tensors));
+  /// Copies tensors into memory that is shared with the worker for the next request.
+  std::unique_ptr<SharedTensors> share(std::vector<SharedTensor> tensors) const {
+    worker();  // a new worker gets another file
+    return needed<SharedTensors>(shareable_, std::move(tensors));
   }
 
-  /// What `take` makes of an answer. Errors: those of `take`; ImplementationFault where the answer
-  /// is none: its worker is gone.
+  /// Calls `take` to parse an answer. If the answer is invalid, kills the worker. Errors: those of
+  /// `take`; ImplementationFault for an invalid answer.
   template <class Take>
   void understood(Take&& take) const {
     try {
@@ -222,8 +223,8 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     }
   }
 
-  /// What `ask` gives. A worker that was used before and lacks something for its own part, e.g. a
-  /// descriptor, is replaced, and the new one asked again. Errors: those of `ask`.
+  /// Returns the result of `ask`. If a worker that has run before now lacks a resource of its own,
+  /// e.g. a descriptor, the worker is replaced and the request is repeated. Errors: those of `ask`.
   template <class Ask>
   auto on_a_sound_worker(Ask&& ask) const {
     const bool was_used = worker_ && !worker_->is_dead();
@@ -253,8 +254,8 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     });
   }
 
-  /// A worker that saw a crash, e.g. of the device behind its runtime, or that a call changed, may
-  /// not be what it was: the next call finds another.
+  /// Ends a worker whose state may be corrupt: it reported a crash (e.g. of the device that its
+  /// runtime uses), or a call changed its process state. The next call gets a new worker.
   void require_answer(Unpacker& answer) const {
     const bool is_spoiled = answer.peek<Answer>() == Answer::spoiled;
     try {
@@ -273,11 +274,11 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   }
 
   void answer_run(const Packer& packer, const Inputs& inputs, Outputs& outputs) {
-    std::vector<SharedTensor> lent;
-    add_lent(inputs, lent);
-    const std::size_t number_of_inputs = lent.size();
-    add_lent(outputs, lent);
-    const auto shared = lend(std::move(lent));
+    std::vector<SharedTensor> borrowed;
+    add_borrowed(inputs, borrowed);
+    const std::size_t number_of_inputs = borrowed.size();
+    add_borrowed(outputs, borrowed);
+    const auto shared = share(std::move(borrowed));
     try {
       answer_on(packer, *shared, number_of_inputs, outputs);
     } catch (...) {
@@ -286,8 +287,8 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     }
   }
 
-  /// Takes the answer and the tensors from number `untouchable` on back, once the memory was found
-  /// in order: those before must be as they were.
+  /// Checks that the guards are intact and that the tensors before number `untouchable` are
+  /// unchanged. Then copies back the tensors from this number on.
   template <class Tensors>
   void answer_on(const Packer& packer, SharedTensors& shared, std::size_t untouchable,
                  Tensors& tensors) {
@@ -321,7 +322,7 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   WorkerProgram program_;
   WorkerLimits limits_;
   mutable std::unique_ptr<WorkerProcess> worker_;
-  mutable KeptFile lendable_;
+  mutable KeptFile shareable_;
   mutable Greeting greeting_;
   std::vector<spec::Metric> metrics_;
 };
@@ -335,7 +336,7 @@ std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, Worker
 
 namespace {
 
-/// Asks for the function of every operator.
+/// Instantiates the function for every operator.
 template <class... Ops>
 auto isolated_of(spec::TypeList<Ops...>) {
   return std::tuple(&isolated<Ops>...);
@@ -343,7 +344,7 @@ auto isolated_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes them part of the library.
+/// Emits the instantiations into the library.
 extern const auto every_isolated = isolated_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kept_bytes = 4096;
 constexpr std::size_t quoted_bytes = 600;
 constexpr int quoted_lines = 5;
-constexpr int parts_at_a_time = 32;  // who never stops printing does not keep the listener
+constexpr int parts_at_a_time = 32;  // bounds one call, since a process may print without end
 
 }  // namespace
 

@@ -6,17 +6,17 @@
 
 namespace assay::adapters {
 
-/// What a process printed last, read from a pipe without ever waiting.
+/// The last output of a process, read from a pipe without blocking.
 class LastWords {
  public:
   explicit LastWords(Descriptor pipe);
 
   int pipe() const { return pipe_.number(); }
-  /// Reads what there is, or a part of much; false once nothing can come any more.
+  /// Reads the available data, or a part if there is much; returns false at the end of the pipe.
   bool listen();
   void forget() { text_.clear(); }
-  /// The last lines, " | " between them, other than printable characters as '?'; empty: it was
-  /// silent.
+  /// Returns the last lines, separated by " | ", with '?' for non-printable characters; empty if
+  /// the process printed nothing.
   std::string lines() const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace assay::adapters {
 
-/// The descriptors at which a worker finds its end of the connection, and the pipe that closes when
-/// the judge is gone.
+/// The descriptor numbers of a worker's end of the connection, and of the pipe that closes when the
+/// judge ends.
 inline constexpr int channel_number = 3, lifeline_number = 4;
 
 enum class Request : std::uint8_t {
@@ -25,8 +25,9 @@ enum class Request : std::uint8_t {
   settle
 };
 
-/// How a request, or the making of the implementation, ended. not_asked: not even begun, for want
-/// of something of the judge's; spoiled: a fault, after which the worker is not what it was.
+/// The result of a request, or of creating the implementation. not_asked: the request was not
+/// started, because the worker lacked a resource or an earlier call had changed its state; spoiled:
+/// the request changed the state of the worker, which is a fault.
 enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked, spoiled };
 
 template <>
@@ -37,7 +38,7 @@ template <>
 inline constexpr auto last_of<spec::ImplementationFault::Kind> =
     spec::ImplementationFault::Kind::mode_changed;
 
-/// What a worker says of its implementation before it is asked.
+/// The description of the implementation that a worker sends first.
 struct Greeting {
   std::string name;
   bool checks_arguments = true, has_forward = false;
@@ -55,7 +56,7 @@ inline std::string goodbye_message() {
   return packer.text();
 }
 
-/// A member of a struct of tensors, but for its elements.
+/// A member of a struct of tensors, without its elements.
 struct Outline {
   bool present = false;
   spec::DType dtype = spec::DType::fp32;
@@ -93,7 +94,7 @@ inline Outline outline_of(const spec::Tensor* tensor) {
           .bytes = static_cast<std::int64_t>(tensor->bytes.size())};
 }
 
-/// One outline for every member of inputs or outputs.
+/// Returns one outline for every member of inputs or outputs.
 template <class Tensors>
 std::vector<Outline> outlines_of(const Tensors& tensors) {
   std::vector<Outline> outlines;
@@ -103,8 +104,8 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
   return outlines;
 }
 
-/// What became of a member while the implementation ran. `replaced`: by a tensor of another
-/// geometry.
+/// The outcome of a tensor after the implementation ran. `replaced`: the implementation replaced it
+/// by a tensor of another geometry.
 enum class Outcome : std::uint8_t { kept, absent, replaced };
 template <>
 inline constexpr auto last_of<Outcome> = Outcome::replaced;

@@ -12,24 +12,26 @@
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/text_enum.hpp"
 
-/// What judge and worker say to each other, as bytes. Both ends are the same program: there is no
-/// version.
+/// Serialization of the messages between judge and worker. Both ends are the same program, so
+/// messages have no version number.
 namespace assay::adapters {
 
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// Bytes that no message of the other end consists of: whoever wrote them is no worker any more.
+/// Thrown for invalid bytes in a message: the sender does not follow the protocol of a worker.
 class Nonsense : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The last enumerator of an enumeration without spellings; specialised beside it.
+/// The last enumerator of an enumeration that has no table of names; specialised next to each such
+/// enumeration.
 template <class Enum>
 inline constexpr auto last_of = nullptr;
 
-/// Whether the number is one of an enumerator. A status may be any: a kernel has its own.
+/// Returns whether the number is a valid enumerator. Every status is valid, since a kernel may
+/// return its own.
 template <class Enum>
 requires std::is_enum_v<Enum>
 constexpr bool is_enumerator(Enum value) {
@@ -41,13 +43,13 @@ constexpr bool is_enumerator(Enum value) {
     return value <= last_of<Enum>;
 }
 
-/// A struct of spec whose members are listed by visit_fields.
+/// A struct of spec whose members visit_fields lists.
 template <class T>
 concept Fielded = std::is_class_v<T> && requires(T& value) {
   visit_fields(value, [](auto&&...) {});
 };
 
-/// Appends values to a text.
+/// Serializes values: appends them to a string of bytes.
 class Packer {
  public:
   template <Plain T>
@@ -87,8 +89,8 @@ class Packer {
   std::string text_;
 };
 
-/// Takes values from a text, in the order in which they were added. Errors: Nonsense where it ends
-/// early or holds what none of these values is.
+/// Deserializes values from a string of bytes, in the order in which they were added. Errors:
+/// Nonsense if the bytes end early or hold an invalid value.
 class Unpacker {
  public:
   explicit Unpacker(std::string text) : text_(std::move(text)) {}
@@ -100,7 +102,7 @@ class Unpacker {
     return value;
   }
 
-  /// The same, which is still there to be taken.
+  /// Reads a value without consuming it.
   template <Plain T>
   T peek() {
     const std::size_t before = at_;
@@ -117,7 +119,7 @@ class Unpacker {
     }
     std::memcpy(&value, from, sizeof value);
     if constexpr (std::is_enum_v<T>) {
-      if (!is_enumerator(value)) throw Nonsense("a choice is none of those there are");
+      if (!is_enumerator(value)) throw Nonsense("an enumerator has an undefined value");
     }
   }
   void take(std::string& value) {
@@ -128,8 +130,8 @@ class Unpacker {
   void take(std::vector<T>& values) {
     values.clear();
     const auto count = take<std::size_t>();
-    if (count > text_.size() - at_)  // each takes a byte at least
-      throw Nonsense("a list of " + std::to_string(count) + " values is announced and not there");
+    if (count > text_.size() - at_)  // each value takes at least one byte
+      throw Nonsense("a list of " + std::to_string(count) + " values is announced but incomplete");
     for (std::size_t k = 0; k < count; ++k) take(values.emplace_back());
   }
   template <class T>
@@ -149,10 +151,10 @@ class Unpacker {
   void take(spec::Call<Op>& call) {
     take(call.entry_point), take(call.product), take(call.parameters), take(call.attributes);
   }
-  /// Nothing may be left behind what was taken.
+  /// Errors: Nonsense if bytes are left after the last value.
   void finish() const {
     if (at_ != text_.size())
-      throw Nonsense(std::to_string(text_.size() - at_) + " bytes are left behind the answer");
+      throw Nonsense(std::to_string(text_.size() - at_) + " bytes are left after the answer");
   }
 
  private:

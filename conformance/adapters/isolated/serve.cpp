@@ -22,11 +22,11 @@
 namespace assay::adapters {
 namespace {
 
-/// The first to go where memory runs out.
+/// Makes this process the first victim when the system runs out of memory.
 void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 template <class Kind>
-std::string told(Answer answer, Kind kind, const std::string& text) {
+std::string packed_answer(Answer answer, Kind kind, const std::string& text) {
   Packer packer;
   packer.add(answer);
   packer.add(kind);
@@ -34,31 +34,32 @@ std::string told(Answer answer, Kind kind, const std::string& text) {
   return packer.text();
 }
 
-std::string told(Answer answer, const std::string& text) {
+std::string packed_answer(Answer answer, const std::string& text) {
   Packer packer;
   packer.add(answer);
   packer.add(text);
   return packer.text();
 }
 
-/// Contains this process; where there is no process for that, the judge is told. Errors: as
+/// Calls `contain`; if no process can be created, reports this to the judge. Errors: those of
 /// `contain`.
 void contain_or_tell() {
   try {
     contain(lifeline_number);
   } catch (const std::system_error& failure) {
     Channel channel(Descriptor(channel_number), Channel::Files::refused);
-    send(channel, told(Answer::not_asked, failure.what()));
+    send(channel, packed_answer(Answer::not_asked, failure.what()));
     throw;
   }
 }
 
-/// Where foreign code is unlikely to look for a descriptor, and what it starts does not inherit it.
+/// Moves the connection to a descriptor number that foreign code is unlikely to use, and that child
+/// processes do not inherit.
 Descriptor own_end() {
   struct stat connection = {}, lifeline = {};
   if (fstat(channel_number, &connection) != 0 || !S_ISSOCK(connection.st_mode) ||
       fstat(lifeline_number, &lifeline) != 0 || !S_ISFIFO(lifeline.st_mode))
-    throw std::runtime_error("this command is started by the judge, as its worker");
+    throw std::runtime_error("only the judge starts this command, as its worker");
   contain_or_tell();
   Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
   if (!end) end = Descriptor(fcntl(channel_number, F_DUPFD_CLOEXEC, channel_number + 1));
@@ -67,7 +68,7 @@ Descriptor own_end() {
   return end;
 }
 
-/// What `act` added to an answer, or what it threw.
+/// Returns the answer that `act` filled, or the exception that it threw, as bytes.
 template <class Act>
 std::string answer_of(Act&& act) {
   try {
@@ -76,25 +77,25 @@ std::string answer_of(Act&& act) {
     act(packer);
     return packer.text();
   } catch (const spec::Rejected& answer) {
-    return told(Answer::rejected, answer.status(), answer.what());
+    return packed_answer(Answer::rejected, answer.status(), answer.what());
   } catch (const spec::ImplementationFault& fault) {
-    return told(Answer::fault, fault.kind(), fault.what());
+    return packed_answer(Answer::fault, fault.kind(), fault.what());
   } catch (const spec::Unsupported& answer) {
-    return told(Answer::unsupported, answer.what());
+    return packed_answer(Answer::unsupported, answer.what());
   } catch (const spec::NotAsked& shortage) {
-    return told(Answer::not_asked, shortage.what());
+    return packed_answer(Answer::not_asked, shortage.what());
   } catch (const std::bad_alloc& failure) {
-    return told(Answer::fault, spec::ImplementationFault::Kind::out_of_memory,
-                std::string("no memory is left: ") + failure.what());
+    return packed_answer(Answer::fault, spec::ImplementationFault::Kind::out_of_memory,
+                         std::string("no memory is left: ") + failure.what());
   } catch (const std::exception& failure) {
-    return told(Answer::failed, failure.what());
+    return packed_answer(Answer::failed, failure.what());
   } catch (...) {
-    return told(Answer::failed, "something that is no std::exception");
+    return packed_answer(Answer::failed, "an exception that is not a std::exception");
   }
 }
 
-/// The answer of a call that left the process changed: that is a fault of this call, since later
-/// ones would suffer from it. The judge replaces this process.
+/// Returns the answer to a call that changed the state of this process. The change is a fault of
+/// the call, since later calls would be affected. The judge replaces this process.
 std::string answer_after_change(const std::string& answer, const std::string& changes) {
   using Kind = spec::ImplementationFault::Kind;
   Unpacker given(answer);
@@ -106,11 +107,11 @@ std::string answer_after_change(const std::string& answer, const std::string& ch
     kind = ending == Answer::failed ? Kind::crash : given.take<Kind>();
     text = given.take<std::string>() + "; " + text;
   }
-  return told(Answer::spoiled, kind, text);
+  return packed_answer(Answer::spoiled, kind, text);
 }
 
-/// The tensors of a call, in this process. Errors: spec::NotAsked where it lacks a descriptor or
-/// memory for them.
+/// Maps the tensors of a call into this process. Errors: spec::NotAsked if the process lacks a
+/// descriptor or memory for them.
 MappedMemory mapped(const Descriptor& file, const std::vector<std::int64_t>& sizes) {
   if (!file) throw spec::NotAsked("the worker has no descriptor left for the tensors");
   try {
@@ -125,7 +126,8 @@ void add_sizes(const std::vector<Outline>& outlines, std::vector<std::int64_t>& 
     if (outline.present) sizes.push_back(outline.bytes);
 }
 
-/// Tensors on the shared storages, the first of which has the number `index`.
+/// Returns tensors whose elements are in the shared storages; the first storage has the number
+/// `index`.
 template <class Tensors>
 Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, std::size_t index) {
   Tensors tensors{};
@@ -142,11 +144,12 @@ Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, s
   return tensors;
 }
 
-/// What became of a tensor that lay at `memory`. An equal one that lies elsewhere is brought back.
-Outcome outcome_of(const spec::Tensor* tensor, const Outline& lent, spec::Storage memory) {
+/// Returns the outcome of a tensor that was at `memory` before the call. If the implementation
+/// replaced it by a tensor of the same geometry, copies that tensor to `memory`.
+Outcome outcome_of(const spec::Tensor* tensor, const Outline& borrowed, spec::Storage memory) {
   if (tensor == nullptr) return Outcome::absent;
-  if (outline_of(tensor) != lent) return Outcome::replaced;
-  if (tensor->bytes.data() != memory.data() && lent.bytes > 0) memory.copy_from(tensor->bytes);
+  if (outline_of(tensor) != borrowed) return Outcome::replaced;
+  if (tensor->bytes.data() != memory.data() && borrowed.bytes > 0) memory.copy_from(tensor->bytes);
   return Outcome::kept;
 }
 
@@ -178,11 +181,12 @@ class Server {
   }
 
  private:
-  /// What an earlier call did to this process since its answer is no doing of this one: the judge
-  /// asks another worker. To settle belongs to the call before.
+  /// An earlier call may have changed this process after its answer. Then the new call is not at
+  /// fault: it is not started, and the judge repeats it with another worker. But a request to
+  /// settle belongs to the earlier call, which is at fault.
   std::string answer_to(Request kind, Unpacker& request, Descriptor file) {
     if (const std::string changes = changes_of_state(); !changes.empty() && kind != Request::settle)
-      return told(Answer::not_asked, "an earlier call left " + changes);
+      return packed_answer(Answer::not_asked, "an earlier call left " + changes);
     std::string answer = answer_of([&](Packer& packer) { act(kind, request, file, packer); });
     file.close();
     const std::string changes = changes_of_state();
@@ -257,12 +261,12 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
                               greeting.add(implementation->has_forward());
                             }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
-  if (greeted && !implementation) receive(channel);  // the goodbye
+  if (greeted && !implementation) receive(channel);  // waits for the goodbye of the judge
 }
 
 namespace {
 
-/// Asks for the function of every operator.
+/// Instantiates the function for every operator.
 template <class... Ops>
 auto serve_of(spec::TypeList<Ops...>) {
   return std::tuple(&serve<Ops>...);
@@ -270,7 +274,7 @@ auto serve_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes them part of the library.
+/// Emits the instantiations into the library.
 extern const auto every_serve = serve_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -33,14 +33,14 @@ std::string SharedTensors::guard_damage() const {
 std::string SharedTensors::changes(std::size_t count) {
   std::string text;
   for (std::size_t k = 0; k < count; ++k) {
-    const spec::Storage& lent = tensors_[k].tensor->bytes;
-    const spec::Storage now = memory_.storage(k, lent.is_sparse());
-    if (lent == now) continue;
+    const spec::Storage& borrowed = tensors_[k].tensor->bytes;
+    const spec::Storage now = memory_.storage(k, borrowed.is_sparse());
+    if (borrowed == now) continue;
     std::int64_t changed = 0;
     std::size_t first = 0;
-    for (const auto& [begin, size] : spec::pieces_of(lent, now))
+    for (const auto& [begin, size] : spec::pieces_of(borrowed, now))
       for (std::size_t e = begin; e < begin + size; ++e)
-        if (lent[e] != now[e] && changed++ == 0) first = e;
+        if (borrowed[e] != now[e] && changed++ == 0) first = e;
     text += (text.empty() ? "modified the input " : "; the input ") + tensors_[k].name + " in " +
             std::to_string(changed) + (changed == 1 ? " byte" : " bytes") + ", first at byte " +
             std::to_string(first) + " of its storage";

@@ -9,22 +9,22 @@
 
 namespace assay::adapters {
 
-/// A tensor that a worker is lent for one run.
+/// A tensor that is shared with a worker for one run.
 struct SharedTensor {
   std::string name;
   const spec::Tensor* tensor;
 };
 
-/// Copies of tensors in memory that is shared with a worker, and what the worker did to it.
+/// Copies of tensors in memory that is shared with a worker, and checks for damage by the worker.
 class SharedTensors {
  public:
   SharedTensors(KeptFile& kept, std::vector<SharedTensor> tensors);
 
   int file() const { return memory_.file(); }
   std::int64_t bytes() const { return memory_.bytes(); }
-  /// What was written beside the storages, in words; empty: nothing.
+  /// Describes the overwritten guard bytes next to the storages; otherwise empty.
   std::string guard_damage() const;
-  /// Which of the first `count` tensors differ from what was lent, in words; empty: none.
+  /// Describes which of the first `count` tensors the worker changed; empty if none.
   std::string changes(std::size_t count);
   /// Copies the bytes of the tensor of that number back.
   void return_to(spec::Tensor& tensor, std::size_t index);

@@ -25,14 +25,16 @@ using std::chrono::milliseconds;
 
 static_assert(channel_number <= last_child_number && lifeline_number <= last_child_number);
 
-/// How often the memory is looked at, how often closely, and how long a worker may take to leave.
+/// Intervals of the quick and of the thorough memory check; grace periods for a worker that is
+/// ending.
 constexpr milliseconds memory_interval{10}, close_interval{100};
 constexpr milliseconds leave_time{2000}, crash_time{5000};
-/// How long something is awaited behind its answers: what cannot be seen, and what threads may do.
+/// Wait times for late events after an answer: the usual one, for events that the judge cannot
+/// observe, and the longer one while the worker has more threads than before.
 constexpr milliseconds settling_time{2}, threads_time{20};
 constexpr std::chrono::microseconds settling_interval{500};
 
-/// `when`: "instead of answering".
+/// `when`: e.g. "instead of answering".
 std::string end_text(int status, const std::string& when) {
   if (WIFEXITED(status))
     return "the worker ended with exit code " + std::to_string(WEXITSTATUS(status)) + " " + when;
@@ -57,8 +59,9 @@ std::string mebibytes_text(std::int64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-/// Processes of the same user cannot read the memory of this one any more, in which references of
-/// cases lie before the kernel has computed them. Sanitizers read it themselves.
+/// Prevents other processes of the same user from reading the memory of this process, which
+/// contains the expected results of a case before the kernel computes it. Sanitizers need this
+/// access, so they are exempt.
 void hide_own_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   prctl(PR_SET_DUMPABLE, 0);
@@ -73,8 +76,8 @@ std::unique_ptr<Folder> folder_if_possible() {
   }
 }
 
-/// The own environment, but for the folder of temporary files, and for what a test runner says of
-/// the test that is running.
+/// Returns the environment for the worker: that of this process, with a private folder for
+/// temporary files, and without the variables with which a test runner describes the running test.
 std::vector<std::string> environment_in(const Folder* folder) {
   std::vector<std::string> entries = own_environment();
   std::erase_if(entries,
@@ -107,7 +110,7 @@ void WorkerProcess::start(const WorkerProgram& program) {
   launch.connect(output.second, STDERR_FILENO);
   launch.connect(connection.second, channel_number);
   launch.connect(lifeline.first, lifeline_number);
-  std::vector<std::string> words = {"main"};  // a name that says nothing
+  std::vector<std::string> words = {"main"};  // a neutral name
   words.insert(words.end(), program.words.begin(), program.words.end());
   pid_ = launch.start(program.path, std::move(words), environment_in(temporary_files_.get()));
 }
@@ -115,7 +118,7 @@ void WorkerProcess::start(const WorkerProgram& program) {
 WorkerProcess::~WorkerProcess() {
   if (is_dead()) return;
   channel_->post(goodbye_message());
-  channel_->advance();  // who does not read it is killed
+  channel_->advance();  // a worker that does not read it is killed
   leaves(leave_time);
   reap();
 }
@@ -138,20 +141,20 @@ bool WorkerProcess::leaves(milliseconds time) {
 
 int WorkerProcess::reap() {
   lifeline_.close();
-  leaves(leave_time);  // once all that it started is gone
-  kill_family(pid_);   // before its number can become another's
+  leaves(leave_time);  // waits until all its child processes are gone
+  kill_family(pid_);   // before its number is reused
   int status = 0;
   waitpid(pid_, &status, 0);
   pid_ = -1;
   return status;
 }
 
-std::string WorkerProcess::ask(const std::string& request, int file, std::int64_t lent_bytes) {
+std::string WorkerProcess::ask(const std::string& request, int file, std::int64_t borrowed_bytes) {
   require_quiet();
   words_->listen();
   words_->forget();
   was_asked_ = true;
-  lent_ = {.inode = inode_of(file), .bytes = lent_bytes};
+  lent_ = {.inode = inode_of(file), .bytes = borrowed_bytes};
   channel_->post(request, file);
   return answer();
 }
@@ -200,7 +203,8 @@ std::string WorkerProcess::answer() {
                        {talks ? words_->pipe() : -1, POLLIN, 0}};
     poll(polled, 2, static_cast<int>(memory_interval.count()));
     if (polled[1].revents != 0) talks = words_->listen();
-    const bool was_alive = !has_ended();  // asked first: what came is all that will come
+    const bool was_alive = !has_ended();  // checked before reading: afterwards no more data can
+                                          // arrive
     const Channel::State state = channel_->advance();
     require_memory();
     if (auto message = channel_->take()) return std::move(message->text);
@@ -227,7 +231,7 @@ void WorkerProcess::require_memory() {
   const std::int64_t used = own + std::max(shared_bytes(family) - lent_.bytes, hidden_);
   if (used > limits_.bytes)
     throw killed(Kind::out_of_memory, mebibytes_text(used) +
-                                          " of memory beside the tensors, the limit is " +
+                                          " of memory in addition to the tensors, the limit is " +
                                           mebibytes_text(limits_.bytes));
 }
 
@@ -236,7 +240,7 @@ WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
 }
 
 WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {
-  // A closed connection may also be the work of a process that lives on.
+  // The worker still runs, or a descendant that still runs closed the connection.
   if (!leaves(crash_time))
     return killed(Kind::crash, "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap(), when))};

@@ -18,7 +18,7 @@
 
 namespace assay::adapters {
 
-/// Named values as a plug-in sees them. What is added must outlive it.
+/// Named values as a plug-in receives them. Added strings and arrays must outlive this object.
 class PluginValues {
  public:
   void add(const char* name, std::int64_t value) { entry(name, assay_integer).integer = value; }
@@ -49,10 +49,10 @@ class PluginValues {
   }
 
   std::vector<assay_value> entries_;
-  std::deque<std::string> spellings_;  // growing moves none of them
+  std::deque<std::string> spellings_;  // a deque: its elements never move
 };
 
-/// A call as a plug-in sees it, put together from its parts, which must outlive it.
+/// Builds a call as a plug-in receives it. The parts that are added must outlive this object.
 template <class Op>
 class PluginCall {
  public:
@@ -65,7 +65,7 @@ class PluginCall {
       problem_.add(name, member);
     });
   }
-  /// EntryPoint, product and attributes, not the tensors.
+  /// Adds entry point, product and attributes, but not the tensors.
   void add_attributes(const spec::Call<Op>& call) {
     entry_point_ = spec::to_string(call.entry_point);
     product_ = spec::to_string(call.product);
@@ -76,15 +76,15 @@ class PluginCall {
         attributes_.add(name, member);
     });
   }
-  /// The tensors of a call, without their elements.
+  /// Adds the tensors of a call, without their elements.
   void add_parameters(const spec::Call<Op>& call) {
     visit_fields(call.parameters, [&](const char* name, const auto& member) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)
         if (member.present) add_parameter(name, member);
     });
   }
-  /// What a call passes beside its inputs and outputs, which were added: reserved tensors, among
-  /// zeros of their own, which may be written. Gives the others their formats.
+  /// Adds the reserved tensors of a call. Each gets a buffer of zeros of its own, which the plug-in
+  /// may write. Sets the formats of the inputs and outputs, which must have been added before.
   void add_rest(const spec::Call<Op>& call) {
     visit_fields(call.parameters, [&](const char* name, const auto& member) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)
@@ -97,7 +97,7 @@ class PluginCall {
   void add_outputs(typename Op::Outputs& outputs) {
     visit_fields(outputs, [&](const char* name, const auto& member) { add(name, member, true); });
   }
-  /// Inputs of which those that is_result names are outputs.
+  /// Adds inputs; those for which is_result is true are marked as outputs.
   template <class IsResult>
   void add_forward(typename Op::Inputs& inputs, IsResult&& is_result) {
     visit_fields(inputs, [&](const char* name, const auto& member) {
@@ -105,7 +105,7 @@ class PluginCall {
     });
   }
 
-  /// Valid while this object is.
+  /// Returns the call, which is valid while this object exists.
   assay_call get() const {
     return {.operator_name = Op::name.data(),
             .entry_point = entry_point_.c_str(),
@@ -157,7 +157,7 @@ class PluginCall {
     tensors_.back().storage = zeros.data();
     tensors_.back().storage_bytes = std::ssize(zeros);
   }
-  /// A plug-in gets a pointer to change, as C has it; what it may change, it is told.
+  /// The C struct has a pointer to non-const data; is_output says whether the plug-in may write.
   void add(const char* name, const spec::Tensor& tensor, bool output) {
     assay_tensor& added = add_described(name, tensor);
     added.storage = const_cast<std::byte*>(tensor.bytes.data());

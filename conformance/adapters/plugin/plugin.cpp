@@ -35,17 +35,18 @@ static_assert(agrees(assay_accepted, Status::success) &&
 
 constexpr const char* entry_name = "assay_plugin_v1";
 
-/// Inputs of a gradient that its forward computes.
+/// Returns whether an input of a gradient operator is a result of the forward operator.
 bool is_result(std::string_view name) {
   return name == "softmax_max" || name == "softmax_sum" || name == "attention_in" ||
          name == "attention_out";
 }
 
-/// What the file describes. The library stays loaded: what it started may run on.
+/// Loads the file and returns its description. The library stays loaded, because threads that it
+/// started may still run.
 const assay_plugin& loaded(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
-    throw std::invalid_argument("plug-in '" + path + "' is no file");
+    throw std::invalid_argument("plug-in '" + path + "' is not a file");
   void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw std::invalid_argument("plug-in '" + path + "' cannot be loaded: " + dlerror());
@@ -58,7 +59,7 @@ const assay_plugin& loaded(const std::string& path) {
     throw std::invalid_argument("plug-in '" + path + "': " + entry_name + " gave a null pointer");
   if (plugin->abi_version != assay_plugin_abi_version)
     throw std::invalid_argument("plug-in '" + path + "' has ABI version " +
-                                std::to_string(plugin->abi_version) + ", wanted " +
+                                std::to_string(plugin->abi_version) + "; expected " +
                                 std::to_string(assay_plugin_abi_version));
   const auto require = [&](bool is_there, const std::string& member) {
     if (!is_there)
@@ -140,9 +141,10 @@ class Plugin final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics() const override {
     std::vector<spec::Metric> result;
     std::int64_t count = 0;
-    const assay_metric* const told = plugin_.metrics == nullptr ? nullptr : plugin_.metrics(&count);
-    for (std::int64_t k = 0; told != nullptr && k < count; ++k)
-      result.push_back({told[k].name, told[k].value, told[k].unit});
+    const assay_metric* const reported =
+        plugin_.metrics == nullptr ? nullptr : plugin_.metrics(&count);
+    for (std::int64_t k = 0; reported != nullptr && k < count; ++k)
+      result.push_back({reported[k].name, reported[k].value, reported[k].unit});
     return result;
   }
 
@@ -187,7 +189,7 @@ std::unique_ptr<spec::Implementation<Op>> open_plugin(const std::string& path) {
 
 namespace {
 
-/// Asks for the function of every operator.
+/// Instantiates the function for every operator.
 template <class... Ops>
 auto open_plugin_of(spec::TypeList<Ops...>) {
   return std::tuple(&open_plugin<Ops>...);
@@ -195,7 +197,7 @@ auto open_plugin_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes them part of the library.
+/// Emits the instantiations into the library.
 extern const auto every_open_plugin = open_plugin_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -32,14 +32,13 @@ namespace {
 enum class Contained { no, in_a_family, in_a_namespace };
 Contained contained = Contained::no;
 
-/// What the init process tells before the worker's status: it has the namespaces that were asked
-/// for.
+/// The init process writes this before the worker's status, if it has the requested namespaces.
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
 constexpr const char* namespaces_variable = "ASSAY_NAMESPACES";
 constexpr const char* worker_process = "the process that a kernel runs in";
 
-/// No other descriptor stays open: whoever waits for the end of a pipe waits for the worker alone.
+/// Closes all other descriptors, so that a wait for the end of a pipe depends on the worker alone.
 void close_all_but(int a, int b) {
   const auto [low, high] = std::minmax(a, b);
   const auto close_between = [](int first, int last) {
@@ -60,7 +59,8 @@ std::vector<pid_t> children() {
   return all;
 }
 
-/// Kills every child until none is left that can be killed: what they started becomes a child here.
+/// Kills all children until no child is left that can be killed. When a child dies, its own
+/// children become children of this process.
 void end_children() {
   for (bool some = true; some;) {
     some = false;
@@ -76,24 +76,27 @@ bool write_to(const char* path, const std::string& text) {
   return done;
 }
 
-/// In a namespace of users: the same user and group as before, and no other.
+/// Keeps the current user and group in a new user namespace, and maps no others.
 bool map_ids(uid_t user, gid_t group) {
   const auto same = [](auto id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; };
   return write_to("/proc/self/setgroups", "deny") && write_to("/proc/self/uid_map", same(user)) &&
          write_to("/proc/self/gid_map", same(group));
 }
 
-/// What an administrator's kernel keeps: files and devices of other users, pinned memory.
+/// Capabilities that the worker keeps if root runs the judge: access to files and devices of other
+/// users, and pinned memory.
 constexpr unsigned kept_capabilities = 1u << CAP_DAC_OVERRIDE | 1u << CAP_IPC_LOCK;
 
-/// Gives up the capabilities of the administrator, or of a new namespace of users, but for those in
-/// the mask, for this process and for every program that it starts: with them a kernel could
-/// unmount what hides the judge, and read the judge's memory.
+/// Drops all capabilities except those in the mask, for this process and for every program that it
+/// starts. Root has capabilities, and so has the first process of a new user namespace. With them a
+/// judged kernel could unmount the file systems that hide the judge, and read the judge's memory.
 void drop_capabilities(unsigned mask) {
   for (int capability = 0; capability < 64; ++capability)
     if (capability >= 32 || (mask >> capability & 1) == 0)
-      prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // of one that does not exist: nothing
-  if (geteuid() == 0) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // what root starts has them again
+      prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // no effect for a capability that does not
+                                                    // exist
+  if (geteuid() == 0)
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // else a program that root starts would regain them
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   __user_cap_data_struct now[2] = {};
@@ -104,13 +107,14 @@ void drop_capabilities(unsigned mask) {
   syscall(SYS_capset, &header, left);
 }
 
-/// The words with which this process was started, each with a zero behind it.
+/// Returns the words of the command line of this process, each with a terminating zero.
 std::string own_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Whether the process is told of something in the folder of shared memory.
+/// Returns whether environment, command line or working folder refer to the folder of shared
+/// memory.
 bool needs_shared_folder(const std::string& words) {
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (std::string_view(*entry).find(shared_folder) != std::string_view::npos) return true;
@@ -119,8 +123,8 @@ bool needs_shared_folder(const std::string& words) {
          std::string_view(here).starts_with(shared_folder);
 }
 
-/// Clears the words behind the program's name, and the variable that was for us: a kernel that sees
-/// them could tell that it is judged.
+/// Erases the command-line arguments, and the environment variable ASSAY_NAMESPACES, which only
+/// this function reads: a kernel that sees them could detect that it is judged.
 void clear_own_words(const std::string& words) {
   const std::size_t name = std::strlen(words.c_str()) + 1;
   if (name < words.size() && words.starts_with(program_invocation_name))
@@ -132,8 +136,9 @@ void clear_own_words(const std::string& words) {
   std::memset(entry, 0, std::strlen(entry));
 }
 
-/// What cannot be mounted stays what it was. Settings of the system's kernel can be read only: most
-/// of them belong to root, whatever its capabilities.
+/// Mounts a private /proc and, if requested, /dev/shm. If a mount fails, the old file system stays.
+/// Makes the system's settings (/proc/sys) read-only, since root may write most of them even
+/// without capabilities.
 void mount_own(bool own_shared_folder) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
   constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -143,7 +148,7 @@ void mount_own(bool own_shared_folder) {
   if (own_shared_folder) mount("tmpfs", shared_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 }
 
-/// Ends as the worker did.
+/// Ends this process with the same status as the worker.
 [[noreturn]] void end_as(int status) {
   if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
   const int number = WTERMSIG(status);
@@ -156,7 +161,7 @@ void mount_own(bool own_shared_folder) {
   _exit(128 + number);
 }
 
-/// Where the init process writes how the worker ended.
+/// The pipe into which the init process writes the worker's status.
 struct Pipe {
   int read_end, write_end;
 };
@@ -164,51 +169,52 @@ struct Pipe {
 bool tell(int pipe, int number) { return write(pipe, &number, sizeof number) == sizeof number; }
 bool hear(int pipe, int& number) { return read(pipe, &number, sizeof number) == sizeof number; }
 
-/// The parent of the worker, and of all that loses its own: waits for the worker's end, tells it,
-/// and takes the others along. Returns in the worker. Errors: std::system_error where there is no
-/// process for that.
-void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t user, gid_t group) {
+/// The init process: starts the worker, adopts orphans, waits for the end of the worker, reports
+/// its status, and ends all other processes. Returns only in the worker. Errors: std::system_error
+/// if the worker cannot be started.
+void be_init(unsigned long namespaces, bool own_shared_folder, Pipe status_pipe, uid_t user,
+             gid_t group) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  close(told.read_end);
-  pollfd guardian = {told.write_end, 0, 0};
-  if (poll(&guardian, 1, 0) != 0) _exit(0);  // it was gone before it was watched
+  close(status_pipe.read_end);
+  pollfd guardian = {status_pipe.write_end, 0, 0};
+  if (poll(&guardian, 1, 0) != 0) _exit(0);  // the guardian ended before it was watched
   if ((namespaces & CLONE_NEWUSER) != 0 && !map_ids(user, group)) _exit(0);
   if ((namespaces & CLONE_NEWNS) != 0) mount_own(own_shared_folder);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (!tell(told.write_end, granted)) _exit(0);
+  if (!tell(status_pipe.write_end, granted)) _exit(0);
   const pid_t worker = fork();
   if (worker < 0) cannot_start(worker_process, errno);
   if (worker == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(told.write_end);
-    setsid();  // a signal to its own group reaches nobody else
+    close(status_pipe.write_end);
+    setsid();  // signals to its own group reach no other process
     drop_capabilities((namespaces & CLONE_NEWUSER) != 0 ? 0 : kept_capabilities);
     contained = namespaces != 0 ? Contained::in_a_namespace : Contained::in_a_family;
     return;
   }
-  close_all_but(told.write_end, told.write_end);
+  close_all_but(status_pipe.write_end, status_pipe.write_end);
   int status = 0;
   for (pid_t ended = 0; ended != worker;) {
     ended = waitpid(-1, &status, 0);
     if (ended < 0 && errno == ECHILD) _exit(0);
   }
-  tell(told.write_end, status);
+  tell(status_pipe.write_end, status);
   if (namespaces == 0) end_children();
-  _exit(0);  // of a namespace of processes the kernel ends the rest
+  _exit(0);  // the system ends the rest of a namespace of processes
 }
 
-/// Waits until the init process ends or the lifeline closes, and ends everything. Returns where the
-/// namespaces were not granted.
-void guard(pid_t init, int lifeline, int told) {
+/// Waits until the init process ends or the lifeline closes, then ends all descendants. Returns
+/// only if the system refused the namespaces.
+void guard(pid_t init, int lifeline, int status_pipe) {
   int status = 0;
-  const bool begun = hear(told, status);
+  const bool begun = hear(status_pipe, status);
   if (begun) {
-    close_all_but(lifeline, told);
-    pollfd polled[] = {{lifeline, 0, 0}, {told, POLLIN, 0}};
+    close_all_but(lifeline, status_pipe);
+    pollfd polled[] = {{lifeline, 0, 0}, {status_pipe, POLLIN, 0}};
     while (poll(polled, 2, -1) < 0 && errno == EINTR) {
     }
     if (polled[1].revents == 0) kill(init, SIGKILL);
-    if (!hear(told, status)) status = SIGKILL;
+    if (!hear(status_pipe, status)) status = SIGKILL;
   }
   while (waitpid(init, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -217,7 +223,8 @@ void guard(pid_t init, int lifeline, int told) {
   end_as(status);
 }
 
-/// A fork into these namespaces, or -1. Nothing of the child's runs before it forks again.
+/// Forks into these namespaces; returns -1 on failure. The child runs no user code before it forks
+/// again.
 pid_t fork_into(unsigned long namespaces) {
   return static_cast<pid_t>(syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0));
 }
@@ -225,8 +232,8 @@ pid_t fork_into(unsigned long namespaces) {
 }  // namespace
 
 void contain(int lifeline) {
-  // 1: not even where cores are handed to a program, which may take longer than a call and is no
-  // part of it.
+  // 1, not 0: a limit of 1 also prevents the system from piping a core dump to a program, which may
+  // take longer than a call.
   const rlimit no_core = {1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -24,12 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names that many programs give: a kernel that looks at TMPDIR sees nothing of a judge.
+// Common file names: a kernel that looks at TMPDIR cannot detect the judge by them.
 constexpr std::string_view name_start = "tmp.";
 constexpr const char* mark_name = ".owner";
 constexpr std::string_view mark_text =
     "The process that holds the lock of this folder removes it, and all that lies in it.\n";
-/// How long a folder is emptied into which something may still write.
+/// Time limit for emptying a folder into which another process may still write.
 constexpr std::chrono::minutes patience{1};
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& what) {
@@ -47,7 +47,7 @@ void mark(const Descriptor& folder, const fs::path& path) {
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file || write(file.number(), mark_text.data(), mark_text.size()) !=
                    static_cast<ssize_t>(mark_text.size()))
-    fail(path, " cannot be marked as ours");
+    fail(path, " cannot be marked as a folder of Assay");
 }
 
 bool is_marked(const Descriptor& folder) {
@@ -60,7 +60,8 @@ bool is_marked(const Descriptor& folder) {
              mark_text;
 }
 
-/// Takes from a file or folder what keeps even the administrator, who set it, from removing it.
+/// Removes from a file or folder the attributes that prevent even the administrator from removing
+/// it.
 void make_mutable(int opened) {
   int attributes = 0;
   constexpr int fixed = FS_IMMUTABLE_FL | FS_APPEND_FL;
@@ -78,7 +79,7 @@ bool removed(int folder, const char* name) {
   return unlinkat(folder, name, 0) == 0;
 }
 
-/// A folder below that one, which its owner may enter from now on.
+/// Opens a folder below the given one, and makes it accessible to its owner.
 Descriptor entered(int folder, const char* name) {
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const auto opened = [&] { return Descriptor(openat(folder, name, flags)); };
@@ -89,7 +90,7 @@ Descriptor entered(int folder, const char* name) {
   return opened();
 }
 
-/// Some of the names in a folder: all, where they are few.
+/// Returns some of the names in a folder; all names if there are few.
 std::vector<std::string> some_names_in(int folder) {
   constexpr std::size_t most = 10'000;
   std::vector<std::string> names;
@@ -102,8 +103,8 @@ std::vector<std::string> some_names_in(int folder) {
   return names;
 }
 
-/// Empties a folder in which foreign code was at work: folders that nobody may enter, and any
-/// number of folders in each other, for which neither descriptors nor the stack would do.
+/// Empties a folder in which foreign code ran. It handles inaccessible folders, and folders nested
+/// so deep that neither descriptors nor the stack suffice for recursion.
 class Emptying {
  public:
   explicit Emptying(const Descriptor& folder) : folder_(folder.number()) {
@@ -117,7 +118,7 @@ class Emptying {
   }
 
  private:
-  /// Whether anything is less.
+  /// Returns whether it removed or moved anything.
   bool remove(const char* name) {
     if (removed(folder_, name)) return true;
     bool some = false;
@@ -127,7 +128,7 @@ class Emptying {
     return unlinkat(folder_, name, AT_REMOVEDIR) == 0 || some;
   }
 
-  /// So that no folder lies deeper than in one other.
+  /// Moves a nested folder up, so that no folder is nested more than one level deep.
   bool move_up(int inner, const char* name) {
     const std::string above = ".assay-moved-" + std::to_string(++moved_);
     return entered(inner, name) && renameat(inner, name, folder_, above.c_str()) == 0;
@@ -142,7 +143,7 @@ void remove(const Descriptor& folder, const fs::path& path) {
   rmdir(path.c_str());
 }
 
-/// The lock is ours until the folder is gone.
+/// Removes the folder if its owner has ended; keeps the folder's lock until the folder is gone.
 void remove_if_abandoned(const fs::path& path) {
   const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (folder && is_own(folder.number(), S_IFDIR) &&
@@ -174,7 +175,8 @@ Folder::Folder() {
   path_ = made;
   try {
     lock_ = Descriptor(open(made.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    // Who looks whether it is abandoned has it for a moment, and finds no mark.
+    // Another process that looks for abandoned folders may hold the lock briefly. It does not
+    // remove this folder, which has no mark yet.
     if (!lock_ || flock(lock_.number(), LOCK_EX) != 0) fail(path_, " cannot be locked");
     mark(lock_, path_);
   } catch (...) {

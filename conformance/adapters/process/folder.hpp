@@ -7,9 +7,9 @@
 
 namespace assay::adapters {
 
-/// A folder of its own below the system's folder for such, gone with its owner. One whose owner was
-/// killed goes when the next one is made: only what this class made has its mark, and only what is
-/// locked has an owner. Errors: std::system_error.
+/// A private folder in the system's folder for temporary files; the destructor removes it. If its
+/// owner was killed, the folder is removed when the next one is created: a mark identifies folders
+/// of this class, and a lock shows that the owner still runs. Errors: std::system_error.
 class Folder {
  public:
   Folder();
@@ -20,7 +20,7 @@ class Folder {
 
  private:
   std::filesystem::path path_;
-  Descriptor lock_;  ///< ends with the process, however it ends
+  Descriptor lock_;  ///< the system releases it when the process ends in any way
 };
 
 }  // namespace assay::adapters

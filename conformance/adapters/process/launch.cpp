@@ -16,7 +16,8 @@ void require(int error, const std::string& what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
 
-/// Where a standard stream is closed, its number is given to the next descriptor.
+/// Moves a descriptor to a number that no descriptor of a child has. Otherwise, if a standard
+/// stream is closed, a new descriptor gets the number of that stream.
 Descriptor moved_up(const Descriptor& low) {
   Descriptor high(fcntl(low.number(), F_DUPFD_CLOEXEC, last_child_number + 1));
   require(high ? 0 : errno, "a descriptor cannot be copied");
@@ -28,7 +29,7 @@ Ends moved_up(const int (&numbers)[2]) {
   return {.first = moved_up(first), .second = moved_up(second)};
 }
 
-/// Why the system may have lacked a process.
+/// Returns a note on the process limit, which may be the reason for the failure.
 std::string most_processes() {
   rlimit most = {};
   getrlimit(RLIMIT_NPROC, &most);

@@ -25,7 +25,7 @@ namespace {
 
 std::string folder_of(pid_t process) { return "/proc/" + std::to_string(process); }
 
-/// Visits what lies in a folder, as far as it does not vanish meanwhile.
+/// Visits the entries of a folder; ignores entries that vanish meanwhile.
 template <class Visit>
 void for_each_in(const std::string& folder, Visit&& visit) {
   std::error_code gone;
@@ -34,8 +34,8 @@ void for_each_in(const std::string& folder, Visit&& visit) {
     visit(at->path());
 }
 
-/// The sum of those lines "name: number kB" of a file that have one of these names; 0 where it
-/// cannot be read.
+/// Returns the sum of the lines "name: number kB" of a file that have one of these names; 0 if the
+/// file cannot be read.
 std::int64_t bytes_in(const std::string& path, std::initializer_list<std::string_view> names) {
   std::ifstream file(path);
   std::int64_t sum = 0;
@@ -59,15 +59,15 @@ bool is_in_memory(const std::string& path, const struct stat& status) {
          (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC);
 }
 
-/// What was written into a pipe and not read yet. To ask makes this process its reader for a
-/// moment.
+/// Returns the count of unread bytes in a pipe. For a moment the query makes this process a reader
+/// of the pipe.
 std::int64_t bytes_in_pipe(const std::string& path) {
   const Descriptor pipe(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   int bytes = 0;
   return pipe && ioctl(pipe.number(), FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
-/// Bytes of files by device and inode, each once however often it is open.
+/// Bytes of files by device and inode; a file that is open several times counts once.
 using Files = std::map<std::pair<dev_t, ino_t>, std::int64_t>;
 
 std::int64_t sum(const Files& files) {
@@ -76,21 +76,20 @@ std::int64_t sum(const Files& files) {
   return bytes;
 }
 
-/// Adds what the process holds open though nobody can open it by a name: files in memory, and
-/// pipes.
-void add_nameless(pid_t process, const LentMemory& lent, Files& files, Files& pipes) {
+/// Adds the open files of the process that have no name: files in memory, and pipes.
+void add_nameless(pid_t process, const BorrowedMemory& borrowed, Files& files, Files& pipes) {
   for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& path) {
     struct stat status = {};
     if (stat(path.c_str(), &status) != 0) return;
     const std::pair file(status.st_dev, status.st_ino);
     if (S_ISFIFO(status.st_mode) && !pipes.contains(file))
       pipes[file] = bytes_in_pipe(path);
-    else if (status.st_ino != lent.inode && is_in_memory(path, status))
+    else if (status.st_ino != borrowed.inode && is_in_memory(path, status))
       files[file] = static_cast<std::int64_t>(status.st_blocks) * 512;
   });
 }
 
-/// File systems in memory that a process sees: where they are mounted, by device.
+/// Returns the mount points of the file systems in memory that a process sees, by device.
 std::map<std::string, std::string> memory_file_systems(const std::string& process) {
   std::map<std::string, std::string> systems;
   std::ifstream file(process + "/mountinfo");
@@ -104,7 +103,8 @@ std::map<std::string, std::string> memory_file_systems(const std::string& proces
   return systems;
 }
 
-/// Adds what is used of the file systems in memory that the process sees and this one does not.
+/// Adds the used bytes of those memory file systems that the other process sees and this process
+/// does not see.
 void add_own_file_systems(pid_t process, const std::map<std::string, std::string>& ours,
                           Files& systems) {
   const std::string folder = folder_of(process);
@@ -156,18 +156,18 @@ std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
   std::int64_t bytes = 0;
   for (const pid_t process : processes) {
     const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
-    bytes +=
-        share > 0 ? share : mapped_bytes({process});  // one that hides its pages has them alone
+    bytes += share > 0 ? share : mapped_bytes({process});  // a process that hides its pages is
+                                                           // assumed not to share them
   }
   return bytes;
 }
 
-std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent) {
+std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const BorrowedMemory& borrowed) {
   const auto ours = memory_file_systems("/proc/self");
   Files files, pipes, systems;
   for (const pid_t process : processes) {
     add_own_file_systems(process, ours, systems);
-    add_nameless(process, lent, files, pipes);
+    add_nameless(process, borrowed, files, pipes);
   }
   return std::max(sum(files), sum(systems)) + sum(pipes);
 }

@@ -8,30 +8,33 @@
 
 namespace assay::adapters {
 
-/// A process and those that it and its descendants started, as far as they still hang together.
+/// Returns a process and its descendants, as far as their parent links still exist.
 std::vector<pid_t> family_of(pid_t process);
 
-/// How many threads these processes have.
+/// Returns the number of threads of these processes.
 std::size_t threads_of(const std::vector<pid_t>& processes);
 
-/// The memory file that a call's tensors lie in: its inode, and how much of it they take.
-struct LentMemory {
+/// The memory file that contains a call's tensors: its inode, and the bytes that they use.
+struct BorrowedMemory {
   ino_t inode = 0;
   std::int64_t bytes = 0;
 };
-/// 0 where there is no file.
+/// Returns 0 if there is no file.
 ino_t inode_of(int file);
 
-/// Memory of these processes in bytes. Pages of their own:
+/// Returns the private memory of these processes (bytes).
 std::int64_t own_bytes(const std::vector<pid_t>& processes);
-/// Shared memory that they map, as often as they do: quick to ask, and an upper bound.
+/// Returns the shared memory that these processes map (bytes). Every mapping of a page counts: a
+/// quick upper bound.
 std::int64_t mapped_bytes(const std::vector<pid_t>& processes);
-/// The same, each page once: who maps a large memory is stopped for a while to be asked.
+/// Returns the same, but every page counts once. Slow: the query stops a process with a large
+/// mapping for a while.
 std::int64_t shared_bytes(const std::vector<pid_t>& processes);
-/// What need not be mapped: files in memory without a name that they hold open, but for the lent
-/// one, or what lies in file systems in memory of their own (a /dev/shm, what they mounted),
-/// whichever is more: both may be mapped as well. And what waits in their pipes.
-std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent);
+/// Returns memory that need not be mapped (bytes): the unread bytes in pipes, plus the larger of
+/// two sums. First sum: nameless files in memory that the processes keep open, except the file of
+/// the tensors. Second sum: used bytes in private file systems in memory (/dev/shm, their own
+/// mounts). The larger sum, not the total: the same memory may be in both.
+std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const BorrowedMemory& borrowed);
 
 /// Kills a process that leads a group, its group, and its descendants in other groups.
 void kill_family(pid_t leader);

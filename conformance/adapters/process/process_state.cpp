@@ -16,7 +16,7 @@
 namespace assay::adapters {
 namespace {
 
-constexpr std::size_t shown_bytes_of_value = 100;  // of a value that a message holds
+constexpr std::size_t shown_bytes_of_value = 100;  // bytes of a value that a message quotes
 
 struct LimitName {
   int resource;
@@ -41,8 +41,8 @@ constexpr LimitName limit_names[] = {
     {RLIMIT_STACK, "RLIMIT_STACK"},
 };
 
-/// The umask of a process, "self" or its number, read where another thread that makes a file does
-/// not notice.
+/// Returns the umask of a process, "self" or its number. It reads /proc, because umask(2) would
+/// change the mask for other threads meanwhile.
 int umask_of(const std::string& process) {
   std::ifstream file("/proc/" + process + "/status");
   constexpr std::string_view name = "Umask:";
@@ -60,7 +60,8 @@ std::size_t open_descriptors() {
   return count;
 }
 
-/// Interval timers that run, and timers of timer_create, which Linux lists.
+/// Returns the count of running interval timers, plus the timers of timer_create, which Linux
+/// lists.
 std::size_t pending_timers() {
   std::size_t count = 0;
   for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
@@ -95,7 +96,7 @@ std::string octal(int mask) {
   return text;
 }
 
-/// The value of a variable, or nothing that ends the text where it is not set.
+/// Returns "at" and the value of a variable, or "unset".
 std::string variable_text(const std::vector<std::string>& environment, const std::string& start) {
   const auto found = std::ranges::find_if(
       environment, [&](const std::string& entry) { return entry.starts_with(start); });
@@ -166,7 +167,7 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
     add("the variable " + value_text(start.substr(0, start.find('='))) + " " +
         variable_text(after.environment, start) + ", where it was " +
         value_text(entry.substr(start.size())));
-    break;  // one is enough to find the cause
+    break;  // one variable is enough to find the cause
   }
   if (after.descriptors > before.descriptors + most_kept_descriptors)
     add(std::to_string(after.descriptors - before.descriptors) +

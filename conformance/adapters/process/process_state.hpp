@@ -11,31 +11,32 @@
 
 namespace assay::adapters {
 
-/// What the code of a process shares with everything that runs in it later: a call that changes it
-/// changes what later calls do.
+/// Process state that later calls share. A call that changes it influences the behaviour of later
+/// calls.
 struct ProcessState {
   std::array<rlimit, RLIM_NLIMITS> limits{};
-  std::string folder;                    ///< the working folder; empty where it has no name
+  std::string folder;                    ///< the working folder; empty if it has no name
   std::string locale;                    ///< of all categories
   std::vector<std::string> environment;  ///< "NAME=VALUE" each
   sigset_t blocked{};                    ///< signals that the calling thread blocks
-  int mask = -1;                         ///< umask; -1 where it cannot be read
-  std::size_t descriptors = 0;           ///< how many are open; 0 where they cannot be counted
+  int mask = -1;                         ///< umask; -1 if it cannot be read
+  std::size_t descriptors = 0;           ///< count of open descriptors; 0 if they cannot be counted
   std::size_t timers = 0;                ///< armed interval timers and existing POSIX timers
 
-  /// The state of this process and, of its signals, this thread.
+  /// Returns the state of this process, and the blocked signals of this thread.
   static ProcessState now();
-  /// Limits, working folder and umask of another process. Members that cannot be read keep their
-  /// defaults, which `difference` does not compare.
+  /// Returns limits, working folder and umask of another process. Members that cannot be read keep
+  /// their default values; `difference` does not compare default values.
   static ProcessState of(pid_t process);
 };
 
-/// So many descriptors may stay open that were not open before: a kernel may keep what it needs
-/// for the next call, but what it leaves behind call after call ends in a process that has none.
+/// Limit for descriptors that a call opens and leaves open. A kernel may keep what it needs for the
+/// next call, but a leak in every call exhausts the descriptors of the process.
 inline constexpr std::size_t most_kept_descriptors = 256;
 
-/// What another caller would notice, as in "RLIMIT_NOFILE at 16, where it was 1024"; empty if
-/// nothing. Higher limits, added variables and some descriptors are no change.
+/// Describes the changes that another caller would notice, as in "RLIMIT_NOFILE at 16, where it was
+/// 1024"; otherwise empty. Higher limits, added variables and some new descriptors are not
+/// reported.
 std::string difference(const ProcessState& before, const ProcessState& after);
 
 }  // namespace assay::adapters

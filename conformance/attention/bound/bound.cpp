@@ -14,34 +14,35 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Whether every dP carries the same relative error, which is no smaller than the others: 1 /
-/// keep_prob is no fp32 number.
+/// Returns whether all dP have a common relative error that is at least as large as their other
+/// errors. In fp32 they do if fp32 cannot represent 1 / keep_prob.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
   return arithmetic.io == spec::DType::fp32 &&
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
-/// Whether kappa P of a query that one key has for itself, P = 1, is rounded by as much in every
-/// row, and that is not known to be drift: scores are so large that their noise may reach a tie. dv
-/// of a peaked case is a sum of few others.
+/// Returns whether all rows in which one key has P = 1 round kappa P by the same amount, and this
+/// amount is not already part of the bound as drift. It is not part of it if scores are so large
+/// that their rounding errors can move kappa P to a tie. If softmax is near one-hot, dv sums few
+/// pairs other than these.
 bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   const attention::Call call = call_of(dense, arithmetic);
   if (call.kappa == 1 || !call.stage_prob.rounds()) return false;
   const double score = std::abs(dense.scale) * std::sqrt(dense.largest_query * dense.largest_key);
-  constexpr double deviations = 8, others = 6;  // beside those of the sum
+  constexpr double deviations = 8, others = 6;  // others: roundings outside the sum
   const double noise = deviations * (others + std::sqrt(call.dim)) * arithmetic.u * score;
   const bool is_known = !call.biased && call.stage_prob.drift(call.kappa, noise * call.kappa) != 0;
   return call.stage_prob.drift(call.kappa, 0.0) != 0 && !is_known;
 }
 
-/// Whether errors of a row deviate by themselves, so that there is something to count for R and b.
+/// Returns whether the errors in a row vary independently. Only then R and b (E29) are meaningful.
 bool deviates(const Dense& dense, const Arithmetic& arithmetic, const Part& part) {
-  // Where all P are alike, so is the rounding of a stored one.
+  // If all P are equal, every stored P has the same rounding error.
   if (!scores_vary(dense) && arithmetic.numerics.store_p != spec::DType::fp32) return false;
   return part.name != "dv" || !shares_kappa_rounding(dense, arithmetic);
 }
 
-/// By kv head, whether a row of it is judged.
+/// Returns one flag per kv head: 1 if at least one of its rows is judged.
 std::vector<std::uint8_t> judged_heads(const Dense& dense, const Tensor& tensor) {
   const spec::Extents& extents = tensor.frame.extents;
   const std::int64_t rows_per_head = extents.heads / dense.problem.heads_kv;
@@ -53,7 +54,8 @@ std::vector<std::uint8_t> judged_heads(const Dense& dense, const Tensor& tensor)
   return judged;
 }
 
-/// Effective channels, per kv head with a judged row, of the rows that `part` of a gradient sums.
+/// For every kv head with a judged row: fills in the effective number of channels of the rows that
+/// are summed into this gradient tensor.
 template <class RowsOfHead>
 void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
   const std::vector<std::uint8_t> judged = judged_heads(dense, tensor);
@@ -75,7 +77,7 @@ std::vector<const double*> keys_of(const Dense& dense, std::int64_t b, std::int6
   return rows;
 }
 
-/// Rows of Q, or of dO, of the query heads of a group.
+/// Returns the rows of Q (or of dO) of all query heads of a group.
 template <class Row>
 std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::int64_t kv,
                                       Row&& row) {
@@ -86,7 +88,8 @@ std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::i
   return rows;
 }
 
-/// Of rows [begin, begin + count) in the order of Extents::row.
+/// Returns the judged rows whose numbers (as in Extents::row) are in [begin, begin + count). The
+/// returned numbers are relative to begin.
 Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std::int64_t count) {
   const auto from = std::ranges::lower_bound(judged, begin);
   const auto to = std::lower_bound(from, judged.end(), begin + count);
@@ -95,14 +98,15 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
   return slice;
 }
 
-/// Pairs of a head beyond which its blocks are shared by threads, and heads come one after the
-/// other.
+/// A head with more (query, key) pairs than this is large: the threads share the blocks of one such
+/// head, and large heads run one after the other.
 constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
-/// Elements of dk and dv beyond which those of a head are not made at once, and beside dq: their
-/// sums take about 60 bytes an element. Of a block, keys are so many.
+/// elements_over: if dk and dv of one head have more elements than this, they are computed in
+/// several passes, separately from dq, because their sums take about 60 bytes per element.
+/// key_rows: the number of keys in a block.
 constexpr std::int64_t elements_over = std::int64_t{1} << 20, key_rows = engine::BlockShape().keys;
 
-/// Makes the judged rows of all heads.
+/// Computes the judged rows of all heads.
 class HeadSweeps {
  public:
   HeadSweeps(const Pass& pass, const JudgedRows& judged, Tensors& of_queries, Tensors& of_keys)
@@ -144,7 +148,7 @@ class HeadSweeps {
     if (of_queries.rows == all_queries && of_keys.rows == all_keys && !is_long)
       return sweep(key_head, all_queries, all_keys, within | over, sink);
     if (!of_queries.rows.empty()) sweep(key_head, of_queries.rows, all_keys, within, sink);
-    // Sums over all queries are kept for so many keys at a time.
+    // This many keys are processed at a time: only their sums over all queries are in memory.
     const std::int64_t most = std::max(
         key_rows, elements_over / (dense.width() + dense.problem.head_dim_v) / key_rows * key_rows);
     for (std::int64_t first = 0; first < std::ssize(of_keys.rows); first += most) {
@@ -177,12 +181,12 @@ class HeadSweeps {
   std::int64_t threads_ = 1;
 };
 
-/// Whether a mean over errors says something.
+/// Returns whether a mean over errors is meaningful.
 bool is_biasable(const Dense& dense, const Arithmetic& arithmetic) {
   return scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
 }
 
-/// dq and its parts; the parts of dk, then dv.
+/// Tensors of queries: dq and its rope part. Tensors of keys: dk and its rope part, then dv.
 struct AllTensors {
   AllTensors(const Dense& dense, const Arithmetic& arithmetic, const JudgedRows& judged) {
     const bool biasable = is_biasable(dense, arithmetic);
@@ -212,7 +216,8 @@ void fill_channels(const Dense& dense, Tensors& of_queries, Tensors& of_keys) {
 /// E29.
 bool scores_vary(const Dense& dense) {
   constexpr double least = 0x1p-6;
-  // Slopes repeat along diagonals, and what pseType 1 adds is scaled like the rest.
+  // A bias of pse_type 0 always makes scores differ enough. Slopes (pse_type 2, 3) repeat along
+  // diagonals, and the bias of pse_type 1 is scaled like the rest of the score.
   if (dense.position_bias.present() && dense.problem.pse_type == 0) return true;
   return std::abs(dense.scale) * std::sqrt(dense.largest_query * dense.largest_key) > least;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-/// Compiled once for each kind of instructions, ASSAY_INSTRUCTIONS.
+/// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
 namespace assay::conformance::attention {
 
 template <>

@@ -8,7 +8,8 @@
 
 namespace assay::conformance::attention {
 
-/// Elements of a row as the engine hands them out, which of them, and how they are written.
+/// Elements [first, first + count) of a row that the engine has computed, and how the kernel writes
+/// them.
 struct SummedRow {
   const engine::ElementRow* elements = nullptr;
   std::int64_t first = 0, count = 0;
@@ -16,7 +17,7 @@ struct SummedRow {
   const double* floor = nullptr;  ///< Phi of each element
 };
 
-/// E15 to E26 of a row, eight elements at a time.
+/// Applies equations E15 to E26 to a row, eight elements at a time.
 template <engine::Instructions instructions>
 void finish_row(engine::CompiledFor<instructions>, const SummedRow& row, const RowEntries& to);
 

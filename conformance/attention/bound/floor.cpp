@@ -9,7 +9,7 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Adds what the queries of one group contribute to the floors of their kv head.
+/// Adds the contribution of the queries of one group to the floors of their kv head.
 void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double largest_value,
                Floor& floor) {
   const Op::Problem& p = dense.problem;

@@ -10,7 +10,7 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// The chosen rows of `all`, copied to `own` where they are not all of them.
+/// Returns the chosen rows of `all`; copies them to `own` unless all rows are chosen.
 engine::Rows chosen_rows(const double* all, std::int64_t count, std::int64_t dim,
                          const std::vector<std::int64_t>& chosen, std::vector<double>& own) {
   if (std::ssize(chosen) == count) return {all, count, dim};
@@ -36,7 +36,8 @@ double largest(const std::vector<double>& values) {
 
 attention::Call call_of(const Dense& dense, const Arithmetic& n) {
   using spec::Rounding;
-  // P that is stored already is not rounded again, unless dropout scaled it since.
+  // If the kernel stores P in a narrow type, staging does not round it again, unless dropout has
+  // scaled P since then.
   const bool is_stored = n.numerics.store_p != spec::DType::fp32 && dense.largest_kappa == 1;
   const engine::Store stage = store_of(n.numerics.stage, n.numerics.round_stage);
   return {.scale = dense.scale,

@@ -10,11 +10,11 @@
 #include "attention/dense.hpp"
 #include "attention/formula/head.hpp"
 
-/// Heads of a case as the engine reads them.
+/// The interface through which the engine reads the heads of a case.
 namespace assay::conformance::attention {
 
-/// Queries of the group of a key head, by n - kv * group and then by position, and keys; refers to
-/// `dense`.
+/// One key head: its keys, and the queries of its group, ordered by head (n - kv * group) and then
+/// by position. Keeps a reference to `dense`.
 class HeadPairs : public engine::IndexSet, public attention::PairSides {
  public:
   HeadPairs(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& terms,

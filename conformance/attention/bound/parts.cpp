@@ -11,7 +11,7 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// The first rows of a part that is being made.
+/// Collects the rows of one tensor. Passes them to the caller in parts of limited size.
 class Growing {
  public:
   Growing(Tensor& tensor, const TakePart& take)
@@ -25,7 +25,7 @@ class Growing {
   }
   Growing(Growing&&) = default;
 
-  /// Begins with the judged row k, whose entries are at the place that is returned.
+  /// Starts judged row k. Returns the index of the row in the current part.
   std::int64_t begin_row(std::int64_t k) {
     if (e_.row_count() == most_) hand_out();
     e_.rows.push_back(tensor_->judged[at(k)]);
@@ -53,67 +53,71 @@ class Growing {
   Expectation e_;
 };
 
-/// How an element of a row is written, what masked pairs may leave of it, and whether dP equals the
-/// row term in all its pairs.
-struct Due {
+/// Data of one row: how the kernel writes its elements, the residue that masked pairs may leave in
+/// each of them, and whether dP equals the row term in all pairs of the row.
+struct PartOutput {
   engine::Output output;
   std::vector<double> floor;
   bool cancels;
 };
 
-/// Takes rows of one key head, of dq: those of its queries, else of its keys.
+/// Receives the rows that belong to one key head: for dq the rows of its queries, for dk and dv the
+/// rows of its keys.
 class RowsOfHead : public engine::RowSink {
  public:
   RowsOfHead(const Pass& pass, std::int64_t head, std::int64_t first, std::vector<Growing> parts)
       : pass_(pass), head_(head), first_(first), parts_(std::move(parts)) {}
 
   void take(std::int64_t row, const engine::ElementRow& elements,
-            const engine::RowSums& beside) final {
-    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
+            const engine::RowSums& row_sums) final {
+    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, row_sums, kind);
   }
   void close() final {
     for (Growing& part : parts_) part.close();
   }
 
  protected:
-  /// Of row `number` of a tensor, whose sums are written as `output` says but for the row's own.
-  virtual Due due(std::int64_t number, const Part& part, engine::Output output,
-                  const engine::RowSums& beside) const = 0;
+  /// Returns the data of row `number` of a tensor: `output`, which says how all rows are written,
+  /// and the data that only this row has.
+  virtual PartOutput output_of(std::int64_t number, const Part& part, engine::Output output,
+                               const engine::RowSums& row_sums) const = 0;
 
   const Pass& pass_;
   std::int64_t head_;  ///< b * heads_kv + kv
 
  private:
-  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& beside,
+  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& row_sums,
             std::size_t kind) {
     Tensor& tensor = parts_[kind].tensor();
     const std::int64_t number = tensor.judged[at(first_ + row)];
     const std::int64_t r = parts_[kind].begin_row(first_ + row);
-    const auto [output, floor, cancels] = due(number, tensor.part, tensor.output, beside);
+    const auto [output, floor, cancels] = output_of(number, tensor.part, tensor.output, row_sums);
     Expectation& e = parts_[kind].part();
     engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
       finish_row(compiled, {&elements, tensor.part.first, e.dim(), output, floor.data()},
                  entries_of(e, r));
     });
-    e.exempt[at(r)] = beside.overflow > 0 ? 1 : 0;
-    set_share(e, r, tensor.deviates ? concentration(beside, kind) : 0, tensor.channels[at(head_)]);
+    e.exempt[at(r)] = row_sums.overflow > 0 ? 1 : 0;
+    set_share(e, r, tensor.deviates ? concentration(row_sums, kind) : 0,
+              tensor.channels[at(head_)]);
     if (!cancels) return;
     for (Entries<double>* field : {&e.value, &e.radius})
       std::fill_n(field->begin() + r * e.dim(), e.dim(), 0.0);
   }
 
-  /// E16. sum q^2 / (sum q)^2: 1 / number of pairs that matter.
-  static double concentration(const engine::RowSums& beside, std::size_t kind) {
-    const double sum = beside.spread[kind];
-    return sum > 0 ? beside.spread_squares[kind] / engine::square(sum) : 0;
+  /// E16. Returns sum q^2 / (sum q)^2, which is 1 / (effective number of pairs).
+  static double concentration(const engine::RowSums& row_sums, std::size_t kind) {
+    const double sum = row_sums.spread[kind];
+    return sum > 0 ? row_sums.spread_squares[kind] / engine::square(sum) : 0;
   }
 
-  /// E16. Of a row whose pairs are so concentrated, and of the channels that it sums.
+  /// E16. Sets the share of row r from the concentration of its pairs and the effective number of
+  /// channels that it sums.
   static void set_share(Expectation& e, std::int64_t r, double concentration, double channels) {
     e.share[at(r)] = concentration > 0 ? 1 / channels + concentration : 0;
   }
 
-  std::int64_t first_;  ///< the judged row that is the head's row 0
+  std::int64_t first_;  ///< the judged row that is row 0 of the head
   std::vector<Growing> parts_;
 };
 
@@ -122,14 +126,14 @@ class QueryRows final : public RowsOfHead {
   using RowsOfHead::RowsOfHead;
 
  private:
-  Due due(std::int64_t number, const Part& part, engine::Output output,
-          const engine::RowSums& beside) const override {
+  PartOutput output_of(std::int64_t number, const Part& part, engine::Output output,
+                       const engine::RowSums& row_sums) const override {
     const Arithmetic& n = pass_.arithmetic;
     const spec::RowPosition place = pass_.dense.queries.position(number);
     output.chain = engine::chain_of(
         static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)), output);
     output.scaled = 2 * n.u_k;
-    output.lost = 2 * n.eta_k * beside.size;
+    output.lost = 2 * n.eta_k * row_sums.size;
     std::vector<double> floor(at(part.dim));
     for (std::int64_t d = 0; d < part.dim; ++d)
       floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, part.first + d);
@@ -144,15 +148,15 @@ class KeyRows final : public RowsOfHead {
       : RowsOfHead(pass, head, first, std::move(parts)), is_dv_(is_dv) {}
 
  private:
-  Due due(std::int64_t number, const Part& part, engine::Output output,
-          const engine::RowSums&) const override {
+  PartOutput output_of(std::int64_t number, const Part& part, engine::Output output,
+                       const engine::RowSums&) const override {
     const Dense& dense = pass_.dense;
     const double* floor = is_dv_ ? pass_.floor.dv.data() + head_ * part.dim
                                  : pass_.floor.dk.data() + head_ * dense.width() + part.first;
     const std::int64_t entries = dense.key_pattern->entries_of_key(dense.keys.position(number));
     output.chain = engine::chain_of(static_cast<double>(entries), output);
     output.parts.count = static_cast<double>(dense.problem.group());
-    // A key that no query can attend to has no residues.
+    // If no query can attend to a key, masked pairs leave no residue in the gradient of the key.
     std::vector<double> residues(floor, floor + part.dim);
     for (double& one : residues) one *= entries == 0 ? 0 : pass_.arithmetic.phi;
     return {output, std::move(residues), !is_dv_ && pass_.cancelling.key[at(number)] != 0};

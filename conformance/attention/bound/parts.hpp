@@ -11,35 +11,36 @@
 #include "attention/bound/cancellation.hpp"
 #include "judge/tolerance.hpp"
 
-/// Rows as the engine hands them out become parts of expectations.
+/// Converts the rows that the engine computes into parts of expectations.
 namespace assay::conformance::attention {
 
-/// One output tensor of which parts are made.
+/// One output tensor whose expectation is made in parts.
 class Tensor {
  public:
-  /// Refers to the judged rows.
+  /// Keeps a reference to the judged rows.
   Tensor(const Dense& dense, const Arithmetic& arithmetic, Part part, const spec::Extents& extents,
          const std::vector<std::int64_t>& judged, bool is_biasable);
 
-  /// An expectation without rows, to be given back: extents of many sequences are long.
+  /// Returns an expectation without rows. The caller returns it with give_back(), so that its
+  /// memory is reused: the extents of many sequences are long.
   Expectation empty();
   void give_back(Expectation e);
 
   Part part;
   Expectation frame;
   const std::vector<std::int64_t>& judged;
-  engine::Output output;         ///< how all its elements are written
+  engine::Output output;         ///< how the kernel writes all elements
   std::vector<double> channels;  ///< (b, kv): effective channels of the rows that are summed
-  bool deviates = true;          ///< whether errors of a row deviate by themselves
+  bool deviates = true;          ///< true if the errors of a row vary independently
 
  private:
   std::mutex mutex_;
   std::vector<Expectation> spare_;
 };
-/// They do not move.
+/// std::deque, because a Tensor cannot be moved.
 using Tensors = std::deque<Tensor>;
 
-/// All that the passes share.
+/// The data that all passes share.
 struct Pass {
   const Dense& dense;
   const Arithmetic& arithmetic;
@@ -49,17 +50,17 @@ struct Pass {
   const TakePart& take;
 };
 
-/// Entries [first, first + rows.size()) of the judged rows of a tensor: those of one key head, by
-/// their places among the head's rows.
+/// The judged rows of one key head: entries [first, first + rows.size()) in the list of judged rows
+/// of a tensor. `rows` contains their indices among the rows of the head.
 struct Slice {
   std::int64_t first = 0;
   std::vector<std::int64_t> rows;
 };
 
-/// Takes what the engine makes of one key head.
+/// Receives the rows that the engine computes for one key head.
 class HeadSink : public engine::Sink {
  public:
-  /// Refers to all of them. The last tensor of the keys is dv.
+  /// Keeps references to all arguments. The last tensor in `of_keys` is dv.
   HeadSink(const Pass& pass, const spec::RowPosition& key_head, const Slice& queries,
            const Slice& keys, Tensors& of_queries, Tensors& of_keys);
 

@@ -10,7 +10,8 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// E9. Row term and its error from attention_in as given: fp32, whatever accumulates products.
+/// E9. Computes the row term and its error from the given attention_in. The row term is summed in
+/// fp32, whatever type accumulates the matrix products.
 void given_delta(const Dense& dense, const attention::Call& call, const double* dy,
                  const double* output, RowTerms& row) {
   engine::Products<double> of;
@@ -23,13 +24,14 @@ void given_delta(const Dense& dense, const attention::Call& call, const double* 
   const auto delta = attention::row_term(on, call, of);
   row.delta = delta.value;
   row.delta_error = engine::symbol_of(delta);
-  // A4 has room for the two roundings of the sum, which count by themselves as what is shared.
+  // The bound of A4 already includes the two roundings of the sum that `shared` counts separately.
   row.delta_error.rigorous = of.magnitudes * engine::worst_dot(units, call.dim_v);
 }
 
 attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, row.delta}; }
 
-/// What a kernel computes itself of one row, with `keys` entries.
+/// The statistics and the row term of one row with `keys` entries, as a kernel computes them
+/// itself.
 class OwnRow {
  public:
   OwnRow(const attention::Call& call, const Arithmetic& n, const RowProducts& products, double keys)
@@ -39,8 +41,8 @@ class OwnRow {
         u_(n.u),
         has_own_statistics_(n.numerics.stats == spec::Origin::own) {}
 
-  /// E10. Adds the error of statistics of the kernel's own to that of the maximum; returns the sum
-  /// of the probabilities.
+  /// E10. Adds the error of the kernel's own statistics to the error of the maximum. Returns the
+  /// sum of the probabilities.
   double statistics(RowTerms& row) const {
     PairReading on(call_.units, {});
     double sum = 0, grown = 0, squares = 0, shared = 0;
@@ -48,7 +50,7 @@ class OwnRow {
       const PairNumber s = attention::stored_score(on, call_, row_of(row), pair_of(products_, c));
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
-      // No growth where e^x is below all normal numbers even with the error added.
+      // The sum does not grow if e^x is below the smallest normal number even with its error added.
       grown += engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
       squares += p * p * s.squares;
       shared += p * s.shared;
@@ -59,8 +61,9 @@ class OwnRow {
     return sum;
   }
 
-  /// E11. The row term sum_j P dP of the kernel's own, and its error. With the `output` of the
-  /// kernel's own forward the row term is dy . output, and the roundings of that forward are added.
+  /// E11. Computes the row term sum_j P dP as the kernel computes it, and its error. If `output`,
+  /// the result of the kernel's own forward pass, is given, the row term is dy . output instead,
+  /// and the rounding errors of that forward pass are added.
   void row_term(RowTerms& row, const Arithmetic& n, const double* dy,
                 const std::vector<double>& output) const {
     PairReading on(call_.units, {engine::Symbol{}, row.max_error});
@@ -73,7 +76,7 @@ class OwnRow {
     });
     for (const auto& [times, s, p, dp, product] : all) {
       const double size = std::abs(dp.value), added = (keys_ + 4) * u_;
-      // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
+      // An error that all P of a row share leaves sum_j P (dP - delta) unchanged only if the kernel
       // normalises P itself.
       const double t = has_own_statistics_ ? std::abs(dp.value - delta.value) : size;
       delta.rigorous += times * (product.rigorous + added * on.magnitude(p) * on.magnitude(dp));
@@ -101,7 +104,8 @@ class OwnRow {
     const PairNumber dp = on.stored(attention::dprob(on, call_, pair), call_.dprob);
     return {times, s, p, dp, p * dp};
   }
-  /// E11a. Adds what the forward rounds: P where it is staged, the cast of the output, the sums.
+  /// E11a. Adds the rounding errors of the forward pass: of the staged P, of the cast of the
+  /// output, and of the sums.
   void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n, const double* dy,
                                const std::vector<double>& output,
                                engine::Tolerance<double, 0>& delta) const {
@@ -134,7 +138,7 @@ class OwnRow {
   bool has_own_statistics_;
 };
 
-/// The output of the forward that the statistics belong to, in one row.
+/// Returns one row of the output of the forward pass that produced the statistics.
 std::vector<double> output_of(const Dense& dense, const spec::RowPosition& query,
                               const Columns& columns, const RowProducts& products,
                               const RowTerms& row) {
@@ -151,7 +155,7 @@ std::vector<double> output_of(const Dense& dense, const spec::RowPosition& query
   return output;
 }
 
-/// Whether attention_in of the row is this output, rounded.
+/// Returns whether attention_in of the row equals `output`, up to rounding.
 bool output_belongs(const Dense& dense, const spec::RowPosition& query,
                     const std::vector<double>& output) {
   const auto& [b, n, i] = query;
@@ -165,8 +169,9 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query,
   return true;
 }
 
-/// Adds the errors of what the kernel computes itself to the rows of one head. Whether statistics
-/// and attention_in belong to the data.
+/// For every row of one head: adds the errors of the statistics and the row term, if the kernel
+/// computes them itself. Returns whether the given statistics and attention_in match the other
+/// inputs.
 bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int64_t head,
                AllRowTerms& all) {
   const attention::Call call = call_of(dense, n);
@@ -200,7 +205,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
 }  // namespace
 
 attention::Pair<double> pair_of(const RowProducts& products, std::size_t c) {
-  // Those of dP were multiplied with kappa.
+  // The products of dP already include kappa.
   return {{products.score[c], products.score_abs[c], products.score_sq[c]},
           {products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]},
           1,

@@ -9,30 +9,31 @@
 
 namespace assay::conformance::attention {
 
-/// What the numerics say of all pairs of a case.
+/// Returns the arithmetic that all pairs of a case share.
 attention::Call call_of(const Dense& dense, const Arithmetic& arithmetic);
 
-/// What a whole row is given or computes, with its errors.
+/// The statistics and the row term of a query row, given or computed by the kernel, with their
+/// errors.
 struct RowTerms : attention::GivenRow {
   bool live = false;
 };
 
-/// Row terms of every query row, by its number. Kernels with statistics or row term of their own
-/// need a pass over all pairs. `consistent` tells whether the statistics and attention_in belong to
-/// the data.
+/// The row terms of all query rows, indexed by row number. If the kernel computes its own
+/// statistics or row term, this takes a pass over all pairs. `consistent`: the given statistics and
+/// attention_in match the other inputs.
 struct AllRowTerms {
   std::vector<RowTerms> rows;
   bool consistent = true;
 };
 AllRowTerms row_terms(const Dense& dense, const Arithmetic& arithmetic);
 
-/// The formula's pairs one by one, in the reading of tolerances.
+/// Evaluates the formula for single pairs, with tolerances.
 using PairReading = engine::ToleranceReading<double, attention::symbols>;
 using PairNumber = PairReading::Number;
 
-/// Key number c of the products of a query.
+/// Returns the pair of a query and its key number c, from the products of the query.
 attention::Pair<double> pair_of(const RowProducts& products, std::size_t c);
-/// E5. Of a row's P, whose exact score is that.
+/// E5. Returns P for an exact score of the row.
 double exact_probability(const attention::Row<double>& row, double score);
 
 }  // namespace assay::conformance::attention

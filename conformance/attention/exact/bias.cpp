@@ -17,8 +17,8 @@ bool is_compressed(spec::PseShape shape) {
   return shape == spec::PseShape::bnhs || shape == spec::PseShape::one_nhs;
 }
 
-/// Slopes of roots must tell neighbours at the largest distance apart that queries have from their
-/// nearest key; of distances much larger, some stay too flat.
+/// pse_type 3 (square roots): the slope must distinguish neighbouring keys even at the largest
+/// distance between a query and its nearest key. At much larger distances some slopes are too flat.
 int root_bits_of(const Op::Problem& p) {
   constexpr int most = 10;
   const std::int64_t shift = std::abs(centre_of(p, 0, 0));
@@ -35,7 +35,8 @@ Bias::Bias(const ExactPlan& plan)
       random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{0}),
               static_cast<std::uint64_t>(Stream::exact_case)),
       root_bits_(root_bits_of(plan.problem)) {
-  // Codes of a few bits need the bias to leave few keys over.
+  // If codes have only a few bits, they cannot select a few keys out of many: the bias then lowers
+  // all but a few keys.
   constexpr std::int64_t few_channels = 8, few_keys = 4, scores = 1 << 16;
   const std::int64_t keys = std::max<std::int64_t>(plan.problem.seq_kv, 1);
   const std::int64_t half = scores / 2;
@@ -43,7 +44,7 @@ Bias::Bias(const ExactPlan& plan)
       plan.width() < few_channels ? std::min(half, few_keys * scores / keys) : half);
 }
 
-/// The rows that share elements of the tensor have one number.
+/// Returns a number that is the same for all rows that read the same elements of pse_shift.
 std::uint64_t Bias::slice(std::int64_t b, std::int64_t n, std::int64_t i) const {
   const Op::Problem& p = plan_->problem;
   switch (p.pse_shift) {
@@ -68,7 +69,7 @@ bool Bias::lowers(std::uint64_t slice, std::int64_t column) const {
 std::int64_t Bias::share(std::uint64_t slice) const {
   if (plan_->raises == 0) return 0;
   const Random row(random_.bits(slice), static_cast<std::uint64_t>(Stream::sampling));
-  // Three times an odd number beyond 128 would not fit bf16.
+  // If scale.factor is 3, the share is even: bf16 cannot represent 3 * n for odd n above 128.
   return plan_->scale.factor == 1 ? row.integer(0, -8, 8) : 2 * row.integer(0, -1, 1);
 }
 
@@ -91,9 +92,9 @@ std::int64_t Bias::steepness(std::int64_t b, std::int64_t n) const {
   return sign * (lowered << head % 3);
 }
 
-/// Of eight heads one has no slope and two have a negative one. One head of each sequence has a
-/// positive one, with which most rows are exact. Roots are never negative: of the farthest keys,
-/// the roots of few are integers.
+/// One of eight heads has slope 0, and two have a negative slope. One head of each sequence always
+/// has a positive slope, with which most rows are exact. pse_type 3 (square roots): slopes are
+/// never negative, because only a few of the farthest keys have an integer root.
 std::int64_t Bias::sign_of_slope(std::int64_t n, std::int64_t head) const {
   const auto heads = static_cast<std::uint64_t>(plan_->problem.heads_q);
   if (static_cast<std::uint64_t>(n) == plan_->seed % heads) return 1;

@@ -12,23 +12,26 @@ namespace assay::conformance::exact {
 /// The position bias of an exact case: a pure function of the plan, so that rows that share an
 /// element of the tensor agree on it.
 ///
-/// Units: scores and bias count in scale.factor, so that an outer element is -(share + 128 if it
-/// lowers) * factor for pse_type 0, and that divided by scale_value for 1.
+/// Units: scores and bias are integer multiples of scale.factor. The outer tensor is pse_shift of
+/// pse_type 0 or 1. Its elements are -share * factor, or -(share + 128) * factor where it lowers
+/// the score; for pse_type 1 they are divided by scale_value.
 class Bias {
  public:
   explicit Bias(const ExactPlan& plan);
 
-  /// Whether the outer tensor lowers score (i, j) by 128.
+  /// Returns whether the outer tensor lowers score (i, j) by 128.
   bool lowers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  /// What the outer tensor takes from all scores of a row, beside that.
+  /// Returns the share: the amount, in addition to these 128, by which the outer tensor lowers
+  /// every score of a row.
   std::int64_t share(std::int64_t b, std::int64_t n, std::int64_t i) const;
-  /// The slope of a head: positive, 0 or, for pse_type 2, negative.
+  /// Returns the slope of a head: positive, 0 or, for pse_type 2, negative.
   std::int64_t steepness(std::int64_t b, std::int64_t n) const;
-  /// What the slope takes from scores at this distance. Nothing if that is not an integer, or if
-  /// the next distance, smaller for a negative slope, does not lose 128 more.
+  /// Returns the amount by which the slope lowers scores at this distance. Returns nothing if the
+  /// amount is not an integer, or if the next larger distance (for a negative slope: the next
+  /// smaller one) does not lower scores by at least 128 more.
   std::optional<std::int64_t> depth(std::int64_t b, std::int64_t n, std::int64_t distance) const;
 
-  /// Fills pse_shift. Errors: NoExactCase for numbers that its type does not have.
+  /// Fills pse_shift. Errors: NoExactCase if the type of pse_shift cannot represent a number.
   void write(spec::Tensor& tensor) const;
 
  private:
@@ -42,7 +45,7 @@ class Bias {
   const ExactPlan* plan_;
   spec::Extents queries_;
   Random random_;
-  std::uint64_t rare_ = 0;  ///< of 2^16 scores so many are not lowered
+  std::uint64_t rare_ = 0;  ///< of 2^16 scores this many are not lowered
   int root_bits_ = 0;       ///< pse_type 3: slopes are 128 * 2^root_bits or twice that
 };
 

@@ -8,14 +8,15 @@ namespace assay::conformance::exact {
 namespace {
 
 constexpr std::size_t most_keys = 8;
-/// How far scores lie apart of which one counts and the other does not.
+/// Minimum difference between the scores of attended keys and all other scores.
 constexpr std::int64_t apart = 128;
 
 bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
 
-/// The maximum of a row: a multiple of what a query spells for one bit, so that it spells no longer
-/// a number. Powers of two where the fused form would round others; three times one shows that form
-/// where it is not declared.
+/// Draws the maximum of a row. It is a multiple of the number that a query holds per code bit, so
+/// that the numbers of the query need no more digits. If the kernel declares the fused form or the
+/// LSE form, it is a power of two, since that form would round other values. Otherwise it may be 3
+/// times that number, which reveals a fused form that is not declared.
 std::int64_t draw_offset(const ExactPlan& plan, Draws& draws) {
   constexpr std::int64_t of_one_bit = 64;
   const bool rounds = plan.numerics.fused || plan.numerics.lse_form;
@@ -26,13 +27,14 @@ std::int64_t draw_offset(const ExactPlan& plan, Draws& draws) {
 
 }  // namespace
 
-/// One query row and the ends of its kept keys.
+/// One query row, with its first and last unmasked key.
 struct Chooser::Row {
   std::int64_t n, i, first, last;
   std::int64_t slope;     ///< of the head; 0: no slopes, or none in this head
-  bool lowered = false;   ///< the bias lowers all kept keys
-  std::int64_t side = 0;  ///< the products oppose the slope of keys before the query (1), or of
-                          ///< those after it (-1), and only these count; 0: they do not oppose it
+  bool lowered = false;   ///< the bias lowers all unmasked keys
+  std::int64_t side = 0;  ///< 1: products cancel the slope of the keys before the query; only
+                          ///< keys before the query count; -1: the same for keys after the query;
+                          ///< 0: neither
 };
 
 Chooser::Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,
@@ -47,13 +49,13 @@ bool Chooser::keeps(const Row& row, std::int64_t j) const {
   return sides_.key_pattern.times(head_.b, row.n, row.i, j) != 0;
 }
 
-/// Adds the key as often as the row attends to it.
+/// Adds the key as many times as the row attends to it.
 void Chooser::attend(const Row& row, std::int32_t j, Choice& choice) const {
   const std::int64_t times = sides_.key_pattern.times(head_.b, row.n, row.i, j);
   choice.keys.insert(choice.keys.end(), static_cast<std::size_t>(times), j);
 }
 
-/// Whether the key is kept and has the best bias of the kept ones.
+/// Returns whether the key is unmasked and no unmasked key has a higher bias.
 bool Chooser::offers(const Row& row, std::int64_t j) const {
   return keeps(row, j) && (row.lowered || !sides_.bias.lowers(head_.b, row.n, row.i, j));
 }
@@ -81,7 +83,7 @@ Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   return choice;
 }
 
-/// Leaves the row the keys on one side of its position, if there are any.
+/// Limits the row to the unmasked keys on one side of its position, if there are any.
 void Chooser::halve(Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   std::int64_t last = std::min(row.last, centre), first = std::max(row.first, centre);
@@ -95,7 +97,8 @@ void Chooser::halve(Row& row, Draws& draws) const {
     row.first = first;
 }
 
-/// Makes up for the bias, and lets the maximum be other than 0 where the plan says so.
+/// Compensates for the bias. If the plan has offsets, also makes the maximum of the row differ from
+/// 0.
 void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   const std::int64_t factor = plan_->scale.factor;
   if (plan_->raises > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
@@ -110,8 +113,8 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   choice.maximum += static_cast<double>(factor * choice.offset);
 }
 
-/// Attends to the offered keys whose words agree in `care` with `code`. False if their number is
-/// not 1, 2, 4 or 8.
+/// Attends to the offered keys whose codes equal `code` in the bits that are set in `care`. Returns
+/// false if the number of attended keys is not 1, 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
   const std::uint32_t free = score_code_->code_mask() & ~care;
   choice = {.code = code, .care = care};
@@ -131,7 +134,8 @@ bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choic
   return choice.exact;
 }
 
-/// Offered keys worth attending to, the least used first.
+/// Returns the offered keys that are most useful to attend to. Keys that few rows have used come
+/// first.
 std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
   std::vector<std::int32_t> wanted;
   const auto want = [&](std::int64_t j) {
@@ -140,7 +144,7 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
   want(row.last);
   if (sides_.key_pattern.keys_alike() == 1) {
     for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
-  } else {  // of all keys between the first and the last, a list names few
+  } else {  // a list has few of the keys between the first and the last
     const std::vector<std::int64_t> listed = sides_.key_pattern.keys({head_.b, row.n, row.i});
     for (int probe = 0; probe < 4; ++probe)
       want(listed[static_cast<std::size_t>(draws.integer(0, std::ssize(listed) - 1))]);
@@ -158,8 +162,8 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
   return wanted;
 }
 
-/// The bit in which the words of two keys differ, if it is one: a mask that is off by one then
-/// moves a key into the cell.
+/// Returns the bit in which the codes of two keys differ, if it is the only such bit. A row that
+/// ignores this bit attends to one key more if the mask is off by one.
 std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
   const std::uint32_t difference = score_code_->code(kept) ^ score_code_->code(excluded);
   return std::has_single_bit(difference) ? difference : 0;
@@ -184,7 +188,8 @@ Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
     if (take(row, score_code_->code(wanted), score_code_->code_mask(), choice)) return choice;
   }
   if (take_any_cell(row, choice)) return choice;
-  // No cell fits: the row is consistent with whatever the word of one of its keys singles out.
+  // No set of keys has a suitable size. The row attends to all keys with the code of one wanted
+  // key, and its statistics match these keys.
   choice = {.code = score_code_->code(all_wanted.front()), .care = score_code_->code_mask()};
   for (const std::int32_t j : score_code_->cell(choice.code))
     if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);
@@ -221,24 +226,26 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   return choice;
 }
 
-/// Attends to the key at the row's own position and to one beside it, where roots of distances 0
-/// and 1 are told apart by the parity of keys.
+/// Attends to the key at the row's own position and to one neighbour. This is possible if the
+/// parity channel can compensate for the different roots of distances 0 and 1.
 std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const std::int64_t slope = row.slope, side = draws.sign();
   const auto kept_at = [&](std::int64_t j) {
     return j >= row.first && j <= row.last && keeps(row, j);
   };
-  // The parity channel has no factor that its query could leave to the key.
+  // A key holds 0 or 1 in the parity channel, but 8 in a raise channel. The number of the query
+  // must therefore be 8 times as large.
   if (plan_->parities == 0 || slope < 0 || !kept_at(centre) || !score_code_->can_raise(8 * slope))
     return std::nullopt;
-  for (const std::int64_t beside : {centre + side, centre - side}) {
-    const std::int64_t other = 2 * centre - beside;
-    if (!kept_at(beside)) continue;
-    const std::uint32_t code = score_code_->code(centre), free = code ^ score_code_->code(beside);
+  for (const std::int64_t neighbour : {centre + side, centre - side}) {
+    const std::int64_t other = 2 * centre - neighbour;
+    if (!kept_at(neighbour)) continue;
+    const std::uint32_t code = score_code_->code(centre),
+                        free = code ^ score_code_->code(neighbour);
     const std::uint32_t care = score_code_->code_mask() & ~free;
     if (kept_at(other) && ((score_code_->code(other) ^ code) & care) == 0) continue;
-    const auto [first, second] = std::minmax(centre, beside);
+    const auto [first, second] = std::minmax(centre, neighbour);
     Choice choice{.raised = centre % 2 * slope,
                   .parity = centre % 2 == 0 ? slope : -slope,
                   .code = code,
@@ -250,8 +257,9 @@ std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) c
   return std::nullopt;
 }
 
-/// Attends to the kept keys that are nearest in position, or to one of two; where the slope is
-/// negative, to the farthest.
+/// Attends to the unmasked key that is nearest in position. If two are equally near, attends to
+/// both or to one of them. If the slope is negative, the farthest keys take the place of the
+/// nearest.
 Choice Chooser::choose_by_distance(const Row& row, Draws& draws) const {
   if (const auto choice = choose_neighbours(row, draws)) return *choice;
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);

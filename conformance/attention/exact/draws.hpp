@@ -6,7 +6,7 @@
 
 namespace assay::conformance::exact {
 
-/// Successive draws of one named purpose: a pure function of the parent and the index.
+/// A sequence of random numbers for one purpose: a pure function of the parent and the index.
 class Draws {
  public:
   Draws(const Random& parent, std::uint64_t index)
@@ -15,10 +15,10 @@ class Draws {
   std::int64_t integer(std::int64_t first, std::int64_t last) {
     return random_.integer(next_++, first, last);
   }
-  /// True once in `out_of` draws.
+  /// Returns true with probability 1 / out_of.
   bool one_in(std::int64_t out_of) { return integer(0, out_of - 1) == 0; }
   std::int64_t sign() { return one_in(2) ? 1 : -1; }
-  /// What `sub` purposes are derived from.
+  /// Returns the random generator for purposes that depend on this one.
   const Random& random() const { return random_; }
 
  private:
@@ -26,7 +26,7 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// Purposes within a case and within the heads that share one key head.
+/// The purposes of random numbers, within a case and within the heads that share one key head.
 enum class Purpose : std::uint64_t { channels, codes, choices, key, query, value, dy, thinning };
 
 inline Draws draws(const Random& parent, Purpose purpose) {

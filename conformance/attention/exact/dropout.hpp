@@ -9,23 +9,23 @@
 
 namespace assay::conformance::exact {
 
-/// The dropout bits of an exact case: a pure function of the plan. Each is 1 with probability
+/// The dropout bits of an exact case: a pure function of the plan. Each bit is 1 with probability
 /// keep_prob = 2^-drop_shift.
 class Dropout {
  public:
   explicit Dropout(const ExactPlan& plan);
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  /// Fills drop_mask; bytes that hold no score keep what they have.
+  /// Fills drop_mask. Bytes that belong to no score keep their value.
   void write(spec::Tensor& tensor) const;
 
  private:
-  /// The bits of scores 64 index .. 64 index + 63.
+  /// Returns the bits of the scores numbered 64 index .. 64 index + 63.
   std::uint64_t word(std::uint64_t index) const;
 
   const ExactPlan* plan_;
   Random random_;
-  std::vector<std::int64_t> first_;  ///< score of every sequence
+  std::vector<std::int64_t> first_;  ///< number of the first score of every sequence
 };
 
 }  // namespace assay::conformance::exact

@@ -36,7 +36,7 @@ void thin(Thinning& thinning, Sum sum) {
   }
 }
 
-/// Judged rows of every head of one sequence.
+/// The judged rows of every head in one sequence.
 struct Rows {
   std::vector<std::int64_t> query, key;
 };
@@ -64,7 +64,8 @@ Built build(const ExactPlan& plan, const GroupBuilder& builder, const Rows& judg
                     " attempts with smaller numbers");
 }
 
-/// Appends rows x (columns + those of `rope`), the rope columns to their own list.
+/// Splits rows of columns[0] + columns[1] elements: appends the first columns[0] elements of each
+/// to `main`, the others to `rope`.
 void append(std::vector<Dyadic>& main, std::vector<Dyadic>& rope, const std::vector<Dyadic>& rows,
             std::array<std::int64_t, 2> columns) {
   auto next = rows.begin();
@@ -82,7 +83,7 @@ void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, s
     for (const std::int64_t s : judged) all.push_back(extents.row(b, n, s));
 }
 
-/// The tensors and exact gradients of a case, sequence by sequence.
+/// Makes the tensors and exact gradients of a case, sequence by sequence.
 class Maker {
  public:
   Maker(const AttentionCase& c, const ExactPlan& plan, const KeyPattern& key_pattern,
@@ -138,7 +139,7 @@ AttentionExactCase Maker::make() && {
   }
   if (result_.muted_rows > 0 && result_.muted_rows == live_rows_)
     throw NoExactCase("none of the " + std::to_string(live_rows_) +
-                      " rows with kept keys can attend to 1, 2, 4 or 8 of them");
+                      " rows with unmasked keys can attend to exactly 1, 2, 4 or 8 keys");
   result_.inputs = std::move(writer_).take();
   return std::move(result_);
 }

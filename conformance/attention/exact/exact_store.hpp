@@ -7,11 +7,11 @@
 
 namespace assay::conformance::exact {
 
-/// Stores a number that the tensor's type has. Errors: NoExactCase for others.
+/// Stores a number. Errors: NoExactCase if the tensor's type cannot represent it.
 inline void store_exactly(spec::Tensor& tensor, std::int64_t element, double value) {
   tensor.store(element, value);
   if (tensor.load(element) != value)
-    throw NoExactCase("the input " + std::to_string(value) + " is no number of " +
+    throw NoExactCase("the input " + std::to_string(value) + " is not a number of " +
                       std::string(to_string(tensor.dtype)));
 }
 

@@ -16,7 +16,7 @@ std::int64_t halved(std::int64_t magnitude, int times) {
   return std::max<std::int64_t>(1, magnitude >> std::min(times, 62));
 }
 
-/// How often `magnitude` can be halved before it is 1.
+/// Returns how many times `magnitude` can be halved until it is 1.
 int halvings(std::int64_t magnitude) { return bit_length(magnitude) - 1; }
 
 std::vector<Channel> value_channels(const ExactPlan& plan, Draws draws) {
@@ -35,13 +35,13 @@ std::vector<Channel> value_channels(const ExactPlan& plan, Draws draws) {
   return channels;
 }
 
-/// A random integer of at most `magnitude`, not 0.
+/// Returns a random nonzero integer whose magnitude is at most `magnitude`.
 std::int32_t nonzero(std::int64_t magnitude, Draws& draws) {
   return static_cast<std::int32_t>(draws.sign() * draws.integer(1, magnitude));
 }
 
-/// dS * keep_prob * 4^k after staging; nothing where the staging has an exact tie and the plan
-/// forbids ties.
+/// Returns dS * keep_prob * 4^k after staging. Returns nothing if the staging meets an exact tie
+/// and the plan forbids ties.
 std::optional<std::int64_t> staged(const ExactPlan& plan, std::int64_t dscore, int log2_count) {
   if (!plan.staged_rounding) return dscore;
   const spec::Numerics& n = plan.numerics;
@@ -73,7 +73,8 @@ GroupBuilder::GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyH
       choices_.push_back(chooser.choose(n, i, Draws(choices, choices_.size())));
 }
 
-/// How often a kind of sum is still too long with the smallest data.
+/// Returns how many times a sum was still too long after all data had been reduced to their
+/// minimum.
 int GroupBuilder::persistence(const Thinning& thinning) const {
   const int dk = thinning.dk - halvings(plan_->magnitudes.data);
   const int dv = thinning.dv - halvings(plan_->magnitudes.dy_only);
@@ -165,7 +166,7 @@ void GroupBuilder::fill_query(Group& group, std::int64_t r, const Magnitudes& ma
   score_code_.spell_query(choices_[at(r)], query);
 }
 
-/// What a forward gives for the row, dropout included.
+/// Computes the row of the output that a forward pass returns, dropout included.
 void GroupBuilder::fill_output(Group& group, std::int64_t r, Draws& draws) const {
   Row& row = group.rows[at(r)];
   const std::int64_t n = head_.kv * plan_->problem.group() + r / head_.queries;
@@ -229,8 +230,9 @@ void GroupBuilder::draw_dy(std::span<std::int32_t> dy, const Row& row, const Mag
   }
 }
 
-/// dS of the attended keys: P (dP - delta) with P = 2^-k and delta the product of dy and
-/// attention_in, in units of 1 / keep_prob. False where the staging cannot be told.
+/// Sets dS of the attended keys, in units of 1 / keep_prob: P (dP - delta), where P = 2^-k and
+/// delta is the product of dy and attention_in. Returns false if the result of the staging is not
+/// unique.
 bool GroupBuilder::set_dscore(const Group& group, std::int64_t r, Row& row) const {
   const std::span<const std::int32_t> dy = group.dy.row(r);
   std::int64_t delta = 0;

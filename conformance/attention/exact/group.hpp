@@ -29,14 +29,13 @@ class Matrix {
   std::vector<std::int32_t> values_;
 };
 
-/// One query row with its numbers.
+/// One query row with its integers.
 struct Row {
   Choice choice;
-  int log2_count = 0;      ///< of the attended keys, where the row is live
-  bool muted = false;      ///< dy is 0, although the row is not dead
-  std::uint32_t kept = 0;  ///< bit m: dropout keeps attended key m
-  std::vector<std::int64_t>
-      output;  ///< attention_in * keep_prob * 2^log2_count, where choice.exact
+  int log2_count = 0;                ///< log2 of the number of attended keys, if any
+  bool muted = false;                ///< dy is set to 0 although the row has unmasked keys
+  std::uint32_t kept = 0;            ///< bit m: attended key m survives dropout
+  std::vector<std::int64_t> output;  ///< attention_in * keep_prob * 2^log2_count, if choice.exact
   std::vector<std::int64_t>
       dscore;  ///< dS * keep_prob * 4^log2_count of every attended key, as staged; empty: all 0
 
@@ -44,16 +43,17 @@ struct Row {
 };
 
 /// The tensors of one key head and of the query heads that read it, as integers.
-/// Units: query 2^query_exponent, the others 1; query and key have their rope part behind them.
-/// Rows of the query side: (head within the group, i), heads slowest.
+/// Units: query 2^query_exponent, all others 1. In query and key rows the rope channels come last.
+/// The rows of query and dy are indexed by (head within the group, i); the head is the slowest
+/// index.
 struct Group {
   KeyHead head;
   Matrix query, key, value, dy;
   std::vector<Row> rows;
 };
 
-/// Builds the numbers of one key head, again with smaller ones or fewer live rows where sums would
-/// not be exact.
+/// Generates the integers of one key head. If sums would not be exact, the next attempt uses
+/// smaller numbers, or fewer rows contribute.
 class GroupBuilder {
  public:
   GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyHead& head);
@@ -78,7 +78,7 @@ class GroupBuilder {
   const Dropout* dropout_;
   Random random_;
   ScoreCode score_code_;
-  std::vector<Channel> value_channels_;  ///< left_only: dy; both: value and dy
+  std::vector<Channel> value_channels_;  ///< left_only: used by dy; both: by value and dy
   std::vector<Choice> choices_;
 };
 

@@ -11,15 +11,15 @@ namespace {
 
 enum class Side : std::uint8_t { query, key, value };
 
-/// Where an exact tensor lies.
+/// The output tensor and the channels that an exact tensor describes.
 struct Place {
   const spec::Tensor* output;
   spec::Extents extents;
   Side side;
-  std::int64_t first_channel = 0;  ///< among those of the product
+  std::int64_t first_channel = 0;  ///< among the channels of the product
 };
 
-/// In the order of `exact_tensors`.
+/// Returns these locations in the order of `exact_tensors`.
 std::vector<Place> places_of(const Op::Problem& p, const attention::GradientTensors& outputs) {
   std::vector<Place> places = {{outputs.dq, query_extents(p), Side::query},
                                {outputs.dk, key_extents(p), Side::key},
@@ -32,8 +32,9 @@ std::vector<Place> places_of(const Op::Problem& p, const attention::GradientTens
   return places;
 }
 
-/// Largest residue that counts as 0 where the exact gradient is 0 (E23): what probabilities of size
-/// numerics.floor leave behind on pairs that the mask excludes, each as often as keys are read.
+/// E23. If an exact gradient is 0, residues up to this size also count as 0. They come from masked
+/// pairs, whose probabilities may be as large as numerics.floor. Each pair counts as often as a
+/// query can attend to a key.
 class Residues {
  public:
   Residues(const Op::Problem& p, const Op::Inputs& inputs, const spec::Numerics& numerics,
@@ -57,11 +58,11 @@ class Residues {
   }
 
  private:
-  /// The residue is itself staged and cast: rounding may carry it past the bound of the exact
-  /// product.
+  /// The residue is staged and cast as well, so rounding may move it slightly above the exact
+  /// bound.
   static constexpr double cast_slack = 1 + 0x1p-5;
 
-  double phi_;  ///< 0: nothing else is computed
+  double phi_;  ///< 0: no residue is computed
   std::optional<attention::Dense> dense_;
   attention::Floor floor_;
 };

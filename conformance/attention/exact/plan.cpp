@@ -40,21 +40,20 @@ bool is_customary(double scale_value, const Op::Problem& p) {
 Scale scale_of(const Op::Problem& p) {
   const auto scale = decode(p.scale_value);
   if (!scale)
-    refuse("scale_value " + text_of(p.scale_value) +
-           " is none of +-2^-a, +-3*2^-a with a in -4..9");
+    refuse("scale_value " + text_of(p.scale_value) + " is not +-2^-a or +-3*2^-a with a in -4..9");
   if (is_customary(p.scale_value, p))
     refuse("scale_value " + text_of(p.scale_value) + " is 1/sqrt(head_dim) for head_dim " +
            std::to_string(p.head_dim) + " and head_dim_rope " + std::to_string(p.head_dim_rope) +
-           ": a kernel that ignores it would pass");
+           ": a kernel that ignores scale_value would pass");
   return *scale;
 }
 
-/// The t of keep_prob = 2^-t.
+/// Returns t for keep_prob = 2^-t.
 int drop_shift_of(const Op::Problem& p) {
   constexpr int largest = 10;
   for (int shift = 0; shift <= largest; ++shift)
     if (p.keep_prob == std::ldexp(1.0, -shift)) return shift;
-  refuse("keep_prob " + text_of(p.keep_prob) + " is none of 2^-t with t in 0..10");
+  refuse("keep_prob " + text_of(p.keep_prob) + " is not 2^-t with t in 0..10");
 }
 
 int bits_of(spec::DType dtype) { return spec::format_of(dtype).significand_bits; }
@@ -77,14 +76,15 @@ bool is_nearest(spec::Rounding rounding) {
          rounding == spec::Rounding::unknown;
 }
 
-/// Whether the staging removes an error of P near 2^-16 relative.
+/// Returns whether the rounding of the staging removes a relative error of P of about 2^-16.
 bool absorbs_errors(const spec::Numerics& n) {
   return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
 }
 
-/// Whether exp(score - maximum) of the attended keys is exactly 1 for a maximum of factor * 2^k. In
-/// the fused form score and maximum are multiplied by constants that are rounded apart: the
-/// products of powers of two are equal, those of three times a power may differ.
+/// Returns whether exp(score - maximum) of the attended keys is exactly 1 if the maximum is factor
+/// * 2^k. The fused form multiplies score and maximum by constants that are rounded separately. Its
+/// two products are equal if the maximum is a power of two; if it is three times a power of two,
+/// they may differ.
 bool keeps_maxima_exact(const spec::Numerics& n, const Scale& scale) {
   return !n.lse_form && (scale.factor == 1 || !n.fused);
 }
@@ -94,10 +94,10 @@ void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
   if (c.track != Track::exact && c.track != Track::exact_staged)
     refuse("track " + std::string(spec::to_string(c.track)) + " is neither exact nor exact_staged");
   if (!spec::is_fp16_bf16_fp32(p.dtype))
-    refuse("type " + std::string(to_string(p.dtype)) + " is none of fp16, bf16, fp32");
+    refuse("type " + std::string(to_string(p.dtype)) + " is not fp16, bf16 or fp32");
   if (bits_of(n.partials) < 24 && p.group() > 1)
     refuse("partial results in " + std::string(to_string(n.partials)) + " of " +
-           std::to_string(p.group()) + " heads per key head are rounded in an unknown order");
+           std::to_string(p.group()) + " query heads per key head are added in an unknown order");
   if (n.lse_form && (!absorbs_errors(n) || n.exp_error > 0x1p-16))
     refuse("exp(score - lse) is not exact, and staging in " + std::string(to_string(n.stage)) +
            " with rounding " + std::string(to_string(n.round_stage)) + " and exp_error " +
@@ -107,21 +107,22 @@ void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
   const bool rounds = c.track == Track::exact_staged && bits_of(n.stage) < 24;
   if (rounds &&
       (n.round_stage == spec::Rounding::stochastic || n.round_stage == spec::Rounding::unknown_any))
-    refuse("track exact_staged needs to know how staging rounds, the numerics say " +
+    refuse("track exact_staged needs a known rounding of the staging, the numerics declare " +
            std::string(to_string(n.round_stage)));
 }
 
-/// Channels of dy and value that give dS its size; track exact_staged needs many, since only long
-/// sums exceed the staged type.
+/// Returns the number of channels in which both dy and value may be nonzero; they determine the
+/// size of dS. Track exact_staged needs many of them, since only long sums exceed the precision of
+/// the staged type.
 std::int64_t shared_channels(const AttentionCase& c) {
   const std::int64_t dim = c.problem.head_dim_v;
   const bool many = c.track == Track::exact_staged && bits_of(c.problem.dtype) < 24;
   return std::max<std::int64_t>(1, many ? dim * 2 / 3 : dim / 2);
 }
 
-/// In 16 bits dS is as large as the staged type allows, on track exact_staged some bits larger; in
-/// fp32 there are two flavours by the parity of the seed: large data with small dS shows rounded
-/// products, small data with dS of twelve bits shows narrow staging.
+/// For 16-bit types dS is as large as the staged type allows; on track exact_staged it is some bits
+/// larger. For fp32 the parity of the seed selects one of two kinds of data: large data with small
+/// dS reveal rounded products; small data with dS of twelve bits reveal narrow staging.
 Magnitudes magnitudes_of(const AttentionCase& c) {
   const bool staged_track = c.track == Track::exact_staged;
   switch (c.problem.dtype) {
@@ -137,7 +138,7 @@ Magnitudes magnitudes_of(const AttentionCase& c) {
   return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};
 }
 
-/// The keys that the mask keeps for query i of sequence b end at i + this, or earlier.
+/// Returns d: the unmasked keys of query i in sequence b end at i + d, or earlier.
 std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
   const std::int64_t last = std::max<std::int64_t>(p.length_kv(b) - 1, 0);
   const std::int64_t corner = p.length_kv(b) - p.length_q(b);
@@ -158,7 +159,8 @@ std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
   }
 }
 
-/// Whether no kept key lies behind its query, so that distances are differences.
+/// Returns whether all unmasked keys are at or before the position of their query. Distances are
+/// then plain differences.
 bool looks_back(const Op::Problem& p) {
   for (std::int64_t b = 0; b < p.batch; ++b) {
     const std::int64_t diagonal = highest_diagonal(p, b);
@@ -167,7 +169,8 @@ bool looks_back(const Op::Problem& p) {
   return true;
 }
 
-/// To oppose a slope wants exact products, and room for the digits of all positions.
+/// Products can compensate for a slope only if they are exact and there are enough channels for all
+/// digits of the positions.
 BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& scale) {
   constexpr std::int64_t roomy = 24, longest = 65536, longest_steep = 4096;
   constexpr double gentlest = 4, steepest = 256;
@@ -186,7 +189,8 @@ BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& s
   return reach <= longest_steep && steepest * unit <= 1 ? BiasForm::halved : BiasForm::nearest;
 }
 
-/// Channels that raise scores: a position needs several, flags one.
+/// Returns the number of channels that raise scores: several if the bias depends on the position,
+/// one if it consists of flags.
 std::int64_t raises_of(const ExactPlan& plan) {
   const std::int64_t width = plan.width();
   if (plan.bias == BiasForm::none) return 0;
@@ -194,8 +198,8 @@ std::int64_t raises_of(const ExactPlan& plan) {
   return width >= 8 ? 3 : width >= 2 ? 1 : 0;
 }
 
-/// Codes that tell all keys apart, as far as the channels leave room beside the constant one,
-/// `taken` ones and some data.
+/// Returns the number of code bits that distinguish all keys, as far as there are channels: one
+/// channel is constant, `taken` channels have another purpose, and some contain data.
 std::int64_t code_bits_of(const ExactPlan& plan, std::int64_t taken) {
   const std::int64_t width = plan.width(),
                      wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
@@ -208,8 +212,8 @@ void lay_out_channels(ExactPlan& plan) {
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   plan.raises = raises_of(plan);
-  // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score
-  // alike.
+  // Only the consecutive distances 0 and 1 both have integer roots. If the parity channel
+  // compensates for the difference, these two neighbours have equal scores.
   constexpr std::int64_t roomy = 16;
   const bool exact_scores = bits_of(plan.numerics.store_s) == 24;
   if (plan.bias == BiasForm::nearest && plan.problem.pse_type == 3 && exact_scores &&
@@ -253,14 +257,15 @@ ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n) {
 int query_exponent(const Scale& scale) { return std::min(0, scale.shift - 3); }
 
 std::int64_t dy_budget(const ExactPlan& plan, int k) {
-  // |dS| 4^k <= 2^(k+1) sum|dy| must fit the staged operand, the scale's factor included.
+  // |dS| 4^k <= 2^(k+1) sum|dy| must fit into the staged operand, including the factor of the
+  // scale.
   const auto& n = plan.numerics;
   const std::int64_t budget =
       plan.staged_rounding
           ? std::int64_t{1} << std::min(bits_of(n.store_dp), 20)
           : (std::int64_t{1} << (std::min(plan.operand_bits, 20) - k - 1)) / plan.scale.factor;
   if (plan.drop_shift == 0 || !has_fp16(plan)) return budget;
-  // Dropout multiplies dP and dS, which fp16 holds up to 65504.
+  // Dropout multiplies dP and dS. Both must stay within the range of fp16, 65504.
   return std::min(budget, std::int64_t{1} << (14 - plan.drop_shift));
 }
 
@@ -272,7 +277,7 @@ bool has_fp16(const ExactPlan& plan) {
 
 std::int64_t centre_of(const Op::Problem& p, std::int64_t b, std::int64_t i) {
   const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty();
-  // Sparse mode 8 of packed sequences starts the first one elsewhere, not the others.
+  // In sparse mode 8 with packed sequences only the first sequence has a start index.
   const bool first_only = is_packed(p.input_layout) && p.sparse_mode == 8;
   if (!counts || (first_only && b > 0)) return i;
   return i + p.q_start_idx[0] - p.kv_start_idx[0];

@@ -12,13 +12,14 @@ namespace assay::conformance::exact {
 namespace {
 
 constexpr std::int64_t key_bit = 4, key_constant = 16, key_raise = 8;
-/// Bits of a part of a raise, and of a digit of a position.
+/// Number of bits in one part of a raise.
 constexpr std::int64_t raise_bits = 6;
 
 using spec::at;
 
-/// Keys in a random order, but the first two and two neighbours elsewhere, often the last ones,
-/// come first: rows of any causal mask then find one, two or four of these four.
+/// Returns the keys in random order, but with four keys at the front: the first two, and two
+/// neighbours elsewhere (often the last two). The rows of any causal mask can then attend to one,
+/// two or four of these four.
 std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
   std::vector<std::int32_t> order = permutation(keys, draws);
   const std::int64_t other =
@@ -31,14 +32,15 @@ std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
   return order;
 }
 
-/// `word` with its bits in another order.
+/// Returns `word` with its bits permuted.
 std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
   std::int64_t result = 0;
   for (std::size_t bit = 0; bit < bits.size(); ++bit) result |= (word >> bit & 1) << bits[bit];
   return result;
 }
 
-/// Of four keys a user mask often leaves three, of two never a number that does not fit.
+/// Returns the number of keys in the first cell. A user mask often leaves three of four keys, which
+/// is not a power of two. A cell of two keys is suitable with any mask.
 std::int64_t first_room(const ExactPlan& plan, std::int64_t keys) {
   const Op::Problem& p = plan.problem;
   const bool user_mask =
@@ -46,7 +48,8 @@ std::int64_t first_room(const ExactPlan& plan, std::int64_t keys) {
   return user_mask || plan.bias == BiasForm::flags || keys < 4 ? 2 : 4;
 }
 
-/// Part `index` of `count` ones that add up to `raise`; the last one takes what is left.
+/// Returns part `index` of `raise`, which is split into `count` parts; the last part is the
+/// remainder.
 std::int64_t part_of(std::int64_t raise, std::int64_t index, std::int64_t count) {
   const std::int64_t rest = raise >> raise_bits * index;
   const std::int64_t part = index + 1 == count ? rest : rest & ((1 << raise_bits) - 1);
@@ -115,16 +118,16 @@ void ScoreCode::assign_channels(Draws draws) {
 void ScoreCode::deal_codes(Draws draws) {
   const std::int64_t cells = std::int64_t{1} << code_bits_, keys = keys_;
   if (cells >= keys) {
-    // Words of neighbours differ in one bit, so that a row can spell all but that bit of a key at a
-    // mask's edge.
+    // The codes of neighbouring keys differ in one bit. A row can therefore select the code of the
+    // last unmasked key without that bit, and detect a mask that is off by one.
     const std::vector<std::int32_t> bits = permutation(code_bits_, draws);
     const std::int64_t flipped = draws.integer(0, cells - 1);
     for (std::int64_t j = 0; j < keys; ++j)
       codes_[at(j)] = static_cast<std::int32_t>(permuted(j ^ (j >> 1), bits) ^ flipped);
   } else {
     const std::vector<std::int32_t> words = permutation(cells, draws);
-    // Cells of a few keys can be attended to in rows that keep many keys; one cell takes all keys
-    // that are left.
+    // Each code has a cell: the keys that have it. Rows with many unmasked keys can attend to a
+    // cell of a few keys; one cell contains all remaining keys.
     std::fill(codes_.begin(), codes_.end(), words[0]);
     std::int64_t cell = 1, room = first_room(*plan_, keys_);
     for (const std::int32_t j : wanted_order(keys, draws)) {
@@ -149,8 +152,8 @@ void ScoreCode::deal_codes(Draws draws) {
 void ScoreCode::deal_levels(Draws draws) {
   const std::vector<std::int32_t> order = wanted_order(keys_, draws);
   const auto lower = static_cast<std::int32_t>(draws.sign());
-  // A maximum other than 0 is as good as an offset; without offsets the wanted keys have level 0,
-  // the others lie on one side of it.
+  // Levels of a single channel. With offsets, rows may have maxima other than 0. Without offsets
+  // the wanted keys have level 0, and all other keys are on one side of it.
   for (std::int64_t k = 0; k < keys_; ++k) {
     const auto j = at(order[at(k)]);
     if (!plan_->offsets)
@@ -169,7 +172,8 @@ bool ScoreCode::can_raise(std::int64_t raise) const {
   if (raise == 0) return true;
   if (plan_->raises == 0) return false;
   const std::int64_t factor = plan_->scale.factor;
-  // Some kernels multiply by the scale before the product, or keep scores in a narrow type.
+  // Some kernels multiply a query by the scale before the product, or store scores in a narrow
+  // type.
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
     return false;
@@ -200,7 +204,7 @@ void ScoreCode::spell_key(std::int64_t j, std::span<std::int32_t> row) const {
 
 /// E45.
 void ScoreCode::spell_query(const Choice& choice, std::span<std::int32_t> row) const {
-  // In units of 2^query_exponent a channel of X/8 is 16 times this.
+  // In units of 2^query_exponent, the number X/8 of a code channel is 16 times `unit`.
   const std::int64_t unit = plan_->scale.sign << std::max(plan_->scale.shift, 3);
   const std::int64_t spelt = std::popcount(choice.care);
   for (std::size_t d = 0; d < row.size(); ++d) {

@@ -13,8 +13,8 @@
 
 namespace assay::conformance::exact {
 
-/// What a channel is for. Of a pair, `plus` and `minus` hold equal values on one side and opposite
-/// ones on the other.
+/// The purpose of a channel. `plus` and `minus` are a pair of channels: one operand holds equal
+/// values in the pair, the other operand opposite values, so that the products cancel.
 enum class Role : std::uint8_t {
   code,
   constant,
@@ -34,16 +34,16 @@ struct Channel {
                            ///< channel of its partner
 };
 
-/// The keys that one row attends to, each as often as it does, with P = 1 / keys.size(), and what
-/// singles them out.
+/// The keys to which one row attends, and the data that select them. A key is listed as often as
+/// the row attends to it; P = 1 / keys.size().
 struct Choice {
-  std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
+  std::vector<std::int32_t> keys;  ///< ascending; empty: a fully masked row
   double maximum = 0;              ///< softmax_max
-  double above_maximum = 0;        ///< what the rounding of softmax_max took from the score
-  std::int64_t offset = 0;         ///< maximum of the row, where exact, in scale.factor
-  std::int64_t raised = 0;         ///< what the products add to all its scores besides, likewise
-  std::int64_t steepness = 0;      ///< what they take from them per position of the key, likewise
-  std::int64_t parity = 0;         ///< what they add to the scores of odd keys, likewise
+  double above_maximum = 0;        ///< part of the score that softmax_max lost by rounding
+  std::int64_t offset = 0;         ///< maximum of the row, if exact, in units of scale.factor
+  std::int64_t raised = 0;         ///< added by products to all scores of the row, same unit
+  std::int64_t steepness = 0;      ///< subtracted by products per position of the key
+  std::int64_t parity = 0;         ///< added by products to the scores of odd keys
   std::uint32_t code = 0, care = 0;
   std::int64_t direction = 0;  ///< head_dim 1: sign of the query, 0: all keys score 0
   bool exact = false;          ///< keys.size() is 1, 2, 4 or 8
@@ -51,20 +51,22 @@ struct Choice {
   bool dead() const { return keys.empty(); }
 };
 
-/// Makes some keys of one key head score exactly 0 (or the offset of the row) and all others at
-/// least 128 less.
+/// Gives some keys of one key head a score of exactly 0 (or the offset of the row) and all other
+/// keys a score that is at least 128 lower.
 ///
-/// Key j spells a code word in channels of +-4, beside a constant 16. A query spells the word that
-/// it wants in channels of +-X/8 with X = 128 / |scale_value|, 0 where it takes both values, and
-/// -X/32 per spelt bit in the constant channel, which holds the offset, too: the score is -128 per
-/// differing bit. With one channel, keys have levels and a query wants an extreme one. Channels in
-/// which all keys hold the
-/// same raise a row, those in which they hold the digits of their position oppose a slope.
+/// Key j holds a code word: +-4 in each code channel, and 16 in one constant channel. With X = 128
+/// / |scale_value|, a query holds the wanted code: +-X/8 in each code channel, or 0 if it accepts
+/// both values of the bit. In its constant channel it holds -X/32 per wanted bit, plus the offset.
+/// The score is then -128 per bit that differs. If there is only one channel, keys hold levels
+/// instead of codes, and a query selects the largest or smallest level. In raise channels all keys
+/// hold the same value, so that a query can raise all its scores. In position channels keys hold
+/// the digits of their position, to compensate for a slope.
 class ScoreCode {
  public:
   ScoreCode(const ExactPlan& plan, const KeyHead& head, const Random& group);
 
-  /// Roles of the channels of query and key; left_only: query, right_only: key.
+  /// Roles of the channels of query and key. left_only: only the query holds data; right_only: only
+  /// the key does.
   std::span<const Channel> channels() const { return channels_; }
   std::int64_t level(std::int64_t j) const { return codes_[static_cast<std::size_t>(j)]; }
   std::uint32_t code(std::int64_t j) const {
@@ -72,7 +74,7 @@ class ScoreCode {
   }
   std::span<const std::int32_t> cell(std::uint32_t code) const;
   std::uint32_t code_mask() const { return (std::uint32_t{1} << code_bits_) - 1; }
-  /// Whether a query can raise its scores by `raise` without rounding.
+  /// Returns whether a query can add `raise` to its scores without rounding.
   bool can_raise(std::int64_t raise) const;
 
   void spell_key(std::int64_t j, std::span<std::int32_t> row) const;
@@ -91,18 +93,18 @@ class ScoreCode {
   std::vector<std::int32_t> cell_begin_, cell_keys_;
 };
 
-/// What decides about scores beside the products.
+/// The inputs, other than the products, that decide about a pair.
 struct Sides {
   const KeyPattern& key_pattern;
   const Bias& bias;
   const Dropout& dropout;
 };
 
-/// A random order of 0 .. count - 1.
+/// Returns a random order of 0 .. count - 1.
 std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws);
 
-/// Chooses what every query row of one key head attends to; keys that few rows have used come
-/// first, among them the last and the first kept key of the row.
+/// Chooses the keys to which every query row of one key head attends. Prefers keys that few rows
+/// have used, and the last and the first unmasked key of the row.
 class Chooser {
  public:
   Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,

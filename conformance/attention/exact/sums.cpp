@@ -8,7 +8,7 @@
 
 namespace assay::conformance::exact {
 
-/// A sum of integers with what decides whether it is exact in every order.
+/// A sum of integers, with the data that decide whether it is exact in any order of additions.
 class Total {
  public:
   void add(std::int64_t summand) {
@@ -19,7 +19,7 @@ class Total {
   }
   std::int64_t value() const { return value_; }
   std::int64_t magnitude() const { return magnitude_; }
-  /// log2 of the bound on sum |summand| / g.
+  /// Returns log2 of the upper bound of sum |summand| / g.
   int length() const {
     if (bits_ == 0) return 0;
     const int grid = std::countr_zero(static_cast<std::uint64_t>(bits_));
@@ -32,7 +32,7 @@ class Total {
 
 namespace {
 
-/// Summands of dk and dv are in units that suit rows with any number of keys up to 2^3.
+/// The units of the summands of dk and dv are small enough for rows with up to 2^3 keys.
 constexpr int most_log2_count = 3;
 
 using spec::at;
@@ -42,7 +42,7 @@ Excess excess_of(Sum sum, const std::string& where, int length, int limit) {
                    std::to_string(limit)};
 }
 
-/// Largest magnitude and finest grid of every column.
+/// For every column: the largest magnitude, and all bits that are set in any element.
 struct Columns {
   explicit Columns(std::int64_t count) : largest(at(count)), bits(at(count)) {}
   void add(std::span<const std::int32_t> row) {
@@ -55,7 +55,7 @@ struct Columns {
   std::vector<std::int64_t> largest, bits;
 };
 
-/// Bits of the longest score that `query` has with any key.
+/// Returns the largest number of bits that a score of `query` with any key needs.
 int score_length(std::span<const std::int32_t> query, const Columns& keys) {
   std::int64_t magnitude = 0, bits = 0;
   for (std::size_t d = 0; d < query.size(); ++d) {
@@ -97,7 +97,7 @@ std::optional<Excess> Sums::excess() const {
   return gradient_excess();
 }
 
-/// E46. Of scores, row terms and dS: their bits, and the range of fp16.
+/// E46. Checks scores, row terms and dS: the number of bits they need, and the range of fp16.
 std::optional<Excess> Sums::row_excess() const {
   Columns keys(plan_->width());
   for (std::int64_t j = 0; j < group_->head.keys; ++j) keys.add(group_->key.row(j));
@@ -129,7 +129,7 @@ std::optional<Excess> Sums::row_excess() const {
   return std::nullopt;
 }
 
-/// E46. Bits and the range of fp16 of one row of an output.
+/// E46. Checks one row of an output: the number of bits it needs, and the range of fp16.
 std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
                                          int exponent) const {
   const auto where = [&] {

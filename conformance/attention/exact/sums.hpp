@@ -11,33 +11,34 @@
 
 namespace assay::conformance::exact {
 
-/// Which sum cannot be exact.
+/// The sum that cannot be exact.
 enum class Sum : std::uint8_t { score, row_term, dscore, dq, dk, dv };
 
 struct Excess {
   Sum sum;
-  std::string text;  ///< a sentence: where, how long, the limit
+  std::string text;  ///< says where, how long, and the limit
 };
 
-/// The exact gradients of one group, rows x width or dim each; dq and dk have their rope part
-/// behind every row.
+/// The exact gradients of one group, row by row. In each row of dq and dk the rope channels come
+/// last.
 struct Gradients {
   std::vector<Dyadic> dq, dk, dv;
 };
 
 class Total;
 
-/// The exact sums of one group, and the proof that no accumulator rounds them in any order.
+/// The exact sums of one group, and the proof that no accumulator rounds them, whatever the order
+/// of additions.
 ///
-/// If all summands are multiples of g and sum |summand| <= 2^bits g, every partial sum is exact.
+/// If all summands are multiples of g, and sum |summand| <= 2^bits g, every partial sum is exact.
 class Sums {
  public:
   Sums(const ExactPlan& plan, const Group& group);
 
-  /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and
-  /// dv, judged or not.
+  /// Returns the first sum that exceeds its bound. Checks scores, row terms and dS, then every
+  /// element of dq, dk and dv, judged or not.
   std::optional<Excess> excess() const;
-  /// Heads slowest in dq.
+  /// Computes rows of the exact gradients. In dq the head is the slowest index.
   Gradients gradients(std::span<const std::int64_t> query_rows,
                       std::span<const std::int64_t> key_rows) const;
 
@@ -60,8 +61,8 @@ class Sums {
 
   const ExactPlan* plan_;
   const Group* group_;
-  std::vector<std::size_t> begin_;  ///< of every key in pairs_
-  std::vector<Pair> pairs_;         ///< live rows by key
+  std::vector<std::size_t> begin_;  ///< start of every key in pairs_
+  std::vector<Pair> pairs_;         ///< rows that contribute, by key
 };
 
 }  // namespace assay::conformance::exact

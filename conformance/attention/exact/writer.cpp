@@ -48,7 +48,7 @@ Writer::Writer(const AttentionCase& c, const ExactPlan& plan, const Sides& sides
       output_(target(inputs_.attention_in, dy_extents(plan.problem))) {
   if (plan.problem.head_dim_rope > 0) {
     if (!inputs_.query_rope || !inputs_.key_rope)
-      throw NoExactCase("the entry point has no rope tensors, head_dim_rope is " +
+      throw NoExactCase("the entry point has no rope tensors, but head_dim_rope is " +
                         std::to_string(plan.problem.head_dim_rope));
     rope_.push_back(target(*inputs_.query_rope, query_rope_extents(plan.problem)));
     rope_.push_back(target(*inputs_.key_rope, key_rope_extents(plan.problem)));
@@ -93,7 +93,7 @@ void Writer::write(const Group& group) {
   }
 }
 
-/// Replica 0 of a row's statistics.
+/// Returns the index of the statistics element of a row, in replica 0.
 std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place& place) const {
   const Op::Problem& p = plan_->problem;
   const spec::Shape& stride = tensor.strides;

@@ -8,21 +8,21 @@
 
 namespace assay::conformance::exact {
 
-/// The input tensors of an exact case, written group by group. Every number must be one of the
-/// element type. Errors: NoExactCase for others.
+/// Writes the input tensors of an exact case group by group. Errors: NoExactCase if the element
+/// type cannot represent a number.
 class Writer {
  public:
   Writer(const AttentionCase& c, const ExactPlan& plan, const Sides& sides);
 
   void write(const Group& group);
-  /// The tensors; the mask is not among them.
+  /// Returns the input tensors, without a mask.
   Op::Inputs take() && { return std::move(inputs_); }
 
  private:
   struct Place {
     std::int64_t b, n, s;
   };
-  /// A tensor and where its rows lie.
+  /// A tensor, and the function that finds the storage index of an element.
   struct Target {
     spec::Tensor* tensor;
     spec::HeadIndex index;
@@ -43,7 +43,7 @@ class Writer {
   Op::Inputs inputs_;
   spec::Extents queries_;
   Target query_, key_, value_, dy_, output_;
-  std::vector<Target> rope_;  ///< query's and key's, if there are any
+  std::vector<Target> rope_;  ///< of query and key, if there are any
 };
 
 }  // namespace assay::conformance::exact

@@ -12,40 +12,41 @@
 
 namespace assay::conformance::attention {
 
-/// What a query row is given, and what is known of it where the kernel makes it itself.
+/// The statistics and the row term of a query row, and their errors if the kernel computes them
+/// itself.
 struct GivenRow {
   double max = 0, sum = 1, delta = 0;
   engine::Symbol max_error, delta_error;
 };
 
-/// Fills what pairs have beside their products; called from several threads.
+/// Provides the factor of dropout and the bias of pairs. Called from several threads.
 class PairSides {
  public:
   virtual ~PairSides() = default;
-  /// Of the pairs of a row with keys first, first + 1, ...
+  /// Each function fills in the pairs of a row with keys first, first + 1, ...
   virtual void fill_kappa(std::int64_t row, std::int64_t first, std::span<double> kappa) const = 0;
   virtual void fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const = 0;
 };
 
-/// The squared norms of rows that weigh the spread of a pair: one kind for each part of the rows
-/// that is an output of its own (its rope part is the second).
+/// Squared norms of rows, which weight the spread of a pair. There is one kind of norm for each
+/// part of a row that is a separate output; the second kind is that of the rope part.
 using Norms = std::array<std::vector<double>, engine::kinds_of_weights>;
 
-/// Some queries of a key head and some of its keys; refers to their rows.
+/// Some queries of a key head and some of its keys. Keeps references to their rows.
 struct Head {
   engine::Rows query, key, dy, value;
-  std::vector<GivenRow> rows;  ///< of the queries
+  std::vector<GivenRow> rows;  ///< one per query
   Call call;
   const PairSides* sides = nullptr;
   Norms query_norms, key_norms, dy_norms;
-  double largest_dscore = 1;  ///< what |dS| is at most, but for a power of two or twenty
+  double largest_dscore = 1;  ///< largest |dS|, up to a factor of about 2^20
 };
 
-/// A head as a sweep over blocks asks for it; refers to the head.
+/// Adapts a head to the engine's sweep over blocks of pairs. Keeps a reference to the head.
 class HeadFormula {
  public:
   static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 2, coefficients = 2;
-  /// Numbers of `sums`.
+  /// Indices of `sums`.
   enum Sum : std::size_t { dq, dk, dv };
   static constexpr std::array<engine::SumOf, 3> sums = {
       {{.coefficient = 0, .within = true, .operand = 0},
@@ -76,10 +77,10 @@ class HeadFormula {
   [[gnu::always_inline]] auto pair(On& on, std::int64_t row,
                                    const std::array<double, symbols>& numbers,
                                    const std::array<Products<engine::Lanes>, dots>& products,
-                                   const std::array<engine::Lanes, sides>& beside) const {
+                                   const std::array<engine::Lanes, sides>& additive) const {
     const GivenRow& given = head_.rows[static_cast<std::size_t>(row)];
     const Row<double> of_row = {given.max, given.sum, numbers[0]};
-    const Pair<engine::Lanes> pair = {products[0], products[1], beside[0], beside[1]};
+    const Pair<engine::Lanes> pair = {products[0], products[1], additive[0], additive[1]};
     return pair_terms(on, head_.call, of_row, pair);
   }
 

@@ -8,8 +8,9 @@
 #include "assay/engine/algebra/store.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// What a kernel of attention computes of a pair of a query and a key, and how it rounds: the one
-/// text from which the reference, its radius and its tolerances are read (engine/README.md).
+/// The computation of an attention kernel for one pair of query and key, with its roundings. This
+/// is the only text of the formula: the engine derives from it the reference, its radius and its
+/// tolerances (engine/README.md).
 namespace assay::conformance::attention {
 
 using engine::Level;
@@ -18,62 +19,62 @@ using engine::Products;
 using engine::Store;
 using engine::Units;
 
-/// What all pairs of a call have in common.
+/// The values that all pairs of a call have in common.
 struct Call {
   double scale = 1, kappa = 1;  ///< kappa: 1 / keep_prob
   double dim = 0, dim_v = 0;    ///< terms of the dot products
   double exp_error = 0x1p-22, floor = 0;
-  double underflow = 0;   ///< what an operand that is scaled in advance loses of a score at most
+  double underflow = 0;   ///< largest part of a score that an operand scaled in advance loses
   bool fused = false;     ///< exp2(fma(S, c, -m c)): the constants are rounded once
   bool lse_form = false;  ///< exp(S - (m + ln z)): the sum is rounded once a row
   bool biased = false;    ///< scores have a position bias
-  bool watches_constants = false;  ///< A13 is asked for: nothing is staged that outweighs them
+  bool watches_constants = false;  ///< A13 applies: no error of staging outweighs the constants
   Units units;
   Store score, prob, dprob;
   Store stage, stage_prob;  ///< of dS and of kappa P
 };
 
-/// What a row is given: the statistics of its softmax; and its row term, as `row_term` gives it.
+/// The inputs of a row: the statistics of its softmax, and the row term that `row_term` returns.
 template <class V>
 struct Row {
   double max = 0, sum = 1;
   V delta{};
 };
 
-/// A pair: its two dot products, what dropout leaves of it (0, or 1 / keep_prob), and what the
-/// position bias adds to its scaled score.
+/// A pair: its two dot products, the factor of dropout (0, or 1 / keep_prob), and the position bias
+/// that is added to the scaled score.
 template <class V>
 struct Pair {
   Products<V> score, dprob;
   V kappa{}, bias{};
 };
 
-/// Roundings that enter pairs through their row: that of the row term, and that of statistics where
-/// the kernel makes its own, as an error of their maximum.
+/// Number of errors that all pairs of a row share: the error of the row term and, if the kernel
+/// computes the statistics, their error, which counts as an error of the maximum.
 inline constexpr std::size_t symbols = 2;
 
-/// delta = sum of dy attention_in, one number of the row.
+/// Returns the row term delta, the sum of dy attention_in over the channels of a row.
 template <class On, class V>
 [[gnu::always_inline]] inline auto row_term(On& on, const Call& call, const Products<V>& of) {
   const auto delta = on.dot(of, call.dim_v);
   return on.rounded(delta, on.magnitude(delta), 2, Level::row);
 }
 
-/// E12. The scaled score with its bias: products, sums and the difference of the exponent, in any
-/// order.
+/// E12. Returns the scaled score with its bias. The roundings are those of the products, of the
+/// sums, and of the subtraction of the maximum in the argument of exp, in any order.
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<Given>& row,
                                          const Pair<V>& pair) {
   const V m = magnitude_of(V{} + row.max), b = magnitude_of(pair.bias);
   auto x = on.dot(pair.score, call.dim) * (V{} + call.scale);
   if (call.underflow > 0) x = on.residue(x, call.underflow);
-  // A kernel that stores scores stores them before and after the bias.
+  // A kernel that stores scores may store them before the bias is added and again after it.
   if (call.biased) {
     const V before = magnitude_of(V{} + call.scale) * pair.score.magnitudes + b;
     x = on.stored(x, call.score, b == 0.0 ? V{} : before) + on.exact(pair.bias);
   }
   const V s = on.magnitude(x);
-  // A logarithm is good to a unit in the last place, which is two roundings.
+  // A logarithm is accurate to one unit in the last place; this counts as two roundings.
   const double log_sum = call.lse_form ? std::abs(std::log(row.sum)) : 0;
   if (call.fused) x = on.rounded(x, s + m + log_sum, 2, Level::row);
   if (call.lse_form) x = on.rounded(x, m + 3 * log_sum, 1, Level::row);
@@ -81,22 +82,22 @@ template <class On, class V, class Given>
                     2.0 * s * s + b * b + m * m + (log_sum * log_sum + 4.0));
 }
 
-/// E4. The score as it is stored, of which the exponent is left when the maximum is subtracted.
+/// E4. Returns the score as the kernel stores it. The argument of exp is this score minus the
+/// maximum.
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto stored_score(On& on, const Call& call, const Row<Given>& row,
                                                 const Pair<V>& pair) {
   return on.stored(score(on, call, row, pair), call.score);
 }
 
-/// E5, E6. e^x / sum, with the error of the exponential, of the division, and of what is left of
-/// the exponential's own argument.
+/// E5, E6. Returns e^x / sum, with the errors of the exponential, of the division, and of x.
 template <class On, class Number, class V>
 [[gnu::always_inline]] inline auto exponential(On& on, const Call& call, const Number& x,
                                                const V& sum) {
   return on.exponential(x, sum, call.exp_error + 4 * call.units.u);
 }
 
-/// E7. P of a score, before dropout.
+/// E7. Returns P for a score, before dropout.
 template <class On, class Number, class Given>
 [[gnu::always_inline]] inline auto probability(On& on, const Call& call, const Row<Given>& row,
                                                const Number& score) {
@@ -105,7 +106,8 @@ template <class On, class Number, class Given>
   return on.stored(on.residue(exact, call.floor), call.prob);
 }
 
-/// E8, E13. dP = kappa dy.v, whose errors are those of its dot product, kappa and its store.
+/// E8, E13. Returns dP = kappa dy.v. Its errors are those of the dot product, of kappa, and of
+/// storing dP.
 template <class On, class V>
 [[gnu::always_inline]] inline auto dprob(On& on, const Call& call, const Pair<V>& pair) {
   auto dp = on.dot(pair.dprob, call.dim_v) * pair.kappa;
@@ -113,9 +115,9 @@ template <class On, class V>
   return dp;
 }
 
-/// What is subtracted in the fused form is rounded alike in all rows that are given the same: 1/ln
-/// 2 and its product with m, in the LSE form also ln z and m + ln z. Returns how many units at
-/// most, times their number, with its sign.
+/// The fused form subtracts numbers that have the same rounding error in all rows with equal
+/// statistics: 1/ln 2 and its product with m; in the LSE form also ln z and m + ln z. Returns the
+/// largest sum of these errors in units of u, with its sign.
 template <class Given>
 [[gnu::always_inline]] inline double shift_roundings(const Call& call, const Row<Given>& row) {
   if (!call.lse_form) return 2 * row.max;
@@ -123,7 +125,8 @@ template <class Given>
   return std::copysign(3 * std::abs(shift) + 2 * std::abs(log_sum), shift);
 }
 
-/// E14. What a pair adds: dS, which dq and dk sum, and kappa P, which dv sums.
+/// E14. Returns the terms that a pair contributes: dS to the sums of dq and dk, and kappa P to the
+/// sum of dv.
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto pair_terms(On& on, const Call& call, const Row<Given>& row,
                                               const Pair<V>& pair) {
@@ -139,8 +142,8 @@ template <class On, class V, class Given>
   const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
   std::array terms = {on.staged(ds, call.stage), on.staged(kept, call.stage_prob)};
   terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
-  // A bias that all rows of a key share has low bits that all their scores are rounded by, where
-  // these are larger.
+  // If all rows that attend to a key have the same bias, every score that is larger than the bias
+  // rounds off the same low bits of it.
   const double by_score = (call.fused ? 2 : 0) + (call.biased ? 1 : 0);
   for (auto& term : terms) {
     term.by_constant[0] = by_score * call.units.u * on.value(s);

@@ -1,6 +1,6 @@
 #include "attention/formula/head.hpp"
 
-/// Compiled once for each kind of instructions, ASSAY_INSTRUCTIONS.
+/// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
 namespace assay::conformance::attention {
 
 template <>

@@ -6,8 +6,8 @@
 
 namespace assay::conformance::attention {
 
-/// Returns whether `holds(b, n, s)` of one of some rows, which lie evenly among all. Enough to find
-/// what a field of the problem changes, which is never one row.
+/// Returns whether `holds(b, n, s)` is true for one of at most 61 evenly spaced rows. These rows
+/// are enough to detect the effect of a field, since no field changes only one row.
 template <class Holds>
 bool any_row(const spec::Extents& extents, const Holds& holds) {
   constexpr std::int64_t most_rows = 61;

@@ -11,12 +11,12 @@
 #include "assay/spec/dtype.hpp"
 #include "plan/factors.hpp"
 
-/// What the drawn cases of all operators of attention share.
+/// Definitions for generating random cases, common to all attention operators.
 namespace assay::conformance::attention {
 
 enum class Scale : std::uint8_t { ordinary, negative, one, odd, zero };
 
-/// 1/sqrt(head_dim), rounded to float.
+/// Returns 1/sqrt(head_dim), rounded to float.
 inline double ordinary_scale(std::int64_t head_dim) {
   return static_cast<double>(static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))));
 }
@@ -38,8 +38,9 @@ inline double scale_of(Scale scale, std::int64_t head_dim) {
   return 1.0;
 }
 
-/// Whether the controls will be caught in every head. Where errors are large beside the gradients,
-/// or softmax is near one-hot, some may pass, which earns no coverage.
+/// Returns whether the negative controls will certainly be detected in every head. They may pass
+/// undetected if errors are large compared with the gradients, or if softmax is near one-hot; such
+/// a case earns no coverage.
 template <class Op>
 bool is_surely_tight(const Case<Op>& c) {
   constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
@@ -47,13 +48,14 @@ bool is_surely_tight(const Case<Op>& c) {
          std::ranges::find(loose, c.profile) == std::end(loose);
 }
 
-/// Of masks, exact cases, profiles and scales of an operator with factors of these names.
+/// Returns the combinations of masks, exact cases, profiles and scales that make no sense, for an
+/// operator with factors of these names.
 template <class Op, class K>
 std::vector<Exclusion> senseless(const Factors<Op, K>& of) {
   constexpr auto why = Why::senseless;
   static constexpr auto is_exact = [](const K& k) { return k.track != Track::bound; };
   return {
-      of.rule({why, "A mask that is not there has no type."}, {"mask", "mask_dtype"},
+      of.rule({why, "An absent mask has no type."}, {"mask", "mask_dtype"},
               [](const K& k) {
                 return k.mask == decltype(k.mask)::absent && k.mask_dtype != spec::DType::boolean;
               }),

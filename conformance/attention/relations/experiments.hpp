@@ -9,26 +9,27 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "judge/relations/relation.hpp"
 
-/// Experiments that the operators of attention share.
+/// Experiments that all attention operators have in common.
 namespace assay::conformance::attention {
 
-/// Where the rows of queries and of keys come from.
+/// For rows of queries and rows of keys: where each row comes from.
 struct Origins {
   Origin query, key;
 };
 
-/// Multiply-adds of one backward, roughly.
+/// Returns the approximate number of multiply-adds of one backward pass.
 inline double backward_multiply_adds(const spec::FlashAttentionScoreGrad::Problem& p) {
   return 5.0 * static_cast<double>(score_count(p)) *
          static_cast<double>(p.head_dim + p.head_dim_rope);
 }
 
-/// The nearest multiple of 1/8 below 4: that leaves room for a shift in every type.
+/// Returns the nearest multiple of 1/8 with a magnitude below 4. Every type can represent the
+/// result, also after a shift by 1 or 2.
 inline double on_grid(double value) {
   return std::fmin(std::fmax(std::nearbyint(8 * value), -31), 31) / 8;
 }
 
-/// value + c and output + c in channel d, c = 1 or -2.
+/// Adds c = 1 or -2 to channel d of value and of output. The gradients must not change.
 template <class Op>
 Experiment<Op> shifted_value(const Trial<Op>& base, RowsMember<Op> output) {
   Trial<Op> near = base;
@@ -41,13 +42,14 @@ Experiment<Op> shifted_value(const Trial<Op>& base, RowsMember<Op> output) {
   return unchanged(std::move(near), std::move(shifted));
 }
 
-/// Whether a row of a trial attends to nothing.
+/// Returns whether this row of a trial is fully masked.
 template <class Op>
 bool is_dead(const Trial<Op>& trial, std::size_t row) {
   return trial.rows.softmax_max[row] < -0x1p13 || trial.rows.softmax_sum[row] == 0;
 }
 
-/// The trial with every softmax_max at a multiple of 2^-10, softmax_sum keeps the probabilities.
+/// Returns the trial with every softmax_max rounded to a multiple of 2^-10. softmax_sum changes as
+/// well, so that the probabilities stay the same.
 template <class Op>
 Trial<Op> with_round_statistics(Trial<Op> trial) {
   for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row) {
@@ -60,7 +62,7 @@ Trial<Op> with_round_statistics(Trial<Op> trial) {
   return trial;
 }
 
-/// softmax_max + 1 and softmax_sum / e say the same of a row.
+/// softmax_max + 1 and softmax_sum / e give the same probabilities in a row.
 template <class Op>
 Experiment<Op> shifted_statistics(const Trial<Op>& base) {
   Trial<Op> near = with_round_statistics(base), shifted = near;
@@ -73,7 +75,7 @@ Experiment<Op> shifted_statistics(const Trial<Op>& base) {
   return unchanged(std::move(near), std::move(shifted));
 }
 
-/// Every key head with its query heads alone.
+/// Runs every key head, with its query heads, as a separate problem.
 template <class Op>
 Experiment<Op> split_heads(const Trial<Op>& base) {
   using spec::RowPosition;
@@ -93,7 +95,7 @@ Experiment<Op> split_heads(const Trial<Op>& base) {
   return rearranging(base, std::move(pieces));
 }
 
-/// A key head of its own for every query head.
+/// Gives every query head its own copy of its key head.
 template <class Op>
 Experiment<Op> repeat_heads(const Trial<Op>& base) {
   using spec::RowPosition;

@@ -6,14 +6,14 @@
 
 #include "assay/reference/exp.hpp"
 
-// As in vector_loops.cpp: without contraction every build of a loop gives the same bits.
+// As in vector_loops.cpp: all builds of a loop give the same bits, because contraction is off.
 namespace assay::conformance::tiles {
 namespace {
 
 constexpr std::size_t lanes = 8;
 using Lanes [[gnu::vector_size(lanes * sizeof(double))]] = double;
 
-/// Four rows by two vectors of keys: eight sums that stay in registers.
+/// Four rows times two vectors of keys: the eight sums stay in registers.
 constexpr std::size_t block_rows = 4;
 
 template <std::size_t rows>
@@ -37,7 +37,7 @@ template <std::size_t rows>
   }
 }
 
-/// A sum in eight chains.
+/// A sum of eight partial sums, each with its own chain of additions.
 struct Chains {
   double chain[lanes] = {};
   double sum() const {

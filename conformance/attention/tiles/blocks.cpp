@@ -17,13 +17,13 @@ using attention::at;
 using attention::Dense;
 using engine::square;
 
-/// Keys and values of a tile, transposed.
+/// The keys and values of a tile, transposed.
 struct Panel {
   std::vector<Line> key, value;
   KeyNorms norms;
 };
 
-/// The pass over the pairs of one kv head with some of its query tiles.
+/// Sums the pairs of one kv head and some of its query tiles.
 class Chunk {
  public:
   Chunk(const Dense& dense, const Arithmetic& arithmetic, const attention::AllRowTerms& rows,
@@ -109,7 +109,8 @@ class Chunk {
                        dense_.key(b, keys.tile.n, key_numbers_[c]));
   }
 
-  /// Turns the products of line k into exponents, and returns the largest |bias|.
+  /// Converts the products of line k into scaled scores with their bias. Returns the largest
+  /// |bias|.
   double add_features(const spec::RowPosition& query, std::size_t k) {
     for (double& score : score_[k]) score *= dense_.scale;
     kappa_.fill(1);
@@ -127,7 +128,7 @@ class Chunk {
     return most;
   }
 
-  /// Adds the pairs of the query r of its tile, whose products lie in line k.
+  /// Adds the pairs of query r of its tile. Their products are in line k.
   void add_query(QueryTile& queries, KeyTile& keys, std::int64_t r, std::size_t k) {
     const auto& [b, n, first, count] = queries.tile;
     const spec::RowPosition query{b, n, first + r};
@@ -164,7 +165,7 @@ class Chunk {
       return c.prob * prob + c.dscore * dscore + c.one * one;
     };
     const double scale = std::abs(dense_.scale);
-    // What the query's row shares is one error for all keys of the tile.
+    // The error of a query's row term or statistics is the same error for all keys of the tile.
     const double shared =
         square(row.max_error.deviation * s.dscore) + square(row.delta_error.deviation * s.prob);
     keys.key.add(
@@ -185,7 +186,8 @@ class Chunk {
                    dy);
   }
 
-  /// A staged value of fp16 that may overflow leaves nothing to be said of its tiles.
+  /// If a staged fp16 value may overflow, nothing is known about the tiles that contain it: they
+  /// are exempt.
   void mark_overflow(QueryTile& queries, KeyTile& keys, const PairErrors& e,
                      const RowSums& s) const {
     constexpr spec::DType fp16 = spec::DType::fp16;
@@ -223,7 +225,7 @@ void add_blocks(const Dense& dense, const Arithmetic& arithmetic,
                 const attention::AllRowTerms& rows, const RowSigns& query_signs,
                 const RowSigns& key_signs, std::vector<QueryTile>& queries,
                 std::vector<KeyTile>& keys) {
-  // Too large for a stack.
+  // On the heap, because the object is too large for the stack.
   std::make_unique<Chunk>(dense, arithmetic, rows, query_signs, key_signs, queries, keys)->sum();
 }
 

@@ -9,12 +9,12 @@
 #include "attention/tiles/block_loops.hpp"
 #include "judge/tile_sums.hpp"
 
-/// Blocks of pairs: the queries of a tile with the keys of a tile.
+/// Blocks of pairs: the queries of one tile with the keys of another.
 namespace assay::conformance::tiles {
 
 inline constexpr std::int64_t streams = 5;
 
-/// Five streams of channels, in the order of `RowFactors`.
+/// Five arrays (streams) of one number per channel, in the order of `RowFactors`.
 struct Sums {
   explicit Sums(std::int64_t width)
       : channels(width), values(attention::at(streams * width), 0.0) {}
@@ -37,14 +37,14 @@ struct Sums {
   bool exempt = false;
 };
 
-/// What the rows of a query tile share with all their pairs: it is added to the tile's sums once.
+/// Errors that all pairs of a query row share. They are added once to the sums of the tile.
 struct SharedByRow {
   double prob = 0,
          dscore = 0;  ///< sums of P + e_P and of |dS|, times the largest |k_d| of the tile
   double size = 0;    ///< sum of |dS|
 };
 
-/// Euclidean norms of a row of Q and of dO.
+/// The Euclidean norms of a query's rows in Q and in dO.
 struct RowNorms {
   double query, dy;
 };
@@ -64,8 +64,8 @@ struct KeyTile {
   bool wanted;
 };
 
-/// Adds all pairs of the queries with the keys, of one kv head, where one of the two tiles is
-/// wanted. Queries and keys have signs of their own.
+/// Adds all pairs of queries and keys of one kv head for which the query tile or the key tile is
+/// requested. Queries and keys have separate signs.
 void add_blocks(const attention::Dense& dense, const Arithmetic& arithmetic,
                 const attention::AllRowTerms& rows, const RowSigns& query_signs,
                 const RowSigns& key_signs, std::vector<QueryTile>& queries,

@@ -9,10 +9,10 @@ namespace {
 
 using engine::square;
 
-/// (a + b)^2 <= larger a^2 + smaller b^2 where b is expected to be small beside a.
+/// (a + b)^2 <= larger a^2 + smaller b^2. Used where b is expected to be small compared with a.
 constexpr double larger = 17.0 / 16, smaller = 17;
 
-/// A rounding of x as a linear bound: share x + step.
+/// An upper bound of the rounding error of x that is linear: share x + step.
 struct Rounding {
   double share = 0, step = 0;
 };
@@ -23,11 +23,11 @@ Rounding rounding_to(spec::DType type, HalfUlp&& error) {
   return {.share = error(1.0), .step = error(std::ldexp(1.0, spec::format_of(type).min_exponent))};
 }
 
-/// The formula of a pair whose sums are as large as those of any pair of the query with the tile:
-/// score, dP, and P relative to itself, since that is what differs most.
+/// The numbers of a pair whose sums are at least as large as those of any pair of the query with
+/// the tile: score, dP, and P. The errors of P are relative to P, because P varies most.
 struct Worst {
   attention::PairNumber score, dprob, relative;
-  double distance, sub;  ///< |dP - delta|, sub
+  double distance, sub;  ///< |dP - delta|, rounding of it
   Rounding stage, store_p;
 };
 
@@ -54,7 +54,7 @@ Worst worst_of(const attention::Dense& dense, const Arithmetic& n, const attenti
           .store_p = rounding_to(n.numerics.store_p, [&](double y) { return n.store_p_error(y); })};
 }
 
-/// h + e of what is staged, where its error before is e.
+/// Returns h + e: the error h of staging a value, plus e, the error of the value before staging.
 Linear staged(const Linear& e, const Rounding& stage, const Linear& of_value) {
   const double more = 1 + stage.share;
   return {.prob = more * e.prob + stage.share * of_value.prob,
@@ -88,7 +88,8 @@ void dscore_errors(const Arithmetic& n, const attention::RowTerms& row, const Wo
 void value_errors(const attention::Dense& dense, const Arithmetic& n,
                   const attention::RowTerms& row, const Worst& w, PairErrors& errors) {
   const double kappa = dense.largest_kappa;
-  // P that is stored already is not rounded again, unless dropout scaled it since.
+  // If the kernel stores P in a narrow type, staging does not round it again, unless dropout has
+  // scaled P since then.
   const bool stored = n.numerics.store_p != spec::DType::fp32 && !dense.problem.has_dropout();
   const Rounding stage = stored ? Rounding{} : w.stage;
   const Linear e{.prob = errors.prob.prob + 3 * n.u, .one = kappa * errors.prob.one};

@@ -20,44 +20,44 @@ using engine::square;
 
 constexpr std::int64_t chunks_in_all = 8;
 
-/// What of a tile's sum is no sum over pairs.
-struct Beside {
-  double terms;            ///< length of the last sums
-  double independent = 0;  ///< square of what rows share and other rows do not
-  double shared = 0;       ///< what rows share, at its worst
+/// The errors of a tile's sum, except those that are sums over pairs.
+struct Extras {
+  double terms;            ///< number of terms of the last sums
+  double independent = 0;  ///< squares of errors that one row shares
+  double shared = 0;       ///< worst case of the errors that rows share
   bool scaled = false;     ///< an operand scaled in advance was rounded
   bool partials = false;   ///< parts of the sums were rounded
-  double operands = 0;     ///< what operands scaled in advance lose where they underflow
-  double heads = 0;        ///< of all rows: the heads that add to them and two more roundings
+  double operands = 0;     ///< loss of operands that are scaled in advance and underflow
+  double heads = 0;        ///< sum over rows: heads that add to the row, plus two roundings
   double floor = 0;
 };
 
-/// Makes tolerances from sums (E36).
+/// Computes tolerances from sums (E36).
 class Finisher {
  public:
   Finisher(const Arithmetic& n, const TileRequest& request) : n_(n), averages_(request.averages) {}
 
-  /// E36. As of an element, but for the store and what rounds the sum: both are counted where the
-  /// written rows are known.
-  void finish(const RowFactors& s, const Beside& beside, TileSums& sums, std::size_t k) const {
+  /// E36. Treats the sum like a single element, but without the store and without the roundings of
+  /// the sum: these are added when the written rows are known.
+  void finish(const RowFactors& s, const Extras& extras, TileSums& sums, std::size_t k) const {
     engine::Output output = {.units = units_of(n_),
                              .lambda = sums.lambda,
                              .averages = averages_ && n_.mean_free,
                              .operands = 2 * n_.u_x,
-                             .scaled = beside.scaled ? 2 * n_.u_k : 0,
-                             .lost = beside.operands};
-    output.chain = engine::chain_of(beside.terms, output);
+                             .scaled = extras.scaled ? 2 * n_.u_k : 0,
+                             .lost = extras.operands};
+    output.chain = engine::chain_of(extras.terms, output);
     const engine::Element sum = {.value = s.value,
                                  .magnitude = s.magnitude,
                                  .rigorous = s.rigorous,
-                                 .squares = s.squares + beside.independent,
-                                 .shared = s.linear + beside.shared};
-    const auto bound = engine::bound_of(sum, output, beside.floor);
+                                 .squares = s.squares + extras.independent,
+                                 .shared = s.linear + extras.shared};
+    const auto bound = engine::bound_of(sum, output, extras.floor);
     const bool narrow = n_.numerics.partials != spec::DType::fp32 && s.magnitude > 0;
     const auto part = [&](double inner) {
-      const double partials = beside.partials ? s.magnitude : 0;
+      const double partials = extras.partials ? s.magnitude : 0;
       return narrow ? unit_roundoff(n_.io) * (partials + 4 * inner) +
-                          beside.heads * underflow_of(n_.io)
+                          extras.heads * underflow_of(n_.io)
                     : 0;
     };
     sums.value[k] = s.value;
@@ -66,7 +66,8 @@ class Finisher {
     sums.radius[k] = bound.radius + 0x1p-46 * s.magnitude;
   }
 
-  /// Of |what was written|: 2u of scaling and bias, and a narrow partial sum.
+  /// Returns the error relative to |written value|: 2u for scaling and bias, and more if partial
+  /// sums are stored in a narrow type.
   double written_share() const {
     const bool narrow = n_.numerics.partials != spec::DType::fp32;
     return 2 * n_.u + (narrow ? 2 * unit_roundoff(n_.io) : 0);
@@ -77,7 +78,7 @@ class Finisher {
   bool averages_;
 };
 
-/// All tiles of one problem while they are summed.
+/// All tiles of one problem, while they are summed.
 class TileEngine {
  public:
   TileEngine(const Dense& dense, const Arithmetic& arithmetic, const attention::AllRowTerms& rows,
@@ -107,7 +108,7 @@ class TileEngine {
   }
 
  private:
-  /// Tiles by their kv head: (b, kv).
+  /// Makes the tiles of every kv head (b, kv).
   void make_tiles() {
     const Op::Problem& p = dense_.problem;
     const auto heads = at(p.batch * p.heads_kv);
@@ -134,8 +135,8 @@ class TileEngine {
     leave_out(pairs * static_cast<double>(dense_.width() + p.head_dim_v));
   }
 
-  /// A tile of queries needs all keys, a tile of keys all queries: with every k-th of both 2/k of
-  /// the pairs are visited.
+  /// A query tile needs all keys, and a key tile needs all queries. If every k-th tile of both
+  /// kinds is kept, 2/k of the pairs are visited.
   void leave_out(double multiply_adds) {
     if (multiply_adds <= request_.multiply_adds) return;
     const auto every =
@@ -147,7 +148,8 @@ class TileEngine {
       for (KeyTile& tile : head) tile.wanted = number++ % every == 0;
   }
 
-  /// A fixed split, so that the order of additions does not depend on the number of cores.
+  /// The work is divided independently of the number of cores, so that the order of additions is
+  /// always the same.
   void add_all_pairs() {
     const auto heads = std::ssize(keys_);
     const std::int64_t parts =
@@ -194,35 +196,35 @@ class TileEngine {
     for (std::size_t k = 0; k < wanted.size(); ++k) {
       const auto& [tile, of_pairs, rows, norms, ranges, is_wanted] = *wanted[k];
       sums.exempt[k] = of_pairs.exempt ? 1 : 0;
-      Beside beside = beside_rows(tile, rows);
+      Extras extras = extras_of_rows(tile, rows);
       for (std::int64_t d = 0; d < part.dim; ++d) {
-        beside.floor = 0;
+        extras.floor = 0;
         for (std::int64_t r = 0; r < tile.count; ++r)
-          beside.floor +=
+          extras.floor +=
               n_.phi * floor_.dq(dense_, {tile.b, tile.n, tile.first + r}, part.first + d);
-        finisher_.finish(of_pairs.of(part.first + d), beside, sums, k * at(part.dim) + at(d));
+        finisher_.finish(of_pairs.of(part.first + d), extras, sums, k * at(part.dim) + at(d));
       }
     }
     return sums;
   }
 
-  /// What the errors of row term and statistics add to the sums of a tile of queries.
-  Beside beside_rows(const Tile& tile, const std::vector<SharedByRow>& rows) const {
-    Beside beside{.terms = static_cast<double>(dense_.key_pattern->entries_of_query(tile.b)),
+  /// Returns the errors that the row terms and the statistics add to the sums of a query tile.
+  Extras extras_of_rows(const Tile& tile, const std::vector<SharedByRow>& rows) const {
+    Extras extras{.terms = static_cast<double>(dense_.key_pattern->entries_of_query(tile.b)),
                   .scaled = true};
     const double scale = std::abs(dense_.scale);
     for (std::int64_t r = 0; r < tile.count; ++r) {
       const std::int64_t number = dense_.queries.row(tile.b, tile.n, tile.first + r);
       const attention::RowTerms& row = rows_.rows[at(number)];
       const SharedByRow& sums = rows[at(r)];
-      beside.operands += 2 * n_.eta_k * sums.size;
-      beside.heads += sums.prob > 0 ? 2 : 0;
-      beside.independent += square(scale * row.delta_error.deviation * sums.prob) +
+      extras.operands += 2 * n_.eta_k * sums.size;
+      extras.heads += sums.prob > 0 ? 2 : 0;
+      extras.independent += square(scale * row.delta_error.deviation * sums.prob) +
                             square(scale * row.max_error.deviation * sums.dscore);
-      beside.shared +=
+      extras.shared +=
           scale * (row.delta_error.shared * sums.prob + row.max_error.shared * sums.dscore);
     }
-    return beside;
+    return extras;
   }
 
   TileSums key_tensor(const attention::Part& part, Sums KeyTile::*member) const {
@@ -233,22 +235,22 @@ class TileEngine {
       const Tile& tile = wanted[k]->tile;
       const Sums& of_pairs = wanted[k]->*member;
       sums.exempt[k] = of_pairs.exempt ? 1 : 0;
-      Beside beside{.terms = 0, .partials = dense_.problem.group() > 1};
+      Extras extras{.terms = 0, .partials = dense_.problem.group() > 1};
       std::int64_t attended = 0;
       for (std::int64_t r = 0; r < tile.count; ++r) {
         const std::int64_t entries =
             dense_.key_pattern->entries_of_key({tile.b, tile.n, tile.first + r});
-        beside.terms = std::max(beside.terms, static_cast<double>(entries));
+        extras.terms = std::max(extras.terms, static_cast<double>(entries));
         attended += entries > 0 ? 1 : 0;
       }
-      beside.heads = static_cast<double>(attended * (dense_.problem.group() + 2));
+      extras.heads = static_cast<double>(attended * (dense_.problem.group() + 2));
       const double residues = n_.phi * static_cast<double>(attended);
       const std::int64_t head = tile.b * dense_.problem.heads_kv + tile.n;
       for (std::int64_t d = 0; d < part.dim; ++d) {
         const double unit = is_value ? floor_.dv[at(head * part.dim + d)]
                                      : floor_.dk[at(head * dense_.width() + part.first + d)];
-        beside.floor = residues * unit;
-        finisher_.finish(of_pairs.of(part.first + d), beside, sums, k * at(part.dim) + at(d));
+        extras.floor = residues * unit;
+        finisher_.finish(of_pairs.of(part.first + d), extras, sums, k * at(part.dim) + at(d));
       }
     }
     return sums;
@@ -271,7 +273,7 @@ std::vector<TileSums> tile_sums(const Dense& dense, const Arithmetic& arithmetic
   return TileEngine(dense, arithmetic, rows, request).sums();
 }
 
-std::vector<TileSums> tile_sums_beside(
+std::vector<TileSums> tile_sums_with(
     const attention::JudgedRows& judged, const Dense& dense, const Arithmetic& arithmetic,
     const std::function<const attention::AllRowTerms&()>& row_terms, std::uint64_t seed,
     bool averages) {

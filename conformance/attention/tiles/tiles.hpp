@@ -7,25 +7,26 @@
 #include "attention/bound/bound.hpp"
 #include "judge/tile_sums.hpp"
 
-/// Sums of the tiles of dq, dk, dv and their rope parts, from all pairs, block by block.
+/// The sums of the tiles of dq, dk, dv and their rope parts over all pairs, computed block by
+/// block.
 namespace assay::conformance::tiles {
 
 struct TileRequest {
-  std::uint64_t seed = 0;       ///< of the signs
-  bool averages = true;         ///< false: roundings may all have one sign, only worst cases count
-  double multiply_adds = 1e12;  ///< that may be spent; where all tiles need more, some are left out
+  std::uint64_t seed = 0;       ///< seed of the signs
+  bool averages = true;         ///< false: roundings may share one sign; only worst cases count
+  double multiply_adds = 1e12;  ///< budget; if all tiles need more, some are left out
 };
 
-/// Of the tensors that `attention::expectations` makes, in that order, with the same gradients and
-/// tolerances from the same terms. Tiles that the request leaves out are not among those of the
-/// result. Cost: a multiply-add a channel and pair, in double, on all cores.
+/// Returns the sums for the same tensors as `attention::expectations`, in the same order. Gradients
+/// are the same, and tolerances come from the same error terms. Tiles that the request leaves out
+/// are missing. Cost: one multiply-add per channel and pair, in double, on all cores.
 std::vector<TileSums> tile_sums(const attention::Dense& dense, const Arithmetic& arithmetic,
                                 const attention::AllRowTerms& rows, const TileRequest& request);
 
-/// Of the gradients of a case with that seed; none where `judged` leaves no row out, else
-/// `row_terms` is asked. `averages`: whether roundings are taken for independent, which those of
-/// equal scores never are.
-std::vector<TileSums> tile_sums_beside(
+/// Returns the tile sums of the gradients of a case, with signs from this seed. Returns no sums,
+/// without calling `row_terms`, if all rows are in `judged`. `averages`: true if roundings count as
+/// independent, except those of equal scores.
+std::vector<TileSums> tile_sums_with(
     const attention::JudgedRows& judged, const attention::Dense& dense,
     const Arithmetic& arithmetic, const std::function<const attention::AllRowTerms&()>& row_terms,
     std::uint64_t seed, bool averages);

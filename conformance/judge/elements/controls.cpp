@@ -11,7 +11,7 @@ namespace {
 
 using spec::at;
 
-/// Whether all elements pass the element rule.
+/// Returns whether all elements pass the element rule.
 bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
   if (row.is_exempt()) return true;
   for (std::size_t k = row.first(); k < row.last(); ++k)
@@ -19,7 +19,7 @@ bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
   return true;
 }
 
-/// Whether an element of the row exceeds its tolerance.
+/// Returns whether any element of the row exceeds its tolerance.
 bool exceeds_tolerance(const Expectation& e, std::int64_t r) {
   if (e.exempt[at(r)] != 0) return false;
   for (std::size_t k = at(r * e.dim()); k < at((r + 1) * e.dim()); ++k)
@@ -33,19 +33,19 @@ void Controls::add_heads(const Expectation& e, const Arithmetic& arithmetic) {
   for (std::int64_t r = 0; r < e.row_count(); ++r) {
     if (e.exempt[at(r)] != 0) continue;
     const std::int64_t number = e.rows[at(r)];
-    bool due = false, seen = false, negation = false;
+    bool expected = false, seen = false, negation = false;
     for (std::size_t k = at(r * e.dim()); k < at((r + 1) * e.dim()); ++k) {
       if (std::abs(e.value[k]) <= e.floor[k]) continue;
-      due = true;
+      expected = true;
       seen |= grade(e, k, 0, arithmetic) != Grade::within;
       negation |= grade(e, k, -e.value[k], arithmetic) != Grade::within;
       if (seen && negation) break;
     }
-    if (!due) continue;
+    if (!expected) continue;
     const spec::RowPosition row = e.extents.position(number);
     add({.b = row.b,
          .n = row.n,
-         .due = 1,
+         .expected = 1,
          .seen = seen ? 1 : 0,
          .negation = negation,
          .last = seen,
@@ -55,7 +55,7 @@ void Controls::add_heads(const Expectation& e, const Arithmetic& arithmetic) {
 
 void Controls::add(const Head& head) {
   const auto order = [](const Head& h) { return std::pair(h.b, h.n); };
-  // Mostly it is the last one.
+  // In most calls this is the last head.
   const auto place = heads_.empty() || order(heads_.back()) < order(head) ? heads_.end()
                      : order(heads_.back()) == order(head)
                          ? heads_.end() - 1
@@ -64,7 +64,7 @@ void Controls::add(const Head& head) {
     heads_.insert(place, head);
     return;
   }
-  place->due += head.due, place->seen += head.seen;
+  place->expected += head.expected, place->seen += head.seen;
   place->negation |= head.negation;
   if (head.last_row >= place->last_row) place->last = head.last, place->last_row = head.last_row;
 }
@@ -97,7 +97,7 @@ std::string Controls::blind_text(const std::string& tensor) const {
   return "zeros would pass in " + tensor + " of " +
          std::to_string(std::ranges::count_if(heads_, is_blind)) + " of " +
          std::to_string(heads_.size()) + " heads, e.g. (" + std::to_string(first->b) + "," +
-         std::to_string(first->n) + "): its gradient does not exceed its tolerance";
+         std::to_string(first->n) + "): no gradient there exceeds its tolerance";
 }
 
 ControlResult Controls::result(const std::string& tensor, const Arithmetic& arithmetic) const {
@@ -109,8 +109,8 @@ ControlResult Controls::result(const std::string& tensor, const Arithmetic& arit
   result.applicable = applicable_;
   bool some_seen = false, some_negation = false;
   for (const Head& head : heads_) {
-    result.rows_due += head.due;
-    result.rows_blind += head.due - head.seen;
+    result.rows_due += head.expected;
+    result.rows_blind += head.expected - head.seen;
     some_seen |= head.seen > 0;
     some_negation |= head.negation;
   }
@@ -123,7 +123,7 @@ ControlResult Controls::result(const std::string& tensor, const Arithmetic& arit
   judge('L', std::ranges::all_of(heads_, &Head::last));
   const Statistics s = of_scaled_.statistics(arithmetic);
   judge('S', !scaled_within_ || s.rms_fails || s.bias_fails);
-  judge('W', std::ranges::all_of(heads_, [](const Head& h) { return 2 * h.seen >= h.due; }));
+  judge('W', std::ranges::all_of(heads_, [](const Head& h) { return 2 * h.seen >= h.expected; }));
   result.blind = result.applicable && (!some_seen || !some_negation);
   result.text = blind_text(tensor);
   return result;

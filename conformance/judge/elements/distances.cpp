@@ -7,9 +7,10 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // kept of one tensor
+constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // kept per tensor
 
-/// By default, of torch.testing.assert_close; its absolute one is 1e-5.
+/// Returns the default relative tolerance of torch.testing.assert_close. Its absolute tolerance is
+/// 1e-5.
 double torch_relative_tolerance(spec::DType io) {
   switch (io) {
     case spec::DType::bf16:
@@ -21,7 +22,7 @@ double torch_relative_tolerance(spec::DType io) {
   }
 }
 
-/// One row in `of`, as by chance: rows next to each other are alike.
+/// Selects one of `of` rows with a hash, because neighbouring rows are similar.
 bool is_drawn(std::int64_t row, std::int64_t of) {
   const auto mixed = static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U;
   return (mixed >> 32) % static_cast<std::uint64_t>(of) == 0;
@@ -33,7 +34,7 @@ double relative_to_tau(const Expectation& e, std::size_t k, double x,
                        const Arithmetic& arithmetic) {
   const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
   if (error == 0) return 0;
-  if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
+  if (!std::isfinite(error))  // an expected or possible overflow has no distance
     return grade(e, k, x, arithmetic) == Grade::within ? 0 : HUGE_VAL;
   return limit > 0 ? error / limit : HUGE_VAL;
 }
@@ -122,7 +123,7 @@ void Yardsticks::add(const JudgedRow& row, spec::DType io) {
   count_ += static_cast<double>(row.values.size());
   for (std::size_t k = row.first(); k < row.last(); ++k) {
     const double reference = row.e.value[k], actual = row.value(k);
-    // What is no number is as far away as can be.
+    // The distance of a NaN counts as infinite.
     const double distance = actual == reference ? 0 : std::abs(actual - reference);
     const double error = std::isnan(distance) ? HUGE_VAL : distance;
     const double magnitude = std::abs(reference);

@@ -12,43 +12,44 @@
 
 namespace assay::conformance {
 
-/// |error| of one element as a part of what it is compared with.
+/// Returns the |error| of one element divided by the limit of that error.
 double relative_to_tau(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic);
 
-/// How far off the elements are, and which is the worst.
+/// Statistics of the distances between elements and their references, and the worst element.
 class Distances {
  public:
-  /// Of the rows of this tensor.
+  /// `whole` is the expectation of the tensor whose rows are added.
   explicit Distances(const Expectation& whole);
-  /// `ratios`: `relative_to_tau` of its elements.
+  /// `ratios`: the results of `relative_to_tau` for the elements of the row.
   void add(const JudgedRow& row, const std::vector<double>& ratios);
-  /// Those of rows behind these.
+  /// Adds the distances of the rows that follow.
   void append(const Distances& later);
   void finish(TensorReport& report);
 
  private:
-  /// `worst`: the entry of the row that is the worst so far.
+  /// `worst`: the entry of this row that is worse than all elements before it, if there is one.
   void keep_near(const JudgedRow& row, const spec::RowPosition& at,
                  std::optional<std::size_t> worst);
   void describe_worst(const Expectation& e, std::size_t worst, double actual);
 
-  std::int64_t rows_of_ratio_;  ///< one row of so many gives ratios
+  std::int64_t rows_of_ratio_;  ///< one of this many rows adds to ratios_
   double worst_ = 0;
   Finding worst_at_;
-  std::vector<std::pair<std::string, double>> terms_;  ///< of the worst one's tolerance
+  std::vector<std::pair<std::string, double>> terms_;  ///< of the worst element's tolerance
   std::int64_t elements_ = 0, exempt_ = 0;
-  std::vector<double> ratios_;  ///< tau/|ref|: their median needs them all
+  std::vector<double> ratios_;  ///< tau/|ref|, all kept for their median
   std::array<std::int64_t, 11> bins_{};
   ErrorGrid grid_;
   Neighbourhood near_;
-  Neighbourhood::Row row_;  ///< where a row is put before it is added
+  Neighbourhood::Row row_;  ///< buffer of a row before it is added
 };
 
-/// Rules of other stacks, emitted beside the verdict, which none of them decides.
+/// The tolerances of other software, for comparison. They are reported in addition to the verdict
+/// and do not change it.
 class Yardsticks {
  public:
   void add(const JudgedRow& row, spec::DType io);
-  /// Those of other rows.
+  /// Adds the results of the rows that follow.
   void append(const Yardsticks& later);
   void finish(const Arithmetic& arithmetic, TensorReport& report) const;
 

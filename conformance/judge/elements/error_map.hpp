@@ -10,8 +10,8 @@
 
 namespace assay::conformance {
 
-/// The largest error / tau in each cell of rows and channels, whatever the head, and of each head:
-/// what an `ErrorMap` says of a whole tensor.
+/// The largest error / tau in each cell of (rows, channels), over all heads, and the largest in
+/// each head. This is the part of an `ErrorMap` that describes a whole tensor.
 class ErrorGrid {
  public:
   explicit ErrorGrid(const spec::Extents& extents);
@@ -32,7 +32,7 @@ class ErrorGrid {
     int shift_;
   };
   Row row(const spec::RowPosition& at);
-  /// Those of other rows.
+  /// Adds the cells of the rows that follow.
   void append(const ErrorGrid& later);
   ErrorMap map() const;
 
@@ -40,23 +40,23 @@ class ErrorGrid {
   const spec::Extents* extents_;
   int row_shift_, channel_shift_, head_shift_;
   std::int64_t columns_;
-  std::vector<double> cells_, heads_;  ///< below 0: nothing was judged
+  std::vector<double> cells_, heads_;  ///< below 0: no element was judged
 };
 
-/// Elements around the worst one: two rows and two channels to each side, as far as they were
+/// The elements near the worst one: up to two rows and two channels to each side, if they were
 /// judged.
 class Neighbourhood {
  public:
-  /// What one row holds, an entry a channel.
+  /// The values of one row, one entry per channel.
   struct Row {
     spec::RowPosition at;
     std::vector<double> actual, expected, tolerance;
   };
 
-  /// The row behind those that were added before; `worst`: a channel of it that is worse than all
-  /// before it, or -1. Swaps the row with one that is no longer needed.
+  /// Adds the next row. `worst`: the channel of this row that is worse than all earlier elements,
+  /// or -1. Swaps `row` with a buffer that is not needed any more.
   void add(Row& row, std::int64_t worst);
-  /// Those of rows behind these; `worse`: the worst element is among them.
+  /// Adds the rows that follow. `worse`: they contain the worst element.
   void append(const Neighbourhood& later, bool worse);
   void finish(ErrorMap& map) const;
 
@@ -68,10 +68,11 @@ class Neighbourhood {
   std::array<Row, 2> first_, last_;
   spec::RowPosition worst_;
   std::int64_t channel_ = -1;
-  std::vector<Row> near_;  ///< of the channels around the worst one
+  std::vector<Row> near_;  ///< rows with the channels around the worst one
 };
 
-/// Adds an element to those around the worst one, to as many digits as a table shows.
+/// Adds an element near the worst one. Its values are rounded to the number of decimal digits that
+/// a table shows.
 void add_near(ErrorMap& map, double actual, double expected, double tolerance);
 
 }  // namespace assay::conformance

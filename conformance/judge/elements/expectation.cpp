@@ -10,7 +10,7 @@ namespace {
 
 using spec::at;
 
-/// Calls visit(a.field, b.field) with every list of entries of two expectations.
+/// Calls visit(a.field, b.field) for every vector of entries in two expectations.
 template <class Visit>
 void each_field(Expectation& a, const Expectation& b, const Visit& visit) {
   visit(a.value, b.value), visit(a.radius, b.radius), visit(a.tau, b.tau);

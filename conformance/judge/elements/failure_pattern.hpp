@@ -12,39 +12,41 @@
 
 namespace assay::conformance {
 
-/// The number that an element is read as which the kernel has not written: the judge filled it.
+/// Returns the value that an unwritten element has: the judge fills outputs with it before the
+/// call.
 double unwritten_number(spec::DType dtype);
 
-/// What the failing elements of one tensor have in common: where they lie, and how they relate to
-/// what is due.
+/// Finds what the failing elements of one tensor have in common: their indices, and how they differ
+/// from the expected values.
 class FailurePattern {
  public:
-  /// Of a tensor whose rows are all judged, or some. It refers to the extents.
+  /// `all_rows`: all rows of the tensor are judged, not only some. Keeps a reference to the
+  /// extents.
   explicit FailurePattern(const spec::Extents& extents, bool all_rows = true)
       : extents_(&extents),
         all_rows_(all_rows),
         places_{IndexSet(extents.batch), IndexSet(extents.heads), IndexSet(extents.seq),
                 IndexSet(extents.dim)} {}
 
-  /// One more, with its place, `actual` and `expected`.
+  /// Adds a failing element, with its indices, `actual` and `expected`.
   void add(const Finding& failing);
-  /// Those of others.
+  /// Adds the failing elements of another pattern.
   void append(const FailurePattern& others);
   std::int64_t count() const { return count_; }
 
-  /// What they have in common, of `judged` elements.
+  /// Returns what the failing elements have in common, if `judged` elements were judged.
   Pattern pattern(std::int64_t judged) const;
 
  private:
   std::vector<AxisPlace> places() const;
   Deviation deviation() const;
-  /// The output over the expected value, where it is about the same in all failing elements and not
-  /// 0; else nothing.
+  /// Returns output / expected value if it is about the same in all failing elements, and not 0.
+  /// Otherwise returns nothing.
   std::optional<double> factor() const;
 
   const spec::Extents* extents_;
   std::int64_t count_ = 0;
-  bool all_rows_, last_rows_ = true;                               ///< last: of their sequences
+  bool all_rows_, last_rows_ = true;                               ///< last: of their sequence
   std::array<IndexSet, 4> places_;                                 ///< of b, n, s and d
   double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
   double most_factor_ = -std::numeric_limits<double>::infinity();

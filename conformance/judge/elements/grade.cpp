@@ -4,7 +4,7 @@ namespace assay::conformance {
 
 Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
                           const Arithmetic& arithmetic) {
-  // Where the arithmetic itself may overflow nothing is known, which no kernel is convicted by.
+  // If the tolerance is infinite because the arithmetic may overflow, every value is accepted.
   if (!std::isfinite(e.tau_det[k])) return Grade::within;
   const double threshold = overflow_threshold(arithmetic.io), ref = e.value[k];
   const bool must_be_finite = std::abs(ref) + e.tau_det[k] < threshold;

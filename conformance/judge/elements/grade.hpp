@@ -9,29 +9,30 @@
 
 namespace assay::conformance {
 
-/// Grade of one element.
+/// How severe the error of one element is.
 enum class Grade : std::uint8_t { within, statistical, proven, structural };
 
-/// Of an error that is a number.
+/// Returns the grade of a finite error.
 inline Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
   const double error = std::abs(x - e.value[k]);
   if (error <= e.tau[k] + e.radius[k]) return Grade::within;
   return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
 }
 
-/// E27, where an infinity is due or may be, or is what came.
+/// E27. Returns the grade of an element if its value is not finite, or if an infinity is expected
+/// or possible.
 Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
                           const Arithmetic& arithmetic);
 
 /// E27.
 inline Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
-  if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
-  // Half the threshold of fp16 is the least that any type has; what lies below is the usual case.
+  if (!std::isfinite(e.radius[k])) return Grade::within;  // nothing is known about the reference
+  // 2^15 is half of the smallest overflow threshold of any type (fp16). Most elements are below it.
   const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
   return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
 }
 
-/// A judged row: the number of its entries' row in an expectation, and values in its place.
+/// A judged row: its index in an expectation, and the values to judge.
 struct JudgedRow {
   const Expectation& e;
   std::int64_t r;
@@ -40,7 +41,7 @@ struct JudgedRow {
   std::size_t first() const { return static_cast<std::size_t>(r * e.dim()); }
   std::size_t last() const { return static_cast<std::size_t>((r + 1) * e.dim()); }
   bool is_exempt() const { return e.exempt[static_cast<std::size_t>(r)] != 0; }
-  /// Of the entry k of the expectation.
+  /// Returns the value that belongs to entry k of the expectation.
   double value(std::size_t k) const { return values[k - first()]; }
 };
 

@@ -9,24 +9,25 @@
 
 namespace assay::conformance {
 
-/// Indices along one axis at which something was seen.
+/// A set of indices along one axis, for example those of failing elements.
 class IndexSet {
  public:
   explicit IndexSet(std::int64_t extent) : extent_(extent) {}
 
   void add(std::int64_t index);
   void append(const IndexSet& others);
-  /// Ascending.
+  /// Returns the indices in ascending order.
   std::vector<std::int64_t> members() const;
 
-  /// Where they lie; nothing where `sightings`, as many as there were, may be anywhere: chance then
-  /// leaves the rest out as well. Where only some of the indices were `looked_at`, a range at most.
+  /// Returns a description of the set. Returns nothing if `sightings`, the number of elements, is
+  /// so small that the other indices may be missing by chance. If not all indices were examined,
+  /// the description is a range or nothing.
   std::optional<AxisPlace> place(std::string_view axis, std::int64_t sightings,
                                  bool all_looked_at) const;
 
  private:
   std::int64_t extent_;
-  std::vector<bool> seen_;  ///< empty before the first
+  std::vector<bool> seen_;  ///< empty until the first add()
 };
 
 }  // namespace assay::conformance

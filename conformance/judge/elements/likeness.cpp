@@ -21,12 +21,12 @@ namespace {
 
 using spec::at;
 
-/// So many failing rows are looked at, evenly drawn.
+/// The search examines about this many failing rows, evenly spaced.
 constexpr std::int64_t most_rows = 64;
-/// Of these so many must be alike, and so large a share.
+/// At least this many of the examined rows must match, and at least this fraction of them.
 constexpr std::size_t fewest_rows = 2;
 constexpr double share_alike = 0.9;
-/// Elements of expectations that a search along one axis may read.
+/// Largest number of expected values that a search along one axis may read.
 constexpr std::int64_t most_read = std::int64_t{1} << 24;
 
 struct Row {
@@ -42,7 +42,8 @@ class Slices {
   Deviation deviation() const;
 
  private:
-  /// Whether the row has what is due in the row `other`, shifted by `shift` channels.
+  /// Returns whether the row has the expected values of the row `other`, shifted by `shift`
+  /// channels.
   bool has(const Row& row, std::int64_t other, std::int64_t shift = 0) const;
   bool is_due(std::int64_t row) const;
   template <class Other>
@@ -53,7 +54,7 @@ class Slices {
   Deviation channel_elsewhere() const;
 
   const Expectation& e_;
-  std::vector<Row> rows_;  ///< that fail, and whose gradient is due
+  std::vector<Row> rows_;  ///< failing rows whose output is not zero
 };
 
 bool fails(const Expectation& e, std::int64_t row, std::span<const double> actual) {
@@ -81,7 +82,8 @@ Slices::Slices(const Expectation& e, const RowReader& actual) : e_(e) {
   }
 }
 
-/// A row in which zeros would pass is like every such row.
+/// Returns whether zeros would fail in the row. A row in which zeros pass matches every other such
+/// row.
 bool Slices::is_due(std::int64_t row) const {
   for (std::int64_t d = 0; d < e_.dim(); ++d) {
     const std::size_t k = at(row * e_.dim() + d);
@@ -100,7 +102,8 @@ bool Slices::has(const Row& row, std::int64_t other, std::int64_t shift) const {
   return is_due(other);
 }
 
-/// `other` gives the number of the row whose gradient a row would have; -1: there is none.
+/// Returns whether nearly all rows have the gradient of another row. `other` returns the number of
+/// that row; -1: there is none.
 template <class Other>
 bool Slices::all_have(const Other& other, std::int64_t shift) const {
   std::size_t asked = 0, alike = 0;
@@ -137,7 +140,7 @@ Deviation Slices::head_elsewhere() const {
 }
 
 Deviation Slices::row_elsewhere() const {
-  // The first row says which shifts are worth a look.
+  // Only shifts that fit the first row are tried for the others.
   const Row& first = rows_.front();
   for (std::int64_t s = 0; s < e_.extents.length(first.at.b); ++s) {
     const std::int64_t shift = s - first.at.s;
@@ -171,7 +174,7 @@ Deviation Slices::deviation() const {
   return a_row * e_.dim() <= most_read ? channel_elsewhere() : Deviation();
 }
 
-/// What a factor may be: a field, or one over another.
+/// A quantity that may equal an observed factor: a field of the case, or the ratio of two fields.
 struct Quantity {
   std::string_view name, numerator, denominator;
 };
@@ -195,7 +198,8 @@ bool is_about(double factor, double value) {
          std::abs(factor - value) <= 0.1 * std::abs(value - 1);
 }
 
-/// All that the factor may be: in one case some are the same number.
+/// Returns the names of all quantities that equal the factor. In one case several quantities may
+/// have the same value.
 std::vector<std::string> names_of(double factor, const CaseReport& report) {
   std::vector<std::string> names;
   const auto add_about = [&](double value, std::string name) {
@@ -224,7 +228,7 @@ Deviation likeness(const Expectation& e, const RowReader& actual) {
 }
 
 void add_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
-  // The pattern comes first of the tensor's findings.
+  // The failure pattern is in the first finding of the tensor.
   const auto first = std::ranges::find(findings, e.name, &Finding::tensor);
   if (first == findings.end() || !first->pattern ||
       first->pattern->deviation.kind != DeviationKind::none)

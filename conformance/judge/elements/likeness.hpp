@@ -7,15 +7,18 @@
 
 namespace assay::conformance {
 
-/// Finds failing heads, rows or channels that have the expected values of others. None where there
-/// are none. Of a tensor whose entries are kept and whose rows are all judged.
+/// Searches for failing heads, rows or channels that have the expected values of other heads, rows
+/// or channels. If it finds nothing, returns no deviation. Needs the entries of the expectation,
+/// and all rows must be judged.
 Deviation likeness(const Expectation& expectation, const RowReader& actual);
 
-/// Puts that into the pattern of the tensor's failing elements, where these have no deviation yet.
+/// Adds the result of `likeness` to the failure pattern of the tensor, if the pattern has no
+/// deviation yet.
 void add_likeness(const Expectation& expectation, const RowReader& actual,
                   std::vector<Finding>& findings);
 
-/// Names for each factor the parameters of its case that it may be: "1 / scale_value".
+/// Adds names to each factor in the report: the parameters of the case that it may equal, such as
+/// "1 / scale_value".
 void name_factors(CaseReport& report);
 
 }  // namespace assay::conformance

@@ -18,41 +18,42 @@ using spec::at;
 
 double square(double x) { return x * x; }
 
-/// E29. The chi-square tail of Laurent and Massart.
+/// E29. The bound of Laurent and Massart on the tail of the chi-square distribution.
 double rms_limit(double nu) {
-  const double x = -std::log(false_alarm);
+  const double x = -std::log(false_positive);
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
 }
 
-/// Whether the error of element k says something beside its being within tau: a value that tau does
-/// not tell from zero may be nothing but noise of the given tensors, which a healthy kernel need
-/// not have.
-bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithmetic& arithmetic) {
+/// Returns whether the error of element k can be used in statistics. It cannot if the reference is
+/// within tau of zero: such a value may be mere noise of these inputs, and a correct kernel need
+/// not reproduce it.
+bool is_informative(const Expectation& e, std::size_t k, double actual,
+                    const Arithmetic& arithmetic) {
   return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
          !arithmetic.cast_is_coarse(e.value[k]);
 }
 
-/// What `Moments` adds of so many elements of a row.
+/// The numbers that `Moments` adds, for at most this many elements of a row.
 constexpr std::size_t few = 64;
 struct Errors {
   std::array<double, few> error, of_cast;
-  std::array<std::int64_t, few> is_telling, is_biased;
+  std::array<std::int64_t, few> is_informative, is_biased;
 };
 
-/// Of the elements first ... first + count - 1.
+/// Fills in the elements first ... first + count - 1.
 void fill(const JudgedRow& row, std::size_t first, std::size_t count, const Arithmetic& arithmetic,
           Errors& errors) {
   const Expectation& e = row.e;
   if (arithmetic.numerics.round_out != spec::Rounding::rna)
     return fill_moments({e, first, count, row.values.data() + (first - row.first())}, arithmetic,
-                        {errors.error.data(), errors.of_cast.data(), errors.is_telling.data(),
+                        {errors.error.data(), errors.of_cast.data(), errors.is_informative.data(),
                          errors.is_biased.data()});
   for (std::size_t d = 0; d < count; ++d) {
     const std::size_t k = first + d;
     const double actual = row.value(k), healthy = e.value[k] + e.drift[k];
     errors.error[d] = (actual - e.value[k] - e.drift[k]) / e.sigma[k];
     errors.of_cast[d] = arithmetic.cast_error(healthy) / e.sigma[k];
-    errors.is_telling[d] = is_telling(e, k, actual, arithmetic) ? 1 : 0;
+    errors.is_informative[d] = is_informative(e, k, actual, arithmetic) ? 1 : 0;
     errors.is_biased[d] = arithmetic.cast_is_biased(healthy) ? 1 : 0;
   }
 }
@@ -72,13 +73,14 @@ void Moments::add(const JudgedRow& row, const Arithmetic& arithmetic) {
     const std::size_t count = std::min(few, row.last() - first);
     fill(row, first, count, arithmetic, errors);
     for (std::size_t d = 0; d < count; ++d) {
-      if (errors.is_telling[d] == 0) continue;
+      if (errors.is_informative[d] == 0) continue;
       const double error = errors.error[d], of_cast = errors.of_cast[d];
       squares_ += error * error, of_casts_ += of_cast * of_cast;
       shares_ += share;
       ++elements_;
       if (errors.is_biased[d] != 0) continue;
-      // The cast that is known leans where rows are alike: it is one, however many they are.
+      // If rows are alike, the known error of the cast is the same in all of them and would bias
+      // the mean. It is therefore subtracted.
       const double beyond_cast = error - of_cast;
       signed_sum += e.value[first + d] < 0 ? -beyond_cast : beyond_cast;
       ++in_row;
@@ -104,8 +106,8 @@ Statistics Moments::statistics(const Arithmetic& arithmetic) const {
   const double judged = static_cast<double>(elements_);
   s.rms = std::sqrt(squares_ / judged);
   s.nu = square(judged) / (static_cast<double>(dim_) * shares_);
-  // The final casts of just these values are known. Where rows are alike they are few, and many may
-  // lie next to ties.
+  // The errors of the final casts of these values are known exactly. If rows are alike, there are
+  // few different casts, and many of them may be close to ties.
   s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts_ / judged));
   s.rms_fails = s.rms > s.rms_limit;
   if (rows_ < bias_rows || arithmetic.row_coherent || !biasable_) return s;

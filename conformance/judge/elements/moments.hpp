@@ -7,7 +7,7 @@
 
 namespace assay::conformance {
 
-/// What the values of one tensor amount to.
+/// Statistics of the errors of one tensor.
 struct Statistics {
   double rms = 0, rms_limit = std::numeric_limits<double>::infinity();
   double bias = 0, bias_t = 0;
@@ -15,11 +15,11 @@ struct Statistics {
   bool rms_fails = false, bias_fails = false;
 };
 
-/// Sums over the rows of a tensor of which R and b are made (E29).
+/// Sums over the rows of a tensor, from which R and b are computed (E29).
 class Moments {
  public:
   void add(const JudgedRow& row, const Arithmetic& arithmetic);
-  /// Those of other rows.
+  /// Adds the sums over the rows that follow.
   void append(const Moments& later);
   Statistics statistics(const Arithmetic& arithmetic) const;
 

@@ -5,8 +5,8 @@
 
 #include "assay/engine/lanes.hpp"
 
-// Each loop is compiled for several instruction sets and chosen when the program is loaded; without
-// contraction all of them give the same bits.
+// Each loop is compiled for several instruction sets; one is chosen when the program is loaded. All
+// of them give the same bits, because contraction is off.
 namespace assay::conformance {
 namespace {
 
@@ -17,11 +17,11 @@ using engine::magnitude_of;
 constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
 constexpr double largest = std::numeric_limits<double>::max();
 
-/// Eight numbers from the k-th on; those behind the end are `fill`.
+/// Returns eight numbers, from the k-th one on. Numbers after the end are `fill`.
 [[gnu::always_inline]] inline Lanes eight(const double* numbers, std::int64_t k, std::int64_t count,
                                           double fill) {
   Lanes x = engine::filled<Lanes>(fill);
-  if (count - k >= lanes)  // a length that is known takes no call
+  if (count - k >= lanes)  // a constant length needs no function call
     __builtin_memcpy(&x, numbers + k, sizeof x);
   else
     __builtin_memcpy(&x, numbers + k, static_cast<std::size_t>(count - k) * sizeof(double));
@@ -41,7 +41,7 @@ template <class V, class T>
   return any != 0;
 }
 
-/// `CastSteps::offset` without its sign, where the cast is to nearest.
+/// Returns |CastSteps::offset| for a cast to nearest.
 [[gnu::always_inline]] inline Lanes offset_of(const Lanes& size, const NearestSteps& steps) {
   const LaneBits is_normal = size >= steps.least_normal;
   const Lanes power = is_normal ? engine::leading_power(size) : Lanes{};
@@ -55,7 +55,8 @@ template <class V, class T>
   return (is_normal & (of_power < offset)) ? of_power : offset;
 }
 
-// Clang lets no vector be returned inside a function of several instruction sets itself.
+// The loops are separate functions: in a function that is compiled for several instruction sets,
+// Clang does not allow calls that return a vector.
 
 [[gnu::always_inline]] inline bool all_within_in_lanes(const RowNumbers& row, double share,
                                                        double* ratios) {
@@ -79,7 +80,7 @@ template <class V, class T>
                                                          const Arithmetic& arithmetic,
                                                          const MomentRow& to) {
   const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
-  // As of Arithmetic::cast_is_coarse and cast_is_biased.
+  // The same limits as in Arithmetic::cast_is_coarse and cast_is_biased.
   const double coarse = coarsest_of(arithmetic.io),
                subnormal = arithmetic.eta_out / arithmetic.u_out;
   for (std::int64_t k = 0; k < row.count; k += lanes) {
@@ -88,7 +89,7 @@ template <class V, class T>
     };
     const Lanes value = at(row.value), sigma = at(row.sigma), drift = at(row.drift);
     const Lanes actual = at(row.actual), size = magnitude_of(value), healthy = value + drift;
-    put(to.is_telling, k, row.count,
+    put(to.is_informative, k, row.count,
         (size > at(row.tau)) & (sigma > 0.0) & (magnitude_of(actual) <= largest) &
             ~(size < coarse));
     put(to.error, k, row.count, (actual - value - drift) / sigma);

@@ -6,12 +6,11 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 
-/// What is said of every element of a row, eight at a time, before anything is looked at one by
-/// one. The numbers have the bits that the functions of one element give.
+/// Quick checks of all elements of a row, eight at a time; only if they fail, elements are examined
+/// one by one. Results have the same bits as those of the functions for one element.
 namespace assay::conformance {
 
-/// Elements of a row of an expectation, and what is compared with them, which may be null where
-/// nothing is.
+/// Elements of a row of an expectation, and the values to compare with them (null: none).
 struct RowNumbers {
   RowNumbers(const Expectation& e, std::size_t first, std::size_t elements, const double* of_actual)
       : value(e.value.data() + first),
@@ -28,29 +27,32 @@ struct RowNumbers {
   std::int64_t count;
 };
 
-/// Whether all elements are numbers within their tolerances (E27), far from overflow, and their
-/// radii at most `share` of tau where that is beyond the floor. Fills in |error| / (tau + radius),
-/// 0 of no error.
+/// Returns true if all elements pass the quick check: values are finite and within their tolerances
+/// (E27), far from overflow, and where tau is above the floor, the radius is at most `share` of
+/// tau. Fills `ratios` with |error| / (tau + radius), which is 0 without an error.
 bool all_within(const RowNumbers& row, double share, double* ratios);
 
-/// What `Moments` adds of elements: their errors and those of their final casts in deviations,
-/// whether they say something, and whether that cast leans to one side; not 0 where so.
+/// The numbers that `Moments` adds for each element: its error and the error of its final cast,
+/// both divided by the deviation. is_informative: not 0 if the error can be used; is_biased: not 0
+/// if the cast tends to one side.
 struct MomentRow {
   double *error, *of_cast;
-  std::int64_t *is_telling, *is_biased;
+  std::int64_t *is_informative, *is_biased;
 };
-/// E29. Of a final cast that rounds ties to even.
+/// E29. Fills the numbers of a row, for a final cast that rounds ties to even.
 void fill_moments(const RowNumbers& row, const Arithmetic& arithmetic, const MomentRow& to);
 
-/// The type that casts go to: its smallest normal number and the steps above and below.
+/// Constants of the type of the cast: its relative step, its smallest normal number, and the step
+/// of subnormal numbers.
 struct NearestSteps {
   double relative_step, least_normal, least_step;
 };
-/// Whether the radius of every element is at most `share` of tau, unless that is not beyond the
-/// floor, and all of it is cast to nearest alike.
+/// Returns true if all elements are certain: the radius is at most `share` of tau (or tau is within
+/// the floor), and all numbers within the radius have the same cast to nearest.
 bool all_certain(const RowNumbers& row, double share, const NearestSteps& steps);
 
-/// The largest radius / tau of elements whose tau is a number beyond the floor; 0 of none.
+/// Returns the largest radius / tau of all elements whose tau is finite and above the floor; 0 if
+/// no element is like this.
 double largest_radius(const RowNumbers& row);
 
 }  // namespace assay::conformance

@@ -15,7 +15,7 @@ namespace assay::conformance {
 namespace {
 
 constexpr std::size_t findings_per_tensor = 8;
-constexpr double certified_share = 0x1p-10;  // E30: radius of the reference allowed beside tau
+constexpr double certified_share = 0x1p-10;  // E30: allowed radius of the reference / tau
 
 using spec::at;
 
@@ -33,7 +33,7 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
   switch (grade) {
     case Grade::structural:
       f.rule = FindingRule::structure;
-      f.text = sentence(f, "an infinity or NaN, or a finite value where one is due");
+      f.text = sentence(f, "an infinity or NaN, or a finite value where an infinity is expected");
       break;
     case Grade::proven:
       f.rule = FindingRule::bound;
@@ -47,7 +47,7 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
   return f;
 }
 
-/// What the gravest element of a tensor decides, with its finding as evidence.
+/// Returns the decision on the element with the most severe grade. Its finding is the evidence.
 Decision decision_of(Grade grade, const std::string& evidence) {
   switch (grade) {
     case Grade::within:
@@ -62,8 +62,8 @@ Decision decision_of(Grade grade, const std::string& evidence) {
   return no_objection("the elements");
 }
 
-/// Calls judge(row) with every row of a part. Rows are read a few at a time: each of them is looked
-/// at several times, and stays near the processor meanwhile.
+/// Calls judge(row) for every row of a part. Reads a few rows at a time, so that a row stays in the
+/// cache while it is used several times.
 template <class Judge>
 void each_row(const Expectation& part, const RowReader& actual_of, const Judge& judge) {
   constexpr std::int64_t elements = 1 << 12;
@@ -173,7 +173,7 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
              "), limit 0.08");
   object(uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
          std::to_string(uncertified_) + " elements of " + name +
-             " have a reference whose radius exceeds 2^-10 tau, or no finite tau");
+             " have a reference whose radius exceeds 2^-10 tau, or a tau that is not finite");
   return decision;
 }
 

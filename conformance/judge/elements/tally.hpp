@@ -11,31 +11,32 @@
 
 namespace assay::conformance {
 
-/// What the values of the judged rows of one tensor amount to (`compare`); of parts that are
-/// tallied apart, on any thread, and appended in their order.
+/// The results of comparing the judged rows of one tensor (`compare`). Each part may be compared on
+/// any thread; the results are appended in the order of the parts.
 class Tally {
  public:
-  /// Of the tensor of this expectation, whether it has its entries or not; refers to both.
+  /// `whole` is the expectation of the tensor, with or without its entries. Keeps references to
+  /// both arguments.
   Tally(const Expectation& whole, const Arithmetic& arithmetic);
 
-  /// Rows behind those that were added before, with their entries.
+  /// Compares the rows that follow those added before. `part` contains their entries.
   void add(const Expectation& part, const RowReader& actual);
-  /// Those of rows behind these.
+  /// Adds the results of the rows that follow.
   void append(Tally&& later);
   Decision finish(TensorReport& report, std::vector<Finding>& findings);
 
  private:
-  /// Fills in the distances of a row's elements, and adds what is wrong with them.
+  /// Computes the distances of a row's elements, and records the elements that fail.
   void look_at(const JudgedRow& row);
   void add_row(const JudgedRow& row);
 
   const Expectation& whole_;
   const Arithmetic& arithmetic_;
   Grade worst_ = Grade::within;
-  std::string gravest_;  ///< what the first element of that grade is
+  std::string gravest_;  ///< text of the first element of that grade
   std::int64_t uncertified_ = 0;
   FailurePattern failing_;
-  std::vector<Finding> elements_;  ///< the first that fail
+  std::vector<Finding> elements_;  ///< the first elements that fail
   Certainty certainty_;
   Distances distances_;
   Yardsticks yardsticks_;

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-// One build serves every machine: each loop is compiled for several instruction sets and chosen
-// when the program is loaded. Without contraction all of them give the same bits.
+// One build works on every machine: each loop is compiled for several instruction sets, and one is
+// chosen when the program is loaded. All of them give the same bits, because contraction is off.
 namespace assay::conformance {
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_products(double factor,

@@ -80,8 +80,9 @@ std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e
 Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {
   if (!runs.are_one_run && !runs.are_zero) return no_objection("the agreement of the runs");
   const std::string text = runs.are_one_run
-                               ? "every run of the relation is the same one: it says nothing here"
-                               : "every gradient is zero: the relation says nothing";
+                               ? "all runs of the relation are the same run: the relation "
+                                 "proves nothing here"
+                               : "every gradient is zero: the relation proves nothing";
   add_note(report, FindingRule::note, text);
   return {Rule::vacuity, text};
 }

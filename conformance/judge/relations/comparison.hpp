@@ -11,14 +11,14 @@
 #include "assay/spec/layout.hpp"
 #include "judge/relations/trial.hpp"
 
-/// How the outputs of related runs are compared, whatever the operator.
+/// Compares the outputs of related runs, for any operator.
 namespace assay::conformance {
 
-/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound:
-/// within the sum of the runs' tolerances, like `bits` for kernels that promise no order.
+/// How closely the runs must agree. bits: in every bit if the kernel promises a fixed order,
+/// otherwise as `bound`. bound: within the sum of the tolerances of the runs.
 enum class Agreement : std::uint8_t { bits, bound };
 
-/// Numbers of one tensor that must agree, and how far they may lie from each other.
+/// Values of one tensor that must agree, and the limits of their differences.
 struct Compared {
   std::string_view tensor;
   const std::vector<double>&actual, &predicted;
@@ -26,29 +26,29 @@ struct Compared {
   spec::Extents extents;
 };
 
-/// Adds what was measured and the first few differences to the report. `sentence` says what the
-/// relation is.
+/// Adds the measured agreement and the first few differences to the report. `sentence` describes
+/// the relation in words.
 Decision compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
 
-/// Whether every element of the gradients is 0.
+/// Returns whether all elements of all gradients are 0.
 inline bool are_zero(const Gradients& gradients) {
   return std::ranges::all_of(gradients, [](const auto& one) {
     return std::ranges::all_of(one.second, [](double x) { return x == 0; });
   });
 }
 
-/// Tolerances of one run beside any other: `tau` with the radius of its reference; without limit
-/// where the row is exempt.
+/// Returns the tolerances of one run for a comparison with another run: `tau` plus the radius of
+/// the reference, and infinity in exempt rows.
 std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e);
 
-/// What is known of runs that agree.
+/// Properties of runs that agree: they may be the same run, or all zero.
 struct AgreeingRuns {
   bool are_one_run, are_zero;
 };
-/// conforms; vacuous, with a note, where the agreement says nothing.
+/// Returns `conforms`, or `vacuous` with a note if the agreement proves nothing.
 Decision decision_of(const AgreeingRuns& runs, CaseReport& report);
 
-/// not_applicable, with a note: the problem lies outside the relation's `domain`.
+/// Returns `not_applicable` with a note that the relation holds only for problems in its `domain`.
 Decision outside(std::string_view domain, CaseReport& report);
 
 }  // namespace assay::conformance

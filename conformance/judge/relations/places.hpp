@@ -27,7 +27,7 @@ std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected)
     }
   });
   if (places.size() != expected.value.size())
-    throw std::invalid_argument("'" + expected.name + "' is no output with " +
+    throw std::invalid_argument("'" + expected.name + "' is not an output with " +
                                 std::to_string(expected.value.size()) + " judged elements");
   return places;
 }

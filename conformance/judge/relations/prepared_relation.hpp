@@ -15,17 +15,17 @@
 #include "judge/relations/relating.hpp"
 #include "judge/relations/relation.hpp"
 
-/// How a case of track relation is judged, of whichever operator.
+/// Judges a case of the track `relation`, for any operator.
 namespace assay::conformance {
 
-/// The one of that name. Errors: std::invalid_argument naming those there are.
+/// Returns the relation with this name. Errors: std::invalid_argument, which lists the known names.
 template <class Op>
 const Relation<Op>& relation_of(std::string_view name) {
   return relation_named(RelationParts<Op>::relations(), name, RelationParts<Op>::other.name);
 }
 
-/// The case whose call makes a run of the one that was asked for: on its product and, where that
-/// has the parameters, through its entry point.
+/// Returns the case that describes the call of one run. It has the product of the case `asked`, and
+/// its entry point if that has all parameters that the run needs.
 template <class Op>
 Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   using Parts = RelationParts<Op>;
@@ -37,7 +37,7 @@ Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   return c;
 }
 
-/// The tolerances of every element of one run.
+/// Returns the tolerances of all elements of one run.
 template <class Op>
 Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
                           const spec::Numerics& numerics) {
@@ -56,18 +56,19 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
   return result;
 }
 
-/// Compares a run with what the others predict. Without tolerances every bit must agree.
+/// Compares the outputs of a run with the values predicted from the other runs. If `tolerances` is
+/// null, every bit must agree.
 template <class Op>
 Decision compare_runs(std::string_view sentence, const typename Op::Problem& problem,
                       const Gradients& actual, const Gradients& predicted,
                       const Tolerances* tolerances, CaseReport& report) {
   Decision decision = no_objection("the agreement of the runs");
   visit_gradients<Op>(problem, [&](const Gradient<Op>& gradient, const spec::Extents& extents) {
-    const auto due = predicted.find(gradient.name);
-    if (due == predicted.end() || due->second.empty()) return;
+    const auto expected = predicted.find(gradient.name);
+    if (expected == predicted.end() || expected->second.empty()) return;
     Compared compared{.tensor = gradient.name,
                       .actual = actual.find(gradient.name)->second,
-                      .predicted = due->second,
+                      .predicted = expected->second,
                       .tau = {},
                       .tau_det = {},
                       .extents = extents};
@@ -80,8 +81,8 @@ Decision compare_runs(std::string_view sentence, const typename Op::Problem& pro
   return decision;
 }
 
-/// The runs of one case, and what kernels may make of them. Made once, it judges any number of
-/// kernels.
+/// The runs of one case, and the tolerances for the numerics of each kernel. One object can judge
+/// any number of kernels.
 template <class Op>
 class PreparedRelation {
   using Kernel = spec::Implementation<Op>;
@@ -100,8 +101,8 @@ class PreparedRelation {
     for (const Trial<Op>& variant : experiment_->variants) runs_.push_back(run_of(variant));
   }
 
-  /// Runs the kernel and compares. The report tells the largest difference as a share of the
-  /// tolerance.
+  /// Runs the kernel and compares its outputs. The report contains the largest difference divided
+  /// by its tolerance.
   CaseReport judge_case(Kernel& kernel) {
     return read_otherwise(
         case_, kernel, judge_reading(kernel, nullptr),
@@ -109,7 +110,7 @@ class PreparedRelation {
   }
 
  private:
-  /// A run: its call, and what it is given.
+  /// One run: the case that describes its call, and its inputs.
   struct Prepared {
     Case<Op> asked;
     typename Op::Inputs inputs;
@@ -119,14 +120,14 @@ class PreparedRelation {
     return {case_of(trial, case_), inputs_of(trial)};
   }
 
-  /// Disputed inputs lie as `reading` declares it.
+  /// Inputs whose memory order the documents dispute have the order that `reading` declares.
   Gradients run(const Prepared& prepared, Kernel& kernel, const spec::Numerics& reading) const {
     const Asked<Op> given(prepared.asked, prepared.inputs, reading);
     return gradients_of<Op>(given.asked().problem,
                             related_run(given.asked(), given.inputs(), kernel));
   }
 
-  /// Without a reading it is what the kernel declares.
+  /// If `reading` is null, disputed inputs have the order that the kernel declares.
   CaseReport judge_reading(Kernel& kernel, const spec::Numerics* reading) {
     return related(case_, kernel, [&](const Case<Op>& c, CaseReport& report) {
       if (!experiment_) return outside(relation_->domain, report);
@@ -135,7 +136,8 @@ class PreparedRelation {
     });
   }
 
-  /// The tolerance of the base and of what the variants predict, added.
+  /// Returns the allowed differences: the tolerance of the base run plus that of its prediction
+  /// from the variants.
   const Tolerances& allowed(const spec::Numerics& numerics) {
     for (const auto& [known, entry] : allowed_)
       if (known == numerics) return entry;
@@ -153,7 +155,8 @@ class PreparedRelation {
     return allowed_.emplace_back(numerics, std::move(total)).second;
   }
 
-  /// Multiply-adds up to which the tolerance of every element is worth its time.
+  /// If a problem needs more multiply-adds than this, computing the tolerances of all elements
+  /// takes too long.
   static constexpr double most_bounded = 1e8;
 
   Decision judge_once(Kernel& kernel, const spec::Numerics* reading, CaseReport& report) {
@@ -165,8 +168,9 @@ class PreparedRelation {
     const bool exact =
         relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed;
     if (!exact && Parts::cost_of_bounds(case_.problem) > most_bounded)
-      return does_not_apply(
-          Rule::domain, "so long a run is compared bit by bit alone, which needs a fixed order");
+      return does_not_apply(Rule::domain,
+                            "a run of this size is only compared bit by bit, which "
+                            "needs a fixed order");
     const spec::Numerics& read = reading != nullptr ? *reading : numerics;
     const Gradients actual = run(runs_[0], kernel, read);
     std::vector<Gradients> outputs;
@@ -174,8 +178,8 @@ class PreparedRelation {
     const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)
       return does_not_apply(Rule::inconsistent_inputs,
-                            "what the forward gives does not belong to the data of some run, as "
-                            "the numerics need it");
+                            "in one of the runs the given results of the forward pass do not "
+                            "match the other inputs, but these numerics need it");
     Decision decision = experiment_->compare
                             ? experiment_->compare(actual, *limits, relation_->sentence, report)
                             : compare_runs<Op>(relation_->sentence, case_.problem, actual,
@@ -190,8 +194,8 @@ class PreparedRelation {
 
   Case<Op> case_;
   const Relation<Op>* relation_;
-  std::optional<Experiment<Op>> experiment_;  ///< nothing where the relation does not hold
-  std::vector<Prepared> runs_;                ///< of the base and of the variants
+  std::optional<Experiment<Op>> experiment_;  ///< nothing if the relation does not hold
+  std::vector<Prepared> runs_;                ///< of the base, then of the variants
   std::list<std::pair<spec::Numerics, Tolerances>> allowed_;
 };
 

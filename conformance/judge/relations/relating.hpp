@@ -7,17 +7,18 @@
 #include "judge/decide.hpp"
 #include "judge/run_kernel.hpp"
 
-/// What the judgement of relations between runs shares, whatever the operator.
+/// Functions that judge relations between runs, for any operator.
 namespace assay::conformance {
 
-/// A run that some reading of the documents forbids was refused: nothing is compared.
+/// Thrown if a kernel refuses a run that the documents forbid in one interpretation. The runs are
+/// then not compared.
 class Incomparable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What `act`, which runs the call of the case, gives. Errors: Incomparable for the refusal of a
-/// call about which the documents leave a question open; whatever else escapes.
+/// Returns the result of `act`, which runs the call of the case. Errors: Incomparable if the kernel
+/// refuses a call for which the documents leave a question open. All other exceptions pass through.
 template <class Op, class Act>
 auto comparable(const Case<Op>& c, Act&& act) {
   try {
@@ -30,24 +31,25 @@ auto comparable(const Case<Op>& c, Act&& act) {
   }
 }
 
-/// What the kernel makes of the case's problem with these inputs.
-/// Errors: spec::Rejected, Incomparable, and whatever else escapes from the kernel.
+/// Returns the outputs of the kernel for the problem of the case and these inputs.
+/// Errors: spec::Rejected, Incomparable, and any other exception of the kernel.
 template <class Op>
 typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& inputs,
                                  spec::Implementation<Op>& kernel) {
   const spec::Call<Op> call = call_of(c);
-  // Lent as a copy: a kernel that writes into it spoils no other run.
-  const typename Op::Inputs lent = inputs;
+  // A copy, in case the kernel writes to its inputs: the other runs need the original.
+  const typename Op::Inputs borrowed = inputs;
   return comparable(c, [&] {
     kernel.check(call);
     typename Op::Outputs outputs = make_outputs(c);
-    kernel.run_call(call, c.problem, lent, outputs);
+    kernel.run_call(call, c.problem, borrowed, outputs);
     return outputs;
   });
 }
 
-/// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one
-/// again: judge(fresh case, report) tells the decision, `first` is that on the case itself.
+/// Confirms a difference that is larger than the probabilistic tolerance: it counts if one of two
+/// fresh seeds shows a difference, too. judge(fresh case, report) returns a decision; `first` is
+/// the decision on the original case.
 template <class Op, class Judge>
 Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
   const auto noted = [&](const std::string& text) {
@@ -65,8 +67,9 @@ Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report,
   return {Rule::fresh_seeds, noted("the difference did not show again on two fresh seeds")};
 }
 
-/// The report of a case whose decision judge(case, report) makes, confirmed on fresh seeds where it
-/// is statistical; whatever escapes from the kernel is a verdict, too.
+/// Returns the report of a case with the decision that judge(case, report) returns. A statistical
+/// failure is confirmed with fresh seeds. If the kernel throws an exception, this becomes the
+/// verdict.
 template <class Op, class Judge>
 CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& judge) {
   CaseReport report = blank_report(c);
@@ -99,7 +102,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
           std::string("a run of the relation threw: ") + failure.what()});
   } catch (...) {
     fail({Rule::conduct, Ground::died,
-          "a run of the relation threw something that is no std::exception"});
+          "a run of the relation threw something that is not a std::exception"});
   }
   return report;
 }

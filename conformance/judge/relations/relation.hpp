@@ -13,29 +13,29 @@
 #include "judge/relations/comparison.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils:
-/// no reference value takes part.
+/// Relations between the outputs of several runs of one kernel. Every correct kernel satisfies
+/// them. They need no reference values.
 namespace assay::conformance {
 
-/// How far two runs may lie from each other, element by element. tau: with high probability;
-/// tau_det: without doubt.
+/// The allowed difference of two runs for each element. tau: holds with high probability; tau_det:
+/// always holds.
 struct Tolerances {
   Gradients tau = {}, tau_det = {};
-  bool consistent = true;  ///< whether the numerics may be judged on the data of every run
+  bool consistent = true;  ///< true if the numerics may be judged on the data of every run
 };
 
-/// Gradients that those of several runs predict.
+/// Computes predicted gradients from the gradients of several runs.
 using Combination = std::function<Gradients(const std::vector<Gradients>&)>;
 
-/// The outputs of `base` are predicted from those of the variants; one without an entry is not.
-/// `combine` adds and moves elements, times numbers that are not negative: it combines tolerances
-/// as well as values.
+/// Predicts the outputs of `base` from the outputs of the variants. Outputs that `combine` does not
+/// return are not predicted. `combine` adds and moves elements and multiplies them by non-negative
+/// numbers only, so that it can combine tolerances as well as values.
 template <class Op>
 struct Experiment {
   Trial<Op> base;
   std::vector<Trial<Op>> variants;
   Combination combine;
-  /// Set where something else than the elements is compared: what decides on the outputs of `base`.
+  /// Set if the relation does not compare elements: returns a decision from the outputs of `base`.
   std::function<Decision(const Gradients& actual, const Tolerances& allowed,
                          std::string_view sentence, CaseReport& report)>
       compare = {};
@@ -47,13 +47,14 @@ struct Relation {
 
   std::string_view name, sentence;
   Agreement agreement;
-  /// Whether it holds for the problem, and how the domain reads.
+  /// Returns whether the relation holds for this problem. `domain` says in words for which problems
+  /// it holds.
   bool (*applies)(const Problem&);
   std::string_view domain;
   Experiment<Op> (*prepare)(const Trial<Op>& base);
 };
 
-/// Domains that many relations have.
+/// Conditions for problems that many relations use.
 template <class Problem>
 bool is_anything(const Problem&) {
   return true;
@@ -67,7 +68,7 @@ bool is_not_fp16(const Problem& problem) {
   return !is_fp16(problem);
 }
 
-/// The relations of all groups, in their order.
+/// Returns the relations of all groups, in the order of the arguments.
 template <class Op>
 std::vector<const Relation<Op>*> relation_list(
     std::initializer_list<std::span<const Relation<Op>>> groups) {
@@ -77,7 +78,7 @@ std::vector<const Relation<Op>*> relation_list(
   return all;
 }
 
-/// The experiment that one variant has the very gradients of `base`.
+/// Returns the experiment in which one variant must have the same gradients as `base`.
 template <class Op>
 Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
   return {.base = std::move(base),
@@ -85,7 +86,8 @@ Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
           .combine = [](const std::vector<Gradients>& outputs) { return outputs[0]; }};
 }
 
-/// The experiment that strides of inputs and outputs change nothing.
+/// Returns the experiment in which inputs and outputs have other strides. The gradients must not
+/// change.
 template <class Op>
 Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
                        const spec::Strides& outputs) {
@@ -95,18 +97,20 @@ Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
   return experiment;
 }
 
-/// The experiment that the gradients of `base` are known.
+/// Returns the experiment in which `base` must have the `expected` gradients.
 template <class Op>
-Experiment<Op> known(Trial<Op> base, Gradients due) {
+Experiment<Op> known(Trial<Op> base, Gradients expected) {
   return {.base = std::move(base),
           .variants = {},
-          .combine = [due = std::move(due)](const std::vector<Gradients>&) { return due; }};
+          .combine = [expected = std::move(expected)](const std::vector<Gradients>&) {
+            return expected;
+          }};
 }
 
 template <class Op>
 using RowsMember = decltype(Operand<Op>::rows);
 
-/// Zeros for these rows have gradients of zeros.
+/// Returns the experiment in which these rows are set to 0; all gradients must then be 0.
 template <class Op>
 Experiment<Op> zeroed(Trial<Op> base, RowsMember<Op> rows) {
   base.rows.*rows = times(std::move(base.rows.*rows), 0);
@@ -114,7 +118,7 @@ Experiment<Op> zeroed(Trial<Op> base, RowsMember<Op> rows) {
   return known(std::move(base), std::move(zeros));
 }
 
-/// The names of all gradients.
+/// Returns the names of all gradients.
 template <class Op>
 std::vector<std::string_view> gradient_names() {
   std::vector<std::string_view> names;
@@ -123,7 +127,8 @@ std::vector<std::string_view> gradient_names() {
   return names;
 }
 
-/// A power of two times these rows is as much times the gradients `of`; the others stay.
+/// Returns the experiment in which these rows are multiplied by a power of two. The gradients `of`
+/// must be multiplied by the same power; the other gradients must not change.
 template <class Op>
 Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
                       std::vector<std::string_view> of = gradient_names<Op>()) {
@@ -140,8 +145,9 @@ Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
   return experiment;
 }
 
-/// These rows are cut into two summands with zeros where the other one is not zero: no rounding.
-/// The gradients `of` them add; the others stay.
+/// Returns the experiment in which these rows are split into two summands. Where one summand is not
+/// zero, the other one is zero, so that nothing is rounded. The gradients `of` must add up; the
+/// other gradients must not change.
 template <class Op>
 Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
                           std::vector<std::string_view> of = gradient_names<Op>()) {
@@ -159,14 +165,15 @@ Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
           }};
 }
 
-/// A problem whose rows are rows of another one.
+/// A problem, and for each of its rows the row of another problem from which it is copied.
 template <class Op>
 struct Piece {
   typename Op::Problem problem;
   typename RelationParts<Op>::Origins origins;
 };
 
-/// Gradients of `whole` from those of its pieces, added where pieces share a row.
+/// Returns a combination that computes the gradients of `whole` from the gradients of its pieces.
+/// If several pieces contain the same row, its gradients are added.
 template <class Op>
 Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pieces) {
   return [whole, pieces = std::move(pieces)](const std::vector<Gradients>& outputs) {
@@ -188,7 +195,8 @@ Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pie
   };
 }
 
-/// The experiment that the gradients of `base` are those of its pieces.
+/// Returns the experiment in which the gradients of `base` must equal those of its pieces,
+/// combined.
 template <class Op>
 Experiment<Op> rearranging(const Trial<Op>& base, std::vector<Piece<Op>> pieces) {
   Experiment<Op> experiment{.base = base, .variants = {}, .combine = {}};

@@ -21,90 +21,93 @@
 #include "assay/spec/layout.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Runs of a kernel as relations see them: problems with their numbers in plain rows, which may
-/// change places, and the gradients that come out.
+/// The runs of a kernel that relations compare. A run is a problem with its values in plain rows,
+/// which may be moved to other positions, and gives gradients.
 namespace assay::conformance {
 
-/// What relations need to know of an operator: the member of Suite<Op>, a type of its room as Basis
-/// is. It derives from PlainRelationParts<Op> and has besides:
+/// An operator must provide the following for relations: a type RelationParts in Suite<Op>, defined
+/// in the operator's folder, like Basis. It derives from PlainRelationParts<Op> and adds:
 ///
-///   using Rows = ...;     /// the numbers of the inputs, comparable; `operands` lists its members
-///   using Origins = ...;  /// an Origin for each kind of rows that change places together
+///   using Rows = ...;     /// the values of the inputs, comparable; `operands` lists its members
+///   using Origins = ...;  /// an Origin for each kind of rows that are moved together
 ///   static std::span<const Operand<Op>> operands();
 ///   static std::span<const Gradient<Op>> gradients();
 ///   static std::vector<const Relation<Op>*> relations();
 ///   static Rows rows_of(const Op::Problem&, const Op::Inputs&);
-///   /// The trial of `problem` whose rows are those of `base` at other places.
+///   /// The trial of `problem` whose rows are those of `base` at other positions.
 ///   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem&, const Origins&);
-///   /// Multiply-adds of the tolerances of all elements of a run, roughly.
+///   /// Approximate multiply-adds of the tolerances of all elements of a run.
 ///   static double cost_of_bounds(const Op::Problem&);
 template <class Op>
 using RelationParts = typename Suite<Op>::RelationParts;
 
-/// Where a row comes from, told by where it goes to; nothing: a row of zeros.
+/// Returns the row from which the given row is copied. Returns nothing if the given row is filled
+/// with zeros.
 using Origin = std::function<std::optional<spec::RowPosition>(const spec::RowPosition&)>;
 inline std::optional<spec::RowPosition> same_row(const spec::RowPosition& row) { return row; }
 
-/// An input whose rows may change places.
+/// An input whose rows may be moved to other positions.
 template <class Op>
 struct Operand {
   using Problem = typename Op::Problem;
   using Rows = typename RelationParts<Op>::Rows;
   using Origins = typename RelationParts<Op>::Origins;
 
-  std::string_view name;  ///< that of the input
+  std::string_view name;  ///< name of the input
   std::vector<double> Rows::*rows;
-  spec::Extents (*extents)(const Problem&);  ///< without channels: the problem has no such input
+  spec::Extents (*extents)(const Problem&);  ///< dim is 0 if the problem has no such input
   Origin Origins::*origin;
-  /// The tensor that a parameter describes, with the numbers of the rows.
+  /// Returns a tensor with the shape and strides that a parameter describes, and the values of the
+  /// rows.
   spec::Tensor (*tensor)(const spec::Parameter&, const Problem&, const spec::Extents&,
                          const std::vector<double>&);
 };
 
-/// An output whose elements relations compare.
+/// An output whose elements are compared.
 template <class Op>
 struct Gradient {
   using Problem = typename Op::Problem;
   using Origins = typename RelationParts<Op>::Origins;
 
-  std::string_view name;                     ///< that of the output
-  spec::Extents (*extents)(const Problem&);  ///< without channels: the problem has no such output
+  std::string_view name;                     ///< name of the output
+  spec::Extents (*extents)(const Problem&);  ///< dim is 0 if the problem has no such output
   Origin Origins::*origin;
-  /// Where its elements lie.
+  /// Returns the function that finds the storage index of its elements.
   spec::HeadIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
 };
 
-/// Numbers of gradients by their names, or something else that each of their elements has; rows in
-/// the order of Extents::row.
+/// The values of gradients by name, or other data with one entry per element. Rows are in the order
+/// of Extents::row.
 using Gradients = std::map<std::string, std::vector<double>, std::less<>>;
 
-/// One run: a problem and what it is given. Numbers are values of their type.
+/// One run: a problem and its inputs. The type of the inputs can represent all values.
 template <class Op>
 struct Trial {
   typename Op::Problem problem;
   typename RelationParts<Op>::Rows rows;
-  typename RelationParts<Op>::Side side = {};  ///< inputs that are no rows
+  typename RelationParts<Op>::Side side = {};  ///< inputs that are not rows
   spec::Strides inputs, outputs;
 
-  /// Whether both ask a kernel for the very same thing.
+  /// Returns whether both trials give a kernel the same call and the same inputs.
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 
-/// What the parts of most operators have in common.
+/// Defaults that fit most operators.
 template <class Op>
 struct PlainRelationParts {
   using Side = std::monostate;
   static Side side_of(const typename Op::Inputs&) { return {}; }
-  /// Adds the inputs that are no rows.
+  /// Adds the inputs that do not consist of rows.
   static void add_side(const Trial<Op>&, const typename Op::Parameters&, typename Op::Inputs&) {}
-  /// Whether an entry point has all parameters that a problem needs, and one that has them.
+  /// offers(): returns whether the entry point has all parameters that the problem needs.
+  /// entry_point_of(): returns an entry point that has them.
   static bool offers(typename Op::EntryPoint, const typename Op::Problem&) { return true; }
   static typename Op::EntryPoint entry_point_of(const typename Op::Problem&) { return {}; }
-  /// What is judged in the track of relations without being one.
+  /// A check of the track `relation` that is not itself a relation between runs.
   static constexpr RelationText other = {};
 };
 
-/// The tensors of a trial, strided as it says.
+/// Returns the input tensors of a trial, with the strides of the trial.
 template <class Op>
 typename Op::Inputs inputs_of(const Trial<Op>& t) {
   using Parts = RelationParts<Op>;
@@ -128,7 +131,7 @@ typename Op::Inputs inputs_of(const Trial<Op>& t) {
   return inputs;
 }
 
-/// Rows of `to` copied from those of `values`, which `own` numbers.
+/// Returns rows in the order of `to`, copied from `values`, whose rows are in the order of `own`.
 template <class Number>
 std::vector<Number> gathered(const std::vector<Number>& values, const spec::Extents& own,
                              const spec::Extents& to, const Origin& origin) {
@@ -140,7 +143,7 @@ std::vector<Number> gathered(const std::vector<Number>& values, const spec::Exte
   return rows;
 }
 
-/// The rows of a trial at the places of `problem`.
+/// Returns the rows of a trial, moved to their positions in `problem`.
 template <class Op>
 typename RelationParts<Op>::Rows moved_rows(const Trial<Op>& base,
                                             const typename Op::Problem& problem,
@@ -153,7 +156,7 @@ typename RelationParts<Op>::Rows moved_rows(const Trial<Op>& base,
   return rows;
 }
 
-/// Calls visit(gradient, its extents) for every gradient that the problem has.
+/// Calls visit(gradient, its extents) for every gradient of the problem.
 template <class Op, class Visitor>
 void visit_gradients(const typename Op::Problem& problem, Visitor&& visit) {
   for (const Gradient<Op>& gradient : RelationParts<Op>::gradients())
@@ -161,7 +164,7 @@ void visit_gradients(const typename Op::Problem& problem, Visitor&& visit) {
       visit(gradient, extents);
 }
 
-/// What an output holds. Errors: std::runtime_error where it is no longer there.
+/// Returns the values of the outputs. Errors: std::runtime_error if an output is missing.
 template <class Op>
 Gradients gradients_of(const typename Op::Problem& problem, const typename Op::Outputs& outputs) {
   Gradients all;
@@ -174,7 +177,7 @@ Gradients gradients_of(const typename Op::Problem& problem, const typename Op::O
       else if (tensor)
         written = &*tensor;
     });
-    if (!written) throw std::runtime_error("it left no " + std::string(gradient.name));
+    if (!written) throw std::runtime_error("it returned no " + std::string(gradient.name));
     const spec::HeadIndex index = gradient.index(problem, *written, extents);
     std::vector<double>& values = all[std::string(gradient.name)];
     for (std::int64_t row = 0; row < extents.rows(); ++row)
@@ -186,7 +189,7 @@ Gradients gradients_of(const typename Op::Problem& problem, const typename Op::O
   return all;
 }
 
-/// Every element 0.
+/// Returns gradients in which every element is 0.
 template <class Op>
 Gradients zero_gradients(const typename Op::Problem& problem) {
   Gradients all;
@@ -206,13 +209,13 @@ inline std::vector<double> plus(std::vector<double> a, const std::vector<double>
   return a;
 }
 
-/// a + b, of those that b has.
+/// Returns a + b for each gradient that b contains, and a for the others.
 inline Gradients plus(Gradients a, const Gradients& b) {
   for (const auto& [name, values] : b) a[name] = plus(std::move(a[name]), values);
   return a;
 }
 
-/// Channels [first, first + count) of rows of `dim` channels.
+/// Returns channels [first, first + count) of every row; rows have `dim` channels.
 inline std::vector<double> channels(const std::vector<double>& rows, std::int64_t dim,
                                     std::int64_t first, std::int64_t count) {
   std::vector<double> some;
@@ -221,7 +224,7 @@ inline std::vector<double> channels(const std::vector<double>& rows, std::int64_
   return some;
 }
 
-/// Rows of a with those of b behind them: [a | b].
+/// Returns [a | b]: each row of a, followed by the same row of b.
 inline std::vector<double> joined(const std::vector<double>& a, std::int64_t dim_a,
                                   const std::vector<double>& b, std::int64_t dim_b) {
   std::vector<double> wide;

@@ -20,7 +20,7 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
 
 namespace {
 
-/// Zeros for the tokens that belong to no sequence.
+/// Zeroes the tokens that belong to no sequence.
 void clear_padding(spec::Tensor& tensor, std::int64_t padding) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   const auto of_token = elements.empty() ? 0 : std::ssize(elements) / tensor.shape[0];
@@ -35,7 +35,7 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   const bool is_padded = p.padding_q != 0 || p.padding_kv != 0;
   if (!is_padded || case_.upstream == spec::Upstream::on)
     return attention::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
-  // Upstream alone says what becomes of the padding.
+  // Only the upstream code defines the gradients of padding tokens, so they are not judged.
   Op::Outputs cleared = outputs;
   clear_padding(cleared.dq, p.padding_q);
   clear_padding(cleared.dk, p.padding_kv);

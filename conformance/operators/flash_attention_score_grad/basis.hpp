@@ -8,7 +8,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Attention in which the mask says which query attends to which key.
+/// The data with which a case is judged, for attention in which a mask defines which query attends
+/// to which key.
 class Basis : public AttentionBasis {
  public:
   using Op = spec::FlashAttentionScoreGrad;

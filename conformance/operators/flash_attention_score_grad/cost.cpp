@@ -9,8 +9,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Rough share of the scores that a mask of the sparse mode keeps: half of a causal one, at most
-/// what lies in a band.
+/// Estimates the fraction of the scores that stay unmasked in a sparse mode: one half for a causal
+/// mask; for a band, at most the fraction of scores in the band.
 double kept_share(const Op::Problem& p) {
   if (p.atten_mask == spec::MaskShape::absent || p.sparse_mode == 1) return 1;
   if (p.sparse_mode != 0 && p.sparse_mode != 4) return 0.6;
@@ -23,8 +23,8 @@ double kept_share(const Op::Problem& p) {
 
 }  // namespace
 
-// A constant, what is done once for each element of a gradient, and the scores that are kept of
-// rows that are judged. Seconds of one processor, fitted to one sweep.
+// Expected time of a case on one core, in seconds: a constant, the work per gradient element, and
+// the work per unmasked score in the judged rows. The factors were fitted to one sweep.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
   const auto& p = c.problem;
@@ -42,7 +42,7 @@ double Suite<Op>::expected_cost(const Case<Op>& c) {
   };
   const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
   const double once = 0.008 + gradients * 1.7e-7 + pairs * (dims + 250) * 3.7e-10;
-  // A relation runs the kernel, and bounds every element, at least twice.
+  // A relation needs at least two runs of the kernel, and bounds for every element of each run.
   return c.track == Track::relation ? 2.5 * once : once;
 }
 

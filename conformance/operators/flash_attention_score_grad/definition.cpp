@@ -34,7 +34,7 @@ class InManyDigits : public AttentionDefinition {
     for (std::int64_t b = 0; b < extents.batch; ++b) length = std::max(length, extents.length(b));
     return length;
   }
-  /// Made when it is first asked.
+  /// The oracle is created when it is first used.
   template <class Real>
   struct Made {
     std::once_flag flag;

@@ -7,7 +7,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The definition of the operator; refers to its arguments.
+/// Returns the definition (the high-precision reference) of the operator. The definition keeps
+/// references to the arguments.
 std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                           const spec::FlashAttentionScoreGrad::Inputs& inputs);
 

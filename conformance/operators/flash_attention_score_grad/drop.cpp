@@ -8,18 +8,18 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Key j of a row of scores.
+/// The dropout bit of key j in a row of scores.
 struct Bit {
   std::int64_t j, seq_kv;
   double keep_prob;
   Random row;
 
-  /// True with probability `share`, key by key.
+  /// Returns true with probability `share`, independently for each key.
   bool chance(double share) const {
     const auto key = static_cast<std::uint64_t>(j);
     return ((row.bits(key / 2) >> (32 * (key % 2))) & 0xffffffffu) < chances(share);
   }
-  /// True with probability `share`, alike for all keys of the row.
+  /// Returns true with probability `share`, with the same result for all keys of the row.
   bool chance_of_row(double share) const {
     constexpr std::uint64_t beyond_every_key = ~std::uint64_t{0};
     return (row.bits(beyond_every_key) & 0xffffffffu) < chances(share);
@@ -34,8 +34,8 @@ struct NamedDrop {
   bool (*keeps)(const Bit& bit);
 };
 
-/// Drops the last key first. A row drops (1 - keep_prob) Skv keys on average: if that is 1 or more,
-/// the last key is always one of them.
+/// Returns whether the key is kept. The last key is dropped before the others: a row drops (1 -
+/// keep_prob) Skv keys on average, and if this number is 1 or more, the last key is always dropped.
 bool keeps_but_last(const Bit& bit) {
   const double dropped = (1 - bit.keep_prob) * static_cast<double>(bit.seq_kv);
   if (bit.j == bit.seq_kv - 1) return dropped < 1 && bit.chance(1 - dropped);
@@ -45,19 +45,20 @@ bool keeps_but_last(const Bit& bit) {
 constexpr NamedDrop drops[] = {
     {"random", "each score is kept with probability keep_prob",
      [](const Bit& bit) { return bit.chance(bit.keep_prob); }},
-    {"whole_rows", "all scores of a query are kept with probability keep_prob, else all dropped",
+    {"whole_rows",
+     "all scores of a query are kept with probability keep_prob, else all are dropped",
      [](const Bit& bit) { return bit.chance_of_row(bit.keep_prob); }},
-    {"last_bits", "the last key of a row is dropped first, others as keep_prob leaves",
+    {"last_bits", "the last key of a row is dropped first, others as keep_prob requires",
      keeps_but_last},
-    {"all_kept", "every score is kept, whatever keep_prob", [](const Bit&) { return true; }},
-    {"all_dropped", "every score is dropped, whatever keep_prob below 1",
+    {"all_kept", "every score is kept, for any keep_prob", [](const Bit&) { return true; }},
+    {"all_dropped", "every score is dropped, for any keep_prob below 1",
      [](const Bit&) { return false; }},
 };
 
 const NamedDrop& drop_named(const std::string& name) {
   for (const NamedDrop& pattern : drops)
     if (pattern.name == name) return pattern;
-  throw std::invalid_argument("no drop pattern '" + name + "'");
+  throw std::invalid_argument("unknown drop pattern '" + name + "'");
 }
 
 void set_bit(spec::Tensor& mask, std::int64_t element, bool kept) {

@@ -35,7 +35,8 @@ Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
   return tensor;
 }
 
-/// Gives the rows of packed sequences without keys the statistics that the case's seed draws.
+/// Fills in the statistics of the query rows of packed sequences that have no keys. They are drawn
+/// with the seed of the case.
 void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
   const spec::Extents rows = query_extents(c.problem);
   for (std::int64_t b = 0; b < c.problem.batch; ++b) {
@@ -47,7 +48,8 @@ void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
   }
 }
 
-/// `values` are (row, dim), the rows as Extents::row counts them.
+/// Returns a tensor with these values. `values` has the shape (row, dim), with rows in the order of
+/// Extents::row.
 Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
                 const std::vector<double>& values) {
   Tensor tensor = guarded_tensor(parameter);

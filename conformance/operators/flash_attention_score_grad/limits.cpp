@@ -22,7 +22,7 @@ std::string text(Enum value) {
 }
 std::string of_entry_point(const Case<Op>& c) { return " with entry point " + text(c.entry_point); }
 
-/// "add --entry_point=u1 (or u2, u3, u4)": where the value is accepted.
+/// Returns "add --entry_point=u1 (or u2, u3, u4)", with the entry points that accept the value.
 std::string try_entry_points(bool (*takes)(spec::FlashEntryPoint)) {
   std::string first, others;
   for (const auto& [entry_point, name] : spec::spellings_of<spec::FlashEntryPoint>.entries) {
@@ -43,11 +43,12 @@ void require_types(const Op::Problem& p) {
     refuse("slope_dtype", text(p.slope_dtype), "fp32, or dtype, which is " + text(p.dtype));
 }
 
-/// Smaller shares keep no bit of those that are drawn, and what is kept by hand is multiplied by so
-/// much that kernels leave the numbers of fp32.
+/// The smallest accepted keep_prob. With a smaller one no random dropout bit is ever set, and a bit
+/// that a pattern sets explicitly multiplies its score by a factor so large that kernels overflow
+/// fp32.
 constexpr double least_keep_prob = 0x1p-32;
 
-/// What scale_value and keep_prob are when they are used: the nearest float.
+/// Checks scale_value and keep_prob as kernels use them: rounded to float.
 void require_factors(const Op::Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
     refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
@@ -60,7 +61,7 @@ void require_factors(const Op::Problem& p) {
                  "add --drop_mask=exact or --drop_mask=granules");
 }
 
-/// Every field that belongs to some entry points only.
+/// Checks the fields that only some entry points have.
 void require_parameters_of_entry_point(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const bool packed = spec::is_unpadding(c.entry_point);
@@ -72,7 +73,7 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
   if (rope != (p.head_dim_rope > 0))
     refuse("head_dim_rope", std::to_string(p.head_dim_rope),
            (rope ? "1 to 768" : "0") + of_entry_point(c),
-           rope ? "add --head_dim_rope=8 --atten_mask=SS, or take --entry_point=u1"
+           rope ? "add --head_dim_rope=8 --atten_mask=SS, or use --entry_point=u1"
                 : try_entry_points(spec::has_rope) + " --atten_mask=SS");
   if (!spec::has_softmax_in_layout(c.entry_point) &&
       p.softmax_in_layout != spec::SoftmaxInLayout::empty)
@@ -80,15 +81,15 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
            try_entry_points(spec::has_softmax_in_layout));
   if (!packed && p.statistics_order != spec::StatisticsOrder::heads_first)
     refuse("statistics_order", text(p.statistics_order),
-           "heads_first with layout " + text(p.input_layout), "take --layout=TND");
+           "heads_first with layout " + text(p.input_layout), "use --layout=TND");
   if (spec::has_pse_type(c.entry_point)) return;
   const std::string next = try_entry_points(spec::has_pse_type);
   if (p.pse_type != 1)
     refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point(c), next);
   if (!p.q_start_idx.empty())
-    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_entry_point(c), next);
+    refuse("q_start_idx", list_text(p.q_start_idx), "an empty list" + of_entry_point(c), next);
   if (!p.kv_start_idx.empty())
-    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_entry_point(c), next);
+    refuse("kv_start_idx", list_text(p.kv_start_idx), "an empty list" + of_entry_point(c), next);
 }
 
 void require_heads(const Op::Problem& p) {
@@ -101,25 +102,25 @@ void require_heads(const Op::Problem& p) {
            "add --head_dim_v=" + std::to_string(p.head_dim));
 }
 
-/// The shapes of a mask in the sparse mode and layout, "none" first.
+/// Returns the mask shapes that sparse mode and layout accept, "none" first.
 std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
   using enum MaskShape;
   const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
   if (!user_mask)
     return {absent, compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss};
-  // Only a mask with a slice per sequence can hold a prefix per sequence.
+  // Only a mask with one slice per sequence can contain one prefix per sequence.
   if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty()) return {absent, b_one_ss, bnss};
   return {absent, ss, one_one_ss, b_one_ss, bnss};
 }
 
-/// The shapes of a position bias in the layout and type, "none" first.
+/// Returns the shapes of a position bias that layout and type accept, "none" first.
 std::vector<PseShape> pse_shapes(const Op::Problem& p) {
   using enum PseShape;
   if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
   std::vector<PseShape> shapes = {absent, bnss, bn1s, one_nss};
   const bool packed = is_packed(p.input_layout), square = p.seq_q == p.seq_kv;
-  // What the tensor leaves out must repeat the last rows of a square bias. Of packed sequences it
-  // is that of the longest; 1024 rows for 1024 queries are the whole bias.
+  // A compressed bias contains the last rows of a square bias; in packed layouts, of the bias of
+  // the longest sequence. But if there are just 1024 queries, 1024 rows are the whole bias.
   if (packed ? square || p.seq_q != spec::compressed_pse_rows
              : square && p.seq_q >= spec::compressed_pse_rows)
     shapes.insert(shapes.end(), {bnhs, one_nhs});
@@ -142,7 +143,7 @@ void require_mask(const Op::Problem& p) {
   if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty())
     condition += " and prefixes of batch " + std::to_string(p.batch);
   require_among("atten_mask", p.atten_mask, mask_shapes(p), condition);
-  // In mode 5 a mask alone holds all that counts.
+  // In mode 5 without prefixes the mask alone defines the visible keys.
   const bool reads_prefix = (p.sparse_mode == 5 && !p.prefix.empty()) || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
   if (p.prefix.empty())
@@ -152,8 +153,8 @@ void require_mask(const Op::Problem& p) {
                      ", as many numbers as batch, which is " + std::to_string(p.batch));
   if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
     refuse("prefix", list_text(p.prefix),
-           "as many numbers as batch, which is " + std::to_string(p.batch) + "; these are " +
-               std::to_string(p.prefix.size()));
+           "as many numbers as batch, which is " + std::to_string(p.batch) +
+               "; given: " + std::to_string(p.prefix.size()));
 }
 
 void require_pse(const Op::Problem& p) {
@@ -167,7 +168,7 @@ void require_pse(const Op::Problem& p) {
 void require_lengths(const Op::Problem& p) {
   const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
     if (!lengths.empty() && !is_packed(p.input_layout))
-      refuse(name, list_text(lengths), "no lengths with layout " + text(p.input_layout),
+      refuse(name, list_text(lengths), "an empty list with layout " + text(p.input_layout),
              "lengths are those of packed sequences: add --layout=TND --entry_point=u1");
   };
   require("lengths_q", p.lengths_q);
@@ -178,7 +179,7 @@ void require_lengths(const Op::Problem& p) {
       refuse(name, std::to_string(padding), "0 with layout " + text(p.input_layout));
 }
 
-/// Relations move rows of sequences: tokens of none would get lost.
+/// Relations move rows of sequences. Padding tokens belong to no sequence and would be lost.
 void require_no_padding_in_relations(const Case<Op>& c) {
   if (c.track == Track::relation && (c.problem.padding_q != 0 || c.problem.padding_kv != 0))
     refuse(c.problem.padding_q != 0 ? "padding_q" : "padding_kv",
@@ -186,7 +187,8 @@ void require_no_padding_in_relations(const Case<Op>& c) {
            "0 with --track=relation");
 }
 
-/// The cascade, which is no relation between runs, takes hard data.
+/// The relation `cascade` does not compare runs with each other, so it also accepts profiles that
+/// are too difficult for other relations.
 void require_relation_or_cascade(const Case<Op>& c) {
   if (c.track == Track::relation && c.relation == flash::cascade_name) return;
   require_relation(c, RelationParts<Op>::relations(), flash::cascade_name);

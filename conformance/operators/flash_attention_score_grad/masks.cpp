@@ -15,11 +15,11 @@ using Op = spec::FlashAttentionScoreGrad;
 /// Query i and key j of one slice of a mask of seq_q x seq_kv.
 struct Cell {
   std::int64_t i, j, seq_q, seq_kv;
-  Random row;    ///< of this row of this slice
-  Random slice;  ///< of this slice
+  Random row;    ///< for this row of this slice
+  Random slice;  ///< for this slice
 
   std::int64_t diagonal() const { return i + seq_kv - seq_q; }
-  /// True with probability chances / 256, cell by cell.
+  /// Returns true with probability chances / 256, independently for each cell.
   bool chance(std::uint64_t chances) const {
     const auto column = static_cast<std::uint64_t>(j);
     return ((row.bits(column / 8) >> (8 * (column % 8))) & 0xff) < chances;
@@ -46,11 +46,11 @@ bool outside_document(const Cell& c) {
 constexpr NamedMask masks[] = {
     {"random", "each key is excluded with probability 1/4", random_cells},
     {"open", "nothing is excluded", [](const Cell&) { return false; }},
-    {"causal", "keys after the diagonal that starts left-up are excluded",
+    {"causal", "keys after the diagonal that starts top left are excluded",
      [](const Cell& c) { return c.j > c.i; }},
-    {"causal_right", "keys after the diagonal that ends right-down are excluded",
+    {"causal_right", "keys after the diagonal that ends bottom right are excluded",
      [](const Cell& c) { return c.j > c.diagonal(); }},
-    {"band", "keys within seq_kv / 8 + 1 of the right-down diagonal take part",
+    {"band", "keys within seq_kv / 8 + 1 of the bottom-right diagonal are visible",
      [](const Cell& c) {
        const std::int64_t distance = c.j - c.diagonal(), reach = c.seq_kv / 8 + 1;
        return distance > reach || distance < -reach;
@@ -60,11 +60,11 @@ constexpr NamedMask masks[] = {
        return c.slice.bits(static_cast<std::uint64_t>(c.i) + 1) % 3 == 0 || c.chance(64);
      }},
     {"all_dead", "every key is excluded from every row", [](const Cell&) { return true; }},
-    {"checker", "keys take part where i + j is even",
+    {"checker", "keys are visible where i + j is even",
      [](const Cell& c) { return (c.i + c.j) % 2 != 0; }},
-    {"sparse", "a key takes part with probability 1/16, and one key of every row for certain",
+    {"sparse", "a key is visible with probability 1/16, and one key of every row always",
      sparse_cells},
-    {"documents", "packed sequences: keys of the same block of 5 to 48 tokens take part",
+    {"documents", "packed sequences: keys of the same block of 5 to 48 tokens are visible",
      outside_document},
     {"padding", "a tail of up to half of the keys is excluded from every row",
      [](const Cell& c) { return c.j >= c.slice.integer(0, (c.seq_kv + 1) / 2, c.seq_kv); }},
@@ -73,10 +73,10 @@ constexpr NamedMask masks[] = {
 const NamedMask& mask_named(const std::string& name) {
   for (const NamedMask& pattern : masks)
     if (pattern.name == name) return pattern;
-  throw std::invalid_argument("no mask pattern '" + name + "'");
+  throw std::invalid_argument("unknown mask pattern '" + name + "'");
 }
 
-/// A mask as rows of cells: slice (b, n), query i, key j.
+/// A mask as cells: slice (b, n), query i, key j.
 class Cells {
  public:
   explicit Cells(spec::Tensor& mask) : mask_(mask), rank_(mask.shape.size()) {}
@@ -94,7 +94,8 @@ class Cells {
                                              j * stride[rank_ - 1])] = std::byte{excluded(i, j)};
   }
 
-  /// Of every row i the cells from `closed(i)` on are excluded, those before it are not.
+  /// In every row i, excludes the keys from index `closed(i)` on and leaves the keys before it
+  /// visible.
   template <class Closed>
   void fill_ends(std::int64_t b, std::int64_t n, const Closed& closed) {
     std::vector<std::int64_t> ends;
@@ -114,7 +115,8 @@ class Cells {
   std::size_t rank_;
 };
 
-/// The pattern of the case; closed outside the window in mode 0.
+/// Fills the mask with the pattern of the case. In mode 0 it also excludes all cells outside the
+/// window.
 void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const NamedMask& pattern = mask_named(c.patterns.mask);
@@ -133,18 +135,19 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& 
   });
 }
 
-/// In mode 5 beside a prefix the mask says what that says: that many keys, and those up to the
-/// diagonal that ends right-down.
+/// Fills the mask of a call in mode 5 that also has a prefix. The mask has the same meaning as the
+/// prefix: row i sees the keys of the prefix, and the keys up to the diagonal that ends bottom
+/// right.
 void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem& p) {
   const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
   const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
   cells.fill_ends(b, n, [&](std::int64_t i) { return std::max(visible, i + diagonal + 1); });
 }
 
-/// Columns that the rows of the prefix leave open.
+/// Number of visible columns in the rows of the prefix.
 constexpr std::int64_t open_columns = 1024;
 
-/// The triangle of the sparse modes, and below it the rows that the prefix of mode 6 adds.
+/// Fills the triangle of the sparse modes, and below it the rows that mode 6 uses for the prefix.
 void fill_compressed(Cells& cells, std::int64_t b, std::int64_t n) {
   cells.fill_ends(
       b, n, [](std::int64_t i) { return i < spec::compressed_mask_edge ? i + 1 : open_columns; });

@@ -27,13 +27,13 @@ double elements(const spec::Extents& e) {
   return product({e.tokens() + e.padding, e.heads, e.dim});
 }
 
-/// Elements of everything that a problem passes, by what becomes of it.
+/// Element counts of all tensors of a problem, grouped by use.
 struct Sizes {
   double multiplied = 0;  ///< inputs of the operator's dtype
   double outputs = 0;
   double statistics = 0;  ///< softmax_max and softmax_sum
   double mask = 0, pse = 0, drop_bytes = 0;
-  double rows = 0, attention = 0;  ///< of the forward
+  double rows = 0, attention = 0;  ///< results of the forward
   double largest = 0, largest_output = 0;
 };
 
@@ -53,7 +53,7 @@ Sizes sizes_of(const Op::Problem& p) {
     s.pse = product(spec::pse_shape(p));
   if (p.drop_mask != spec::DropMask::absent) s.drop_bytes = scores(p) / 8 + 48;
   s.largest_output = std::max({query, key, value});
-  // The bits of a drop mask are numbered, not only its bytes.
+  // Counts the bits of a drop mask, not its bytes: a kernel may compute indices of bits.
   s.largest =
       std::max({query, key, value, dy, ropes, s.statistics, s.mask, s.pse, 8 * s.drop_bytes});
   return s;
@@ -66,12 +66,12 @@ double largest_tensor(const Op::Problem& p) { return sizes_of(p).largest; }
 double memory_estimate(const Op::Problem& p) {
   const Sizes s = sizes_of(p);
   const auto width = [](DType dtype) { return static_cast<double>(size_of(dtype)); };
-  constexpr double lent = 2, runs_and_untouched = 3;
+  constexpr double borrowed = 2, runs_and_untouched = 3;
   constexpr double element_list = 9;  // of the output whose storage is being checked
-  return s.multiplied * (lent * width(p.dtype) + width(DType::fp64)) +
+  return s.multiplied * (borrowed * width(p.dtype) + width(DType::fp64)) +
          s.outputs * runs_and_untouched * width(p.dtype) + s.largest_output * element_list +
-         s.statistics * lent * width(DType::fp32) + s.pse * lent * width(pse_dtype(p)) +
-         lent * (s.mask + s.drop_bytes) + (s.attention + 2 * s.rows) * width(DType::fp64);
+         s.statistics * borrowed * width(DType::fp32) + s.pse * borrowed * width(pse_dtype(p)) +
+         borrowed * (s.mask + s.drop_bytes) + (s.attention + 2 * s.rows) * width(DType::fp64);
 }
 
 }  // namespace assay::conformance

@@ -4,7 +4,8 @@
 
 namespace assay::conformance {
 
-/// Elements of the largest tensor of a problem. In double: the product may exceed 64 bits.
+/// Returns the element count of the largest tensor of a problem. In double: the product may exceed
+/// 64 bits.
 double largest_tensor(const spec::FlashAttentionScoreGrad::Problem& problem);
 
 }  // namespace assay::conformance

@@ -11,8 +11,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using spec::PseShape;
 
-/// What pse_type 1 multiplies by scale_value has to be as much larger to count; fp16 leaves room
-/// for this much.
+/// Limits of the amplitude of the bias. With pse_type 1 the kernel multiplies the bias by
+/// scale_value, so the amplitude is 1 / scale_value, as far as fp16 permits.
 constexpr double largest_amplitude = 64, smallest_amplitude = 0x1p-6;
 
 double amplitude_of(const Op::Problem& p) {
@@ -21,7 +21,7 @@ double amplitude_of(const Op::Problem& p) {
   return std::clamp(1 / scale, smallest_amplitude, largest_amplitude);
 }
 
-/// The numbers of the input profile, row by row.
+/// Draws the elements of the bias from the input profile, row by row.
 class Bias {
  public:
   Bias(const Case<Op>& c, spec::DType dtype)
@@ -52,7 +52,7 @@ class Bias {
   Place place_;
 };
 
-/// (b, n, i, j) of the shape, as far as it tells them apart.
+/// Fills the elements (b, n, i, j) of all axes that the shape has.
 void fill_full(spec::Tensor& pse, Bias& bias) {
   const spec::Shape &shape = pse.shape, &stride = pse.strides;
   for (std::int64_t b = 0; b < shape[0]; ++b)
@@ -64,7 +64,8 @@ void fill_full(spec::Tensor& pse, Bias& bias) {
       }
 }
 
-/// The last rows of a bias that depends on i - j alone: row r belongs to query seq_kv - 1024 + r.
+/// Fills the last rows of a bias that depends on i - j alone: row r belongs to query seq_kv - 1024
+/// + r.
 void fill_last_rows(spec::Tensor& pse, Bias& bias) {
   const spec::Shape &shape = pse.shape, &stride = pse.strides;
   const std::int64_t first_query = shape[3] - spec::compressed_pse_rows;
@@ -79,7 +80,7 @@ void fill_last_rows(spec::Tensor& pse, Bias& bias) {
     }
 }
 
-/// Sequence by sequence without gaps, one row a head or one a query.
+/// Fills one sequence after the other without gaps, with one row per head or per query.
 void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
   std::int64_t element = pse.offset;
   for (std::int64_t b = 0; b < p.batch; ++b) {
@@ -92,8 +93,9 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
   }
 }
 
-/// The slopes of the heads of one sequence: most are 2^-8 to 1 on either side of 0, others are 0,
-/// or 2 to 16 on either side. One head is neither 0 nor large: its gradients are not all zero.
+/// The slopes of the heads of one sequence. The magnitude of most is 2^-8 to 1, with both signs;
+/// others are 0, or 2 to 16 with both signs. One head is neither 0 nor large, so not all gradients
+/// are zero.
 class Slopes {
  public:
   Slopes(const DrawnPlaces& places, std::int64_t b, std::int64_t heads)

@@ -18,7 +18,7 @@ using spec::MaskShape;
 
 using Lengths = std::vector<std::int64_t>;
 
-/// The problem with these lengths; a prefix stays within its keys.
+/// Sets these lengths, and shortens each prefix to at most the number of keys.
 void cut_to(Op::Problem& p, const Lengths& queries, const Lengths& keys) {
   for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
     p.prefix[b] = std::min(p.prefix[b], keys[b]);
@@ -43,8 +43,8 @@ std::vector<FlashCase> without_sequences(const FlashCase& c) {
   return cases;
 }
 
-/// Every sequence cut to at most so many queries and keys; with a prefix once more, whose end stays
-/// as far from the last key as it was.
+/// Adds the case with every sequence cut to at most this many queries and keys. If the case has a
+/// prefix, adds a second case, in which the prefix keeps its distance from the last key.
 void add_cut(std::vector<FlashCase>& cases, const FlashCase& c, std::int64_t most_queries,
              std::int64_t most_keys) {
   const auto shortened = [](Lengths lengths, std::int64_t most) {
@@ -145,7 +145,7 @@ void unmask(FlashCase& c, std::int64_t sparse_mode, MaskShape shape) {
   c.problem.prefix.clear();
 }
 
-/// No mask, one matrix for all, a causal one, each simpler than the one that the case has.
+/// Returns cases with simpler masks: no mask, one matrix for all sequences and heads, causal masks.
 std::vector<FlashCase> simpler_mask(const FlashCase& c) {
   const std::int64_t mode = c.problem.sparse_mode;
   const MaskShape shape = c.problem.atten_mask;
@@ -168,7 +168,7 @@ std::vector<FlashCase> simpler_mask(const FlashCase& c) {
   return cases;
 }
 
-/// Tokens and prefixes closer to 0.
+/// Returns cases with window tokens and prefixes that are closer to 0.
 std::vector<FlashCase> smaller_window(const FlashCase& c) {
   std::vector<FlashCase> cases;
   for (const auto tokens : {&Op::Problem::pre_tokens, &Op::Problem::next_tokens}) {
@@ -187,7 +187,7 @@ std::vector<FlashCase> smaller_window(const FlashCase& c) {
   return cases;
 }
 
-/// Sequences of equal length in a padded layout; the padded layout BNSD.
+/// Returns the case in the padded layout BNSD, with sequences of equal length.
 std::vector<FlashCase> simpler_layout(const FlashCase& c) {
   FlashCase simpler = c;
   simpler.problem.input_layout = Layout::bnsd;
@@ -199,7 +199,8 @@ std::vector<FlashCase> simpler_layout(const FlashCase& c) {
   return {simpler};
 }
 
-/// The entry point with the fewest parameters. The bytes of the statistics stay.
+/// Returns the case with the entry point that has the fewest parameters. The bytes of the
+/// statistics do not change.
 std::vector<FlashCase> plain_entry_point(FlashCase c) {
   c.problem.softmax_in_layout = spec::SoftmaxInLayout::empty;
   c.entry_point = spec::is_unpadding(c.entry_point) ? FlashEntryPoint::u1 : FlashEntryPoint::g1;

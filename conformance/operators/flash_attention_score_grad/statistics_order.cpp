@@ -17,7 +17,7 @@ std::string_view description(StatisticsOrder order) {
                                                 : "[N,T,8] sequence by sequence, heads first";
 }
 
-/// One of the three declarations.
+/// One of the three declarations of the memory order of the statistics.
 struct Declaration {
   std::string_view name;
   DeclaredOrder spec::Numerics::*member;
@@ -28,7 +28,7 @@ constexpr std::array<Declaration, 3> declarations{
      {"statistics_order_empty", &spec::Numerics::statistics_order_empty},
      {"statistics_order_same_as_input", &spec::Numerics::statistics_order_same_as_input}}};
 
-/// The declaration that speaks of the case itself.
+/// Returns the declaration that applies to the case itself.
 const Declaration& own_declaration(const Case<Op>& c) {
   if (!spec::has_softmax_in_layout(c.entry_point)) return declarations[0];
   return declarations[c.problem.softmax_in_layout == spec::SoftmaxInLayout::empty ? 1 : 2];
@@ -86,8 +86,8 @@ std::string Suite<Op>::place_of_inputs(const Op::Problem& problem) {
          ", as the numerics declare";
 }
 
-/// One sequence of three queries and five keys, without bias and dropout, and without a mask where
-/// the entry point lets it be left out.
+/// Returns one sequence of three queries and five keys, without bias and dropout, and without a
+/// mask if the entry point allows it.
 std::optional<Case<Op>> Suite<Op>::small_call(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   Case<Op> small{.entry_point = c.entry_point, .product = c.product};
@@ -111,8 +111,8 @@ std::optional<Case<Op>> Suite<Op>::small_call(const Case<Op>& c) {
   return small;
 }
 
-/// Runs of a relation may ask through several entry points: every declaration that is missing is
-/// tried in both orders.
+/// The runs of a relation may use several entry points. Every order that is needed and not declared
+/// is tried with both values.
 std::vector<OtherReading> Suite<Op>::other_readings(const Case<Op>& c,
                                                     const spec::Numerics& numerics) {
   if (!is_order_of_statistics_seen(c.problem)) return {};

@@ -9,7 +9,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The sentences, and what they are about.
+/// Collects sentences about fields that a call does not read, and the names of these fields.
 class Unread {
  public:
   void add(std::string_view field, const std::string& value, std::string_view why) {

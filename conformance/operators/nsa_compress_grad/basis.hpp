@@ -10,7 +10,7 @@
 
 namespace assay::conformance::compress {
 
-/// What the judgement of a case rests on; the members are those that judge/basis.hpp describes.
+/// The data for the judgement of a case; judge/basis.hpp describes the members.
 class Basis {
  public:
   using Op = spec::NsaCompressGrad;

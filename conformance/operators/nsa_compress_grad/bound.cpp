@@ -19,9 +19,9 @@ Call call_of(const Arithmetic& n) {
           .part = store_of(n.numerics.partials, n.numerics.round_stage)};
 }
 
-/// E32, E34. How an element is added up from so many products, and written. In input_grad they are
-/// few, and the first meets an empty accumulator: in fp32 that is exact, in fp16 the product is
-/// rounded.
+/// E32, E34. Returns the error model of the sum and the cast of an element with `products`
+/// products. In input_grad there are few products, and the first is added to an empty accumulator:
+/// in fp32 this is exact, in fp16 the product is rounded.
 engine::Output output_of(const Arithmetic& n, std::int64_t elements, double products, bool is_few) {
   engine::Output output = conformance::output_of(n, elements);
   const bool is_half = n.numerics.accumulator == spec::Accumulator::fp16;
@@ -38,7 +38,7 @@ engine::Output output_of(const Arithmetic& n, std::int64_t elements, double prod
   return output;
 }
 
-/// Whether a number of that size may be infinite in a kernel before it is written.
+/// Returns whether a number of that size may become infinite in a kernel before it is written.
 bool overflows_inside(const Arithmetic& n, double size) {
   const bool is_narrow = n.numerics.stage == spec::DType::fp16 ||
                          n.numerics.partials == spec::DType::fp16 ||
@@ -46,7 +46,7 @@ bool overflows_inside(const Arithmetic& n, double size) {
   return is_narrow && size >= largest_finite(spec::DType::fp16);
 }
 
-/// E33. `rows` of the `judged` ones.
+/// E33. `rows`: the rows to compute; `judged`: the total number of judged rows.
 Expectation expected_input_grad(const Dense& dense, const Arithmetic& n, Rows rows,
                                 std::size_t judged) {
   Expectation e = unmade("input_grad", dense.inputs, rows);

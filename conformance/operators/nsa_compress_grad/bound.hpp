@@ -9,22 +9,22 @@
 
 namespace assay::conformance::compress {
 
-/// Which rows are judged, by their number in Extents::row, ascending: of input_grad, and of
-/// weight_grad, whose rows `weight_extents` numbers.
+/// The numbers of the judged rows, ascending, as in Extents::row. Rows of weight_grad are those of
+/// `weight_extents`.
 struct JudgedRows {
   std::vector<std::int64_t> input, weight;
 };
 
-/// Reference, tolerances and moments of input_grad and weight_grad; the derivation is in
-/// conformance/README.md.
-/// Cost: a multiply-add a covering window and channel of a judged row of input_grad, one a window
-///       and channel of a judged element of weight_grad, in double, on all cores; about ten times
-///       that where products are staged.
+/// Returns reference, tolerances and moments of input_grad and weight_grad; conformance/README.md
+/// contains the derivation.
+/// Cost, in double on all cores: for a judged row of input_grad, one multiply-add per channel and
+/// window that covers it; for a judged element of weight_grad, one per channel and window. About
+/// ten times as much if products are staged.
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const JudgedRows& judged);
 
-/// The same, equal in every bit; a tensor of more than four parts is made part by part, which needs
-/// `dense` and `arithmetic` as long as the expectation is looked at.
+/// Returns the same expectations, equal in every bit. A tensor of more than four parts is computed
+/// part by part, so `dense` and `arithmetic` must outlive the expectation.
 std::vector<Expectation> expectations_in_parts(const Dense& dense, const Arithmetic& arithmetic,
                                                const JudgedRows& judged);
 

@@ -13,10 +13,10 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using reference::Wide;
 
-/// Of a multiplication without error, in those of 50 digits.
+/// Cost of an exact multiplication, relative to one with 50 digits.
 constexpr std::int64_t price = 4;
 
-/// Nothing but products and sums. Made for the heads that are asked for.
+/// Computes exact products and sums. The oracle of a head is created only if the head is requested.
 class WithoutError : public Definition {
  public:
   explicit WithoutError(const Dense& dense)

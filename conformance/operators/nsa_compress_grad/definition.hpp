@@ -7,7 +7,8 @@
 
 namespace assay::conformance::compress {
 
-/// The definition of the operator; refers to its arguments.
+/// Returns the definition (the high-precision reference) of the operator. The definition keeps
+/// references to the arguments.
 std::unique_ptr<Definition> definition_of(const Dense& dense);
 
 }  // namespace assay::conformance::compress

@@ -15,17 +15,18 @@ struct WindowRange {
   std::int64_t count() const { return last - first; }
 };
 
-/// The windows of sequence b that cover its token p.
+/// Returns the windows of sequence b that cover its token p.
 WindowRange covering_windows(const Op::Problem& problem, std::int64_t b, std::int64_t p);
 
-/// Windows of all sequences.
+/// Returns the number of windows of all sequences.
 std::int64_t all_windows(const Op::Problem& problem);
 
-/// Weight (w, n), and the gradient with respect to it, as row (0, n, w) of one channel.
+/// Returns extents for weight and weight_grad: element (w, n) is row (0, n, w), which has one
+/// channel.
 spec::Extents weight_extents(const Op::Problem& problem);
 
-/// Where weight (w, n) lies in a tensor of the shape (compress_block_size, heads): at (0, n, w, 0).
-/// Errors: std::invalid_argument for another shape.
+/// Returns the index of a tensor of the shape (compress_block_size, heads): weight (w, n) is at (0,
+/// n, w, 0). Errors: std::invalid_argument for another shape.
 spec::HeadIndex weight_index(const Op::Problem& problem, const spec::Tensor& tensor);
 
 /// Dense copies in double of a case's tensors, rows in the order of Extents::row.
@@ -44,7 +45,7 @@ class Dense {
   }
 
   Op::Problem problem;
-  spec::Extents inputs, outputs, weights;  ///< of input, output_grad and weight
+  spec::Extents inputs, outputs, weights;  ///< extents of input, output_grad and weight
 
  private:
   std::vector<double> output_grad_, input_, weight_;

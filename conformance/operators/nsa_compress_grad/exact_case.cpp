@@ -24,23 +24,22 @@ constexpr int most_attempts = 64;
 bool is_narrow(spec::DType type) { return type == spec::DType::fp16 || type == spec::DType::bf16; }
 using spec::at;
 
-/// What the numbers of a case are drawn from: integers up to an amplitude, times a power of two.
+/// The ranges of a case's numbers: integers up to an amplitude, times a power of two.
 struct Amplitudes {
   std::int64_t gradient, input, weight;  ///< amplitudes of output_grad, input and weight
-  std::uint64_t one_in;  ///< so many elements of output_grad is one that may differ from zero
+  std::uint64_t one_in;  ///< one in this many elements of output_grad may differ from zero
   int gradient_exponent, input_exponent, weight_exponent;
 };
 
-/// Whether anything of a kernel is held in fp16, whose range is small.
+/// Returns whether a kernel holds any number in fp16, whose range is small.
 bool has_half(const spec::Numerics& numerics, spec::DType io) {
   constexpr spec::DType half = spec::DType::fp16;
   return io == half || numerics.stage == half || numerics.partials == half ||
          numerics.accumulator == spec::Accumulator::fp16;
 }
 
-/// Track exact: products have no more bits than any type that a kernel stages in. Track
-/// exact_staged: they have more, so
-/// that staging rounds.
+/// Track exact: products fit into every type in which a kernel stages them. Track exact_staged:
+/// products have more bits than the staging type, so that staging rounds them.
 Amplitudes first_plan(const Case<Op>& c, const spec::Numerics& numerics, const Exactness& exact) {
   const int io_bits = spec::format_of(c.problem.dtype).significand_bits;
   Amplitudes plan{};
@@ -52,7 +51,7 @@ Amplitudes first_plan(const Case<Op>& c, const spec::Numerics& numerics, const E
     plan.input = plan.weight = (std::int64_t{1} << (io_bits - 1)) - 1;
   }
   plan.one_in = 2;
-  // In fp16 a sum of 2^24 units must stay below its largest number.
+  // In fp16 a sum of 2^24 units must be below the largest finite number.
   const Random random = stream(c.seed, Stream::exact_case);
   const bool half = has_half(numerics, c.problem.dtype);
   const auto exponent = [&](std::uint64_t index) {
@@ -80,7 +79,8 @@ Integers drawn_rows(const spec::Extents& e, std::int64_t amplitude, const DrawnP
   return values;
 }
 
-/// Clears all but one in so many elements, but for one of each head.
+/// Keeps about one in `one_in` elements and zeroes the others; then sets one element of each head
+/// to 1 or -1.
 void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in,
           const DrawnPlaces& places) {
   for (std::int64_t row = 0; row < e.rows(); ++row) {
@@ -109,7 +109,7 @@ Drawn draw(const Case<Op>& c, const Amplitudes& plan) {
   return all;
 }
 
-/// What staging makes of a product, in its own unit.
+/// Rounds a product to the staging type. Products and results are integers, in units of 2^exponent.
 class StagedProduct {
  public:
   StagedProduct(const spec::Numerics& numerics, int exponent)
@@ -132,14 +132,15 @@ class StagedProduct {
   std::int64_t limit_ = 0;
 };
 
-/// Exact sums of one output, unless inputs alone are wanted, and the largest sum of magnitudes that
-/// any order of summation meets.
+/// The exact sums of one output, and the largest sum of magnitudes, which bounds every order of
+/// summation. The exact sums are omitted if only the inputs are needed.
 struct Sums {
   std::vector<std::int64_t> values;
   std::int64_t largest = 0;
 };
 
-/// element(row, channel, add) calls add(product) for every product of the element.
+/// Computes the sums. element(row, channel, add) calls add(product) for every product of the
+/// element.
 template <class Element>
 Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
             const StagedProduct& staged, ExactPart part, Element&& element) {
@@ -163,7 +164,7 @@ Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
   return sums;
 }
 
-/// The problem's sums over drawn integers.
+/// Computes the exact gradients of the problem from the drawn integers.
 class Gradients {
  public:
   Gradients(const Op::Problem& p, const Drawn& drawn, ExactPart part)
@@ -207,8 +208,8 @@ class Gradients {
   spec::Extents inputs_, windows_, weights_;
 };
 
-/// Smaller numbers or fewer of them. On track exact amplitudes shrink first, on exact_staged
-/// they are what matters.
+/// Makes the integers smaller, or fewer of them nonzero. On track exact the integers become smaller
+/// first; on track exact_staged they must stay large, so fewer are nonzero.
 void reduce(Amplitudes& plan, std::int64_t Amplitudes::*amplitude, Track track) {
   if (track == Track::exact && plan.*amplitude > 3)
     plan.*amplitude /= 2;
@@ -255,10 +256,10 @@ void require_known_staging(const Case<Op>& c, const spec::Numerics& numerics) {
   const bool is_known =
       round == spec::Rounding::rne || round == spec::Rounding::rna || round == spec::Rounding::rtz;
   if (is_narrow(numerics.stage) && !is_known)
-    throw NoExactCase("how staged products are rounded is not known: " +
+    throw NoExactCase("the rounding of staged products is unknown: " +
                       std::string(to_string(round)));
   if (is_narrow(numerics.partials))
-    throw NoExactCase("partial results are rounded, and of what they are sums is not known");
+    throw NoExactCase("partial results are rounded, and their terms are unknown");
 }
 
 }  // namespace
@@ -294,7 +295,7 @@ CompressExactCase Suite<spec::NsaCompressGrad>::exact(const Case<Op>& c,
     if (input.largest > limit) reduce(plan, &Amplitudes::weight, c.track);
     if (weight.largest > limit) reduce(plan, &Amplitudes::input, c.track);
   }
-  throw NoExactCase("some sum needs more than " + std::to_string(exact.sum) + " bits");
+  throw NoExactCase("a sum needs more than " + std::to_string(exact.sum) + " bits");
 }
 
 std::vector<ExactTensor> Suite<spec::NsaCompressGrad>::exact_tensors(

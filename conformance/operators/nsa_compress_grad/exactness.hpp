@@ -7,12 +7,13 @@
 
 namespace assay::conformance::compress {
 
-/// Bits that an integer may have so that a kernel of the numerics holds it exactly: products, sums.
+/// The number of bits that an integer may have so that a kernel with these numerics represents it
+/// exactly: for products and for sums.
 struct Exactness {
   int product, sum;
 };
 
-/// E47. Of a kernel of these numerics with tensors of type `io`.
+/// E47. Returns the exactness of a kernel with these numerics and tensors of type `io`.
 inline Exactness exactness(const spec::Numerics& numerics, spec::DType io) {
   constexpr int fp32_bits = spec::fp32_format.significand_bits;
   const auto bits = [](spec::DType type) {

@@ -3,25 +3,26 @@
 #include "assay/engine/algebra/reading.hpp"
 #include "assay/engine/algebra/store.hpp"
 
-/// What a kernel of the compression computes of an element, and how it rounds: the one text from
-/// which reference, radius and tolerances are read (engine/README.md).
+/// The operations and roundings with which a compression kernel computes an element. Reference,
+/// radius and tolerances are all computed from this one description (engine/README.md).
 namespace assay::conformance::compress {
 
-/// What all elements of a call have in common.
+/// Parameters that all elements of a call share.
 struct Call {
   engine::Units units;
   engine::Store stage;  ///< of products
-  engine::Store part;   ///< of what a window contributes
+  engine::Store part;   ///< of a window's contribution
 };
 
-/// E31. A product as it is staged: w g of input_grad, g x of weight_grad.
+/// E31. Returns a staged product: w g for input_grad, g x for weight_grad.
 template <class On, class V>
 [[gnu::always_inline]] inline auto product(On& on, const Call& call, const V& a, const V& b) {
   return on.staged(on.exact(a * b), call.stage);
 }
 
-/// E32. What a window contributes: a product, or a sum that took so many additions, of products
-/// whose magnitudes add up to `magnitude`; rounded before it is added to those of other windows.
+/// E32. Returns the contribution of a window, rounded before it is added to those of other windows.
+/// `sum`: one product, or a sum of products that took `additions` additions; `magnitude`: the sum
+/// of the magnitudes of its terms.
 template <class On, class Number, class V>
 [[gnu::always_inline]] inline auto contribution(On& on, const Call& call, const Number& sum,
                                                 const V& magnitude, double additions) {

@@ -32,7 +32,7 @@ double large_exponent(const Place& p) {
   return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
 }
 
-/// A profile, with mean and deviation of a product of output_grad and input in fp16.
+/// A profile, with mean and standard deviation of a product of output_grad and input in fp16.
 struct Profile {
   std::string_view name, sentence;
   ProfileValue value;
@@ -73,11 +73,11 @@ constexpr Profile profile_list[] = {
 const Profile& profile_named(const std::string& name) {
   const auto found = std::ranges::find(profile_list, name, &Profile::name);
   if (found == std::end(profile_list))
-    throw std::invalid_argument("no input profile '" + name + "'");
+    throw std::invalid_argument("unknown input profile '" + name + "'");
   return *found;
 }
 
-/// A power of two that keeps weight_grad, and what it is summed of, within fp16.
+/// Returns a power of two that keeps weight_grad, and the terms of its sums, in the range of fp16.
 double input_factor(const Op::Problem& p, const Profile& profile) {
   if (p.dtype != spec::DType::fp16) return 1;
   constexpr double limit = 0x1p14, deviations = 6;

@@ -10,7 +10,7 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// What a kernel makes of empty tensors no document says.
+/// Requires at least one window: no document defines the result of a kernel for empty tensors.
 void require_windows(const Op::Problem& p) {
   if (compress::all_windows(p) > 0) return;
   const std::string accepted = "a sequence of at least compress_block_size, which is " +

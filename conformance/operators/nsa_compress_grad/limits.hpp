@@ -5,10 +5,11 @@
 
 namespace assay::conformance {
 
-/// Estimate of what a case with numbers needs, in bytes.
+/// Estimates the memory of a numerically judged case, in bytes.
 double memory_estimate(const Case<spec::NsaCompressGrad>& c);
 
-/// Elements of the largest tensor of a problem. In double: the product may exceed 64 bits.
+/// Returns the element count of the largest tensor of a problem. In double: the product may exceed
+/// 64 bits.
 double largest_tensor(const spec::NsaCompressGrad::Problem& problem);
 
 }  // namespace assay::conformance

@@ -61,7 +61,7 @@ std::vector<CompressCase> fewer_heads(const CompressCase& c) {
   return cases;
 }
 
-/// Multiples of 16, as every example of the documents has them.
+/// Returns cases with head sizes that are multiples of 16, as in every example of the documents.
 std::vector<CompressCase> smaller_heads(const CompressCase& c) {
   constexpr std::int64_t step = 16;
   std::vector<CompressCase> cases;
@@ -72,7 +72,8 @@ std::vector<CompressCase> smaller_heads(const CompressCase& c) {
   return cases;
 }
 
-/// Other windows, the documents' smallest first; of a case whose windows change the sequences stay.
+/// Returns cases with smaller windows, first the smallest window of the documents. The lengths of
+/// the sequences do not change.
 std::vector<CompressCase> smaller_windows(const CompressCase& c) {
   constexpr std::int64_t step = 16;
   const std::int64_t size = c.problem.compress_block_size, stride = c.problem.compress_stride;

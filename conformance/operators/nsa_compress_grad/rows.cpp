@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-/// Compiled once for each kind of instructions, ASSAY_INSTRUCTIONS.
+/// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
 namespace assay::conformance::compress {
 namespace {
 
@@ -11,7 +11,7 @@ using Compiled = engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>;
 using Sum = engine::SumOverRows<0, Lanes>;
 constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
 
-/// Those of a row from channel c on; 0 behind its last one.
+/// Returns the elements of a row from channel c on; 0 after its last channel.
 [[gnu::always_inline]] inline Lanes channels_at(const double* row, std::int64_t c,
                                                 std::int64_t count) {
   if (c + lanes <= count) return engine::lanes_at(row, c);
@@ -20,13 +20,13 @@ constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
   return x;
 }
 
-/// What a sum of products is as a number of the reading.
+/// Converts a sum of products to the number type with which the formula is evaluated.
 template <class V>
 [[gnu::always_inline]] inline engine::Tolerance<V, 0> number_of(const engine::ElementOf<V>& x) {
   return {x.value, x.rigorous, x.rigorous, x.squares, x.moment, x.shared, {}};
 }
 
-/// Adds the lanes of a sum over channels to those of other windows.
+/// Adds the SIMD lanes of a sum over channels to the sums of other windows.
 [[gnu::always_inline]] inline void add_lanes(const engine::ElementOf<Lanes>& x,
                                              engine::Element& to) {
   for (int k = 0; k < lanes; ++k) {

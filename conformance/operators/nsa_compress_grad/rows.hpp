@@ -9,8 +9,9 @@
 
 namespace assay::conformance::compress {
 
-/// The windows that add to a row of input_grad, or to an element of weight_grad, which sums over
-/// their channels, too: `count` rows of output_grad, each with its weight or with a row of input.
+/// The windows that contribute to a row of input_grad, or to an element of weight_grad (which is
+/// also a sum over channels). There are `count` rows of output_grad, each with its weight (for
+/// input_grad) or with a row of input (for weight_grad).
 struct Windows {
   const double* const* gradients = nullptr;
   const double* weights = nullptr;
@@ -18,13 +19,13 @@ struct Windows {
   std::int64_t count = 0, channels = 0;
 };
 
-/// E31 to E34 of a row of input_grad, eight channels at a time. Returns the largest magnitude that
-/// a kernel may have inside.
+/// E31 to E34. Computes a row of input_grad, eight channels at a time. Returns the largest
+/// magnitude that a kernel may have in its intermediate results.
 template <engine::Instructions instructions>
 double read_input_row(engine::CompiledFor<instructions>, const Call& call, const Windows& windows,
                       const engine::Output& output, double floor, const RowEntries& to);
 
-/// E31, E32. What an element of weight_grad sums.
+/// E31, E32. Computes the sum of an element of weight_grad.
 template <engine::Instructions instructions>
 engine::Element read_weight(engine::CompiledFor<instructions>, const Call& call,
                             const Windows& windows);

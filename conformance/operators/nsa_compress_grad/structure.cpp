@@ -39,17 +39,18 @@ struct Magnitudes {
         weight_sum[at(n)] += std::abs(dense.weight(w, n));
     }
   }
-  std::vector<double> gradient_sum, gradient;  ///< of output_grad: sum and largest
-  std::vector<double> input, weight_sum;       ///< largest of input, sum of weight
+  std::vector<double> gradient_sum, gradient;  ///< of output_grad: sum and largest magnitude
+  std::vector<double> input, weight_sum;       ///< largest magnitude of input, sum of the
+                                               ///< magnitudes of weight
 };
 
-/// One output, and what decides what it may hold.
+/// One output, and the conditions that limit its values.
 struct Checked {
   const char* name;
   const spec::Tensor& tensor;
   spec::HeadIndex index;
-  std::function<bool(const spec::RowPosition&)> is_reached;  ///< by a window
-  std::function<double(std::int64_t n)> limit;               ///< no element of the head exceeds it
+  std::function<bool(const spec::RowPosition&)> is_reached;  ///< true if a window covers the row
+  std::function<double(std::int64_t n)> limit;               ///< bound of all elements of the head
 };
 
 void check_values(const Checked& c, const Arithmetic& arithmetic, std::vector<Finding>& findings) {

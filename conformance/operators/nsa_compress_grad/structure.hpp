@@ -9,9 +9,9 @@
 
 namespace assay::conformance::compress {
 
-/// What every element of both outputs is checked for, judged or not: storage outside the view
-/// untouched, viewed elements written, finite where nothing can overflow, exactly zero where no
-/// window reaches. Returns the findings, at most a few per rule and tensor, each rule with its
+/// Checks every element of both outputs, judged or not: storage outside the view is untouched,
+/// viewed elements are written, values are finite where nothing can overflow, and exactly zero
+/// where no window reaches. Returns at most a few findings per rule and tensor, each rule with its
 /// count.
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
                                      const Op::Outputs& outputs);

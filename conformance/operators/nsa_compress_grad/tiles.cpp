@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t tiles_at_once = 16;
 
-/// E38. Adds the rows of tile k, which begin at `row` of the expectation. Roundings in front of the
-/// final cast are far below the rows themselves: they are added at their worst.
+/// E38. Adds the rows of tile k to the sums; the first of them has the index `row` in the
+/// expectation. Errors before the final cast are much smaller than the rows, so their worst cases
+/// are added.
 void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& sums) {
   for (std::int64_t r = row; r < row + sums.tiles[k].count; ++r) {
     const auto place = static_cast<std::size_t>(r);
@@ -22,7 +23,7 @@ void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& s
     for (std::int64_t d = 0; d < e.dim(); ++d) {
       const auto from = static_cast<std::size_t>(r * e.dim() + d);
       const std::size_t to = k * static_cast<std::size_t>(e.dim()) + static_cast<std::size_t>(d);
-      // The terms are stored in fp32.
+      // The terms are stored in fp32; the factor covers their rounding.
       const double before_cast = (1 + 0x1p-20) * (static_cast<double>(e.core[from]) +
                                                   e.accumulation[from] + e.extra[from]);
       sums.value[to] += sign * e.value[from];
@@ -33,7 +34,8 @@ void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& s
   }
 }
 
-/// `expected(rows)`: the expectation of these rows of the tensor.
+/// Computes the sums of all tiles. `expected(rows)` returns the expectation of these rows of the
+/// tensor.
 template <class ExpectedRows>
 TileSums summed(const std::string& name, const spec::Extents& extents, std::uint64_t seed,
                 ExpectedRows&& expected) {

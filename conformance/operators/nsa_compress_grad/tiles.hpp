@@ -8,8 +8,8 @@
 
 namespace assay::conformance::tiles {
 
-/// Sums of the tiles of those gradients of NsaCompressGrad of which `judged` leaves rows out, from
-/// the expectations of all rows. Cost: that of `compress::expectations`.
+/// Returns expected tile sums, computed from the expectations of all rows, for those gradients of
+/// NsaCompressGrad of which only some rows are judged. Cost: that of `compress::expectations`.
 std::vector<TileSums> tile_sums(const compress::Dense& dense, const Arithmetic& arithmetic,
                                 const compress::JudgedRows& judged, std::uint64_t seed);
 

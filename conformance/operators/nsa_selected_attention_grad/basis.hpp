@@ -8,7 +8,8 @@
 
 namespace assay::conformance::selected {
 
-/// Attention in which the lists say which query attends to which key, and how often.
+/// The data with which a case is judged, for attention in which lists define which query attends to
+/// which key, and how often.
 class Basis : public AttentionBasis {
  public:
   using Op = spec::NsaSelectedAttentionGrad;

@@ -25,8 +25,8 @@ double Suite<Op>::multiply_adds(const Op::Problem& p) {
   return selected::entries(p) * dims;
 }
 
-// A constant, what is done once for each element of a gradient, the mask, and the entries whose
-// rows are judged. Seconds of one processor, fitted to one sweep.
+// Expected time of a case on one core, in seconds: a constant, the work per gradient element, the
+// mask, and the work per list entry in the judged rows. The factors were fitted to one sweep.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
   const Op::Problem& p = c.problem;
@@ -41,7 +41,7 @@ double Suite<Op>::expected_cost(const Case<Op>& c) {
                        : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
   const double judged = all * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
-  // A relation runs the kernel, and bounds every element, at least twice.
+  // A relation needs at least two runs of the kernel, and bounds for every element of each run.
   return (0.008 + mask + gradients * 2.2e-7 + judged * dims * 1.3e-9) *
          (c.track == Track::relation ? 2.5 : 1.0);
 }
@@ -55,13 +55,14 @@ double memory_estimate(const Op::Problem& p) {
                value = elements(value_extents(p)), out = elements(attention_out_extents(p));
   const auto rows = static_cast<double>(query_extents(p).rows());
   const auto width = static_cast<double>(size_of(p.dtype));
-  constexpr double lent = 2, runs_and_untouched = 3, of_double = 8, of_four = 4;
+  constexpr double borrowed = 2, runs_and_untouched = 3, of_double = 8, of_four = 4;
   constexpr double element_list = 9;  // of the output whose storage is being checked
-  return (query + key + value + 2 * out) * (lent * width + of_double) +
+  return (query + key + value + 2 * out) * (borrowed * width + of_double) +
          (query + key + value) * runs_and_untouched * width +
          std::max({query, key, value}) * element_list +
-         rows * 2 * (spec::statistics_replicas * lent * of_four + of_double) +
-         elements(topk_extents(p)) * (lent * of_four + 2 * of_double) + lent * mask_bytes(p);
+         rows * 2 * (spec::statistics_replicas * borrowed * of_four + of_double) +
+         elements(topk_extents(p)) * (borrowed * of_four + 2 * of_double) +
+         borrowed * mask_bytes(p);
 }
 
 }  // namespace assay::conformance

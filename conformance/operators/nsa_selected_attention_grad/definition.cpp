@@ -17,7 +17,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 using reference::DoubleDouble;
 using reference::SeventyFive;
 
-/// Made for the heads that are asked for: most of a large case is not.
+/// Computed only for the requested heads: in a large case most heads are never requested.
 class InManyDigits : public AttentionDefinition {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
@@ -38,11 +38,11 @@ class InManyDigits : public AttentionDefinition {
   template <class Real>
   using OfHeads = std::vector<Made<Real>>;
 
-  /// Queries that list a key, on an average.
+  /// Returns the average number of queries that list a key.
   static std::int64_t entries_of_key(const Op::Problem& p) {
     return static_cast<std::int64_t>(entries(p)) / std::max<std::int64_t>(1, key_extents(p).rows());
   }
-  /// Of a key head of a sequence and all its query heads.
+  /// Returns the oracle of one key head of a sequence and of the query heads that read it.
   template <class Real>
   const auto& of(OfHeads<Real>& all, std::int64_t b, std::int64_t kv) {
     Made<Real>& made = all[static_cast<std::size_t>(b * problem_.heads_kv + kv)];

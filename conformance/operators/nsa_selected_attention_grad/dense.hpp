@@ -4,20 +4,23 @@
 #include "attention/dense.hpp"
 
 /// Block-selected attention is attention of packed sequences in which every query attends to the
-/// keys of its list, as often as they are listed: what is known of one is known of the other.
+/// keys of its list; a key that is listed twice counts twice. So the error bounds of attention are
+/// valid for block-selected attention, too.
 namespace assay::conformance::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// That attention, without a mask: who attends to what is for ListPattern to say.
+/// Returns the attention problem, without a mask: ListPattern defines which query attends to which
+/// key.
 spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
-/// A case of it, whose tensors are contiguous.
+/// Returns a case of that problem, with contiguous tensors.
 AttentionCase dense_case(const Case<Op>& c);
 
-/// Its tensors under other names.
+/// Returns the outputs under the names of the attention problem.
 attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Dense copies with the key pattern of the lists. Errors: as ListPattern.
+/// Returns dense copies of the tensors, and the key pattern that the lists define. Errors: those of
+/// ListPattern.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
                           attention::Held held = attention::Held::all);
 

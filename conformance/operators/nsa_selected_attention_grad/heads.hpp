@@ -5,11 +5,11 @@
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Some query heads of one sequence, and the key head that they read, as a problem of their own:
-/// what is computed of a large case need not hold all of it.
+/// Makes a separate problem of some query heads of one sequence and the key head that they read. So
+/// a large case can be computed in parts, without all of it in memory.
 namespace assay::conformance::selected {
 
-/// Which: `count` heads from `first` on, of one group.
+/// `count` query heads of one group, beginning with head `first`.
 struct Heads {
   std::int64_t b, first, count;
 };
@@ -26,7 +26,7 @@ inline spec::NsaSelectedAttentionGrad::Problem problem_of(
   return own;
 }
 
-/// Rows of `count` heads of a sequence, head by head, from the `first` on.
+/// Returns the rows of these heads of a sequence, head by head.
 template <class Number>
 std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
                             const Heads& heads) {
@@ -41,7 +41,7 @@ std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
   return rows;
 }
 
-/// What they read of keys, and their lists.
+/// Returns the key tensors that these heads read, and their lists.
 template <class Real>
 reference::SelectedOperands<Real> key_side(const spec::NsaSelectedAttentionGrad::Problem& p,
                                            const spec::NsaSelectedAttentionGrad::Inputs& inputs,
@@ -57,7 +57,7 @@ reference::SelectedOperands<Real> key_side(const spec::NsaSelectedAttentionGrad:
           .topk_indices = rows_of<std::int64_t>(inputs.topk_indices, topk_extents(p), key)};
 }
 
-/// All that the gradient reads.
+/// Returns all tensors that the gradient reads.
 template <class Real>
 reference::SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem& p,
                                               const spec::NsaSelectedAttentionGrad::Inputs& inputs,

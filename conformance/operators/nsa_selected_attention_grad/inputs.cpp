@@ -23,7 +23,7 @@ using Forward = reference::SelectedForward<double>;
 /// Largest number of elements converted to double at once; a single key head may exceed it.
 constexpr std::int64_t most_held = std::int64_t{1} << 20;
 
-/// Returns the query heads that read key head k, counted over all sequences.
+/// Returns the query heads that read key head k. Key heads are numbered through all sequences.
 selected::Heads heads_of(const Op::Problem& p, std::int64_t k) {
   return {k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
 }

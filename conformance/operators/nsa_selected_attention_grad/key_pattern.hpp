@@ -9,12 +9,12 @@ namespace assay::conformance::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// What lists of blocks name, as often as they do, and the causal mask leaves visible.
+/// The keys of the listed blocks that the causal mask leaves visible. A key counts as often as its
+/// block is listed.
 class ListPattern final : public KeyPattern {
  public:
-  /// Errors: std::invalid_argument for a tensor that is not of the problem's shape, and for an
-  /// index that names no whole
-  ///         block of its sequence.
+  /// Errors: std::invalid_argument for a tensor with another shape than the problem requires, and
+  /// for an index that does not name a whole block of its sequence.
   ListPattern(const Op::Problem& problem, const spec::Tensor& topk_indices);
 
   std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const override;
@@ -33,11 +33,11 @@ class ListPattern final : public KeyPattern {
   std::int64_t keys_alike() const override { return problem_.selected_block_size; }
 
  private:
-  /// A block that a list names, and how often.
+  /// A block of a list, and how often the list names it.
   struct Entry {
     std::int64_t block, times;
   };
-  /// Those of query (b, n, i), by ascending block.
+  /// Returns the entries of query (b, n, i), in ascending order of the blocks.
   std::span<const Entry> list(const spec::RowPosition& query) const;
   std::size_t key_head(std::int64_t b, std::int64_t kv) const {
     return static_cast<std::size_t>(b * problem_.heads_kv + kv);
@@ -47,11 +47,11 @@ class ListPattern final : public KeyPattern {
   Op::Problem problem_;
   bool causal_;
   spec::Extents lists_;
-  std::vector<std::size_t> begin_;  ///< by row of lists_: its first entry; and the end
+  std::vector<std::size_t> begin_;  ///< by row of lists_: the index of its first entry; and the end
   std::vector<Entry> entries_;
   std::int64_t most_times_ = 1;
   std::vector<std::vector<std::int64_t>>
-      named_;  ///< by key head and block: how often all its lists name it
+      named_;  ///< by key head and block: how often all lists together name it
 };
 
 }  // namespace assay::conformance::selected

@@ -29,16 +29,16 @@ void require_heads(const Op::Problem& p) {
 void require_scale(const Op::Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
     refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
-  // The forward masks before it scales: it would lose the mask.
+  // The forward applies the mask before it scales, so a scale of 0 or less would cancel the mask.
   if (p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent && !(p.scale_value > 0))
     refuse("scale_value", number_text(p.scale_value), "more than 0 with the causal mask");
 }
 
-/// With numbers, the documents must say what is due.
+/// Requires that the documents define the expected values, for a numerically judged case.
 void require_meaning(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent)
-    refuse_alone("sparse_mode", "2", "needs a mask, without which its meaning is open (NSAS-C33a)",
+    refuse_alone("sparse_mode", "2", "needs a mask; its meaning without one is open (NSAS-C33a)",
                  "add --atten_mask=compressed, or --track=arguments");
 }
 

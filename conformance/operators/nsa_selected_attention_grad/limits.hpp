@@ -5,9 +5,10 @@
 
 namespace assay::conformance {
 
-/// Estimate of what a case with numbers needs, in bytes: its inputs and the copy that a kernel is
-/// lent, a copy in double of every one that is multiplied, its outputs, those of a second run and
-/// untouched ones, and what the forward leaves.
+/// Estimates the memory of a numerically judged case, in bytes. It contains the inputs, their copy
+/// that is shared with a kernel, a copy in double of every input that is multiplied, the results of
+/// the forward, and three sets of outputs: those of the run, those of a second run, and untouched
+/// ones.
 double memory_estimate(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
 }  // namespace assay::conformance

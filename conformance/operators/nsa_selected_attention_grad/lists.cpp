@@ -13,7 +13,7 @@ namespace {
 using Op = spec::NsaSelectedAttentionGrad;
 using List = std::vector<std::int64_t>;
 
-/// Draws numbers one after the other.
+/// Draws a sequence of random integers.
 class Lots {
  public:
   explicit Lots(const Random& random) : random_(random) {}
@@ -26,13 +26,13 @@ class Lots {
   std::uint64_t next_ = 0;
 };
 
-/// One query of one key head, as patterns see it.
+/// The data of a query and a key head from which a pattern makes the list.
 struct Query {
-  std::int64_t blocks;    ///< of its sequence
-  std::int64_t count;     ///< of the list
-  std::int64_t own;       ///< the block at its position, or the last one
-  bool is_early;          ///< fewer keys lie up to its position than it lists
-  Random query, head, b;  ///< of the query; of its head; of its sequence
+  std::int64_t blocks;    ///< number of blocks of its sequence
+  std::int64_t count;     ///< number of blocks of the list
+  std::int64_t own;       ///< the block at its position, or the last block
+  bool is_early;          ///< the keys up to its position are fewer than the list has places for
+  Random query, head, b;  ///< random stream of the query; of its head; of its sequence
 };
 
 List ascending(std::int64_t first, std::int64_t last) {
@@ -41,8 +41,9 @@ List ascending(std::int64_t first, std::int64_t last) {
   return list;
 }
 
-/// `count` of the blocks in random order: each once, or, where there are fewer, as often as the
-/// others or once more. There is at least one block.
+/// Returns `count` blocks in random order, each at most once. If there are fewer blocks than
+/// `count`, blocks are repeated, and their frequencies differ by at most one. `blocks` must not be
+/// empty.
 List some_of(List blocks, std::int64_t count, Lots lots) {
   for (std::size_t k = 0; std::ssize(blocks) < count; ++k) {
     const std::int64_t block = blocks[k];
@@ -73,7 +74,8 @@ List in_order(const Query& q) {
   return list;
 }
 
-/// Moves `block` to place `k`; what is there gives way if it was not listed.
+/// Puts `block` at index `k` of the list. If the list already contains `block`, the two blocks are
+/// swapped; otherwise the old block at `k` is replaced.
 void put(List& list, std::size_t k, std::int64_t block) {
   const auto found = std::ranges::find(list, block);
   if (found != list.end())
@@ -88,7 +90,8 @@ List diagonal_first(const Query& q) {
   return list;
 }
 
-/// The first block, the query's own and the one in front of it, as far as the list goes; then any.
+/// Lists the first block, the query's own block and the one before it, as far as the list has
+/// entries for them; then random blocks.
 List anchored(const Query& q) {
   List list = some_blocks(q, q.query);
   std::size_t k = 0;
@@ -100,7 +103,8 @@ List anchored(const Query& q) {
   return list;
 }
 
-/// Half as many blocks as places, so that some come twice and more often.
+/// Lists only half as many different blocks as the list has entries, so that some occur twice or
+/// more.
 List duplicates(const Query& q) {
   Lots lots(q.query);
   const List pool = some_of(ascending(0, q.blocks), (q.count + 1) / 2, lots);
@@ -124,9 +128,9 @@ List per_head(const Query& q) { return some_blocks(q, q.head); }
 
 List shared(const Query& q) { return some_blocks(q, q.b); }
 
-/// Where a list has more places than there are blocks up to the query's, these in order, then later
-/// ones; else any of them. Masks of devices that look at places of the list then agree with the
-/// positions of the keys.
+/// Lists random blocks up to the query's own block. If these are fewer than the entries of the
+/// list, lists them in ascending order, and after them later blocks. Then device masks that use the
+/// index in the list agree with the positions of the keys.
 List causal(const Query& q) {
   if (!q.is_early) return some_of(ascending(0, q.own + 1), q.count, Lots(q.query));
   List list = ascending(0, q.own + 1);
@@ -147,29 +151,31 @@ constexpr ListPattern patterns[] = {
     {"identity", "every list is 0, 1, 2 and so on", identity},
     {"ascending", "every query and key head lists blocks of its own, each once, in order",
      in_order},
-    {"diagonal_first", "as shuffled, the block at the query's position first", diagonal_first},
-    {"anchored", "the first block, the query's own and the one in front of it, then others",
-     anchored},
-    {"duplicates", "half as many blocks as places: some are listed twice and more often",
+    {"diagonal_first", "as shuffled, with the block at the query's position first", diagonal_first},
+    {"anchored", "the first block, the query's own and the one before it, then others", anchored},
+    {"duplicates", "half as many different blocks as list entries: some occur twice or more",
      duplicates},
-    {"all_equal", "one block in all places of a list", all_equal},
-    {"last_block", "as shuffled, the last block of the sequence in the last place", last_block},
-    {"per_head", "all queries of a key head list the same blocks, other heads others", per_head},
-    {"shared", "all queries of a sequence list the same blocks: the others are nobody's", shared},
+    {"all_equal", "all entries of a list name the same block", all_equal},
+    {"last_block", "as shuffled, with the last block of the sequence as the last entry",
+     last_block},
+    {"per_head", "all queries of a key head list the same blocks, other heads list other ones",
+     per_head},
+    {"shared", "all queries of a sequence list the same blocks; no query lists any other block",
+     shared},
     {"causal",
-     "blocks up to the query's own; in order, and later ones behind them, where they are fewer "
-     "than places",
+     "blocks up to the query's own; if these are fewer than selected_block_count, in ascending "
+     "order, then later blocks",
      causal},
 };
 
 const ListPattern& pattern_of(const std::string& name) {
   for (const ListPattern& pattern : patterns)
     if (pattern.name == name) return pattern;
-  throw std::invalid_argument("no pattern of lists '" + name + "'");
+  throw std::invalid_argument("unknown pattern of lists '" + name + "'");
 }
 
-/// Under the mask a query sees the blocks that begin at or before its position; one of them must be
-/// listed.
+/// Ensures that the list names a visible block: under the mask a query sees the blocks that begin
+/// at or before its position.
 void show_one(List& list, const Query& q) {
   if (std::ranges::any_of(list, [&](std::int64_t block) { return block <= q.own; })) return;
   Lots lots(q.query);

@@ -31,8 +31,8 @@ std::vector<SelectedCase> without_sequences(const SelectedCase& c) {
   return cases;
 }
 
-/// The case with at most so many queries and, in whole blocks and no fewer than are listed, keys of
-/// each sequence.
+/// Returns the case with at most this many queries and keys per sequence. Keys are cut to whole
+/// blocks, and to no fewer than a list needs.
 SelectedCase cut(SelectedCase c, std::int64_t most_queries, std::int64_t most_keys) {
   Op::Problem& p = c.problem;
   Lengths of_queries = all_lengths(p, &Op::Problem::length_q);
@@ -59,7 +59,8 @@ std::vector<SelectedCase> fewer_keys(const SelectedCase& c) {
   return cases;
 }
 
-/// Shorter lists, with as many keys behind what they list as before, and with none.
+/// Returns cases with shorter lists: for each list length, one case with only as many keys as are
+/// listed, and one with all keys.
 std::vector<SelectedCase> fewer_blocks(const SelectedCase& c) {
   std::vector<SelectedCase> cases;
   for (const std::int64_t count : values_below(c.problem.selected_block_count, 1)) {
@@ -71,7 +72,7 @@ std::vector<SelectedCase> fewer_blocks(const SelectedCase& c) {
   return cases;
 }
 
-/// Smaller blocks, as many of them in every sequence.
+/// Returns cases with smaller blocks; every sequence keeps its number of blocks.
 std::vector<SelectedCase> smaller_blocks(const SelectedCase& c) {
   constexpr std::int64_t smallest = 16;
   const std::int64_t size = c.problem.selected_block_size;

@@ -60,13 +60,13 @@ void ConsoleListener::tell(const CaseReport& report, std::int64_t index) {
     if (faults_.size() < most_faults && faults_.insert(fault_of(report)).second) {
       clear();
       out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict.value()), report.command_line);
-      for (const std::string& line : told_first(report)) out_ << "  " << line << '\n';
+      for (const std::string& line : sentences_first(report)) out_ << "  " << line << '\n';
     }
   }
   time_left_.took(static_cast<std::size_t>(index), report.seconds_total);
   const double interval = progress_ == Progress::bar ? bar_interval : line_interval;
-  const bool due = last_ - drawn_ >= interval;
-  if (index == 0 || due || (progress_ == Progress::bar && index + 1 == cases_)) draw(index + 1);
+  const bool redraws = last_ - drawn_ >= interval;
+  if (index == 0 || redraws || (progress_ == Progress::bar && index + 1 == cases_)) draw(index + 1);
 }
 
 void ConsoleListener::on_end(const Summary& summary) {

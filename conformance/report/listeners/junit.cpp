@@ -6,7 +6,7 @@
 namespace assay::conformance {
 namespace {
 
-/// One line of an XML attribute or element.
+/// Escapes one line for an XML attribute or element.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {
@@ -48,7 +48,7 @@ std::string details(const CaseReport& report, const std::string& program) {
   return text;
 }
 
-/// What is said of the case first.
+/// The short message about a case: the text of its first finding.
 std::string message_of(const CaseReport& report) {
   return report.findings.empty() ? std::string() : report.findings.front().text;
 }

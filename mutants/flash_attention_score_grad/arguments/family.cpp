@@ -23,7 +23,7 @@ bool has_square_mask(const FlashCall& call) {
   return true;
 }
 
-/// Compares the axis of heads, or of heads and channels, of query and key in a legal call.
+/// Returns whether query and key have the same heads (or heads x channels) axis in a legal call.
 bool has_as_many_heads(const FlashCall& c) {
   const std::string& layout = *c.attributes.input_layout;
   const std::size_t heads = layout.find('N');
@@ -34,16 +34,20 @@ bool has_as_many_heads(const FlashCall& c) {
 }  // namespace
 
 std::vector<Mutant> argument_mutants() {
-  std::vector<Mutant> all = {
-      checking<Kernel, Op>("argument_checks", "checks its arguments itself", flash_like, {})};
+  std::vector<Mutant> all = {checking<Kernel, Op>("argument_checks",
+                                                  "a correct kernel that checks its "
+                                                  "arguments",
+                                                  flash_like, {})};
   all.front().healthy = true;
   std::ranges::move(
       careless<Kernel, Op>("", flash_like,
                            {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
-                             "query and key must have as many heads", has_as_many_heads}}),
+                             "query and key must have the same number of "
+                             "heads",
+                             has_as_many_heads}}),
       std::back_inserter(all));
   all.push_back(checking<Kernel, Op>(
-      "prefix_mask_as_others", "takes a mask of 2048 rows in sparse_mode 6", flash_like,
+      "prefix_mask_as_others", "accepts a mask of 2048 rows in sparse_mode 6", flash_like,
       {.replaced = compressed_mask, .replacement = has_square_mask}));
   return all;
 }

@@ -9,7 +9,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Scores of all heads in front of every sequence.
+/// Returns, for every sequence, the number of scores of all heads before it.
 std::vector<std::int64_t> first_scores(const Op::Problem& p) {
   std::vector<std::int64_t> first;
   std::int64_t count = 0;

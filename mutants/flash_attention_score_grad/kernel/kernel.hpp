@@ -13,11 +13,12 @@
 
 namespace assay::mutants {
 
-/// Zeros for the last tokens of a gradient of TND, which belong to no sequence.
+/// Writes zeros to the last `tokens` tokens of a TND gradient, which belong to no sequence.
 void clear_last_tokens(spec::Tensor& tensor, std::int64_t tokens);
 
-/// A plain gradient kernel in float: tiles of queries and keys, P and dS recomputed per pair.
-/// Every step is a virtual function, so that a planted bug overrides the one that it gets wrong.
+/// A plain gradient kernel in float: it works in tiles of queries and keys and recomputes P and dS
+/// per pair. Every step is a virtual function, so that a mutant overrides the step that it gets
+/// wrong.
 class Kernel : public PlannedKernel<Op, Plan> {
  public:
   using PlannedKernel::PlannedKernel;
@@ -30,23 +31,23 @@ class Kernel : public PlannedKernel<Op, Plan> {
   void forward(const Op::Problem& problem, Op::Inputs& inputs) override;
 
  protected:
-  // What is read.
+  // Reading the inputs.
   virtual DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                          const spec::Extents& extents) const;
-  /// Where a statistic of the row lies among the elements in row-major order.
+  /// Returns the index of the row's statistic among the elements in row-major order.
   virtual std::int64_t statistics_element(const Op::Problem& problem, const spec::Extents& extents,
                                           const spec::RowPosition& row) const;
   virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
   virtual void clear(Work& w, const Op::Outputs& outputs) const;
 
-  // What is visited.
+  // The iteration space.
   virtual std::int64_t batches(const Work& w) const { return w.problem.batch; }
   virtual std::int64_t heads(const Work& w) const { return w.problem.heads_q; }
   virtual std::int64_t keys(const Work& w, std::int64_t b) const { return w.problem.length_kv(b); }
   virtual std::int64_t kv_head(const Work& w, std::int64_t n) const {
     return n / w.problem.group();
   }
-  /// The row of key and value that is key j of the query.
+  /// Returns the position of key j of the query in key and value.
   virtual spec::RowPosition key_position(const Work& w, Query q, std::int64_t j) const {
     return {q.b, kv_head(w, q.n), j};
   }
@@ -55,22 +56,24 @@ class Kernel : public PlannedKernel<Op, Plan> {
 
   // The mask.
   virtual bool keeps(const Work& w, Query q, std::int64_t j) const;
-  /// The mode by which sequence b is masked: 7 and 8 are others, sequence by sequence.
+  /// Returns the sparse mode of sequence b. In modes 7 and 8 each sequence has one of the other
+  /// modes.
   virtual std::int64_t sparse_mode(const Work& w, std::int64_t b) const;
   virtual std::int64_t band_batch(const Work& w) const;
-  /// How far the diagonal that ends in the lower right corner lies right of the other one.
+  /// Returns the distance (keys) from the upper-left diagonal to the diagonal that ends in the
+  /// lower-right corner; positive to the right.
   virtual std::int64_t corner(const Work& w, std::int64_t b) const;
   virtual std::int64_t prefix(const Work& w, std::int64_t b) const;
   virtual bool excluded(const Work& w, Query q, std::int64_t j) const;
 
   // The position bias.
   virtual std::int64_t pse_type(const Work& w) const { return w.problem.pse_type; }
-  /// Where the element of pse that counts for the pair lies in row-major order.
+  /// Returns the index of the pair's element of pse in row-major order.
   virtual std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const;
   virtual std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const;
-  /// kvStartIdx - qStartIdx, as far as they count for sequence b.
+  /// Returns the value of kvStartIdx - qStartIdx that applies to sequence b.
   virtual std::int64_t start_shift(const Work& w, std::int64_t b) const;
-  /// Distance from query q to key j, counted from the start indices (tokens).
+  /// Returns the distance from query q to key j, counted from the start indices (tokens).
   virtual float distance(const Work& w, Query q, std::int64_t j) const;
   virtual float bias(const Work& w, Query q, std::int64_t j) const;
 
@@ -80,10 +83,10 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float inverse_keep_prob(const Work& w) const {
     return 1.0f / static_cast<float>(w.problem.keep_prob);
   }
-  /// What dropout multiplies P and dP by.
+  /// Returns the factor by which dropout multiplies P and dP of the pair.
   virtual float drop_factor(const Work& w, Query q, std::int64_t j) const;
 
-  // One pair.
+  // The arithmetic of one pair.
   virtual float scale(const Work& w) const { return static_cast<float>(w.problem.scale_value); }
   virtual float product(const Work& w, Query q, std::int64_t j) const;
   virtual float rope_product(const Work& w, Query q, std::int64_t j, float sum) const;
@@ -98,19 +101,18 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float stage(const Work& w, float value) const;
   virtual void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
                           std::span<const float> row) const;
-  /// The row that a gradient collects.
+  /// Returns the row that a gradient accumulates for a pair, e.g. the row of key for dq.
   virtual std::span<const float> collected(const Work& w, Gradient which, Query q,
                                            std::int64_t j) const;
   virtual void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const;
 
-  // The forward.
-  /// Statistics of the probabilities before dropout; row_term is not used.
+  // Computes the statistics of the probabilities before dropout; does not set row_term.
   virtual RowState forward_statistics(const Work& w, Query q) const { return own_statistics(w, q); }
-  /// What a row of value is multiplied by.
+  /// Returns the factor by which a row of value is multiplied in the output.
   virtual float output_weight(const Work& w, Query q, std::int64_t j, const RowState& row) const;
   virtual std::int64_t written_replicas() const { return spec::statistics_replicas; }
 
-  // What is written.
+  // Writing the outputs.
   virtual float gradient_scale(const Work& w, Gradient which) const {
     return which == Gradient::dv ? 1.0f : scale(w);
   }
@@ -123,9 +125,10 @@ class Kernel : public PlannedKernel<Op, Plan> {
 
   /// Maximum and sum of the row's scores as the kernel computes them.
   RowState own_statistics(const Work& w, Query q) const;
-  /// The row of the output as the kernel's forward writes it: P staged, sums cast.
+  /// Returns the output row as the kernel's forward writes it: P is rounded to the staging type,
+  /// the sums are cast to the output type.
   std::vector<float> own_output(const Work& w, Query q, const RowState& row) const;
-  /// Adds `factor` times what the gradient collects of the pair.
+  /// Adds `factor` times the row that belongs to the pair (see `collected`) to the gradient.
   void add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const;
 
  private:
@@ -134,7 +137,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
   void compute_head(Work& w, std::int64_t b, std::int64_t n) const;
   void write(Work& w, Gradient which, spec::Tensor& tensor) const;
 
-  std::uint64_t runs_ = 0;  ///< shuffled tiles take another order in every run
+  std::uint64_t runs_ = 0;  ///< shuffled tiles have a different order in every run
 };
 
 }  // namespace assay::mutants

@@ -60,7 +60,7 @@ std::int64_t Kernel::compressed_pse_element(const Work& w, Query q, std::int64_t
   const std::int64_t columns = w.problem.seq_kv;
   std::int64_t row = q.i - (columns - spec::compressed_pse_rows), column = j;
   if (row < 0) column -= row, row = 0;
-  // Only pairs above the diagonal, which the mask excludes, reach beyond the last column.
+  // Only pairs above the diagonal exceed the last column, and the mask excludes these pairs.
   return column < columns ? row * columns + column : 0;
 }
 

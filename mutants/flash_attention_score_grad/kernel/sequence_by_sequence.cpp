@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Where a sequence lies among the packed ones.
+/// Position and size of one sequence in the packed tensors.
 struct Cut {
   std::int64_t b, first_query, queries, first_key, keys, first_score;
 };
@@ -29,7 +29,7 @@ spec::Tensor tokens_of(spec::Tensor tensor, std::int64_t first, std::int64_t cou
   return tensor;
 }
 
-/// A contiguous tensor of the elements `first`, `first + 1`, ... in row-major order.
+/// Copies the elements `first`, `first + 1`, ... in row-major order to a contiguous tensor.
 spec::Tensor run_of(const spec::Tensor& tensor, std::int64_t first, const spec::Shape& shape) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   spec::Tensor part = spec::contiguous_tensor(tensor.dtype, shape);
@@ -54,7 +54,7 @@ spec::Tensor mask_of(spec::Tensor mask, const Op::Problem& p, const Cut& cut) {
   return mask;
 }
 
-/// Bits are moved to the front of a byte.
+/// Copies the drop bits of one sequence, shifted so that its first drop bit is bit 0 of a byte.
 spec::Tensor drop_bits_of(const Op::Problem& p, const spec::Tensor& tensor, const Cut& cut) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   const std::int64_t count = p.heads_q * cut.queries * cut.keys;
@@ -69,8 +69,8 @@ spec::Tensor drop_bits_of(const Op::Problem& p, const spec::Tensor& tensor, cons
   return part;
 }
 
-/// The bias of a shorter sequence: row r and column c of 1024 rows are r - c - 1024 + columns
-/// apart.
+/// Returns the compressed bias for a sequence with fewer keys than `columns`. In the original, row
+/// r of 1024 and column c have the distance r - c - 1024 + columns.
 spec::Tensor compressed_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   const std::int64_t heads = tensor.shape[1], rows = tensor.shape[2], columns = tensor.shape[3];
   const std::int64_t batch = tensor.shape[0] == 1 ? 0 : cut.b;
@@ -87,7 +87,7 @@ spec::Tensor compressed_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   return part;
 }
 
-/// A full bias, or one of a single row, cut to the sequence.
+/// Cuts the part of one sequence out of a full bias, or out of a bias with a single row.
 spec::Tensor full_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   spec::Tensor part = tensor;
   if (part.shape[0] > 1) part.offset += cut.b * part.strides[0], part.shape[0] = 1;
@@ -149,7 +149,7 @@ Op::Inputs inputs_of(const Op::Problem& p, const Op::Inputs& all, const Cut& cut
   return one;
 }
 
-/// The storage of a gradient, seen at one sequence and given back when the object dies.
+/// A view of one sequence in the storage of a gradient. The destructor returns the storage.
 class SequenceView {
  public:
   SequenceView(spec::Tensor& whole, spec::Tensor& part, std::int64_t first, std::int64_t count)

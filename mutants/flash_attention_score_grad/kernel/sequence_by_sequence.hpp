@@ -4,8 +4,8 @@
 
 namespace assay::mutants {
 
-/// A kernel for one sequence, called once for every sequence of TND on tensors cut out of the
-/// packed ones.
+/// A kernel that computes one sequence per call. For TND it is called once per sequence, on tensors
+/// that are cut out of the packed tensors.
 class SequenceBySequence : public Kernel {
  public:
   using Kernel::Kernel;

@@ -32,7 +32,7 @@ float Kernel::score(const Work& w, Query q, std::int64_t j) const {
   return logit * scale(w) + bias(w, q, j);
 }
 
-/// Scale and log2 e are one factor where nothing is added between them.
+/// Merges scale and log2 e into one factor if no bias is added between the two multiplications.
 float Kernel::fused_exponent(const Work& w, Query q, std::int64_t j, const RowState& row) const {
   const float subtrahend = row.softmax_max * log2_e;
   if (!w.pse.empty() && pse_type(w) != 1) return std::fma(score(w, q, j), log2_e, -subtrahend);

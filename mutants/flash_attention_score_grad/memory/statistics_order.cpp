@@ -1,13 +1,14 @@
 #include "flash_attention_score_grad/families.hpp"
 
-/// Kernels that read the statistics of TND in an order of their own, which FAG-C83a disputes.
+/// Kernels that read the statistics of TND in one of the memory orders about which the documents
+/// contradict each other (FAG-C83a).
 namespace assay::mutants {
 namespace {
 
 using spec::DeclaredOrder;
 using spec::StatisticsOrder;
 
-/// Reads the statistics in `order`, whatever the call says, and declares no order.
+/// Reads the statistics in `order` for every call, and declares no order.
 template <StatisticsOrder order>
 struct ReadsAlways : Kernel {
   using Kernel::Kernel;
@@ -19,8 +20,8 @@ struct ReadsAlways : Kernel {
   }
 };
 
-/// Reads the statistics of u4 as its page says, which exchanges the two values of softmaxInLayout,
-/// and those of the other entry points token by token.
+/// Reads the statistics of u4 as its page says, which exchanges the meanings of the two values of
+/// softmaxInLayout. Reads the statistics of the other entry points token by token.
 struct ReadsAsPages : Kernel {
   using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
@@ -33,7 +34,7 @@ struct ReadsAsPages : Kernel {
   }
 };
 
-/// Reads token by token where a sequence is longer than a tile.
+/// Reads token by token if a sequence is longer than a tile.
 struct OrderByLength : Kernel {
   using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
@@ -46,7 +47,7 @@ struct OrderByLength : Kernel {
   }
 };
 
-/// Takes every head's statistics of all sequences to lie together.
+/// Reads the statistics as if each head stored all sequences together.
 struct HeadsOfAllTokens : Kernel {
   using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
@@ -56,7 +57,8 @@ struct HeadsOfAllTokens : Kernel {
   }
 };
 
-/// A kernel that declares these orders: of u1 to u3, of u4 with "", of u4 with "same_as_input".
+/// A kernel that declares the order of the statistics separately for u1 to u3, for u4 with "", and
+/// for u4 with "same_as_input".
 template <class Base, DeclaredOrder others, DeclaredOrder empty, DeclaredOrder same_as_input>
 struct Declares : Base {
   using Base::Base;
@@ -81,11 +83,16 @@ std::vector<Mutant> healthy_statistics_orders() {
       healthy_in<Op, ReadsTokensFirst>(
           "tokens_first", "reads statistics as [T,N,8], and declares no order", ascend_like),
       healthy_in<Op, Declares<ReadsTokensFirst, tokens_first, tokens_first, tokens_first>>(
-          "tokens_first_declared", "reads statistics as [T,N,8], and says so", ascend_like),
+          "tokens_first_declared",
+          "reads statistics as [T,N,8], and declares this "
+          "order",
+          ascend_like),
       healthy_in<Op, ReadsHeadsFirst>(
           "heads_first", "reads statistics heads first, and declares no order", flash_like),
       healthy_in<Op, Declares<ReadsAsPages, tokens_first, tokens_first, heads_first>>(
-          "orders_of_pages", "exchanges the values of softmaxInLayout, as its page does",
+          "orders_of_pages",
+          "swaps the meanings of the two values of softmaxInLayout, as the page "
+          "of u4 does",
           flash_like),
   };
 }

@@ -9,7 +9,7 @@ using Input = spec::Tensor Op::Inputs::*;
 template <Input input, Input other>
 using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 
-/// Writes dv with the strides of dk, as far as its storage goes.
+/// Writes dv with the strides of dk, within the storage of dv.
 struct DvStridesOfDk : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -23,7 +23,8 @@ struct DvStridesOfDk : Kernel {
   }
 };
 
-/// Copies every input where query is not contiguous, and takes them as they lie where it is.
+/// Copies every input if query is not contiguous. If query is contiguous, reads all inputs as if
+/// they were contiguous.
 struct QueryAloneIsAsked : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -44,7 +45,7 @@ struct QueryAloneIsAsked : Kernel {
 template <Input input>
 using BytesIn32Bits = CountsBytesIn32Bits<Op, Kernel, input>;
 
-/// The same where dq is written.
+/// Computes the byte offset of an element of dq in 32 bits when it writes the element.
 struct DqBytesIn32Bits : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -56,7 +57,8 @@ struct DqBytesIn32Bits : Kernel {
   }
 };
 
-/// Takes all keys from the start of the last sequence on as its own, those of none, too.
+/// The last sequence attends to the keys of all tokens from its start on, including tokens that
+/// belong to no sequence.
 struct LastSequenceEndsWithTokens : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -72,13 +74,13 @@ struct LastSequenceEndsWithTokens : Kernel {
   }
 };
 
-/// Leaves the tokens after the last sequence as they are.
+/// Does not write the tokens after the last sequence.
 struct PaddingUnwritten : Kernel {
   using Kernel::Kernel;
   bool writes_padding() const override { return false; }
 };
 
-/// Gives the tokens after the last sequence the gradients of the first token.
+/// Writes the gradients of the first token to the tokens after the last sequence.
 struct PaddingOfFirstToken : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -108,16 +110,15 @@ std::vector<Mutant> stride_mutants() {
           "softmax_sum_strides_of_max", "softmax_sum is read with the strides of softmax_max"),
       planted<DvStridesOfDk>("dv_strides_of_dk", "dv is written with the strides of dk"),
       planted<QueryAloneIsAsked>("query_alone_is_asked",
-                                 "all inputs are taken for contiguous where query is"),
+                                 "all inputs are read as contiguous if query is contiguous"),
       planted<BytesIn32Bits<&I::query>>("query_bytes_in_32_bits",
-                                        "bytes before an element of query are counted in 32 bits"),
+                                        "byte offsets in query are computed in 32 bits"),
       planted<BytesIn32Bits<&I::dy>>("dy_bytes_in_32_bits",
-                                     "bytes before an element of dy are counted in 32 bits",
-                                     ascend_like),
-      planted<DqBytesIn32Bits>("dq_bytes_in_32_bits",
-                               "bytes before an element of dq are counted in 32 bits"),
+                                     "byte offsets in dy are computed in 32 bits", ascend_like),
+      planted<DqBytesIn32Bits>("dq_bytes_in_32_bits", "byte offsets in dq are computed in 32 bits"),
       planted<LastSequenceEndsWithTokens>("last_sequence_ends_with_tokens",
-                                          "keys after the last sequence belong to it"),
+                                          "the last sequence also attends to the unused keys after "
+                                          "it"),
       planted<PaddingUnwritten>("padding_unwritten",
                                 "gradients of tokens after the last sequence are not written"),
       planted<PaddingOfFirstToken>("padding_of_first_token",

@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Reads `extents` from the elements in row-major order of the view, as if the view had `layout`.
+/// Reads `extents` from the elements of the view in row-major order, as if the view had `layout`.
 DenseRows read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   spec::Tensor positions = {.shape = shape_of(layout, extents)};
@@ -42,7 +42,8 @@ struct SbhReadAsBsh : Kernel {
   }
 };
 
-/// The storage of a view always holds at least as many elements as the view.
+/// Ignores the strides and the offset. The storage always has at least as many elements as the
+/// view.
 spec::Tensor without_view(const spec::Tensor& tensor) {
   spec::Tensor plain = tensor;
   plain.strides = spec::contiguous_strides(plain.shape);
@@ -79,7 +80,7 @@ struct MaskStridesIgnored : Kernel {
   }
 };
 
-/// Rows of `dense` taken at the distance of head_dim instead of head_dim_v.
+/// Reads the rows of `dense` with the row stride head_dim instead of head_dim_v.
 DenseRows with_row_distance(const DenseRows& dense, std::int64_t distance) {
   DenseRows moved = dense;
   const std::size_t count = dense.values.size();
@@ -123,24 +124,23 @@ struct ModifiesInput : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     if (inputs.attention_in.bytes.empty()) return;
-    // The kernel has the address of device memory: nothing but discipline keeps it from writing
-    // there.
+    // The kernel has the device address of the input, so nothing prevents the write.
     std::byte& first = const_cast<std::byte&>(inputs.attention_in.bytes.front());
     first ^= std::byte{1};
   }
 };
 
-/// Stores through whole rows of the storage, padding included.
+/// Stores whole rows of the storage, including the padding.
 struct WritesPadding : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     const std::vector<std::int64_t> viewed = viewed_elements(outputs.dq);
     if (viewed.empty()) return;
-    const std::int64_t behind = viewed.back() + 1;
+    const std::int64_t after = viewed.back() + 1;
     const auto count =
         static_cast<std::int64_t>(outputs.dq.bytes.size()) / size_of(outputs.dq.dtype);
-    if (behind < count) outputs.dq.store(behind, 0);
+    if (after < count) outputs.dq.store(after, 0);
     if (outputs.dq.offset > 0) outputs.dq.store(outputs.dq.offset - 1, 0);
   }
 };
@@ -167,14 +167,14 @@ std::vector<Mutant> tensor_mutants() {
       planted<MaskStridesIgnored>("mask_strides_ignored",
                                   "the mask is read as if it were contiguous"),
       planted<ValueRowsAtHeadDim>("value_rows_at_head_dim",
-                                  "rows of value are taken head_dim apart", ascend_like),
+                                  "rows of value are read with stride head_dim", ascend_like),
       planted<DvTailChannelsMissing>("dv_tail_channels_missing",
                                      "channels of dv beyond a multiple of 8 are 0"),
       planted<ScoreTailChannelsMissing>(
           "score_tail_channels_missing",
-          "channels of query and key beyond a multiple of 8 do not count"),
+          "channels of query and key beyond a multiple of 8 are ignored"),
       planted<ModifiesInput>("modifies_input", "flips a bit of attention_in"),
-      planted<WritesPadding>("writes_padding", "writes beside the view of dq", ascend_like),
+      planted<WritesPadding>("writes_padding", "writes outside the view of dq", ascend_like),
       planted<OutputStridesIgnored>("output_strides_ignored",
                                     "dk is written as if it were contiguous"),
   };

@@ -8,9 +8,12 @@ Failure invalid(const std::string& what) { return {ACLNN_ERR_PARAM_INVALID, what
 std::shared_ptr<Executor> live_executor(const Phase2& phase) {
   require(Family::operators, phase.executor, "executor");
   auto executor = Process::get().executors.find(phase.executor);
-  if (executor == nullptr) throw invalid("executor is no live one; each serves one phase 2");
+  if (executor == nullptr)
+    throw invalid(
+        "executor was destroyed, already used, or never created; phase 2 can run only once per "
+        "executor");
   if (executor->entry_point != phase.function)
-    throw invalid("executor is one of " + std::string(executor->entry_point));
+    throw invalid("executor belongs to " + std::string(executor->entry_point));
   return executor;
 }
 
@@ -25,11 +28,14 @@ void require_workspace(const Phase2& phase, std::uint64_t needed, const Memory& 
   memory.holding(phase.workspace, phase.workspace_size, "workspace");
 }
 
-/// Two threads may bring the same executor: it serves one of them.
+/// Removes the executor from the registry. If two threads pass the same executor, only one of them
+/// succeeds.
 void consume(const Phase2& phase, const Executor& executor) {
   if (executor.repeatable) return;
   if (Process::get().executors.take(phase.executor) == nullptr)
-    throw invalid("executor is no live one; each serves one phase 2");
+    throw invalid(
+        "executor was destroyed, already used, or never created; phase 2 can run only once per "
+        "executor");
 }
 
 void launch(const Phase2& phase) {

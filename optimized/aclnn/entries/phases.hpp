@@ -7,17 +7,17 @@
 
 namespace assay::aclnn {
 
-/// What all functions of phase 1 have in common.
+/// The arguments that all functions of phase 1 share.
 struct Phase1 {
   std::string_view function, phase_2;  ///< names
   std::uint64_t* workspace_size;
   aclOpExecutor** executor;
 };
 
-/// Hands out an executor of `plan`.
+/// Writes the workspace size and a new executor for `plan` to the caller's variables.
 void hand_out(const Phase1& phase, PlannedRun plan, Operands operands);
 
-/// All of a phase 1: decide(device, operands) collects the operands, checks the call, and gives the
+/// Runs phase 1. `decide(device, operands)` collects the operands, checks the call, and returns the
 /// plan.
 template <class Decide>
 aclnnStatus phase_1(const Phase1& phase, const Decide& decide) noexcept {
@@ -32,7 +32,7 @@ aclnnStatus phase_1(const Phase1& phase, const Decide& decide) noexcept {
   });
 }
 
-/// The arguments of every phase 2.
+/// The arguments that all functions of phase 2 share.
 struct Phase2 {
   std::string_view function;
   void* workspace;
@@ -41,7 +41,7 @@ struct Phase2 {
   aclrtStream stream;
 };
 
-/// All of a phase 2. A call that is refused leaves the executor as it was.
+/// Runs phase 2. If it refuses the call, the executor stays unchanged.
 aclnnStatus phase_2(const Phase2& phase) noexcept;
 
 }  // namespace assay::aclnn

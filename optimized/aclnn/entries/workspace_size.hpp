@@ -4,7 +4,7 @@
 
 namespace assay::aclnn {
 
-/// Bytes of the buffers that a kernel keeps in global memory, each on a boundary of its own.
+/// Adds up the bytes of the aligned buffers that a kernel keeps in global memory.
 class WorkspaceSize {
  public:
   void add_floats(std::int64_t count) {

@@ -9,13 +9,13 @@
 
 namespace assay::aclnn {
 
-/// What phase 1 of an operator decides.
+/// The result of phase 1: how to run the call.
 struct PlannedRun {
   std::uint64_t workspace_size = 0;                  ///< in bytes
-  std::function<void(const Bindings& tensors)> run;  ///< null: there is nothing to do
+  std::function<void(const Bindings& tensors)> run;  ///< null: nothing to compute
 };
 
-/// What lies between the phases of one call.
+/// The state that phase 1 passes to phase 2.
 struct Executor {
   Executor(std::string_view phase_2, PlannedRun decided, Operands given)
       : entry_point(phase_2), plan(std::move(decided)), operands(std::move(given)) {}

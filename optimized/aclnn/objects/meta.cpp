@@ -21,13 +21,13 @@ void require(const void* pointer, std::string_view name) {
   assay::aclnn::require(Family::operators, pointer, name);
 }
 
-/// What a registry said of `handle`.
+/// Returns `object`, which the registry found for `handle`. Errors: Failure if `object` is null.
 template <class Object>
 std::shared_ptr<Object> live(const void* handle, std::shared_ptr<Object> object,
                              std::string_view name) {
   require(handle, name);
   if (object == nullptr)
-    throw Failure(ACLNN_ERR_PARAM_INVALID, std::string(name) + " is no live one");
+    throw Failure(ACLNN_ERR_PARAM_INVALID, std::string(name) + " was destroyed or never created");
   return object;
 }
 
@@ -49,14 +49,15 @@ aclnnStatus destroy(std::string_view function, Registry& registry, Handle* handl
   return operators(function, [&] { live(handle, registry.take(handle), name); });
 }
 
-/// Where null is nothing to destroy.
+/// Destroys an object as `destroy` does, but accepts null.
 template <class Registry, class Handle>
 aclnnStatus destroy_if_any(std::string_view function, Registry& registry, Handle* handle,
                            std::string_view name) noexcept {
   return handle == nullptr ? ACLNN_SUCCESS : destroy(function, registry, handle, name);
 }
 
-/// A copy of `size` entries of the caller. More than memory can have would lie before their start.
+/// Copies `size` entries of the caller's array. Sizes above max_size are refused, because they
+/// would overflow the address range.
 template <class Entry>
 std::vector<Entry> copied(const Entry* entries, uint64_t size) {
   if (size > 0) require(entries, "value");
@@ -69,7 +70,7 @@ std::vector<Entry> copied(const Entry* entries, uint64_t size) {
   return copy;
 }
 
-/// Copies numbers for the caller, who releases them with delete[].
+/// Copies numbers to a new array. The caller releases it with delete[].
 void hand_out(const assay::spec::Shape& numbers, int64_t** values, uint64_t* count) {
   require(values, "the array");
   require(count, "its size");
@@ -90,7 +91,7 @@ Scalar scalar_of(const void* value, aclDataType dtype) {
   Scalar scalar = {.dtype = dtype, .bytes = {}};
   if (size == 0)
     throw Failure(ACLNN_ERR_PARAM_INVALID,
-                  "dataType is " + text_of(dtype) + "; it must be one of whole bytes");
+                  "dataType is " + text_of(dtype) + "; it must be a type of whole bytes");
   std::memcpy(scalar.bytes.data(), value, static_cast<std::size_t>(size));
   return scalar;
 }

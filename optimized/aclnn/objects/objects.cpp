@@ -39,7 +39,7 @@ spec::Shape copy(const Numbers& numbers) {
   return copied;
 }
 
-/// Row-major strides of any dimensions.
+/// Returns row-major strides. Unlike the strides function of spec, it accepts any dimensions.
 spec::Shape row_major_strides(const spec::Shape& shape) {
   spec::Shape strides(shape.size(), 1);
   for (std::size_t axis = shape.size(); axis-- > 1;)
@@ -57,7 +57,7 @@ struct KnownType {
   std::int64_t size;
 };
 
-/// The types of fewer than 8 bits have no size of their own, nor have strings.
+/// Types smaller than 8 bits and strings have size 0.
 constexpr KnownType known_types[] = {
     {ACL_FLOAT, DType::fp32, 4},
     {ACL_FLOAT16, DType::fp16, 2},

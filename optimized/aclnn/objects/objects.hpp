@@ -11,7 +11,7 @@
 
 namespace assay::aclnn {
 
-/// A description of device memory, as its creator gave it.
+/// A tensor description over device memory, with the values that its creator passed.
 struct TensorView {
   aclDataType dtype;
   aclFormat format;
@@ -21,7 +21,7 @@ struct TensorView {
   std::byte* start;
 };
 
-/// Null for a place that was left empty.
+/// A list of tensors. A null entry stands for an absent tensor.
 struct TensorList {
   std::vector<const aclTensor*> tensors;
 };
@@ -32,11 +32,11 @@ struct IntArray {
 
 struct Scalar {
   aclDataType dtype;
-  std::array<std::byte, 16> bytes;  ///< of the element, in front
+  std::array<std::byte, 16> bytes;  ///< the element, from byte 0 on
 };
 
-/// What the caller says of a tensor. Arrays may be null where their number is 0; null strides stand
-/// for a row-major view.
+/// The arguments with which a caller describes a tensor. An array may be null if its size is 0;
+/// null strides mean a row-major view.
 struct TensorDescription {
   const std::int64_t* dims;
   std::uint64_t rank;
@@ -49,16 +49,17 @@ struct TensorDescription {
   void* start;
 };
 
-/// Errors: Failure for what describes no tensor, naming the culprit.
+/// Creates a tensor description. Errors: Failure if it is invalid; the message names the argument.
 TensorView tensor_view(const TensorDescription& description);
 
-/// The type of the contract; nothing for one that it does not know.
+/// Returns the spec type of an aclDataType, or nothing if spec does not define it.
 std::optional<spec::DType> dtype_of(aclDataType dtype);
-/// Formats that the contract does not know are taken for the nearest: plain or private.
+/// Returns the spec format of an aclFormat. Formats that spec does not define become plain or
+/// private.
 spec::Format format_of(aclFormat format);
-/// Bytes of one element; 0 for a type without a size of its own.
+/// Returns the bytes of one element, or 0 for a type without a whole number of bytes.
 std::int64_t element_size(aclDataType dtype);
-/// "27".
+/// Formats the type as its enumeration value, such as "27".
 std::string text_of(aclDataType dtype);
 
 }  // namespace assay::aclnn

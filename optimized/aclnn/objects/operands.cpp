@@ -19,7 +19,7 @@ Failure invalid(std::string_view name, const std::string& what) {
   return {ACLNN_ERR_PARAM_INVALID, std::string(name) + what};
 }
 
-/// Errors: Failure for so many bytes, or more than 64 bits count, that the device has not.
+/// Returns the byte count. Errors: Failure if it exceeds the device memory or 64 bits.
 std::int64_t within_device(std::string_view name, std::optional<std::int64_t> bytes,
                            const Memory& memory) {
   const auto capacity = static_cast<std::int64_t>(memory.capacity());
@@ -28,7 +28,7 @@ std::int64_t within_device(std::string_view name, std::optional<std::int64_t> by
   return *bytes;
 }
 
-/// The allocation that holds the elements, null if there are none.
+/// Returns the allocation that contains the elements, or null if the tensor has no elements.
 std::shared_ptr<const Allocation> memory_of(std::string_view name, const TensorView& view,
                                             const Memory& memory) {
   if (within_device(name, packed_size(strided(view)), memory) == 0) return nullptr;
@@ -99,11 +99,12 @@ spec::Parameter Operands::reserved(std::string_view name, const aclTensor* handl
 spec::Parameter Operands::describe(std::string_view name, const aclTensor* handle, bool touched) {
   if (handle == nullptr) return {};
   auto view = Process::get().tensors.find(handle);
-  if (view == nullptr) throw invalid(name, " is no live aclTensor");
+  if (view == nullptr)
+    throw invalid(name, " is not a valid aclTensor: it was destroyed or never created");
   const auto dtype = dtype_of(view->dtype);
   if (!dtype)
     notes_ += " (" + std::string(name) + " has aclDataType " + text_of(view->dtype) +
-              ", which is taken for fp64: no operator has either)";
+              ", which is treated as fp64; operators support neither type)";
   spec::Parameter parameter = {.present = true,
                                .dtype = dtype.value_or(spec::DType::fp64),
                                .format = format_of(view->format),
@@ -118,7 +119,8 @@ std::optional<std::vector<std::int64_t>> Operands::array(std::string_view name,
                                                          const aclIntArray* handle) {
   if (handle == nullptr) return std::nullopt;
   const auto found = Process::get().int_arrays.find(handle);
-  if (found == nullptr) throw invalid(name, " is no live aclIntArray");
+  if (found == nullptr)
+    throw invalid(name, " is not a valid aclIntArray: it was destroyed or never created");
   arrays_.push_back({name, handle});
   return found->values;
 }
@@ -131,10 +133,10 @@ void Operands::require_size(const Memory& memory) const {
 void Operands::require_alive() const {
   for (const Operand& operand : operands_)
     if (Process::get().tensors.find(operand.handle) == nullptr)
-      throw invalid(operand.name, " was destroyed between the phases");
+      throw invalid(operand.name, " was destroyed between phase 1 and phase 2");
   for (const Array& array : arrays_)
     if (Process::get().int_arrays.find(array.handle) == nullptr)
-      throw invalid(array.name, " was destroyed between the phases");
+      throw invalid(array.name, " was destroyed between phase 1 and phase 2");
 }
 
 Bindings Operands::bind(const Memory& memory) const {

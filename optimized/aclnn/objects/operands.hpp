@@ -12,22 +12,23 @@
 
 namespace assay::aclnn {
 
-/// An optional tensor that is null or has rank 0 is absent.
+/// Returns whether an optional tensor is present: a null tensor or rank 0 means absent.
 inline bool is_given(const spec::Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }
 
-/// What a string argument says; nothing for null.
+/// Returns a string argument, or nothing if it is null.
 std::optional<std::string> text(const char* given);
 
-/// Lengths of the sequences that inclusive sums cut off, and the longest.
+/// The lengths of the sequences, computed from inclusive cumulative lengths, and the longest
+/// length.
 struct SequenceLengths {
   std::vector<std::int64_t> all;
   std::int64_t longest;
 };
 SequenceLengths lengths_of(const std::vector<std::int64_t>& sums);
 
-/// The tensors of one phase 2: where their bytes are, kept alive until it is done.
+/// The tensors of one call in phase 2. Keeps their memory alive until the phase has finished.
 class Bindings {
  public:
   struct Binding {
@@ -37,13 +38,14 @@ class Bindings {
   };
   explicit Bindings(std::vector<Binding> bindings) : bindings_(std::move(bindings)) {}
 
-  /// A contiguous copy of the tensor of that name, which was given.
+  /// Returns a contiguous copy of the tensor with this name. The tensor must be present.
   spec::Tensor gather(std::string_view name) const;
-  /// Nothing for a tensor that was not given.
+  /// As gather, but returns nothing if the tensor is absent.
   std::optional<spec::Tensor> gather_if_given(std::string_view name) const;
-  /// Contiguous zeros like the tensor.
+  /// Returns a contiguous tensor of zeros with the same type and shape.
   spec::Tensor blank(std::string_view name) const;
-  /// Writes the elements of a contiguous tensor of the same shape, and no other byte.
+  /// Copies a contiguous tensor of the same shape to the viewed elements, and changes no other
+  /// byte.
   void scatter(std::string_view name, const spec::Tensor& values) const;
 
  private:
@@ -53,26 +55,28 @@ class Bindings {
   std::vector<Binding> bindings_;
 };
 
-/// The tensors and host arrays of one call, by their documented names.
+/// The tensors and host arrays of one call, under their documented names.
 class Operands {
  public:
-  /// What phase 1 is told of a tensor whose elements phase 2 may touch. Null stands for an absent
-  /// one; so does, in phase 2, rank 0. Errors: Failure for a handle that is no live tensor.
+  /// Adds a tensor whose elements phase 2 may access. A null handle means absent; in phase 2, a
+  /// tensor of rank 0 is also absent. Errors: Failure if the tensor was destroyed or never created.
   spec::Parameter tensor(std::string_view name, const aclTensor* handle);
-  /// Of a tensor whose elements nobody touches.
+  /// Adds a tensor whose elements are never accessed.
   spec::Parameter reserved(std::string_view name, const aclTensor* handle);
-  /// Errors: Failure for a handle that is no live array.
+  /// Adds a host array. Errors: Failure if the array was destroyed or never created.
   std::optional<std::vector<std::int64_t>> array(std::string_view name, const aclIntArray* handle);
 
-  /// Types that the contract does not know, and for what they were taken; empty if there are none.
+  /// Text for error messages: tensor types that spec does not define, and the types used instead.
+  /// Usually empty.
   const std::string& notes() const { return notes_; }
 
-  /// Phase 1. Errors: Failure, naming the tensor, for one that is larger than the device, so that
-  /// what is computed from sizes is counted in 64 bits.
+  /// Phase 1. Errors: Failure, naming the tensor, if a tensor is larger than the device memory.
+  /// Sizes computed from smaller tensors fit in 64 bits.
   void require_size(const Memory& memory) const;
-  /// Phase 2. Errors: Failure, naming the tensor, for one that was destroyed since phase 1 or whose
-  /// elements do not lie in live device memory.
+  /// Phase 2. Errors: Failure, naming the tensor or array, if one was destroyed after phase 1.
   void require_alive() const;
+  /// Phase 2. Errors: Failure, naming the tensor, if its elements are not in allocated device
+  /// memory.
   Bindings bind(const Memory& memory) const;
 
  private:

@@ -20,8 +20,8 @@ std::optional<std::int64_t> sum(std::optional<std::int64_t> x, std::optional<std
 
 bool is_empty(const spec::Shape& shape) { return std::ranges::find(shape, 0) != shape.end(); }
 
-/// The view with axes joined that follow each other in the storage; the last one is `length`
-/// elements, `step` apart.
+/// Returns the view with adjacent axes merged if they are contiguous in the storage. The last axis
+/// becomes a line of `length` elements with stride `step`.
 struct Lines {
   spec::Shape shape, strides;
   std::int64_t length = 1, step = 1;
@@ -46,7 +46,7 @@ Lines lines_of(const StridedView& view) {
   return lines;
 }
 
-/// Calls line(first storage element of it) for every line, in row-major order.
+/// Calls line(index of the first storage element of the line) for every line, in row-major order.
 template <class Line>
 void for_each_line(const Lines& lines, std::int64_t offset, const Line& line) {
   spec::Shape index(lines.shape.size(), 0);
@@ -66,7 +66,7 @@ void for_each_line(const Lines& lines, std::int64_t offset, const Line& line) {
   }
 }
 
-/// `count` elements of `size` bytes, whose neighbours are so many bytes apart.
+/// A line of `count` elements, each of `size` bytes; strides in bytes.
 struct Run {
   std::int64_t count, size, from_step, to_step;
 };

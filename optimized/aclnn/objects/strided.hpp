@@ -8,7 +8,7 @@
 
 namespace assay::aclnn {
 
-/// The viewed elements of a storage.
+/// A strided view: the elements of a storage that belong to a tensor.
 struct StridedView {
   const spec::Shape& shape;
   const spec::Shape& strides;  ///< in elements
@@ -16,15 +16,15 @@ struct StridedView {
   std::int64_t element_size;
 };
 
-/// Bytes of the storage up to the last viewed element, and of all viewed elements side by side;
-/// nothing for more than 64 bits count.
+/// Two sizes of a view: bytes of the storage up to the end of the last viewed element, and bytes of
+/// all viewed elements without gaps. Returns nothing if a size exceeds 64 bits.
 std::optional<std::int64_t> reach(const StridedView& view);
 std::optional<std::int64_t> packed_size(const StridedView& view);
 
-/// Copies the viewed elements from `storage`, in row-major order, side by side to `packed`.
+/// Copies the viewed elements from `storage` to `packed`, in row-major order without gaps.
 void gather(const StridedView& view, const std::byte* storage, std::byte* packed);
 
-/// The way back; other bytes of `storage` stay as they are.
+/// Copies back to the viewed elements; other bytes of `storage` do not change.
 void scatter(const StridedView& view, const std::byte* packed, std::byte* storage);
 
 }  // namespace assay::aclnn

@@ -11,12 +11,14 @@
 
 namespace assay::aclnn {
 
-/// The modelled device: what it is, what it holds, what runs on it.
+/// The modelled device: its specification, its memory, and one implementation per operator.
 struct Device {
-  /// `orders` declare in which order statistics of TND lie, where it is not upstream's.
+  /// `orders` declares the memory order of the statistics in TND; if it declares nothing, the order
+  /// is that of the upstream code.
   Device(spec::Product modelled, const spec::Numerics& orders);
 
-  /// The name that the runtime gives it; it lives as long as the library.
+  /// Returns the device name that the C API reports. The pointer is valid while the library is
+  /// loaded.
   const char* soc_name() const;
 
   spec::Product product;

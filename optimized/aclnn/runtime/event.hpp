@@ -8,15 +8,15 @@
 
 namespace assay::aclnn {
 
-/// A place in a stream, which its thread reaches when the tasks before it are done. Streams that
-/// end run their tasks first, so that it is always reached.
+/// A position in a stream. It is reached when all tasks that were enqueued earlier are done. A
+/// stream runs all its tasks before it ends, so every mark is reached.
 class Mark {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   void reach();
   void wait() const;
-  /// When it was reached; nothing before.
+  /// Returns the time when the mark was reached, or nothing if it was not reached yet.
   std::optional<Time> reached() const;
 
  private:
@@ -25,11 +25,11 @@ class Mark {
   std::optional<Time> reached_;
 };
 
-/// The mark that was recorded last. Safe for several threads.
+/// Keeps the mark that was recorded last. Thread-safe.
 class Event {
  public:
   void record(std::shared_ptr<const Mark> mark);
-  /// Null before the first record.
+  /// Returns null if no mark was recorded yet.
   std::shared_ptr<const Mark> latest() const;
 
  private:

@@ -25,11 +25,12 @@ void remember(std::string_view function, std::string_view text) noexcept {
   try {
     messages().recent = std::string(function) + ": " + std::string(text);
   } catch (...) {
-    messages().recent.reset();  // no memory for the message: the status has to do
+    messages().recent.reset();  // no memory for the message: the caller gets only the status
   }
 }
 
-/// Whether a status is one of aclnn's; those of acl have other thousands.
+/// Returns whether a status belongs to the aclnn functions. Statuses of the acl functions have
+/// another thousands digit.
 bool is_of_operators(std::int32_t status) {
   const std::int32_t thousands = status / 1000;
   return thousands == 161 || thousands == 361 || thousands == 561;

@@ -7,7 +7,7 @@
 
 namespace assay::aclnn {
 
-/// Why a function of the C API does not answer success, and what it answers instead.
+/// An error of a C API function: the reason and the status to return.
 class Failure : public std::runtime_error {
  public:
   Failure(std::int32_t status, const std::string& message)
@@ -18,20 +18,22 @@ class Failure : public std::runtime_error {
   std::int32_t status_;
 };
 
-/// Functions whose unforeseen failures have different statuses: those of acl and those of aclnn.
+/// The two function families acl (runtime) and aclnn (operators). They report internal failures
+/// with different statuses.
 enum class Family : std::uint8_t { runtime, operators };
 
-/// Errors: Failure for a null pointer, with the status that such functions have for it.
+/// Requires a non-null pointer. Errors: Failure with the status of the family.
 void require(Family family, const void* pointer, std::string_view name);
 
-/// The exception that is being handled.
+/// Converts the exception that is being handled to a Failure.
 Failure current_failure(Family family);
 
-/// Makes the exception that is being handled the recent message of this thread. Returns its status.
+/// Stores the message of the exception that is being handled as the recent message of this thread.
+/// Returns the status.
 std::int32_t remember_failure(Family family, std::string_view function) noexcept;
 
-/// Runs `body`, the whole of a function of the C API: 0, or the status of what it throws. Nothing
-/// escapes.
+/// Runs `body`, the body of a C API function. Returns 0, or the status of the exception that `body`
+/// throws. No exception leaves this function.
 template <class Body>
 std::int32_t answer(Family family, std::string_view function, const Body& body) noexcept {
   try {
@@ -42,8 +44,8 @@ std::int32_t answer(Family family, std::string_view function, const Body& body) 
   }
 }
 
-/// The message of the last failure in this thread, null if there was none since the last question.
-/// It lives until the thread asks again.
+/// Returns the message of the last failure in this thread, or null if nothing failed since the last
+/// call. The text stays valid until the next call in this thread.
 const char* take_recent_message() noexcept;
 
 }  // namespace assay::aclnn

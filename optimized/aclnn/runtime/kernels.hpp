@@ -12,8 +12,8 @@
 
 namespace assay::aclnn {
 
-/// The implementations of one operator: as many as there are calls at a time, since one holds the
-/// workspace of its call. Safe for several threads.
+/// A pool of implementations of one operator. Concurrent calls use different implementations,
+/// because each implementation contains the workspace of its call. Thread-safe.
 template <class Op>
 class Kernels {
  public:
@@ -23,16 +23,17 @@ class Kernels {
 
   Kernels(const device::Spec& device, Make make) : device_(device), make_(make) {}
 
-  /// Calls use(implementation) with one that nobody else uses.
+  /// Calls use(implementation). No other call uses this implementation at the same time.
   template <class Use>
   void with_one(const Use& use) {
     std::unique_ptr<Implementation> own = take();
-    use(*own);  // one that threw is not used again
+    use(*own);  // after an exception it is not reused
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(own));
   }
 
-  /// Phase 1. Errors: spec::Rejected; Failure for a call that the implementation does not offer.
+  /// Checks a call in phase 1. Errors: spec::Rejected; Failure if the implementation does not
+  /// support the call.
   void check(const spec::Call<Op>& call) {
     with_one([&](Implementation& kernel) {
       kernel.check(call);

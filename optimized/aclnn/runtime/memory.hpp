@@ -9,7 +9,8 @@
 
 namespace assay::aclnn {
 
-/// Bytes of device memory that somebody still needs: the caller, or a task of a stream.
+/// A device allocation. The caller and the tasks of streams share its ownership, so it stays alive
+/// until all of them are done.
 class Allocation {
  public:
   /// Errors: std::bad_alloc.
@@ -26,28 +27,28 @@ class Allocation {
   std::unique_ptr<std::byte, Release> bytes_;
 };
 
-/// The memory of the device, or of the host: host memory under a capacity. Safe for several
-/// threads.
+/// Device or host memory of the C API. Both are host memory with a capacity limit. Thread-safe.
 class Memory {
  public:
-  /// `kind`, for messages: "device", "host".
+  /// `kind` appears in messages: "device" or "host".
   Memory(std::size_t capacity, std::string_view kind) : capacity_(capacity), kind_(kind) {}
 
-  /// Errors: Failure for no bytes, and for more than are left.
+  /// Errors: Failure if `size` is 0 or larger than the free memory.
   void* allocate(std::size_t size);
-  /// A task that needs the bytes keeps them until it is done. Errors: Failure, naming `what`, for
-  /// what is no start of an allocation.
+  /// Frees an allocation. If a task uses the allocation, the memory stays alive until the task is
+  /// done. Errors: Failure, naming `what`, if `start` is not the start of an allocation.
   void release(const void* start, std::string_view what);
   void release_all();
-  /// The allocation in which `size` bytes from `first` lie. Errors: Failure, naming `what`.
+  /// Returns the allocation that contains the `size` bytes from `first` on. Errors: Failure, naming
+  /// `what`, if there is none.
   std::shared_ptr<const Allocation> holding(const void* first, std::size_t size,
                                             std::string_view what) const;
-  /// Whether the address lies in an allocation.
+  /// Returns whether the address is inside an allocation.
   bool contains(const void* address) const;
   std::size_t capacity() const { return capacity_; }
 
  private:
-  /// The allocation that starts at or before an address; null if there is none.
+  /// Returns the last allocation that starts at or before the address, or null.
   std::shared_ptr<const Allocation> before(const void* address) const;
 
   std::size_t capacity_, used_ = 0;

@@ -37,7 +37,8 @@ spec::Product chosen_product() {
   return *product;
 }
 
-/// Such as "statistics_order=tokens_first,statistics_order_empty=heads_first".
+/// Reads the memory orders of the statistics from the environment, for example
+/// "statistics_order=tokens_first,statistics_order_empty=heads_first".
 spec::Numerics chosen_orders() {
   const char* const given = std::getenv(orders_variable);
   if (given == nullptr) return {};
@@ -56,7 +57,8 @@ spec::Numerics chosen_orders() {
   nothing_else.statistics_order_same_as_input = orders.statistics_order_same_as_input;
   if (orders != nothing_else)
     throw refused(
-        "it may set statistics_order, statistics_order_empty and statistics_order_same_as_input");
+        "the variable may set only statistics_order, statistics_order_empty and "
+        "statistics_order_same_as_input");
   return orders;
 }
 
@@ -92,7 +94,7 @@ Process& Process::get() {
 void Process::initialize() {
   const std::lock_guard lock(mutex_);
   if (state_ == State::initialized)
-    throw Failure(ACL_ERROR_REPEAT_INITIALIZE, "the process is initialized already");
+    throw Failure(ACL_ERROR_REPEAT_INITIALIZE, "the process is already initialized");
   device_ = std::make_shared<Device>(chosen_product(), chosen_orders());
   state_ = State::initialized;
 }
@@ -103,7 +105,7 @@ void Process::finalize() {
   const std::lock_guard lock(mutex_);
   if (state_ == State::fresh) throw Failure(ACL_ERROR_UNINITIALIZE, "aclInit was not called");
   if (state_ == State::finalized)
-    throw Failure(ACL_ERROR_REPEAT_FINALIZE, "the process is finalized already");
+    throw Failure(ACL_ERROR_REPEAT_FINALIZE, "the process is already finalized");
   state_ = State::finalized;
   device.swap(device_);
   openings_ = 0;
@@ -170,15 +172,15 @@ void Process::destroy_context(aclrtContext context) {
   {
     const std::lock_guard lock(mutex_);
     if (context != nullptr && context == default_context_)
-      throw invalid("context is the default one; aclrtResetDevice ends it");
+      throw invalid("context is the default context; only aclrtResetDevice destroys it");
   }
-  if (contexts_.take(context) == nullptr) throw invalid("context is no live one");
+  if (contexts_.take(context) == nullptr) throw invalid("context was destroyed or never created");
   streams_.take_where([&](const Stream& stream) { return stream.context() == context; });
 }
 
 void Process::set_current_context(aclrtContext context) {
   device();
-  if (contexts_.find(context) == nullptr) throw invalid("context is no live one");
+  if (contexts_.find(context) == nullptr) throw invalid("context was destroyed or never created");
   thread_context = context;
 }
 
@@ -186,8 +188,9 @@ std::shared_ptr<Context> Process::current() const {
   device();
   auto context = contexts_.find(thread_context);
   if (context == nullptr)
-    throw Failure(ACL_ERROR_RT_CONTEXT_NULL,
-                  "this thread has no context; aclrtSetDevice or aclrtSetCurrentContext gives one");
+    throw Failure(
+        ACL_ERROR_RT_CONTEXT_NULL,
+        "this thread has no context; call aclrtSetDevice or aclrtSetCurrentContext first");
   return context;
 }
 
@@ -207,14 +210,14 @@ aclrtStream Process::create_stream() {
 
 void Process::destroy_stream(aclrtStream stream) {
   device();
-  if (streams_.take(stream) == nullptr) throw invalid("stream is no live one");
+  if (streams_.take(stream) == nullptr) throw invalid("stream was destroyed or never created");
 }
 
 std::shared_ptr<Stream> Process::stream(aclrtStream stream) const {
   if (stream == nullptr) return current()->make_default_stream(thread_context);
   device();
   auto found = streams_.find(stream);
-  if (found == nullptr) throw invalid("stream is no live one");
+  if (found == nullptr) throw invalid("stream was destroyed or never created");
   return found;
 }
 

@@ -16,15 +16,15 @@
 
 namespace assay::aclnn {
 
-/// What a thread works in: options, and a stream for callers who name none.
+/// A context: its options, and the default stream, which is used by calls that pass a null stream.
 class Context {
  public:
   void set_option(aclSysParamOpt option, std::int64_t value);
-  /// 0 if it was not set.
+  /// Returns the value of the option, or 0 if the option was not set.
   std::int64_t option(aclSysParamOpt option) const;
-  /// Made at its first use; null before.
+  /// Null before make_default_stream.
   std::shared_ptr<Stream> default_stream() const;
-  /// `self`: the handle of this context.
+  /// Returns the default stream; the first call creates it. `self` is the handle of this context.
   std::shared_ptr<Stream> make_default_stream(const void* self);
 
  private:
@@ -33,37 +33,41 @@ class Context {
   std::shared_ptr<Stream> default_stream_;
 };
 
-/// All state behind the C API. Safe for several threads.
+/// The state of the C API in this process. Thread-safe.
 class Process {
  public:
   static Process& get();
 
-  /// Errors: Failure if it is initialized, or for a product that there is not.
+  /// Errors: Failure if the process is already initialized, or if the product is unknown.
   void initialize();
-  /// Waits for all streams and drops every object. Errors: Failure if it is not initialized.
+  /// Waits for all streams and destroys every object. Errors: Failure if the process is not
+  /// initialized.
   void finalize();
-  /// Errors: Failure before aclInit and behind aclFinalize.
+  /// Returns the device. Errors: Failure before aclInit and after aclFinalize.
   std::shared_ptr<Device> device() const;
 
-  /// Each opening needs a closing; the last one drops contexts, streams, events and memory.
+  /// Counts calls: each open_device needs a close_device. The last close_device destroys contexts,
+  /// streams, events and memory.
   void open_device(std::int32_t id);
   void close_device(std::int32_t id);
 
   aclrtContext create_context(std::int32_t device_id);
   void destroy_context(aclrtContext context);
-  /// Makes it the one of this thread.
+  /// Makes the context current in this thread.
   void set_current_context(aclrtContext context);
-  /// Errors: Failure if this thread has none.
+  /// Returns the current context of this thread. Errors: Failure if the thread has none.
   aclrtContext current_context() const;
   std::shared_ptr<Context> current() const;
-  /// Of the device that is open.
+  /// Returns the id of the open device.
   std::int32_t device_id() const;
 
   aclrtStream create_stream();
   void destroy_stream(aclrtStream stream);
-  /// Null: the default stream of the current context. Errors: Failure for what is no live stream.
+  /// Returns the stream of a handle; null means the default stream of the current context. Errors:
+  /// Failure if the stream was destroyed or never created.
   std::shared_ptr<Stream> stream(aclrtStream stream) const;
-  /// Waits for every stream. Errors: Failure with the first task that failed, once all are done.
+  /// Waits for all tasks of every stream. Errors: Failure of the task that failed first; it is
+  /// thrown after all tasks are done.
   void synchronize();
 
   Registry<void, Event> events;
@@ -76,18 +80,19 @@ class Process {
  private:
   enum class State : std::uint8_t { fresh, initialized, finalized };
 
-  /// What nobody finds any more. Streams finish their tasks where it ends: outside the lock.
+  /// Objects that were removed from the registries. The destructor of a stream finishes its tasks,
+  /// so it must run without the lock.
   struct Dropped {
     std::vector<std::shared_ptr<Stream>> streams;
     std::vector<std::shared_ptr<Context>> contexts;
   };
 
   void require_device(std::int32_t id) const;
-  /// These two are called under the lock.
+  /// The caller of the next two functions must hold the lock.
   void require_initialized() const;
   Dropped drop_streams_and_contexts();
 
-  mutable std::mutex mutex_;  ///< of what follows; never held while waiting
+  mutable std::mutex mutex_;  ///< protects the members below; never held while waiting
   State state_ = State::fresh;
   std::shared_ptr<Device> device_;
   int openings_ = 0;
@@ -97,9 +102,10 @@ class Process {
   Registry<void, Stream> streams_;
 };
 
-/// Waits. Errors: Failure if a task failed.
+/// Waits for all tasks of a stream. Errors: Failure if a task failed.
 void synchronize(Stream& stream);
-/// Waits no longer than that. Errors: Failure if a task failed, or is not done by then.
+/// Waits for all tasks of a stream, at most for the time `limit`. Errors: Failure if a task failed,
+/// or is not done after this time.
 void synchronize_within(std::chrono::milliseconds limit, Stream& stream);
 
 }  // namespace assay::aclnn

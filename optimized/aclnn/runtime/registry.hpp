@@ -9,11 +9,11 @@
 
 namespace assay::aclnn {
 
-/// A number that no registry of the process has handed out before.
+/// Returns a number that no registry of this process has returned before.
 std::uintptr_t fresh_handle();
 
-/// The live objects of one kind. A handle is no address: one that was removed is never given to
-/// another object, so that its use is noticed. Safe for several threads.
+/// The existing objects of one kind, such as all tensors. A handle is a number, not an address, and
+/// is never reused. Use of a removed handle is therefore detected. Thread-safe.
 template <class Handle, class Object>
 class Registry {
  public:
@@ -26,14 +26,14 @@ class Registry {
     return handle;
   }
 
-  /// Null for a handle that is none.
+  /// Returns the object, or null if the handle is unknown.
   Pointer find(const Handle* handle) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second;
   }
 
-  /// Removes it. Null for a handle that is none.
+  /// Removes and returns the object, or returns null if the handle is unknown.
   Pointer take(const Handle* handle) {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(handle);
@@ -51,7 +51,8 @@ class Registry {
     return objects;
   }
 
-  /// Removes those of which `leaves` says so; they end where the result does, outside the lock.
+  /// Removes and returns the objects for which `leaves` is true. The caller destroys them after it
+  /// has released the lock.
   template <class Predicate>
   std::vector<Pointer> take_where(const Predicate& leaves) {
     const std::lock_guard lock(mutex_);

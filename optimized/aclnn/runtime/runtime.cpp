@@ -142,9 +142,8 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
   return runtime("aclrtSynchronizeStreamWithTimeout", [&] {
     if (timeout < -1)
-      throw Failure(ACL_ERROR_INVALID_PARAM,
-                    "timeout is " + std::to_string(timeout) +
-                        " ms; it must be -1, to wait without end, or not negative");
+      throw Failure(ACL_ERROR_INVALID_PARAM, "timeout is " + std::to_string(timeout) +
+                                                 " ms; it must be -1 (no limit) or not negative");
     const auto waiting = Process::get().stream(stream);
     if (timeout == -1) return synchronize(*waiting);
     synchronize_within(std::chrono::milliseconds(timeout), *waiting);

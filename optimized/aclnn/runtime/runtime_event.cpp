@@ -18,11 +18,11 @@ std::shared_ptr<Event> live(aclrtEvent event, std::string_view name) {
   require(Family::runtime, event, name);
   auto found = Process::get().events.find(event);
   if (found == nullptr)
-    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(name) + " is no live one");
+    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(name) + " was destroyed or never created");
   return found;
 }
 
-/// What waits for the event waits for.
+/// Returns the recorded mark of the event, for a caller that waits for it.
 std::shared_ptr<const Mark> recorded(aclrtEvent event) {
   auto mark = live(event, "event")->latest();
   if (mark == nullptr)
@@ -36,8 +36,9 @@ Mark::Time time_of(aclrtEvent event, std::string_view name) {
   const auto time = mark == nullptr ? std::nullopt : mark->reached();
   if (!time)
     throw Failure(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
-                  std::string(name) + (mark == nullptr ? " was never recorded"
-                                                       : " is recorded, but not reached yet"));
+                  std::string(name) +
+                      (mark == nullptr ? " was never recorded"
+                                       : " was recorded, but its stream has not reached it yet"));
   return *time;
 }
 

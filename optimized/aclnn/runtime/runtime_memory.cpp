@@ -17,14 +17,14 @@ aclError runtime(std::string_view function, const Body& body) noexcept {
 
 Failure invalid(const std::string& what) { return {ACL_ERROR_INVALID_PARAM, what}; }
 
-/// Of an enumeration that begins with 0.
+/// Checks that a value is in an enumeration that starts with 0.
 void require_enumerator(std::string_view name, int value, int last) {
   if (value < 0 || value > last)
     throw invalid(std::string(name) + " is " + std::to_string(value) + "; it must be 0 to " +
                   std::to_string(last));
 }
 
-/// One side of a copy, and what keeps it alive; host memory of the caller's own has nobody.
+/// The source or the destination of a copy.
 struct Side {
   std::string_view name;
   const void* first;
@@ -37,7 +37,7 @@ std::shared_ptr<const Allocation> keeper(const Side& side, std::size_t count,
   if (side.on_device) return device.memory.holding(side.first, count, side.name);
   if (device.memory.contains(side.first))
     throw invalid(std::string(side.name) +
-                  " is device memory; this kind of copy has it on the host");
+                  " is device memory; this kind of copy needs host memory");
   return device.host_memory.contains(side.first)
              ? device.host_memory.holding(side.first, count, side.name)
              : nullptr;
@@ -57,7 +57,7 @@ struct Copy {
   aclrtMemcpyKind kind;
 };
 
-/// A checked copy, ready to be made.
+/// Checks the arguments of a copy and returns the function that executes it.
 auto prepared(const Copy& copy) {
   require_enumerator("kind", copy.kind, ACL_MEMCPY_DEVICE_TO_DEVICE);
   require_room("destMax", copy.room, copy.count);
@@ -65,7 +65,7 @@ auto prepared(const Copy& copy) {
       copy.kind == ACL_MEMCPY_HOST_TO_DEVICE || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool from_device =
       copy.kind == ACL_MEMCPY_DEVICE_TO_HOST || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  const auto device = Process::get().device();  // which another thread may finalize
+  const auto device = Process::get().device();  // stays alive if another thread finalizes
   const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, *device),
                               keeper({"src", copy.from, from_device}, copy.count, *device)};
   return [copy, keepers] { std::memmove(copy.to, copy.from, copy.count); };
@@ -80,7 +80,7 @@ struct Fill {
 
 auto prepared(const Fill& fill) {
   require_room("maxCount", fill.room, fill.count);
-  const auto device = Process::get().device();  // which another thread may finalize
+  const auto device = Process::get().device();  // stays alive if another thread finalizes
   const Side side = {"devPtr", fill.to, !device->host_memory.contains(fill.to)};
   return [fill, kept = keeper(side, fill.count, *device)] {
     std::memset(fill.to, fill.value, fill.count);

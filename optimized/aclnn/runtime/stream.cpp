@@ -5,7 +5,8 @@
 namespace assay::aclnn {
 namespace {
 
-/// What the task failed with, or null. Who waits puts it into words: here no memory may be left.
+/// Runs the task and returns the exception that it threw, or null. The thread that waits formats
+/// the message, because this thread may have run out of memory.
 std::exception_ptr failure_of(const std::function<void()>& task) noexcept {
   try {
     task();

@@ -11,10 +11,10 @@
 
 namespace assay::aclnn {
 
-/// Tasks that one thread runs in their order.
+/// A stream: a thread that runs tasks in order.
 class Stream {
  public:
-  /// `context`: the handle of the context to which it belongs.
+  /// `context` is the handle of the context that owns the stream.
   explicit Stream(const void* context);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -23,9 +23,10 @@ class Stream {
 
   const void* context() const { return context_; }
   void push(std::function<void()> task);
-  /// Waits for all tasks. Returns what the first of them failed with since the last wait, or null.
+  /// Waits for all tasks. Returns the first exception of a task since the last wait, or null.
   std::exception_ptr wait();
-  /// The same, but not longer than `limit`: nothing where tasks are left then.
+  /// As wait, but at most for the time `limit`. Returns nothing if tasks are not done after this
+  /// time.
   std::optional<std::exception_ptr> wait_for(std::chrono::milliseconds limit);
 
  private:
@@ -34,7 +35,7 @@ class Stream {
   const void* context_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;  ///< the first one is being run
+  std::deque<std::function<void()>> tasks_;  ///< the first one is running
   bool ends_ = false;
   std::exception_ptr failure_;
   std::thread worker_;

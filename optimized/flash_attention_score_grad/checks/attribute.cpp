@@ -13,10 +13,11 @@ using spec::Shape;
 constexpr std::int64_t edge = spec::compressed_mask_edge, prefix_mask_rows = 3072;
 constexpr std::int64_t last_mode = 8;
 
-/// One card's part of a causal problem whose queries are split; in layout TND only.
+/// Returns whether the mode computes one device's part of a causal problem whose queries are split
+/// over devices. Such modes exist only in layout TND.
 bool is_outer_split(std::int64_t mode) { return mode == 7 || mode == 8; }
 
-/// Tokens, so that sums of two cannot overflow.
+/// Clamps a token count, so that the sum of two counts cannot overflow.
 std::int64_t tokens(std::int64_t given) {
   constexpr std::int64_t far = std::int64_t{1} << 40;
   return std::clamp(given, -far, far);
@@ -50,8 +51,9 @@ Refusal sparse_mode(const Call& call) {
 
 Refusal varlen_modes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(is_tnd(call) || !is_outer_split(mode),
-                "sparseMode is " + std::to_string(mode) + "; 7 and 8 exist in layout TND only");
+  return unless(
+      is_tnd(call) || !is_outer_split(mode),
+      "sparseMode is " + std::to_string(mode) + "; modes 7 and 8 exist only in layout TND");
 }
 
 Refusal prefix_modes(const Call& call) {
@@ -60,7 +62,7 @@ Refusal prefix_modes(const Call& call) {
                 "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
 }
 
-/// "Not 5" say the pages of these two alone.
+/// Checks that sparseMode is not 5. Only the pages of these two entry points exclude this mode.
 Refusal full_prefix_mode(const Call& call) {
   const bool excluded = call.entry_point == spec::FlashEntryPoint::u2 ||
                         call.entry_point == spec::FlashEntryPoint::u4;
@@ -96,12 +98,13 @@ Refusal mask_shape(const Call& call) {
          std::to_string(call.attributes.sparse_mode) + " needs " + choices;
 }
 
-/// Lengths of one sequence.
+/// The number of queries and keys of one sequence.
 struct Pair {
   std::int64_t q, kv;
 };
 
-/// The sequences, without the last ones that add nothing on either side.
+/// Returns the lengths of the sequences. Sequences at the end with neither queries nor keys are
+/// omitted.
 std::vector<Pair> planned_sequences(const Call& call) {
   const CallExtents e = extents_of(call);
   std::vector<Pair> pairs;
@@ -117,14 +120,16 @@ Refusal edges_within(const Call& call, std::int64_t most_back, std::int64_t most
   return at_least("nextTokens", call.attributes.next_tokens, -most_ahead);
 }
 
-/// The window is not empty.
+/// Checks that the window is not empty: preTokens + nextTokens >= 0.
 Refusal window_open(const Call& call) {
   const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
   return at_least("preTokens + nextTokens", sum, 0);
 }
 
-/// The edges count from opposite corners in the two modes. In mode 0 the page and upstream bound
-/// them by different lengths: what either allows is taken. No edge is bound by an empty sequence.
+/// Checks preTokens and nextTokens. The positions count from the upper-left corner in mode 0 and
+/// from the lower-right corner in mode 4. For mode 0, the documented page and the upstream code
+/// limit the values by different lengths; this check accepts both. Sequences without queries or
+/// keys set no limit.
 Refusal token_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   if (!masked_in_mode(call, 0) && !masked_in_mode(call, 4)) return std::nullopt;
@@ -141,7 +146,7 @@ Refusal band(const Call& call) {
   return masked_in_mode(call, 4) ? window_open(call) : std::nullopt;
 }
 
-/// The sequence to which sparseMode 7 or 8 applies the window.
+/// Returns the sequence to which sparseMode 7 or 8 applies the band.
 Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
   const auto has_queries = [](const Pair& pair) { return pair.q != 0; };
   if (mode == 7) {
@@ -162,8 +167,9 @@ Refusal outer_split_limits(const Call& call) {
   return refusal ? refusal : window_open(call);
 }
 
-/// In sparseMode 5 the mask itself holds the prefixes: without an array of them it is read like any
-/// other mask. Any number of keys is taken, beyond the page's range, too, as upstream does.
+/// Checks the prefix array. In sparseMode 5 the mask itself contains the prefixes; without an
+/// array, the mask is therefore read like any other. The check accepts every number of keys, as the
+/// upstream code does, although the documented page limits it.
 Refusal prefix_given(const Call& call) {
   if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask))
     return std::nullopt;

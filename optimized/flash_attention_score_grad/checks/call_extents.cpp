@@ -11,7 +11,8 @@ using Lengths = std::vector<std::int64_t>;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-/// Of two numbers that are not negative.
+/// Returns the product of two non-negative numbers, or the largest 64-bit integer if the product
+/// overflows.
 std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   return b != 0 && a > most / b ? most : a * b;
 }
@@ -88,7 +89,7 @@ std::int64_t score_count(const CallExtents& extents) {
     const std::int64_t more = saturated_product(extents.lengths_q[b], extents.lengths_kv[b]);
     pairs = more > most - pairs ? most : pairs + more;
   }
-  // One entry stands for the whole batch of a padded layout.
+  // In a padded layout, one entry stands for all sequences of the batch.
   const auto listed = static_cast<std::int64_t>(extents.lengths_q.size());
   const std::int64_t alike = listed == extents.batch ? 1 : extents.batch;
   return saturated_product(saturated_product(extents.heads_q, alike), pairs);

@@ -10,22 +10,23 @@ namespace assay::optimized {
 
 using Check = ArgumentCheck<spec::FlashAttentionScoreGrad>;
 
-/// Required arguments, and the strings of the unpadding entry points. They come before the shortcut
-/// for a call without any output element.
+/// Checks for required arguments, and for the string arguments of the unpadding entry points. They
+/// run first, also for a call whose outputs are all empty.
 std::span<const Check> presence_checks();
-/// What single entry points demand or exclude.
+/// Checks that apply only to some entry points.
 std::span<const Check> entry_point_checks();
 std::span<const Check> type_checks();
-/// headNum, the layout, ranks and the sums of lengths: what the extents of a call rest on.
+/// Checks for headNum, the layout, ranks and cumulative lengths. extents_of relies on them.
 std::span<const Check> layout_checks();
 std::span<const Check> shape_checks();
 std::span<const Check> attribute_checks();
 std::span<const Check> pse_checks();
 
-/// All of them, in the order in which they are made.
+/// Returns all checks in the order in which they run.
 std::vector<Check> argument_checks();
 
-/// Phase 1. Errors: spec::Rejected; the message begins with the id of the requirement.
+/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
+/// requirement.
 /// Source: FlashAttentionScoreGrad family, sections 4 and 5.
 void refuse_unless_legal(const Check::Call& call);
 

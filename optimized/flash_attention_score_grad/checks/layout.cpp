@@ -8,7 +8,7 @@ namespace {
 using Call = Check::Call;
 using Named = NamedParameter;
 
-/// The tensors whose axes are those of the layout.
+/// The tensors whose axes the layout defines.
 std::vector<Named> attention_tensors(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},
@@ -36,7 +36,8 @@ Refusal head_num_positive(const Call& call) {
                     "; it must be the number of query heads, at least 1");
 }
 
-/// The layout of the unpadding entry points was looked at before.
+/// Checks the layout string of the padded entry points. Another check covers the unpadding entry
+/// points.
 Refusal padded_layout(const Call& call) {
   const auto layout = layout_of(call);
   return unless(layout.has_value() && (is_tnd(call) || layout != (spec::Layout::tnd)),
@@ -73,7 +74,7 @@ Refusal sums_counted(const Call& call) {
 struct Sums {
   std::string_view name;
   const std::vector<std::int64_t>* sums;
-  std::int64_t tokens;  // of the tensor that they cut
+  std::int64_t tokens;  // the length of the axis that they split
 };
 
 std::vector<Sums> sums_of(const Call& call) {
@@ -90,7 +91,7 @@ Refusal sums_do_not_decrease(const Call& call) {
       const std::int64_t sum = (*sums)[b];
       if (sum < before)
         return "entry " + std::to_string(b) + " of " + std::string(name) + " is " +
-               std::to_string(sum) + "; it must be at least the sum before it, which is " +
+               std::to_string(sum) + "; it must be at least the previous sum, which is " +
                std::to_string(before);
       before = sum;
     }

@@ -8,8 +8,8 @@ namespace {
 using Call = Check::Call;
 using spec::Shape;
 
-constexpr std::int64_t alibi_rows = 1024;  // of the compressed form
-constexpr std::int64_t outer_default = 1;  // what entry points without the attribute mean
+constexpr std::int64_t alibi_rows = 1024;  // rows of the compressed form
+constexpr std::int64_t outer_default = 1;  // the type of entry points without the attribute
 
 std::int64_t type_of(const Call& call) {
   return spec::has_pse_type(call.entry_point) ? call.attributes.pse_type : outer_default;
@@ -21,7 +21,7 @@ Refusal type(const Call& call) {
   return spec::has_rope(call.entry_point) ? std::nullopt : within("pseType", type_of(call), 0, 3);
 }
 
-/// Without a pse both mean the same.
+/// Checks pseType of entry points with rope. Without pse_shift, the types 0 and 1 mean the same.
 Refusal type_beside_rope(const Call& call) {
   return spec::has_rope(call.entry_point) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
 }
@@ -30,17 +30,17 @@ Refusal type_without_pse(const Call& call) {
   if (spec::has_rope(call.entry_point)) return std::nullopt;
   return unless(is_given(call.parameters.pse_shift) || type_of(call) == outer_default,
                 "pseType is " + std::to_string(type_of(call)) +
-                    " and pse_shift is null; without pse it must be 1");
+                    " and pse_shift is null; without pse_shift, pseType must be 1");
 }
 
-/// Whether the page lists four axes only with 1024 rows.
+/// Returns whether the documented page allows a pse_shift of four axes only with 1024 rows.
 bool lists_compressed_rows_alone(const Call& call) {
   return call.entry_point == spec::FlashEntryPoint::u2 ||
          call.entry_point == spec::FlashEntryPoint::u4;
 }
 
-/// Of outer tensors. In TND the extents are those of the longest sequences, and a bias of one axis
-/// lies sequence by sequence.
+/// The accepted shapes of a bias tensor. In TND, the shapes with four axes use the longest
+/// sequences; a bias with one axis contains the sequences one after the other.
 std::vector<Shape> outer_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   std::vector<Shape> shapes;
@@ -84,10 +84,11 @@ Refusal generated_lengths(const Call& call) {
   const CallExtents e = extents_of(call);
   return unless(e.seq_q == e.seq_kv, "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
                                          "; pseType " + std::to_string(type_of(call)) +
-                                         " needs equal ones");
+                                         " requires equal lengths");
 }
 
-/// Whether pse_shift has the compressed form, which is the full one where there are 1024 queries.
+/// Returns whether pse_shift has the compressed form of 1024 rows. With 1024 queries this form
+/// equals the full form.
 bool compressed(const Call& call, const CallExtents& e) {
   const spec::Parameter& pse = call.parameters.pse_shift;
   return is_given(pse) && !generated(call) && pse.shape.size() == 4 && pse.shape[2] == alibi_rows &&
@@ -99,7 +100,7 @@ Refusal alibi(const Call& call) {
   if (!compressed(call, e)) return std::nullopt;
   if (!is_tnd(call) && e.seq_q != e.seq_kv)
     return "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
-           "; a pse_shift of 1024 rows needs equal ones";
+           "; a pse_shift of 1024 rows requires equal lengths";
   if (!is_given(call.parameters.atten_mask))
     return "atten_mask is null; a pse_shift of 1024 rows needs a causal mask";
   const auto& a = call.attributes;
@@ -111,7 +112,7 @@ Refusal alibi(const Call& call) {
                             std::to_string(e.seq_q) + " and nextTokens 0");
 }
 
-/// The documents say it of query lengths alone.
+/// Checks that every sequence has a query. The documents require no such minimum for keys.
 Refusal no_empty_sequence(const Call& call) {
   if (!is_tnd(call) || !is_given(call.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(call);
@@ -128,12 +129,13 @@ Refusal no_pse_in_mode_7(const Call& call) {
                 "pse_shift has shape " + text_of(pse.shape) + "; it must be null in sparseMode 7");
 }
 
-/// Positions of the first query and the first key of a sequence.
+/// The positions of the first query and the first key of a sequence (qStartIdx, kvStartIdx).
 struct Starts {
   std::int64_t q = 0, kv = 0;
 };
 
-/// They count only together, and only where the entry point has them.
+/// Returns the start indices. They apply only if the entry point has them and the caller passes
+/// both.
 Starts starts_of(const Call& call) {
   const auto& q = call.parameters.q_start_idx;
   const auto& kv = call.parameters.kv_start_idx;
@@ -141,7 +143,8 @@ Starts starts_of(const Call& call) {
   return {q->front(), kv->front()};
 }
 
-/// q + starts.q == kv + starts.kv, for any 64-bit starts and lengths that are not negative.
+/// Returns whether q + starts.q == kv + starts.kv without overflow, for any 64-bit starts and
+/// non-negative lengths.
 bool end_together(std::int64_t q, std::int64_t kv, const Starts& starts) {
   const auto modular = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   const bool same_sign = (q >= kv) == (starts.kv >= starts.q);
@@ -157,7 +160,7 @@ Refusal lengths_in_mode_8(const Call& call) {
       return "lengths of sequence " + std::to_string(b) + " are " +
              both(e.lengths_q[b], e.lengths_kv[b]) + " from positions " +
              both(starts.q, starts.kv) +
-             "; with pse_shift in sparseMode 8 both must end at the same position";
+             "; with pse_shift in sparseMode 8, queries and keys must end at the same position";
   }
   return std::nullopt;
 }

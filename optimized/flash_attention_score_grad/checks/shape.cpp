@@ -13,9 +13,9 @@ constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
 constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi,
                        most_batches_with_prefix = 2 * kibi;
 constexpr std::int64_t longest = mebi, widest_head = 768;
-constexpr std::int64_t rope_granule = 8;  // of the head sizes of the entry point with rope
+constexpr std::int64_t rope_granule = 8;  // for the head sizes of the entry point with rope
 
-/// Where heads and channels are one axis it must be cut into headNum heads.
+/// If heads and channels are one axis, its extent must be a multiple of headNum.
 Refusal head_num_matches(const Call& call) {
   const Axes axes = axes_of(*layout_of(call));
   const Shape& query = call.parameters.query.shape;
@@ -78,7 +78,7 @@ Refusal batches_equal(const Call& call) {
   return std::nullopt;
 }
 
-/// `like` with the head size `dim`.
+/// Returns the shape `like` with `dim` as its head size.
 Shape with_head_size(const Call& call, const Shape& like, std::int64_t heads, std::int64_t dim) {
   Shape shape = like;
   shape.back() = axes_of(*layout_of(call)).merged ? heads * dim : dim;
@@ -94,15 +94,15 @@ Refusal operand_shapes(const Call& call) {
   return shape_is({"dy", &p.dy}, with_head_size(call, p.query.shape, e.heads_q, e.head_dim_v));
 }
 
-/// Where batch and sequence are one axis, equal batches are equally many tokens.
+/// If batch and sequence are one axis, different batch sizes show as different token counts.
 Refusal rope_shapes(const Call& call) {
   if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
-  const auto beside = [](const Named& rope, const spec::Parameter& operand) {
+  const auto check_rope = [](const Named& rope, const spec::Parameter& operand) {
     return shape_is(rope, {operand.shape[0], operand.shape[1], rope.parameter->shape[2]});
   };
-  if (const Refusal refusal = beside({"query_rope", &p.query_rope}, p.query)) return refusal;
-  return beside({"key_rope", &p.key_rope}, p.key);
+  if (const Refusal refusal = check_rope({"query_rope", &p.query_rope}, p.query)) return refusal;
+  return check_rope({"key_rope", &p.key_rope}, p.key);
 }
 
 Refusal rope_head_sizes(const Call& call) {
@@ -156,14 +156,16 @@ Refusal groups(const Call& call) {
   const CallExtents e = extents_of(call);
   return unless(e.heads_kv > 0 && e.heads_q % e.heads_kv == 0,
                 "query has " + std::to_string(e.heads_q) + " heads, key " +
-                    std::to_string(e.heads_kv) + "; the former must be a multiple of the latter");
+                    std::to_string(e.heads_kv) +
+                    " heads; the first count must be a multiple of the second");
 }
 
 Refusal heads(const Call& call) {
   return within("number of query heads", extents_of(call).heads_q, 1, most_heads);
 }
 
-/// The page's number of packed sequences is no limit here, nor upstream.
+/// Checks the batch size of the padded layouts. For packed layouts, it ignores the limit of the
+/// documented page, as the upstream code does.
 Refusal batch(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
   const bool prefix = call.attributes.sparse_mode == 5 || call.attributes.sparse_mode == 6;

@@ -9,7 +9,7 @@ using Call = Check::Call;
 using Named = NamedParameter;
 using spec::DType;
 
-/// The tensors that the page of the operator lists, and ropes.
+/// The tensors on the page of the operator, and the rope tensors.
 std::vector<Named> tensors_of_the_operator(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},
@@ -28,7 +28,7 @@ std::vector<Named> tensors_of_the_operator(const Call& call) {
           {"dv", &p.dv}};
 }
 
-/// Those that only the pages of entry points list.
+/// The tensors that are documented only on the pages of entry points.
 std::vector<Named> other_tensors(const Call& call) {
   const auto& p = call.parameters;
   return {{"padding_mask", &p.padding_mask}, {"softmax_max", &p.softmax_max},
@@ -36,7 +36,7 @@ std::vector<Named> other_tensors(const Call& call) {
           {"attention_in", &p.attention_in}, {"dpse", &p.dpse}};
 }
 
-/// The pages of the unpadding entry points leave these types to the general rule.
+/// Rejects 8-bit floating types. For the unpadding entry points, the general type check does this.
 Refusal float8(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
   const auto& p = call.parameters;
@@ -89,12 +89,13 @@ Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.entry_point) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  // The page of g2 wants the type of query for slopes, too, upstream FLOAT32: either is taken.
+  // For slopes, the page of g2 (the V2 padded entry point) requires the type of query; the upstream
+  // code requires FLOAT32. Both types are accepted.
   if (slopes && call.parameters.pse_shift.dtype == DType::fp32) return std::nullopt;
   return first_unlike_query(call.parameters.query, {tensor});
 }
 
-/// So says the page of this entry point.
+/// Checks the slope type that the page of this entry point requires.
 Refusal slopes_of_u2(const Call& call) {
   const bool slopes = call.attributes.pse_type == 2 || call.attributes.pse_type == 3;
   if (call.entry_point != spec::FlashEntryPoint::u2 || !slopes) return std::nullopt;
@@ -116,7 +117,8 @@ Refusal statistics(const Call& call) {
                        {DType::fp32});
 }
 
-/// The type of dpse, which nobody writes, is of no matter; nor are any on u3.
+/// The type of dpse is ignored, because dpse is never written. On u3 (the V3 unpadding entry
+/// point), the types of all reserved tensors are ignored.
 Refusal reserved(const Call& call) {
   if (call.entry_point == spec::FlashEntryPoint::u3) return std::nullopt;
   const auto& p = call.parameters;

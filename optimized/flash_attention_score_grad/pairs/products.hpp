@@ -7,16 +7,18 @@
 
 namespace assay::optimized {
 
-/// The five products of a block on bf16 pairs: the host mode avx512_bf16.
+/// Computes the five matrix products of a block with instructions for pairs of bf16 numbers, for
+/// the host mode avx512_bf16.
 ///
-/// The instruction takes subnormal operands and results for zero. Where an operand is so small that
-/// this could change a sum, a product is refused, and the block's is to be computed in fp32. A P
-/// below `probability_floor` counts as zero, so that a sharp softmax does not come to that.
+/// The instruction treats subnormal operands and results as zero. If an operand is small enough
+/// that this could change a sum, the product is not computed, and the caller computes the block in
+/// fp32. A P below `probability_floor` counts as zero, so that the tiny probabilities of a sharp
+/// softmax do not force fp32.
 class PairProducts {
  public:
   static constexpr float probability_floor = 0x1p-50F;
 
-  /// It refers to the kernels and the tensors behind the rows.
+  /// Keeps references to the kernels, and to the tensors of the rows.
   PairProducts(const tile::PairKernels& kernels, JoinedRows query, JoinedRows key, Rows value,
                Rows dy, std::int64_t channels)
       : kernels_(&kernels),
@@ -26,19 +28,20 @@ class PairProducts {
         dy_(std::move(dy)),
         channels_(channels) {}
 
-  /// Room for one thread.
+  /// Allocates the buffers of one thread.
   void prepare(const Tiling& tiling, PairTiles& tiles) const;
 
   void load_keys(const RowSpan& keys, PairTiles& tiles) const;
   void load_rows(const RowSpan& rows, PairTiles& tiles) const;
 
-  /// query key^T and dy value^T of what is loaded; false: refused, and nothing written. `asked` as
-  /// in tile::Product.
+  /// Computes query key^T and dy value^T of the loaded rows. Returns false, and writes nothing, if
+  /// an operand is too small for pair products. `asked` has the same meaning as in tile::Product.
   bool scores(const PairTiles& tiles, const tile::RowRange* asked, const Tile& scores,
               const Tile& dprob) const;
-  /// Takes P and dS of the block, rounded to bf16; false: their products are refused.
+  /// Stores P and dS of the block, rounded to bf16. Returns false if an element is too small for
+  /// pair products.
   bool commit(const Tile& prob, const Tile& dscore, PairTiles& tiles) const;
-  /// P^T dy, dS^T query and dS key of what was committed.
+  /// Adds P^T dy (dv), dS^T query (dk) or dS key (dq) of the block that `commit` stored.
   void add_dv(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;
   void add_dk(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;
   void add_dq(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;

@@ -7,24 +7,24 @@ namespace assay::optimized {
 
 using PairTile = TileOf<tile::Pair>;
 
-/// What one host thread holds of a block in bf16 pairs: horizontal ones along the channels or keys
-/// of a row, vertical ones of two rows.
+/// The bf16 pairs of a block, for one host thread. A horizontal pair consists of two neighbours in
+/// a row (channels or keys), a vertical pair of two neighbours in a column.
 struct PairTiles {
   CacheLines<tile::Pair> storage;
-  PairTile stored;  ///< rows of key or value while they are taken apart
+  PairTile stored;  ///< rows of key or value before interleaving
   PairTile key_transposed, key_vertical, value_transposed;
   PairTile query, query_vertical, dy, dy_vertical;
   PairTile prob_vertical, dscore, dscore_vertical;
-  std::int64_t rows = 0, columns = 0;  ///< of the block
+  std::int64_t rows = 0, columns = 0;  ///< extents of the block
 
-  /// The least magnitudes of the tiles, as tile::LeastCommitted has them.
+  /// The smallest non-zero magnitudes of the tiles, encoded as in tile::LeastCommitted.
   std::uint16_t least_key = 0, least_value = 0, least_query = 0, least_dy = 0;
 };
 
-/// Factors of a product, and its extents: the depth in pairs.
+/// The two factors and the extents of a product; the depth is counted in pairs.
 struct PairFactors {
   const PairTile& left;
-  bool left_transposed;  ///< the depth runs through its rows
+  bool left_transposed;  ///< true: the depth is along its rows
   const PairTile& right;
   std::int64_t rows, columns, depth;
   const tile::RowRange* asked = nullptr;  ///< as in tile::Product

@@ -11,7 +11,8 @@ using schedules::Features;
 
 constexpr std::int64_t byte = 8;
 
-/// Slopes are one number; a bias of one row is loaded once for all rows.
+/// Adds the cost of the position bias. A slope is one number per tile; a bias with a single row is
+/// loaded once per tile.
 void add_bias(const Problem& p, Features& features) {
   if (p.pse_shift == spec::PseShape::absent) return;
   const std::int64_t stored = spec::size_of(pse_dtype(p));
@@ -33,7 +34,8 @@ void add_bias(const Problem& p, Features& features) {
     operations.push_back(&VectorCosts::cast_to_fp32);
     features.held.push_back({"stored bias", byte * spec::size_of(p.dtype)});
   }
-  // The table of distances is shifted, made absolute and multiplied by the slope.
+  // The kernel shifts the table of distances, takes absolute values, and multiplies by the slope:
+  // three instructions.
   if (p.pse_type >= 2) operations.insert(operations.end(), 3, &VectorCosts::muls);
   if (p.pse_type == 3) operations.push_back(&VectorCosts::sqrt);
   operations.push_back(&VectorCosts::add);
@@ -48,7 +50,8 @@ void add_mask(const Problem& p, Features& features) {
   features.tensors.count += spec::element_count(mask_shape(p));
 }
 
-/// P that reaches dv, and dP, are dropped and divided by keep_prob.
+/// Adds the cost of dropout: a select and a division by keep_prob, once for dP and once for the P
+/// that enters dv.
 void add_dropout(const Problem& p, Features& features) {
   if (!p.has_dropout()) return;
   features.score_bits += 1;

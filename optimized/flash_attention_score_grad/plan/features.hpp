@@ -5,7 +5,7 @@
 
 namespace assay::optimized {
 
-/// What position bias, mask and dropout of a problem ask of a vector core.
+/// Returns the additional work and memory of a vector core for position bias, mask and dropout.
 schedules::Features features_of(const spec::FlashAttentionScoreGrad::Problem& problem);
 
 }  // namespace assay::optimized

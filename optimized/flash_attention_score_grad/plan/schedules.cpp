@@ -11,8 +11,9 @@ namespace {
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using schedules::Sequences;
 
-/// Of a compressed mask a tile stays in the unified buffer, which the edges of the window alone are
-/// looked up in (device facts, 4.3).
+/// Returns the features of a problem whose cost arises for every tile. A compressed mask adds no
+/// cost: one tile of it stays in the unified buffer and is read only at the edges of the window
+/// (device facts, 4.3).
 schedules::Features features_of_tiles(Problem p) {
   if (is_compressed(p.atten_mask)) p.atten_mask = spec::MaskShape::absent;
   return features_of(p);
@@ -23,8 +24,8 @@ bool alike(const Sequences& x, const Sequences& y) {
          x.prefix == y.prefix;
 }
 
-/// Those that are alike behind each other are listed once. Where the mask alone says what is seen,
-/// every block is computed.
+/// Lists the sequences; neighbours with equal properties share one entry. If the mask has no known
+/// structure, every block counts as computed.
 std::vector<Sequences> sequences_of(const Problem& p) {
   std::vector<Sequences> all;
   for (std::int64_t b = 0; b < p.batch; ++b) {
@@ -44,33 +45,36 @@ std::vector<Sequences> sequences_of(const Problem& p) {
 
 constexpr std::int64_t longest_of_basic = 32768, widest_of_basic = 128, shortest_of_same_ab = 1024;
 
-/// What the family takes where it does not take this problem (device facts, 4.2); a position bias
-/// and dropout are told apart before.
+/// For a problem that the schedule "basic" does not support: returns which problems it supports
+/// (device facts, 4.2). The caller checks position bias and dropout.
 std::string not_taken_by_basic(const Problem& p) {
   const bool plain = p.sparse_mode == 0 && p.atten_mask == spec::MaskShape::absent;
   const bool causal = (p.sparse_mode == 2 || p.sparse_mode == 3) && is_compressed(p.atten_mask);
-  if (p.input_layout != spec::Layout::tnd) return "packed sequences (TND) alone";
-  if (p.dtype == spec::DType::fp32) return "fp16 and bf16 alone";
-  if (!plain && !causal) return "no mask, or sparse modes 2 and 3 with the compressed one";
+  if (p.input_layout != spec::Layout::tnd) return "packed sequences (TND)";
+  if (p.dtype == spec::DType::fp32) return "fp16 and bf16";
+  if (!plain && !causal)
+    return "problems without a mask, or sparse modes 2 and 3 with a compressed mask";
   if (p.head_dim != p.head_dim_v || p.head_dim > widest_of_basic || p.head_dim % 16 != 0)
-    return "equal head sizes that are multiples of 16 up to 128";
+    return "problems with equal head sizes that are multiples of 16 up to 128";
   for (std::int64_t b = 0; b < p.batch; ++b)
     if (p.length_q(b) != p.length_kv(b) || p.length_q(b) > longest_of_basic)
-      return "as many keys as queries in each sequence, up to 32768";
+      return "sequences with equal numbers of queries and keys, at most 32768 each";
   return {};
 }
 
 std::string not_taken_by_same_ab(const Problem& p, bool basic_takes_it) {
-  if (p.dtype == spec::DType::fp32) return "fp16 and bf16 alone";
-  if (basic_takes_it) return "what basic does not take";
+  if (p.dtype == spec::DType::fp32) return "fp16 and bf16";
+  if (basic_takes_it) return "problems that basic does not support";
   if (p.input_layout != spec::Layout::tnd)
     return std::max(p.seq_q, p.seq_kv) >= shortest_of_same_ab
                ? ""
-               : "1024 queries or keys, with few exceptions";
+               : "problems with at least 1024 queries or keys (there are few exceptions)";
   const std::int64_t least = p.batch * shortest_of_same_ab;
   std::int64_t queries = 0, keys = 0;
   for (std::int64_t b = 0; b < p.batch; ++b) queries += p.length_q(b), keys += p.length_kv(b);
-  return std::min(queries, keys) >= least ? "" : "1024 queries and keys a sequence on average";
+  return std::min(queries, keys) >= least
+             ? ""
+             : "problems with at least 1024 queries and keys per sequence on average";
 }
 
 std::map<std::string, std::string> not_taken(const Problem& p, const schedules::Features& tiles) {

@@ -8,7 +8,8 @@
 
 namespace assay::optimized {
 
-/// What time depends on of a problem, or why no schedule of the event model is one of it.
+/// Returns the properties of a problem that determine its modelled time, or the reason why the
+/// model does not cover it.
 std::variant<schedules::Attention, std::string> attention_of(
     const spec::FlashAttentionScoreGrad::Problem& problem);
 

@@ -27,7 +27,7 @@ void cut_sequences(const Problem& p, Tiling& tiling) {
                                 .window = window_of(p, b)});
 }
 
-/// What a vector core holds of the optional tensors, for so many scores.
+/// Returns the buffers that a vector core needs for the optional tensors of `scores` scores.
 std::vector<Piece> pieces_of(const schedules::Features& features, std::int64_t scores) {
   std::vector<Piece> pieces;
   for (const auto& held : features.held)

@@ -12,7 +12,8 @@ namespace {
 using device::Bytes;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-/// For one query head of one sequence: under each key tile, the records whose row tiles meet it.
+/// Returns the number of records of one query head in one sequence, summed over the key tiles. A
+/// record is a group of row tiles whose dk and dv are summed in L0C.
 std::int64_t records(const SequenceTiles& t, std::int64_t record_tiles) {
   std::int64_t count = 0;
   for (std::int64_t first = 0; first < t.row_tiles; first += record_tiles) {
@@ -36,7 +37,8 @@ BlockCounts counts(const Problem& p, const Tiling& t) {
           .key_tiles = p.heads_kv * t.key_tiles()};
 }
 
-/// Clearing the sums, the row terms, and storing the sums as gradients.
+/// Returns the traffic of three passes: clear the sums, compute the row terms, and store the sums
+/// as gradients.
 Traffic passes(const Problem& p) {
   const std::int64_t element = spec::size_of(p.dtype);
   const std::int64_t q = query_extents(p).rows(), kv = key_extents(p).rows();

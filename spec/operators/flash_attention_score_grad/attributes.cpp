@@ -3,7 +3,7 @@
 namespace assay::spec::detail {
 namespace {
 
-/// 0 < keepProb < 1 and a mask is there.
+/// Returns whether 0 < keepProb < 1 and a drop mask is given.
 bool drops_by_mask(const FlashCall& c) {
   return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
          given(c.parameters.drop_mask);
@@ -37,7 +37,7 @@ FlashRequirement no_dropout() {
           .applies = is_u3,
           .holds =
               [](const FlashCall& c) {
-                const double keep = c.attributes.keep_prob;  // FAG-C60 has what is no share at all
+                const double keep = c.attributes.keep_prob;  // FAG-C60 covers values outside (0, 1]
                 return !is_u3(c) || !(keep > 0) || keep >= 1;
               },
           .violations = {{"below_one", [](FlashCall& c) {
@@ -94,12 +94,13 @@ FlashRequirement order_of_statistics() {
   return {
       .id = "FAG-C83a",
       .statement =
-          "In TND softmaxMax and softmaxSum of shape (T, N, 8) lie in memory sequence by "
-          "sequence, heads before tokens (upstream's code, and of u4 for \"\"), or as the shape "
-          "says, tokens before heads (the constraints of u1 to u3, and upstream's code of u4 "
-          "for \"same_as_input\"). The table of u3 has [N,T,8]; the page of u4 exchanges the "
-          "two values. Either order is right: a kernel declares its own by the numerics "
-          "statistics_order, statistics_order_empty and statistics_order_same_as_input.",
+          "In TND softmaxMax and softmaxSum have the shape (T, N, 8) and one of two memory orders. "
+          "heads_first: sequence by sequence, heads before tokens; upstream's code reads so, on u4 "
+          "for \"\". tokens_first: tokens before heads, as the shape says; the constraints of u1 "
+          "to u3 say so, and upstream's code of u4 reads so for \"same_as_input\". The table of u3 "
+          "has [N,T,8]; the page of u4 exchanges the meanings of the two values. Either order is "
+          "right: a kernel declares its order with the numerics statistics_order, "
+          "statistics_order_empty and statistics_order_same_as_input.",
       .source = {rope_page, "softmaxMaxOptional, against its constraints"},
       .standing = Standing::disputed,
       .sides = {Side::content},
@@ -110,15 +111,16 @@ FlashRequirement order_of_statistics() {
 }
 
 FlashRequirement start_indices() {
-  return {
-      .id = "FAG-C84",
-      .statement = "qStartIdx and kvStartIdx count by their first entries, and only both together.",
-      .source = {upstream_tiling, "start indices"},
-      .standing = Standing::upstream,
-      .sides = {Side::content},
-      .applies = [](const FlashCall& c) { return has_pse_type(c.entry_point); },
-      .holds = always,
-      .reason = content_reason};
+  return {.id = "FAG-C84",
+          .statement =
+              "Only the first entries of qStartIdx and kvStartIdx are used, and only if both "
+              "arrays are given.",
+          .source = {upstream_tiling, "start indices"},
+          .standing = Standing::upstream,
+          .sides = {Side::content},
+          .applies = [](const FlashCall& c) { return has_pse_type(c.entry_point); },
+          .holds = always,
+          .reason = content_reason};
 }
 
 FlashRequirement single_layout() {
@@ -131,19 +133,21 @@ FlashRequirement single_layout() {
       .sides = {Side::none},
       .applies = always,
       .holds = always,
-      .reason = "a single argument names the layout of all"};
+      .reason = "a single argument names the layout of all tensors, so it cannot differ"};
 }
 
 FlashRequirement matching_packages() {
   return {.id = "FAG-C88",
-          .statement = "Called from PyTorch, the CANN packages match those of PyTorch.",
+          .statement =
+              "If PyTorch calls the operator, the versions of the CANN packages and of "
+              "PyTorch's packages match.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u_pages,
           .sides = {Side::none},
           .applies = always,
           .holds = always,
-          .reason = "the suite calls no PyTorch of the vendor's"};
+          .reason = "this suite does not call the vendor's PyTorch"};
 }
 
 FlashRequirement time_limit() {
@@ -155,22 +159,22 @@ FlashRequirement time_limit() {
       .sides = {Side::none},
       .applies = always,
       .holds = always,
-      .reason = "how much is too much no page says; a time limit of the suite is its own"};
+      .reason = "no page gives a time limit; the limit that this suite uses is its own choice"};
 }
 
 FlashRequirement default_mode() {
-  return {.id = "FAG-C90",
-          .statement =
-              "Without a wish for another, sparseMode is 0; so it is for equal masks below 2048.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::advice,
-          .sides = {Side::none},
-          .applies = always,
-          .holds = always,
-          .reason = "an advice has nothing to break; cases have every other mode, too"};
+  return {
+      .id = "FAG-C90",
+      .statement = "If no other mode is needed, sparseMode is 0, also for equal masks below 2048.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::advice,
+      .sides = {Side::none},
+      .applies = always,
+      .holds = always,
+      .reason = "no call can break advice; cases use every other mode, too"};
 }
 
-/// What lies outside a call as data.
+/// A requirement that no call can exercise, because a call contains only data.
 FlashRequirement untried(std::string_view id, std::string_view statement, Source source,
                          std::span<const FlashEntryPoint> pages, Side side,
                          bool (*applies)(const FlashCall&), std::string_view reason) {
@@ -185,21 +189,22 @@ FlashRequirement untried(std::string_view id, std::string_view statement, Source
           .reason = reason};
 }
 
-/// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes
-/// always.
-std::vector<FlashRequirement> rows_beside_calls() {
+/// If the fixed order of accumulation is required, the judge runs a kernel twice. The C interface
+/// always passes both scaleValue and keepProb.
+std::vector<FlashRequirement> rows_with_calls() {
   return {
       untried("FAG-C91",
               "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
               {rope_page, "constraints"}, u3_page, Side::content, is_u3,
-              "nothing forbids equal results; where a fixed order is declared, runs are compared"),
+              "equal results are never wrong; if a kernel declares a fixed order, the results of "
+              "two runs are compared"),
       untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"},
               g_pages, Side::none, is_padded,
               "the C interface has no defaults: every call passes both"),
       untried("FAG-C93", "keepProb is the share of ones in dropMask.",
               {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
-              "the bits of every planned case have that share, see FAG-Q29; no number depends on "
-              "how many there are")};
+              "the dropMask of every planned case has that share of ones, see FAG-Q29; no expected "
+              "value depends on the share")};
 }
 
 }  // namespace
@@ -209,8 +214,8 @@ std::vector<FlashRequirement> attribute_requirements() {
       keep_prob_range(),     no_dropout(),    drop_mask_size(), softmax_in_layout(),
       order_of_statistics(), start_indices(), single_layout(),  matching_packages(),
       time_limit(),          default_mode()};
-  const auto beside = rows_beside_calls();
-  requirements.insert(requirements.end(), beside.begin(), beside.end());
+  const auto rows = rows_with_calls();
+  requirements.insert(requirements.end(), rows.begin(), rows.end());
   return requirements;
 }
 

@@ -3,7 +3,7 @@
 
 #include "operators/flash_attention_score_grad/table.hpp"
 
-/// Extents of 0.
+/// Requirements that refuse extents of 0.
 namespace assay::spec::detail {
 namespace {
 
@@ -18,7 +18,7 @@ bool is_empty(const Parameter& parameter) {
 
 void set_head_dim(FlashProblem& p, std::int64_t head_dim) { p.head_dim = p.head_dim_v = head_dim; }
 
-/// Empties the inputs on query's side and leaves the gradients as they were.
+/// Makes the inputs on the query side empty and leaves the gradients unchanged.
 void empty_inputs(FlashCall& call, void (*change)(FlashProblem& problem)) {
   const P before = call.parameters;
   rewrite(call, change);
@@ -29,8 +29,8 @@ void empty_inputs(FlashCall& call, void (*change)(FlashProblem& problem)) {
   call.parameters.dk_rope = before.dk_rope;
 }
 
-/// One of the pages' lower limits of 1, below which the host code finds empty gradients, fills the
-/// others with zeros and returns.
+/// A lower limit of 1 that the pages state. If the extent is 0, the host code fills the gradients
+/// that are not empty with zeros, and returns.
 FlashRequirement nothing(std::string_view id, std::string_view statement, std::string_view page,
                          std::span<const FlashEntryPoint> stated_for,
                          bool (*applies)(const FlashCall&), bool (*holds)(const FlashCall&),
@@ -71,7 +71,7 @@ FlashRequirement no_sequence() {
                    }}});
 }
 
-/// Of keys there are none where every sequence of them is empty, which TND-2a has.
+/// Keys have no token in total only if every key sequence is empty; TND-2a covers that.
 FlashRequirement no_tokens() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
   FlashRequirement requirement = nothing(
@@ -109,7 +109,7 @@ FlashRequirement no_channels() {
       },
       {{"head_dim",
         [](FlashCall& c) {
-          // queryRope is at most as wide as query
+          // queryRope must be at most as wide as query.
           if (!is_u3(c)) rewrite(c, [](FlashProblem& p) { set_head_dim(p, 0); });
         }},
        {"head_dim_v",
@@ -119,8 +119,9 @@ FlashRequirement no_channels() {
   return requirement;
 }
 
-/// Heads of query: those of its shape, or where they share an axis with the channels, 0 for no
-/// channels and no heads; FAG-C38 has a headNum that does not go with the shape.
+/// Returns the number of heads of query. If heads share an axis with the channels, it returns 0 or
+/// headNum for a hidden size of 0 and 1 otherwise: FAG-C38 covers a headNum that does not match the
+/// shape.
 std::int64_t heads_of(const FlashCall& c) {
   const Layout layout = *layout_of(c);
   const Shape& query = c.parameters.query.shape;
@@ -148,11 +149,11 @@ FlashRequirement some_heads() {
                           }}}};
 }
 
-/// Upstream empty gradients are legal: the others are filled with zeros. The pages' lower limits of
-/// 1 dispute that.
+/// In upstream's code, empty gradients are legal, and the other gradients are filled with zeros.
+/// The lower limits of 1 on the pages contradict this.
 FlashRequirement no_lone_empty_input() {
   return {.id = "FAG-C49",
-          .statement = "query has an extent of 0 only where dqOut is empty as well.",
+          .statement = "query has an extent of 0 only if dqOut is empty as well.",
           .source = {upstream_tiling, "shape checks"},
           .standing = Standing::upstream,
           .sides = {Side::accept, Side::reject},

@@ -12,8 +12,8 @@ bool has_query_extents(const FlashCall& c) { return query_as_given(c).has_value(
 bool has_value_extents(const FlashCall& c) { return value_as_given(c).has_value(); }
 bool has_key_extents(const FlashCall& c) { return key_as_given(c).has_value(); }
 
-/// The next number that heads of query cannot be: where they are merged, no divisor of the hidden
-/// size.
+/// Sets headNum to the next number that is illegal for query. If heads share an axis with the
+/// channels, the number must not divide the hidden size.
 void miscount_heads(FlashCall& call) {
   const auto layout = layout_of(call);
   if (!layout || !ranks_fit(call)) return;
@@ -53,7 +53,7 @@ FlashRequirement grouped_heads() {
 
 FlashRequirement head_num() {
   return {.id = "FAG-C38",
-          .statement = "headNum is positive and the number of heads of query.",
+          .statement = "headNum is positive and equals the number of heads of query.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -86,24 +86,26 @@ std::optional<Shape> expected_statistics(const FlashCall& c) {
   return Shape{query->batch, query->heads, query->seq, statistics_replicas};
 }
 
-/// Heads and queries, the two axes in front of the replicas, exchanged.
+/// Exchanges the axes of heads and queries, which precede the axis of replicas.
 Shape with_heads_exchanged(Shape shape) {
   std::swap(shape[shape.size() - 3], shape[shape.size() - 2]);
   return shape;
 }
 
-/// Entry points on whose pages [N,T,8] stands beside [T,N,8].
+/// Returns whether the entry point's page lists [N,T,8] in addition to [T,N,8].
 bool lists_heads_first(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
-/// [N,T,8], which the parameter tables of u2 and u3 say and their constraints contradict. The page
-/// of u4 lists both, and leaves open which softmaxInLayout goes with which.
+/// Returns whether the shape is [N,T,8]. The parameter tables of u2 and u3 list it, and their
+/// constraints contradict it. The page of u4 lists both shapes and does not say which value of
+/// softmaxInLayout needs which shape.
 bool has_shape_of_table(const FlashCall& c, const Parameter& parameter) {
   const auto expected = expected_statistics(c);
   return lists_heads_first(c) && expected && parameter.shape != *expected &&
          parameter.shape == with_heads_exchanged(*expected);
 }
 
-/// [B,N,S,8] of packed sequences: the ranks 0 and 4 that the page of u1 lists.
+/// Returns whether the shape is [B,N,S,8] on an entry point for packed sequences: the page of u1
+/// lists ranks 0 and 4.
 bool has_padded_shape(const FlashCall& c, const Parameter& parameter) {
   const auto query = query_as_given(c);
   return is_u1(c) && query &&
@@ -185,8 +187,8 @@ FlashRequirement padded_statistics_shape() {
   };
   return {.id = "FAG-C46b",
           .statement =
-              "Statistics of packed sequences have rank 4 in the parameter table, [T, N, 8] in the "
-              "constraints.",
+              "The parameter table gives the statistics of packed sequences rank 4; the "
+              "constraints give them the shape [T, N, 8].",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -206,8 +208,8 @@ FlashRequirement padded_statistics_shape() {
                           }}}};
 }
 
-/// query's own shape where value is narrower, which the pages' sentence says and their formula Y =
-/// P V excludes.
+/// Returns whether attentionIn has query's own shape although value is narrower. The words of the
+/// pages allow this shape; their formula Y = P V excludes it.
 bool is_literally_like_query(const FlashCall& c) {
   const auto value = value_as_given(c);
   return is_packed(c) && value && value->dim < query_as_given(c)->dim &&
@@ -216,7 +218,9 @@ bool is_literally_like_query(const FlashCall& c) {
 
 FlashRequirement attention_in_shape() {
   return {.id = "FAG-C47",
-          .statement = "attentionIn has query's shape but for the last axis, which follows value.",
+          .statement =
+              "attentionIn has query's shape except for the last axis, which has the size "
+              "of value's last axis.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -246,8 +250,8 @@ FlashRequirement attention_in_like_query() {
   return {
       .id = "FAG-C47a",
       .statement =
-          "attentionIn of query's own shape where value is narrower is the pages' wording against "
-          "their formula and the host code.",
+          "If value is narrower than query, the words of the pages give attentionIn the shape of "
+          "query; their formula and the host code contradict this.",
       .source = {unpadding_page, "parameters"},
       .standing = Standing::disputed,
       .sides = {Side::reject},

@@ -6,7 +6,7 @@ namespace assay::spec::detail {
 namespace {
 
 constexpr std::string_view protocol_reason =
-    "a rule of the C interface, which a call as data has no room for; the tests of our C API have "
+    "this is a rule of the C interface, which a case cannot express; the tests of our C API check "
     "it";
 
 /// A rule of the C interface.
@@ -28,11 +28,11 @@ bool is_strided(const Parameter& parameter) {
          (parameter.strides != contiguous_strides(parameter.shape) || parameter.offset != 0);
 }
 
-/// FAG-C28 and FAG-C28a have the private formats. S-V1 ticks every tensor; S-V3 all but those that
-/// are null or unused.
+/// FAG-C28 and FAG-C28a cover the private formats. S-V1 marks every tensor as a possible strided
+/// view; S-V3 marks all tensors except those that are null or unused.
 FlashRequirement strided_views() {
   return {.id = "API-7",
-          .statement = "Any strided view of a tensor in a plain format is an input or an output.",
+          .statement = "A strided view of a tensor in a plain format may be an input or an output.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -51,27 +51,28 @@ FlashRequirement strided_views() {
 std::vector<FlashRequirement> interface_requirements() {
   return {
       protocol("API-1",
-               "workspaceSize may be 0, and the workspace of phase 2 is then a null pointer.",
+               "workspaceSize may be 0; the workspace that phase 2 receives is then a "
+               "null pointer.",
                {upstream_interface, "phase 2"}, Standing::upstream),
       protocol("API-2",
-               "An executor serves one phase 2 and ends with it, unless it was made repeatable.",
+               "An executor is valid for one call of phase 2, unless it was made repeatable.",
                {upstream_interface, "executor"}, Standing::upstream),
       protocol(
           "API-3",
-          "What phase 1 was given stays valid until phase 2 has returned, device memory until the "
+          "The arguments of phase 1 stay valid until phase 2 has returned, device memory until the "
           "stream was synchronised.",
           {upstream_interface, "lifetimes"}, Standing::upstream),
       protocol("API-4", "Results are visible once the stream was synchronised.",
                {upstream_interface, "phase 2"}, Standing::upstream),
       protocol("API-5",
-               "After a failed phase 1 the executor and workspaceSize say nothing and phase 2 is "
+               "After a failed phase 1 the executor and workspaceSize are invalid and phase 2 is "
                "not called.",
                {upstream_interface, "phase 1"}, Standing::upstream),
       strided_views(),
-      // No document says so.
+      // No document contains this rule.
       protocol("API-8", "Outputs share no memory with inputs.", {unpadding_page, "parameters"},
                Standing::derived),
-      protocol("API-9", "Phase 1 is called before phase 2, and says the size of the workspace.",
+      protocol("API-9", "Phase 1 is called before phase 2 and returns the size of the workspace.",
                {unpadding_page, "prototypes"}, Standing::documented, u_pages)};
 }
 

@@ -26,7 +26,8 @@ bool has_some_empty_length(const FlashCall& c) {
          (has_empty_length(*query_as_given(c)) || has_empty_length(*key_as_given(c)));
 }
 
-/// Last sum minus tokens of query and keyIn, where ranks and sums can be compared.
+/// Last sum of the lengths minus the number of tokens, for query and for keyIn; 0 if ranks or sums
+/// do not allow the comparison.
 struct Excess {
   std::int64_t query = 0, key = 0;
 };
@@ -44,27 +45,29 @@ void raise_last(Sums& sums) {
   if (sums && !sums->empty()) ++sums->back();
 }
 
-/// The last two sums in the wrong order, after one that covers all tokens.
+/// Moves the last sum one entry forward and ends with a sum of 0, so that the sums decrease after
+/// they covered all tokens.
 void fall_at_the_end(Sums& sums) {
   if (!sums || sums->size() < 2 || sums->back() == 0) return;
   (*sums)[sums->size() - 2] = sums->back();
   sums->back() = 0;
 }
 
-/// Whether the last sequence adds nothing on either side.
+/// Returns whether the last sequence has neither queries nor keys.
 bool ends_in_nothing(const FlashCall& c) {
   if (!has_lengths(c)) return false;
   const Extents query = *query_as_given(c), key = *key_as_given(c);
   return query.length(query.batch - 1) == 0 && key.length(key.batch - 1) == 0;
 }
 
-/// Leaves the last token of one side to no sequence; the longest one keeps its length.
+/// Reduces the sums of one side so that the last token belongs to no sequence. The longest sequence
+/// keeps its length.
 void abandon_a_token(FlashCall& call, Sums P::*sums) {
   if (!is_packed(call)) return;
   rewrite(call, [](FlashProblem& p) {
     make_uniform(p);
     p.batch = std::max<std::int64_t>(2, p.batch);
-    p.seq_q = std::max<std::int64_t>(2, p.seq_q);  // the token was not all of its sequence
+    p.seq_q = std::max<std::int64_t>(2, p.seq_q);  // so that its sequence has other tokens, too
     p.seq_kv = std::max<std::int64_t>(2, p.seq_kv);
   });
   Sums& of_side = call.parameters.*sums;
@@ -156,7 +159,7 @@ FlashRequirement packed_tokens() {
           .reason = content_reason};
 }
 
-/// FAG-C05 has the null pointers, FAG-C33 the equal numbers of entries.
+/// FAG-C05 covers null pointers; FAG-C33 covers arrays of different lengths.
 FlashRequirement some_length() {
   static constexpr auto empty = [](const Sums& sums) { return sums && sums->empty(); };
   return {.id = "TND-1",
@@ -181,7 +184,7 @@ FlashRequirement some_length() {
 FlashRequirement empty_lengths() {
   return {
       .id = "TND-2",
-      .statement = "A repeated sum of query is a sequence without queries.",
+      .statement = "If two adjacent sums of query are equal, the second sequence has no queries.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
       .stated_for = u_pages,
@@ -192,14 +195,14 @@ FlashRequirement empty_lengths() {
       .holds = always};
 }
 
-/// The host code reads both sides alike.
+/// The host code handles the query side and the key side in the same way.
 FlashRequirement empty_key_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_lengths(c) && has_empty_length(*key_as_given(c));
   };
   return {
       .id = "TND-2a",
-      .statement = "No sequence is without keys: the pages allow sequences without queries alone.",
+      .statement = "No sequence is without keys: the pages allow only sequences without queries.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::open,
       .stated_for = u_pages,
@@ -219,7 +222,7 @@ FlashRequirement empty_key_lengths() {
 
 FlashRequirement sums_within_tokens() {
   return {.id = "TND-3",
-          .statement = "query and keyIn have the tokens of all sequences.",
+          .statement = "query and keyIn contain the tokens of all sequences.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::derived,
           .sides = {Side::accept, Side::reject},
@@ -268,8 +271,8 @@ FlashRequirement gradients_of_padding() {
               },
           .holds = always,
           .reason =
-              "it speaks of elements, which phase 1 does not read; cases with padding_q or "
-              "padding_kv judge it"};
+              "the requirement is about elements, which phase 1 does not read; cases with "
+              "padding_q or padding_kv check it"};
 }
 
 FlashRequirement trailing_nothing() {
@@ -285,7 +288,7 @@ FlashRequirement trailing_nothing() {
 FlashRequirement ascending_sums() {
   return {.id = "TND-5",
           .statement =
-              "The sums do not decrease; the forward operator alone reads a decrease as length 0.",
+              "The sums do not decrease; only the forward operator treats a decrease as length 0.",
           .source = {upstream_general_tiling, "lengths"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -304,7 +307,9 @@ FlashRequirement ascending_sums() {
 
 FlashRequirement gradients_of_empty_sequences() {
   return {.id = "TND-6",
-          .statement = "Where one side of a sequence is empty, the other side's gradients are 0.",
+          .statement =
+              "If a sequence has no queries, its gradients of key and value are 0; if it "
+              "has no keys, its gradient of query is 0.",
           .source = {upstream_general_tiling, "empty sequences"},
           .standing = Standing::upstream,
           .sides = {Side::content},
@@ -313,19 +318,20 @@ FlashRequirement gradients_of_empty_sequences() {
           .reason = content_reason};
 }
 
-/// FAG-C43 and FAG-C43a have the calls.
+/// The calls that exercise this rule belong to FAG-C43 and FAG-C43a.
 FlashRequirement limits_of_lengths() {
-  return {
-      .id = "TND-7",
-      .statement = "The pages name 2K sequences, 1K with a prefix; the host code enforces neither.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = u_pages,
-      .sides = {Side::none},
-      .notes = "FAG-Q25",
-      .applies = is_packed,
-      .holds = always,
-      .reason = "FAG-C43 and its readings have the limits"};
+  return {.id = "TND-7",
+          .statement =
+              "The pages limit the number of sequences to 2K, and to 1K with a prefix; the "
+              "host code enforces neither limit.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::none},
+          .notes = "FAG-Q25",
+          .applies = is_packed,
+          .holds = always,
+          .reason = "FAG-C43 and the requirements that refine it contain the limits"};
 }
 
 }  // namespace

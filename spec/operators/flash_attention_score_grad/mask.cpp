@@ -15,7 +15,7 @@ bool has_mask_of_known_extents(const FlashCall& c) {
   return given(c.parameters.atten_mask) && value_as_given(c);
 }
 
-/// Whether all sequences have as many queries, and all as many keys.
+/// Returns whether all sequences have equal numbers of queries, and equal numbers of keys.
 bool has_sequences_of_one_length(const FlashCall& c) {
   for (const Extents& extents : {*query_as_given(c), *key_as_given(c)})
     for (std::int64_t b = 0; b < extents.batch; ++b)
@@ -23,7 +23,7 @@ bool has_sequences_of_one_length(const FlashCall& c) {
   return true;
 }
 
-/// A compressed mask of sparse mode 3 with more slices than there are sequences.
+/// Passes a compressed mask in sparse mode 3, with more slices than there are sequences.
 void add_compressed_slice(FlashCall& call) {
   const auto problem = problem_of(call);
   if (!problem) return;
@@ -38,7 +38,7 @@ bool mask_fits_mode(const FlashCall& c) {
   return !has_mask_of_known_extents(c) || !mode_is_known(c) || mask_form_of(c);
 }
 
-/// A full mask of sparse mode 1, one axis of which is too long.
+/// Passes a full mask in sparse mode 1, with one axis that is too long.
 template <std::size_t axis>
 void grow_mask(FlashCall& call) {
   const auto problem = problem_of(call);
@@ -53,13 +53,13 @@ void grow_mask(FlashCall& call) {
   reshape(call.parameters.atten_mask, shape);
 }
 
-/// A mask of sparse mode 1 with a batch axis and none for heads.
+/// Passes a mask in sparse mode 1, with a batch axis but without a head axis.
 void drop_mask_axis(FlashCall& call) {
   if (const auto problem = problem_of(call))
     attach_mask(call, 1, {problem->batch, problem->seq_q, problem->seq_kv});
 }
 
-/// A well-formed mask of a mode that the entry point does not take.
+/// Passes a well-formed mask of a mode that the entry point does not accept.
 void enter_mode(FlashCall& call, std::int64_t sparse_mode) {
   if (!problem_of(call)) return;
   rewrite(call, make_square);
@@ -92,7 +92,8 @@ FlashRequirement mode_range() {
                          {"nine", [](FlashCall& c) { c.attributes.sparse_mode = 9; }}}};
 }
 
-/// The padded pages list 0 to 8, the mode page and the host code exclude these two.
+/// The pages of the padded entry points list modes 0 to 8; the mode page and the host code exclude
+/// modes 7 and 8.
 FlashRequirement padded_modes() {
   return {.id = "FAG-C64",
           .statement = "Sparse modes 7 and 8 are for packed sequences, not for the padded layouts.",
@@ -115,7 +116,7 @@ FlashRequirement padded_modes() {
                           }}}};
 }
 
-/// A bullet of the same page describes mode 6.
+/// The same page describes mode 6 in one of its list items.
 FlashRequirement no_prefix_modes() {
   return {.id = "FAG-C65",
           .statement = "sparseMode is neither 5 nor 6.",
@@ -139,12 +140,12 @@ FlashRequirement no_prefix_modes() {
                           }}}};
 }
 
-/// FAG-C65 has u3, FAG-C66a u2 and u4.
+/// FAG-C65 covers u3; FAG-C66a covers u2 and u4.
 FlashRequirement full_prefix_mode() {
   return {
       .id = "FAG-C66",
       .statement =
-          "sparseMode is not 5: the page lists 0 to 8, and says that a prefix is for mode 6 alone.",
+          "sparseMode is not 5: the page lists 0 to 8, and says that a prefix is only for mode 6.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::disputed,
       .sides = {Side::reject},
@@ -173,7 +174,7 @@ FlashRequirement no_full_prefix_mode() {
                       }}}};
 }
 
-/// Modes whose mask is the user's own, one element a score.
+/// Returns whether the mode reads a user mask with one element per score.
 bool reads_own_mask(const FlashCall& c) {
   const std::int64_t mode = c.attributes.sparse_mode;
   return mode == 0 || mode == 1 || mode == 5;
@@ -185,8 +186,8 @@ FlashRequirement mask_shapes() {
   };
   return {.id = "FAG-C67",
           .statement =
-              "attenMask is [S,S], [1,1,S,S], [B,1,S,S] or [B,N,S,S] with S x S Sq x Skv in sparse "
-              "modes 0, 1 and 5; for packed sequences Sq and Skv are the longest lengths.",
+              "In sparse modes 0, 1 and 5 attenMask is [Sq,Skv], [1,1,Sq,Skv], [B,1,Sq,Skv] or "
+              "[B,N,Sq,Skv]; for packed sequences Sq and Skv are the longest lengths.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -201,15 +202,16 @@ FlashRequirement mask_shapes() {
                          {"rank", drop_mask_axis}}};
 }
 
-/// The pages of the seeds list the axes in front alone.
+/// The pages of g1, g2, u1 and u3 list only the leading axes.
 FlashRequirement compressed_mask_shapes() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_mask_of_known_extents(c) && mode_is_known(c) && !reads_own_mask(c);
   };
   return {.id = "FAG-C67b",
           .statement =
-              "The last two axes of attenMask are 3072 x 2048 in sparse mode 6 and 2048 x 2048 in "
-              "modes 2, 3, 4, 7 and 8, those in front none, 1 x 1, B x 1 or B x N.",
+              "The last two axes of attenMask are 3072 x 2048 in sparse mode 6, and 2048 x 2048 in "
+              "modes 2, 3, 4, 7 and 8. The axes before these two are absent, 1 x 1, B x 1 or B "
+              "x N.",
           .source = {upstream_modes, "compressed masks"},
           .standing = Standing::upstream,
           .sides = {Side::accept, Side::reject},
@@ -232,13 +234,12 @@ FlashRequirement compressed_mask_shapes() {
                           }}}};
 }
 
-/// The pages list these shapes; the vendor's kernels read them as packed buffers, which is the same
-/// where all sequences are alike.
+/// The pages list these shapes. The vendor's kernels read such a mask as a packed buffer. If all
+/// sequences have equal lengths, both have the same meaning.
 FlashRequirement packed_masks() {
   return {.id = "FAG-C67a",
           .statement =
-              "attenMask of packed sequences may be [B,1,S,S] or [B,N,S,S] where their lengths "
-              "differ.",
+              "If the lengths of packed sequences differ, attenMask may be [B,1,S,S] or [B,N,S,S].",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -259,7 +260,7 @@ FlashRequirement packed_masks() {
 FlashRequirement mask_inside_window() {
   return {
       .id = "FAG-C70",
-      .statement = "In sparse modes 0 and 4 whatever attenMask keeps lies inside the window.",
+      .statement = "In sparse modes 0 and 4 every pair that attenMask keeps is inside the window.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
       .stated_for = u_pages,

@@ -18,36 +18,37 @@ bool pse_can_be_judged(const FlashCall& c) {
 
 bool has_slopes(const FlashCall& c) { return pse_can_be_judged(c) && pse_type_of(c) >= 2; }
 
-/// Whether pse has one of these forms and packed sequences.
+/// Returns whether sequences are packed and pse has one of these shapes.
 bool is_packed_pse_of(const FlashCall& c, std::initializer_list<PseShape> forms) {
   if (!is_packed(c) || !pse_can_be_judged(c)) return false;
   const auto form = pse_form_of(c);
   return form && std::ranges::find(forms, *form) != forms.end();
 }
 
-/// Shapes that the page of u1 lists for packed sequences and the host code refuses. It takes 1024
-/// rows for the compressed form.
+/// Returns whether pse has a shape that the page of u1 lists for packed sequences but the host code
+/// refuses. With 1024 rows the host code accepts it: it reads the tensor as the compressed form.
 bool is_listed_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
          c.parameters.pse_shift.shape[2] != compressed_pse_rows;
 }
 
-/// Forms of one axis, which the host code takes and the page of u1 does not list.
+/// Returns whether pse has a shape with one axis, which the host code accepts but the page of u1
+/// does not list.
 bool is_taken_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::packed_bn1s, PseShape::packed_bnss});
 }
 
 bool pse_shape_fits(const FlashCall& c) { return !pse_can_be_judged(c) || pse_form_of(c); }
 
-/// Whether pse holds the last 1024 rows of a bias that depends on the distance alone.
+/// Returns whether pse contains only the last 1024 rows of a bias that depends on i - j alone.
 bool is_compressed(const FlashCall& c) {
   if (!pse_can_be_judged(c)) return false;
   const auto form = pse_form_of(c);
   return form == PseShape::bnhs || form == PseShape::one_nhs;
 }
 
-/// Modes 2 and 3 are causal, 0 and 4 where their window is; of the others the documents say nothing
-/// here.
+/// Returns whether the mode is causal: 0 and 4 are if their window is, all others count as causal.
+/// The documents say this of modes 2 and 3 only.
 bool is_causal(const FlashCall& c) {
   const auto& a = c.attributes;
   if (!given(c.parameters.atten_mask)) return false;
@@ -61,7 +62,7 @@ bool has_equal_lengths(const FlashCall& c) {
   return query.ends == key.ends;
 }
 
-/// A compressed pse in sparse mode 2 of the call after `change`.
+/// Applies `change` to the call's problem, then attaches a compressed pse in sparse mode 2.
 void attach_compressed_pse(FlashCall& call, void (*change)(FlashProblem& problem)) {
   if (!takes_pse_and_dropout(call)) return;
   rewrite(call, change);
@@ -78,7 +79,7 @@ void make_longer_than_compressed(FlashProblem& p) {
   p.seq_q = p.seq_kv = compressed_pse_rows + 1;
 }
 
-/// A well-formed pse with one axis changed.
+/// Attaches a well-formed pse, then makes one of its axes too long.
 void misshape_pse(FlashCall& call, std::size_t axis) {
   attach_pse(call);
   Shape shape = call.parameters.pse_shift.shape;
@@ -87,7 +88,7 @@ void misshape_pse(FlashCall& call, std::size_t axis) {
   reshape(call.parameters.pse_shift, shape);
 }
 
-/// A pse of packed sequences in another form.
+/// Gives a pse of packed sequences another shape.
 void replace_packed_pse(FlashCall& call, PseShape form) {
   if (!is_packed(call)) return;
   attach_pse(call);
@@ -103,8 +104,8 @@ void set_pse_type(FlashCall& call, std::int64_t pse_type) {
   call.attributes.pse_type = pse_type;
 }
 
-/// Of S-FAG's formula for all other types than 1 the one of 2 and 3 subtracts; in 3 the distance is
-/// under the root.
+/// S-FAG has one formula for pseType 0, 2 and 3. Its pse is minus slope times distance in type 2,
+/// and minus slope times the root of the distance in type 3.
 FlashRequirement pse_type_range() {
   return {.id = "FAG-C76",
           .statement = "pseType is one of 0 to 3.",
@@ -160,7 +161,7 @@ FlashRequirement disputed_pse_type_of_u3() {
                       }}}};
 }
 
-/// FAG-C77 has what u3 refuses.
+/// FAG-C77 covers the pseTypes that u3 refuses.
 FlashRequirement pse_type_without_pse() {
   return {.id = "FAG-C78",
           .statement = "Without a pseShift pseType is 1.",
@@ -182,7 +183,7 @@ FlashRequirement pse_type_without_pse() {
                          {"three", [](FlashCall& c) { set_pse_type(c, 3); }}}};
 }
 
-/// H of the pages is 1024 rows. FAG-C79b has the forms of one axis.
+/// The pages name a size H, which is 1024 rows. FAG-C79b covers the shapes with one axis.
 FlashRequirement pse_shapes() {
   return {.id = "FAG-C79",
           .statement =
@@ -225,7 +226,7 @@ FlashRequirement listed_pse_shapes() {
           .holds = always};
 }
 
-/// FAG-C79d has the form that the page of u2 lists.
+/// FAG-C79d covers the shape that the page of u2 lists.
 FlashRequirement packed_pse_shapes() {
   static constexpr auto is_beside_the_page = [](const FlashCall& c) {
     return is_u2(c) ? is_packed_pse_of(c, {PseShape::packed_bn1s}) : is_taken_only(c);
@@ -233,8 +234,8 @@ FlashRequirement packed_pse_shapes() {
   return {
       .id = "FAG-C79b",
       .statement =
-          "pseShift of packed sequences has more than one axis; the host code also takes "
-          "[N*T2] and [N*sum of Sq*Skv], one sequence after the other.",
+          "pseShift of packed sequences has more than one axis; the host code also accepts [N*T2] "
+          "and [N*sum of Sq*Skv], which contain one sequence after the other.",
       .source = {unpadding_page, "parameters"},
       .standing = Standing::open,
       .stated_for = u1_page,
@@ -272,7 +273,9 @@ FlashRequirement unlisted_pse_shapes() {
 
 FlashRequirement pse_sequence_after_sequence() {
   return {.id = "FAG-C79d",
-          .statement = "pseShift may be [N*sum of Sq*Skv], one sequence after the other.",
+          .statement =
+              "pseShift may be [N*sum of Sq*Skv], which contains one sequence after the "
+              "other.",
           .source = {upstream_second_unpadding_page, "pseShift"},
           .standing = Standing::page,
           .page_for = u2_page,
@@ -307,7 +310,8 @@ FlashRequirement slopes_need_equal_lengths() {
                           }}}};
 }
 
-/// At Sq = 1024 the compressed form is the full one, so both readings of the bound agree.
+/// With Sq = 1024 the compressed pse is the full one, so that both interpretations of the limit
+/// agree.
 FlashRequirement compressed_pse_is_causal() {
   return {.id = "FAG-C81",
           .statement =
@@ -337,7 +341,7 @@ FlashRequirement compressed_pse_is_causal() {
                           }}}};
 }
 
-/// FAG-C75 has sparse mode 8, FAG-C82 and TND-2a have empty sequences.
+/// FAG-C75 covers sparse mode 8, FAG-C82 and TND-2a cover empty sequences.
 FlashRequirement compressed_pse_of_unequal_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&

@@ -5,12 +5,12 @@
 namespace assay::spec::detail {
 namespace {
 
-/// u3 takes no prefix, which FAG-C65 has.
+/// u3 accepts no prefix; FAG-C65 covers that.
 bool needs_prefix(const FlashCall& c) {
   return !is_u3(c) && masked_in_mode(c, 6) && query_as_given(c);
 }
 
-/// Whether a prefix has an entry for every sequence of a call that reads it.
+/// Returns whether the call's mode reads a prefix and the prefix has an entry for every sequence.
 bool prefix_can_be_judged(const FlashCall& c) {
   const auto key = key_as_given(c);
   return !is_u3(c) && (masked_in_mode(c, 5) || masked_in_mode(c, 6)) && key &&
@@ -29,7 +29,7 @@ bool prefix_is_in_range(const FlashCall& c) {
   return true;
 }
 
-/// Mode 5 without a usable prefix is a plain user mask, which computes the same.
+/// In mode 5 without a usable prefix the mask is a plain user mask, with the same result.
 FlashRequirement prefix_per_batch() {
   return {.id = "FAG-C72",
           .statement = "Sparse mode 6 needs a prefix of one entry per sequence.",
@@ -56,7 +56,7 @@ FlashRequirement prefix_per_batch() {
                           }}}};
 }
 
-/// An upstream test passes a value outside and expects success. u3 takes no such mode.
+/// An upstream test passes a value out of range and expects success. u3 has no mode with a prefix.
 FlashRequirement prefix_range() {
   return {.id = "FAG-C73",
           .statement =

@@ -52,11 +52,11 @@ FlashRequirement outputs_present() {
                      {"executor", [](FlashCall& c) { c.parameters.executor = false; }}}};
 }
 
-/// Optional by its name and by some pages, yet nothing can be computed without it. FAG-C32a has the
-/// rank 0 that the page of u1 lists.
+/// The name of this tensor and some pages say "optional", but nothing can be computed without the
+/// tensor. FAG-C32a covers rank 0, which the page of u1 lists.
 FlashRequirement attention_in_present() {
   return {.id = "FAG-C03",
-          .statement = "attentionIn is given, although its name says optional, and is no scalar.",
+          .statement = "attentionIn is given, although its name says optional; it is not a scalar.",
           .source = {upstream_entry, "null checks"},
           .standing = Standing::upstream,
           .sides = {Side::accept, Side::reject},
@@ -153,7 +153,7 @@ FlashRequirement no_drop_mask() {
                           }}}};
 }
 
-/// The host code never reads the tensor; S-V3 and the pages of u2 and u4 want it to be null.
+/// The host code never reads this tensor; S-V3 and the pages of u2 and u4 require a null pointer.
 FlashRequirement no_padding_mask() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_u3(c) || is_of_public_page(c);

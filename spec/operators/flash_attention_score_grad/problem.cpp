@@ -20,7 +20,7 @@ Extents key_side(const Op::Problem& p, std::int64_t dim) {
   return {p.batch, p.heads_kv, p.seq_kv, dim, running_sums(p.lengths_kv), p.padding_kv};
 }
 
-/// The pattern of the sparse mode behind the axes `leading`.
+/// The shape of the sparse mode's fixed pattern, with the axes `leading` in front.
 Shape compressed_shape(const Op::Problem& p, Shape leading) {
   leading.push_back(compressed_mask_edge + (p.sparse_mode == 6 ? compressed_prefix_rows : 0));
   leading.push_back(compressed_mask_edge);

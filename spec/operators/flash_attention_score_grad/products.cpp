@@ -7,7 +7,7 @@ namespace assay::spec {
 namespace detail {
 namespace {
 
-/// What the page of an entry point says of a product.
+/// The statement on an entry point's page about one product.
 struct Cell {
   FlashEntryPoint entry_point;
   Product product;
@@ -27,7 +27,8 @@ using enum Product;
 constexpr Cell cells[] = {
     {g1, a2, "FAG-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "", is_cell<g1, a2>},
-    // The upstream pages of the same revision say no; the page of the operator is the authority.
+    // The other upstream pages of the same revision say that the product is not supported; the
+    // operator's own page decides.
     {g1, a3, "FAG-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "FAG-Q1", is_cell<g1, a3>},
     {g2, a2, "FAG-P03", "Atlas A2 training products offer aclnnFlashAttentionScoreGradV2.",
@@ -53,7 +54,7 @@ constexpr Cell cells[] = {
      upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>},
 };
 
-/// Products that nobody here can be, so that nothing is to be tried.
+/// This suite never runs on these products, so there is nothing to test.
 struct ForeignCell {
   std::string_view id, statement, page;
   bool (*applies)(const FlashCall& call);
@@ -83,8 +84,8 @@ constexpr ForeignCell foreign_cells[] = {
      upstream_fourth_unpadding_page, is_on<u4>},
 };
 constexpr std::string_view refused_product_reason =
-    "no page says what a call on such a product answers; cases of a sweep are of products that "
-    "offer the entry point";
+    "no page says which status a call on such a product returns; a sweep has cases only for "
+    "products that offer the entry point";
 
 using Pages = std::span<const FlashEntryPoint>;
 
@@ -92,7 +93,8 @@ bool is_public(std::string_view page) { return page.starts_with("ops-transformer
 Standing standing_of(std::string_view page) {
   return is_public(page) ? Standing::page : Standing::documented;
 }
-/// `entry_points` if the page is a seed; if it is a public page; otherwise none.
+/// Returns `entry_points` if the page is one of the seeds, otherwise an empty list.
+/// `of_public_page` does the reverse.
 Pages of_seed(std::string_view page, Pages entry_points) {
   return is_public(page) ? Pages() : entry_points;
 }
@@ -103,13 +105,13 @@ Pages of_public_page(std::string_view page, Pages entry_points) {
 const Cell& cell_of(FlashEntryPoint entry_point, Product product) {
   for (const Cell& cell : cells)
     if (cell.entry_point == entry_point && cell.product == product) return cell;
-  throw std::logic_error("no requirement on this entry point and product");
+  throw std::logic_error("no requirement says whether this product offers this entry point");
 }
 
 }  // namespace
 
-/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
-/// it.
+/// A call cannot break these requirements: the table of products is a fact of the documents, and
+/// the computation does not depend on it.
 std::vector<FlashRequirement> product_requirements() {
   std::vector<FlashRequirement> requirements;
   for (const Cell& cell : cells)
@@ -132,7 +134,8 @@ std::vector<FlashRequirement> product_requirements() {
                             .sides = {Side::none},
                             .applies = cell.applies,
                             .holds = always,
-                            .reason = "a call names a2 or a3, training devices both"});
+                            .reason = "a call names product a2 or a3, which are both training "
+                                      "devices"});
   return requirements;
 }
 

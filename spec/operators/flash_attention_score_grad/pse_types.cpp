@@ -1,25 +1,26 @@
 #include "operators/flash_attention_score_grad/table.hpp"
 
-/// The type of the position bias and of slopes.
+/// Requirements about the type of the position bias and of slopes.
 namespace assay::spec::detail {
 namespace {
 
 using P = FlashParameters;
 
-/// A bias that the requirements about it speak of: u3 takes none, which FAG-C09 has.
+/// Returns whether the call has a bias to which these requirements apply. u3 accepts no bias;
+/// FAG-C09 covers that.
 bool has_pse(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
 }
 
-/// Another type for all that has query's, the bias left alone.
+/// Changes the type of all tensors that have query's type, except the bias.
 void rewrite_type(FlashCall& call, DType dtype) {
   for (const FlashMember member :
        {&P::query, &P::key, &P::value, &P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv})
     (call.parameters.*member).dtype = dtype;
 }
 
-/// Whether the bias has query's type; a type outside the three, or a null, is for other
-/// requirements.
+/// Returns whether the bias has query's type. Other requirements cover null pointers, and types
+/// other than fp16, bf16 and fp32.
 bool is_like_query(const FlashCall& c) {
   const Parameter& query = c.parameters.query;
   const DType pse = c.parameters.pse_shift.dtype;
@@ -51,12 +52,12 @@ bool has_slopes(const FlashCall& c) {
   return has_pse(c) && (pse_type_of(c) == 2 || pse_type_of(c) == 3);
 }
 
-/// FAG-C23b and FAG-C23c have which of both slopes are.
+/// FAG-C23b and FAG-C23c say which of the two types slopes have.
 FlashRequirement pse_of_fitting_type() {
   return {
       .id = "FAG-C23a",
       .statement =
-          "pseShift has the type of query; slopes of pseType 2 and 3 are at least that or FLOAT32.",
+          "pseShift has the type of query; slopes of pseType 2 and 3 have that type or FLOAT32.",
       .source = {operator_page, "constraints"},
       .standing = Standing::documented,
       .stated_for = g_u1_pages,
@@ -87,7 +88,8 @@ bool has_slopes_beside_16_bits(const FlashCall& c) {
   return has_slopes(c) && (query == DType::fp16 || query == DType::bf16);
 }
 
-/// Slopes of pseType 3 for operands of `dtype`, on entry points that `takes` names.
+/// Attaches slopes of type `slopes` in pseType 3, and gives the operands the type `dtype`. Does so
+/// on entry points that `takes` accepts.
 void attach_slopes_beside(FlashCall& call, DType dtype, DType slopes,
                           bool (*takes)(const FlashCall&)) {
   if (!takes(call)) return;
@@ -97,13 +99,14 @@ void attach_slopes_beside(FlashCall& call, DType dtype, DType slopes,
   call.parameters.pse_shift.dtype = slopes;
 }
 
-/// The page of g2 names one type for all, without exception; the host code takes FLOAT32 alone.
+/// The page of g2 names one type for all tensors, without exception; the host code accepts only
+/// FLOAT32.
 FlashRequirement slopes_like_query() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_padded(c) && has_slopes_beside_16_bits(c);
   };
   return {.id = "FAG-C23b",
-          .statement = "Slopes of pseType 2 and 3 are not FLOAT32 where query is not.",
+          .statement = "Slopes of pseType 2 and 3 are not FLOAT32 if query has another type.",
           .source = {operator_page, "constraints"},
           .standing = Standing::open,
           .stated_for = g2_page,

@@ -7,7 +7,7 @@ namespace {
 
 using P = FlashParameters;
 
-/// FAG-C29d has what u3 takes, FAG-C11 the paddingMask of u2 and u4.
+/// FAG-C29d covers the tensors of u3, FAG-C11 the paddingMask of u2 and u4.
 template <FlashMember member>
 bool takes(const FlashCall& c) {
   return !is_u3(c) && !(is_of_public_page(c) && member == &P::padding_mask);
@@ -28,7 +28,8 @@ bool passes_reserved_input(const FlashCall& c) {
 bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dpse); }
 bool passes_dpse_of_u1(const FlashCall& c) { return is_u1(c) && passes_dpse(c); }
 
-/// The values of both are never used, so what the host code does is unverified.
+/// No code uses the values of paddingMask and softmaxIn, so it is not verified what the host code
+/// does with them.
 FlashRequirement reserved_types() {
   return {
       .id = "FAG-C29",
@@ -58,7 +59,8 @@ FlashRequirement reserved_types() {
                    {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}};
 }
 
-/// Listed with types, left out of the list of refusals, and never produced.
+/// The page lists types for dpseOut, but its list of refusals omits them, and no kernel writes this
+/// output.
 FlashRequirement dpse_types() {
   return {.id = "FAG-C29a",
           .statement =
@@ -80,7 +82,7 @@ FlashRequirement dpse_types() {
 
 FlashRequirement passed_dpse() {
   return {.id = "FAG-C29b",
-          .statement = "dpseOut may be passed, and means nothing.",
+          .statement = "dpseOut may be passed; it has no meaning.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u1_page,
@@ -93,15 +95,15 @@ FlashRequirement passed_dpse() {
                        {"fp32", pass<&P::dpse, DType::fp32, 1, 4, 8, 8>}}};
 }
 
-/// The page lists the axes without a refusal, and the host code never looks.
+/// The page lists axes but no refusal, and the host code never checks the axes.
 FlashRequirement reserved_ranks() {
   static constexpr auto has = [](const Parameter& p, std::initializer_list<std::size_t> ranks) {
     return !given(p) || std::ranges::count(ranks, p.shape.size()) > 0;
   };
   return {.id = "FAG-C29c",
           .statement =
-              "paddingMask has two or four axes, softmaxIn three or four, dpseOut four: so the "
-              "page lists them.",
+              "The page lists two or four axes for paddingMask, three or four for softmaxIn and "
+              "four for dpseOut.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::open,
           .stated_for = u1_page,
@@ -136,10 +138,10 @@ void pass_on_u3(FlashCall& call) {
   reshape(call.parameters.*member, {extents...});
 }
 
-/// "Not used" says the page, and lists neither types nor axes.
+/// The page says "not used" and lists neither types nor axes for this tensor.
 FlashRequirement unused_on_u3() {
   return {.id = "FAG-C29d",
-          .statement = "softmaxIn and dpseOut may be passed, and mean nothing.",
+          .statement = "softmaxIn and dpseOut may be passed; they have no meaning.",
           .source = {rope_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u3_page,
@@ -153,19 +155,21 @@ FlashRequirement unused_on_u3() {
                        {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}};
 }
 
-/// "0" in the column of axes.
+/// Makes a tensor of rank 0, the "0" in the page's column of axes.
 template <FlashMember member, DType dtype>
 void pass_scalar(FlashCall& call) {
   if (is_u3(call) || (call.parameters.*member).present) return;
   call.parameters.*member = {.present = true, .dtype = dtype};
 }
 
-/// The page lists rank 0 of every tensor; upstream reads it as a null pointer.
+/// The page lists rank 0 for every tensor; upstream's code reads such a tensor as a null pointer.
 FlashRequirement scalars() {
   static constexpr FlashMember optional[] = {&P::pse_shift,  &P::drop_mask,  &P::padding_mask,
                                              &P::atten_mask, &P::softmax_in, &P::dpse};
   return {.id = "API-6",
-          .statement = "An optional tensor may be null, or of rank 0, which is the same.",
+          .statement =
+              "An optional tensor may be null or have rank 0; both mean that it "
+              "is absent.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u1_page,
@@ -190,7 +194,8 @@ void set_inner_precise(FlashCall& call) {
   call.attributes.inner_precise = value;
 }
 
-/// S-V1 and S-V3 call it unused; the pages of the others give meanings to values of the forward.
+/// S-V1 and S-V3 call innerPrecise unused. The other pages give meanings to its values, but these
+/// meanings belong to the forward operator.
 FlashRequirement inner_precise() {
   return {.id = "FAG-C85",
           .statement = "innerPrecise may have any value: it is not used.",

@@ -24,7 +24,7 @@ void retype_rope(FlashCall& call) {
   if (is_u3(call)) retype<member, dtype>(call);
 }
 
-/// Everything but the rope tensors in another type.
+/// Changes the type of every tensor except the rope tensors.
 void retype_all_but_ropes(FlashCall& call) {
   if (!is_u3(call)) return;
   rewrite(call, [](FlashProblem& p) { p.dtype = DType::fp16; });
@@ -71,8 +71,8 @@ FlashRequirement rope_types() {
                          {"key_rope", retype_rope<&P::key_rope, DType::fp32>}}};
 }
 
-/// The table lists three types for query and one for the ropes, and wants both equal. FAG-C20 has
-/// what is none of the three.
+/// The table lists three types for query and only one for the rope tensors, and requires equal
+/// types. FAG-C20 covers other types.
 FlashRequirement query_of_rope_type() {
   return {.id = "FAG-C27a",
           .statement = "query has the type of queryRope, which is BFLOAT16.",
@@ -140,12 +140,12 @@ FlashRequirement rope_shapes() {
                           }}}};
 }
 
-/// The host code asks for more in deterministic mode.
+/// In deterministic mode the host code requires more than this.
 FlashRequirement head_size_steps() {
   return {.id = "FAG-C45",
           .statement =
-              "The head sizes of query and of queryRope are multiples of 8; that of queryRope is "
-              "keyInRope's and at most query's.",
+              "The head sizes of query and of queryRope are multiples of 8. The head size of "
+              "queryRope equals that of keyInRope and is at most that of query.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u3_page,

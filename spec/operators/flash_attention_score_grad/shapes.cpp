@@ -11,18 +11,18 @@ bool has_query_extents(const FlashCall& c) { return query_as_given(c).has_value(
 bool has_value_extents(const FlashCall& c) { return value_as_given(c).has_value(); }
 bool has_key_extents(const FlashCall& c) { return key_as_given(c).has_value(); }
 
-/// Whether key and value differ in their head size only, and dy from query in its last axis only,
-/// which is value's.
+/// Returns whether key and value differ only in their head size, and dy differs from query only in
+/// its last axis, which must have the size of value's.
 bool operands_agree(const FlashCall& c) {
   const auto query = query_as_given(c);
   const auto key = key_as_given(c);
-  if (!key || key->heads == 0) return true;  // FAG-C37 has no heads
+  if (!key || key->heads == 0) return true;  // FAG-C37 covers a key without heads
   const auto value = value_as_given(c);
   if (!value || value->heads != key->heads) return false;
   const P& p = c.parameters;
   Shape value_shape = with_head_size(c, p.key.shape, key->heads, value->dim);
   Shape dy_shape = with_head_size(c, p.query.shape, query->heads, value->dim);
-  if (const auto batch = position_of(*layout_of(c), Axis::batch)) {  // FAG-C33 has the batches
+  if (const auto batch = position_of(*layout_of(c), Axis::batch)) {  // FAG-C33 covers batch sizes
     value_shape[*batch] = p.value.shape[*batch];
     dy_shape[*batch] = p.dy.shape[*batch];
   }
@@ -38,13 +38,15 @@ void add_rope_axis(FlashCall& call) {
   if (has_rope(call.entry_point)) add_axis<member>(call);
 }
 
-/// Ranks beside 3 that the page of u1 lists, though its layout has three axes.
+/// Returns whether the page of u1 lists the rank of this tensor in addition to 3, although TND
+/// has three axes.
 bool is_listed_rank(const FlashCall& c, const Parameter& parameter) {
   return is_packed_but_u3(c) && parameter.present &&
          (parameter.shape.empty() || parameter.shape.size() == 4);
 }
 
-/// One head more, or where heads are merged a size that is no multiple of the heads.
+/// Adds one head. If heads share an axis with the channels, sets a size of this axis that is not a
+/// multiple of the heads.
 void miscount_value_heads(FlashCall& call) {
   const auto problem = problem_of(call);
   if (!problem) return;
@@ -59,7 +61,8 @@ void miscount_value_heads(FlashCall& call) {
   reshape(call.parameters.dv, shape);
 }
 
-/// A head size of key unlike query's, or where heads are merged no multiple of query's.
+/// Gives key a head size that differs from query's. If heads share an axis with the channels, the
+/// size of this axis is then not a multiple of query's head size.
 void widen_key(FlashCall& call) {
   const auto problem = problem_of(call);
   if (!problem) return;
@@ -70,7 +73,7 @@ void widen_key(FlashCall& call) {
   reshape(call.parameters.dk, shape);
 }
 
-/// Names a layout on the padded or on the packed entry points.
+/// Sets inputLayout, but only on the padded entry points or only on the packed ones.
 template <bool packed>
 void name_layout(FlashCall& call, std::string_view name) {
   if (is_packed(call) == packed) call.attributes.input_layout = name;
@@ -117,7 +120,7 @@ FlashRequirement packed_layout() {
 
 FlashRequirement ranks() {
   return {.id = "FAG-C32",
-          .statement = "The laid out tensors have as many axes as inputLayout has letters.",
+          .statement = "The tensors in inputLayout have as many axes as inputLayout has letters.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -130,7 +133,7 @@ FlashRequirement ranks() {
                 return std::ranges::all_of(
                     laid_out_tensors(c.entry_point), [&](FlashMember member) {
                       const Parameter& parameter = c.parameters.*member;
-                      // FAG-C03 has an attentionIn of rank 0.
+                      // FAG-C03 covers an attentionIn of rank 0.
                       if (member == &P::attention_in && !given(parameter)) return true;
                       return !parameter.present || parameter.shape.size() == rank_of(*layout) ||
                              is_listed_rank(c, parameter);
@@ -154,30 +157,30 @@ FlashRequirement listed_ranks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed_but_u3(c) && layout_of(c).has_value();
   };
-  return {
-      .id = "FAG-C32a",
-      .statement =
-          "Ranks 0 and 4 of the laid out tensors stand beside 3 in the page's table, and TND has "
-          "three axes.",
-      .source = {unpadding_page, "parameters"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q5",
-      .applies = concerned,
-      .holds =
-          [](const FlashCall& c) {
-            return !concerned(c) ||
-                   std::ranges::none_of(laid_out_tensors(c.entry_point), [&](FlashMember member) {
-                     return is_listed_rank(c, c.parameters.*member);
-                   });
-          },
-      .violations = {{"query_of_rank_4",
-                      [](FlashCall& c) {
-                        if (concerned(c)) add_axis<&P::query>(c);
-                      }},
-                     {"attention_in_of_rank_0", [](FlashCall& c) {
-                        if (concerned(c)) make_scalar<&P::attention_in>(c);
-                      }}}};
+  return {.id = "FAG-C32a",
+          .statement =
+              "The page's table lists ranks 0, 3 and 4 for the tensors in inputLayout, but TND has "
+              "three axes.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q5",
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) ||
+                       std::ranges::none_of(laid_out_tensors(c.entry_point),
+                                            [&](FlashMember member) {
+                                              return is_listed_rank(c, c.parameters.*member);
+                                            });
+              },
+          .violations = {{"query_of_rank_4",
+                          [](FlashCall& c) {
+                            if (concerned(c)) add_axis<&P::query>(c);
+                          }},
+                         {"attention_in_of_rank_0", [](FlashCall& c) {
+                            if (concerned(c)) make_scalar<&P::attention_in>(c);
+                          }}}};
 }
 
 bool one_batch(const FlashCall& c) {
@@ -190,7 +193,7 @@ bool one_batch(const FlashCall& c) {
          p.dy.shape[axis] == p.query.shape[axis];
 }
 
-/// Adds an empty sequence to one side.
+/// Adds an empty sequence to the query side only, or to the key side only.
 void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
   if (sums && !sums->empty()) sums->push_back(sums->back());
 }
@@ -198,8 +201,8 @@ void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
 FlashRequirement one_batch_size() {
   return {.id = "FAG-C33",
           .statement =
-              "query, keyIn, value and dy have one batch size; packed, both sides have as many "
-              "lengths.",
+              "query, keyIn, value and dy have the same batch size; in TND actualSeqQLen and "
+              "actualSeqKvLen have the same number of entries.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -279,25 +282,24 @@ FlashRequirement one_width_on_u4() {
 }
 
 FlashRequirement operands_in_step() {
-  return {
-      .id = "FAG-C36",
-      .statement =
-          "keyIn and value differ in their head size only; dy has query's shape but for the last "
-          "axis, which follows value.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = u_pages,
-      .sides = {Side::accept, Side::reject},
-      .applies = has_key_extents,
-      .holds = operands_agree,
-      .violations = {{"value_seq",
-                      [](FlashCall& c) {
-                        grow(c, {&P::value, &P::dv}, Axis::seq);
-                      }},
-                     {"value_heads", miscount_value_heads},
-                     {"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
-                     {"dy_heads", [](FlashCall& c) { grow(c, {&P::dy}, Axis::heads); }},
-                     {"dy_dim", [](FlashCall& c) { grow(c, {&P::dy}, Axis::dim); }}}};
+  return {.id = "FAG-C36",
+          .statement =
+              "keyIn and value differ only in their head size; dy has query's shape except for the "
+              "last axis, which has the size of value's last axis.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_key_extents,
+          .holds = operands_agree,
+          .violations = {{"value_seq",
+                          [](FlashCall& c) {
+                            grow(c, {&P::value, &P::dv}, Axis::seq);
+                          }},
+                         {"value_heads", miscount_value_heads},
+                         {"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
+                         {"dy_heads", [](FlashCall& c) { grow(c, {&P::dy}, Axis::heads); }},
+                         {"dy_dim", [](FlashCall& c) { grow(c, {&P::dy}, Axis::dim); }}}};
 }
 
 }  // namespace

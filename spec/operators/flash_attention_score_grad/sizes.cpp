@@ -6,7 +6,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// No page says whether K and M are powers of 1000 or of 1024: FAG-C94 has what lies between.
+/// No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024. FAG-C94
+/// covers the sizes between the two.
 constexpr std::int64_t kilo = 1024, mega = 1024 * 1024;
 constexpr std::int64_t short_kilo = 1000, short_mega = 1000 * 1000;
 constexpr std::int64_t most_heads = 256;
@@ -25,13 +26,13 @@ bool uses_prefix(const FlashCall& c) {
   return c.parameters.prefix && (mode == 5 || mode == 6);
 }
 
-/// One sequence longer than any may be, of queries or of keys.
+/// Makes one sequence of queries or of keys longer than the limit.
 template <bool queries>
 void lengthen(FlashProblem& p) {
   make_small(p);
   (queries ? p.seq_q : p.seq_kv) = longest_sequence + 1;
 }
-/// Two sequences that are too long together.
+/// Makes two sequences whose lengths together exceed the limit.
 template <bool queries>
 void lengthen_together(FlashProblem& p) {
   make_small(p);
@@ -160,7 +161,7 @@ FlashRequirement packed_sequence_limit() {
                           }}}};
 }
 
-/// The longer one of query and keyIn.
+/// The number of tokens of query or of keyIn, whichever is larger.
 std::int64_t tokens_of(const FlashCall& c) {
   return std::max(c.parameters.query.shape[0], c.parameters.key.shape[0]);
 }
@@ -214,32 +215,34 @@ FlashRequirement wide_head_size_limit() {
 
 bool is_of_narrow_page(const FlashCall& c) { return is_padded(c) || is_u1(c); }
 
-/// FAG-C44a has what lies between this page's 512 and the 768 of others.
+/// FAG-C44a covers sizes from 513, which this page excludes, to 768, which other pages allow.
 FlashRequirement head_size_limit() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c);
   };
-  return {
-      .id = "FAG-C44b",
-      .statement = "The head size, on this page at most 512, is within the 768 of the widest page.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = g_u1_pages,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q2",
-      .applies = concerned,
-      .holds =
-          [](const FlashCall& c) {
-            return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
-          },
-      .reaches = [](const FlashCall& c) { return query_as_given(c)->dim >= agreed_head_dim; },
-      .violations = {{"head_dim", [](FlashCall& c) {
-                        if (!is_of_narrow_page(c)) return;
-                        rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
-                      }}}};
+  return {.id = "FAG-C44b",
+          .statement =
+              "The head size is at most 768, the largest limit of all pages; the limit of "
+              "this page is 512.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = g_u1_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q2",
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
+              },
+          .reaches = [](const FlashCall& c) { return query_as_given(c)->dim >= agreed_head_dim; },
+          .violations = {{"head_dim", [](FlashCall& c) {
+                            if (!is_of_narrow_page(c)) return;
+                            rewrite(c,
+                                    [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
+                          }}}};
 }
 
-/// The host code has no limit, and newer pages say 768.
+/// The host code has no limit, and newer pages allow 768.
 FlashRequirement narrow_head_sizes() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c) &&
@@ -269,7 +272,8 @@ FlashRequirement narrow_head_sizes() {
                           }}}};
 }
 
-/// Whether `count` is beyond the reading of a limit in powers of 1000 and within that of 1024.
+/// Returns whether `count` is above `least`, the limit with K = 1000, and at most `most`, the limit
+/// with K = 1024.
 bool is_between(std::int64_t count, std::int64_t least, std::int64_t most) {
   return count > least && count <= most;
 }
@@ -289,7 +293,7 @@ bool is_within_all_readings(const FlashCall& c) {
          !is_between(c.parameters.key.shape[0], short_mega, mega);
 }
 
-/// So many sequences, with or without a prefix.
+/// Makes a call with `sequences` sequences, with or without a prefix.
 template <std::int64_t sequences, bool packed, bool prefix>
 void multiply(FlashCall& call) {
   if (is_packed(call) != packed || (prefix && is_u3(call))) return;
@@ -304,8 +308,8 @@ FlashRequirement meaning_of_k_and_m() {
   return {
       .id = "FAG-C94",
       .statement =
-          "No size lies between the readings of its limit, whose K is 1000 or 1024 and whose M is "
-          "1000 * 1000 or 1024 * 1024: no page says which.",
+          "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024: no "
+          "size is between the two possible values of its limit.",
       .source = {operator_page, "constraints"},
       .standing = Standing::disputed,
       .sides = {Side::reject},

@@ -2,17 +2,17 @@
 
 #include "operators/flash_attention_score_grad/table.hpp"
 
-/// What a position bias asks of packed sequences: of outer splits, sparse modes 7 and 8, and of
-/// empty ones.
+/// Requirements on a position bias of packed sequences in sparse modes 7 and 8, which split a
+/// causal mask between calls, and with empty sequences.
 namespace assay::spec::detail {
 namespace {
 
-/// u3 takes no bias at all, which FAG-C09 has; its page repeats what stands here all the same.
+/// u3 accepts no bias, which FAG-C09 covers. Its page repeats these rules all the same.
 bool packed_with_pse(const FlashCall& c) {
   return is_packed(c) && !is_u3(c) && given(c.parameters.pse_shift) && key_as_given(c);
 }
 
-/// Sum of both start indices' difference, where both count.
+/// Start index of the queries minus start index of the keys; 0 unless the operator reads both.
 std::int64_t start_difference(const FlashCall& c) {
   const auto& of_query = c.parameters.q_start_idx;
   const auto& of_key = c.parameters.kv_start_idx;
@@ -29,7 +29,7 @@ bool is_square_from_the_start(const FlashCall& c) {
   return true;
 }
 
-/// A bias over two sequences, the first of which has no queries (no keys).
+/// Makes a bias over two sequences. The first one has no queries, or no keys.
 void empty_first(FlashCall& call, void (*change)(FlashProblem& problem)) {
   if (is_padded(call) || is_u3(call)) return;
   rewrite(call, change);
@@ -39,7 +39,7 @@ void empty_first(FlashCall& call, void (*change)(FlashProblem& problem)) {
 
 FlashRequirement no_pse_on_last_split() {
   return {.id = "FAG-C74",
-          .statement = "Sparse mode 7 takes no pseShift.",
+          .statement = "Sparse mode 7 does not accept a pseShift.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u1_page,
@@ -64,8 +64,8 @@ FlashRequirement square_first_split() {
   return {
       .id = "FAG-C75",
       .statement =
-          "In sparse mode 8 a pseShift needs Sq = Skv of every sequence, for the first one after "
-          "adding the start indices.",
+          "In sparse mode 8 a pseShift needs Sq = Skv for every sequence; for the first sequence, "
+          "the start indices are added before the comparison.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
       .stated_for = u1_page,
@@ -96,7 +96,7 @@ FlashRequirement square_first_split() {
 
 FlashRequirement no_pse_with_empty_queries() {
   return {.id = "FAG-C82",
-          .statement = "Where a sequence has no queries there is no pseShift.",
+          .statement = "If a sequence has no queries, pseShift is not given.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u1_page,

@@ -19,7 +19,7 @@ std::int64_t extent(const Parameter& parameter, Layout layout, Axis axis) {
   return parameter.shape[*position_of(layout, axis)];
 }
 
-/// Whether sums of lengths never decrease and fit the tokens of `parameter`.
+/// Returns whether the sums of lengths never decrease and do not exceed the tokens of `parameter`.
 bool sums_fit(const Sums& sums, const Parameter& parameter) {
   return sums && !sums->empty() && sums->front() >= 0 && std::ranges::is_sorted(*sums) &&
          sums->back() <= extent(parameter, Layout::tnd, Axis::seq);
@@ -42,7 +42,8 @@ Extents packed_extents(const Parameter& parameter, const Sums& sums) {
   return extents;
 }
 
-/// Extents of a padded tensor whose last axis holds `heads` heads where the layout merges them.
+/// Extents of a padded tensor. If the layout merges heads and channels, the last axis must contain
+/// `heads` heads.
 std::optional<Extents> padded_extents(const Parameter& parameter, Layout layout,
                                       std::int64_t heads) {
   Extents extents{.batch = extent(parameter, layout, Axis::batch),
@@ -58,7 +59,7 @@ std::optional<Extents> padded_extents(const Parameter& parameter, Layout layout,
   return extents;
 }
 
-/// The lengths of sequences in the form of a problem: none where all are equal.
+/// The lengths of the sequences as a problem stores them: empty if all are equal.
 std::vector<std::int64_t> lengths_of(const Extents& extents) {
   std::vector<std::int64_t> lengths;
   if (extents.ends.empty()) return lengths;
@@ -77,7 +78,8 @@ std::optional<DropMask> drop_form_of(const FlashCall& call, FlashProblem problem
   return std::nullopt;
 }
 
-/// The problem as far as the laid out tensors and attributes tell it.
+/// The fields of the problem that the tensors in inputLayout and the attributes define; nothing if
+/// the call does not define them.
 std::optional<FlashProblem> bare_problem_of(const FlashCall& call) {
   const auto query = query_as_given(call);
   const auto key = key_as_given(call);
@@ -232,7 +234,8 @@ std::optional<PseShape> pse_form_of(const FlashCall& call) {
   if (!problem) return std::nullopt;
   std::vector<PseShape> forms = {PseShape::bnss, PseShape::one_nss, PseShape::bn1s};
   if (is_packed(call)) forms.insert(forms.end(), {PseShape::packed_bnss, PseShape::packed_bn1s});
-  // Fewer rows than the compressed form has, and its columns would lie outside the tensor.
+  // With fewer queries than the compressed form has rows, the columns of that form would be outside
+  // the tensor.
   if (is_packed(call) || problem->seq_q >= compressed_pse_rows)
     forms.insert(forms.end(), {PseShape::bnhs, PseShape::one_nhs});
   if (pse_type_of(call) >= 2) forms = {PseShape::slopes_n, PseShape::slopes_bn};

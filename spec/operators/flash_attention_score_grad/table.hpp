@@ -9,9 +9,9 @@
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// What the table of FlashAttentionScoreGrad reads in a call and how it breaks one. For the table
-/// only: an implementation that checked its arguments with these functions would share the table's
-/// mistakes.
+/// Functions with which the requirements of FlashAttentionScoreGrad read calls and make calls that
+/// break them. Do not use them in an implementation: if it checked its arguments with them, it
+/// would share their mistakes.
 namespace assay::spec::detail {
 
 using FlashOp = FlashAttentionScoreGrad;
@@ -21,7 +21,8 @@ using FlashProblem = FlashOp::Problem;
 using FlashRequirement = Requirement<FlashOp>;
 using FlashMember = Parameter FlashParameters::*;
 
-/// Documents of the seeds, and the pages and host code of the upstream repository.
+/// The documents that the requirements cite: the seeds, and the pages and host code of the upstream
+/// repository.
 inline constexpr std::string_view operator_page = "FlashAttentionScoreGrad.md";
 inline constexpr std::string_view unpadding_page = "aclnnFlashAttentionUnpaddingScoreGrad.md";
 inline constexpr std::string_view rope_page = "aclnnFlashAttentionUnpaddingScoreGradV3.md";
@@ -52,8 +53,8 @@ inline constexpr std::string_view upstream_general_tiling =
 inline constexpr std::string_view upstream_kernels =
     "ops-transformer: attention/flash_attention_score_grad/op_kernel";
 
-/// Of which entry points the seeds speak. FlashAttentionScoreGrad.md is the page of the operator
-/// behind g1 and g2: it names the padded layouts alone. u1 and u3 have pages of their own.
+/// The entry points that the seeds describe. FlashAttentionScoreGrad.md describes the operator that
+/// g1 and g2 call, and names only the padded layouts. u1 and u3 have their own pages.
 inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2},
                                  g2_page[] = {FlashEntryPoint::g2},
                                  u1_page[] = {FlashEntryPoint::u1},
@@ -64,8 +65,8 @@ inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoi
                                  all_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
                                                 FlashEntryPoint::u1, FlashEntryPoint::u3};
 
-/// No seed speaks of u2 and u4: their public pages are the documents. Where these repeat what the
-/// page of u1 leaves disputed, it is disputed there, too.
+/// The seeds do not describe u2 and u4, so their public pages are used. If these repeat a point
+/// that is disputed on the page of u1, it is disputed for them, too.
 inline constexpr FlashEntryPoint u2_page[] = {FlashEntryPoint::u2},
                                  u4_page[] = {FlashEntryPoint::u4},
                                  public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4};
@@ -80,11 +81,11 @@ inline constexpr FlashMember every_tensor[] = {
     &FlashParameters::dq_rope,    &FlashParameters::dk,           &FlashParameters::dk_rope,
     &FlashParameters::dv,         &FlashParameters::dpse};
 
-/// The required tensors of an entry point that input_layout lays out.
+/// The required tensors of an entry point whose shapes follow inputLayout.
 std::span<const FlashMember> laid_out_tensors(FlashEntryPoint entry_point);
 
-/// For requirements that speak about every call, about the padded and the packed entry points, and
-/// about those which take a position bias and dropout.
+/// Conditions under which requirements apply: to every call, to the padded or the packed entry
+/// points, to the entry points with a position bias and dropout.
 inline bool always(const FlashCall&) { return true; }
 inline bool is_padded(const FlashCall& call) { return !is_unpadding(call.entry_point); }
 inline bool is_packed(const FlashCall& call) { return is_unpadding(call.entry_point); }
@@ -92,9 +93,9 @@ inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntry
 inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
 inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u4; }
-/// u1, u2 and u4, of whose shapes and modes the page of u1 and upstream differ.
+/// u1, u2 and u4: about their shapes and modes the page of u1 and upstream's code disagree.
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
-/// u2 and u4, which have a public page alone.
+/// u2 and u4, whose only page is the public one.
 inline bool is_of_public_page(const FlashCall& call) { return is_u2(call) || is_u4(call); }
 inline bool takes_pse_and_dropout(const FlashCall& call) { return !is_u3(call); }
 /// g2 and u2, where pseType may be 2 or 3.
@@ -102,97 +103,102 @@ inline bool takes_slopes(const FlashCall& call) {
   return has_pse_type(call.entry_point) && !is_u3(call);
 }
 
-/// Why nothing breaks a requirement about elements.
+/// Why no call breaks a requirement about elements.
 inline constexpr std::string_view content_reason =
-    "it speaks of elements, which phase 1 does not read; every case with numbers obeys it";
+    "the requirement is about elements, which phase 1 does not read; all numerically judged cases "
+    "satisfy it";
 
-/// Neither a null pointer nor of rank 0, which means absent for an optional tensor.
+/// Returns whether the tensor is present: not a null pointer, and not of rank 0, which means absent
+/// for an optional tensor.
 bool given(const Parameter& parameter);
 
-/// The layout named by a call, if the entry point has it.
+/// The layout that a call names, if the entry point accepts it.
 std::optional<Layout> layout_of(const FlashCall& call);
 
-/// BSH and SBH, where heads and channels share an axis.
+/// Returns whether heads and channels share an axis, as in BSH and SBH.
 bool merges_heads(Layout layout);
 
 std::size_t rank_of(Layout layout);
 
 enum class Axis : std::uint8_t { batch, heads, seq, dim };
 
-/// Where a layout has an axis; in TND the tokens of all sequences stand for seq, and there is no
-/// batch.
+/// The index of an axis in a layout. In TND the tokens of all sequences form the seq axis, and
+/// there is not a batch axis.
 std::optional<std::size_t> position_of(Layout layout, Axis axis);
 
-/// Whether the laid out tensors are all given with the rank of a known input_layout.
+/// Returns whether inputLayout is known and all tensors in this layout are given with its rank.
 bool ranks_fit(const FlashCall& call);
 
-/// What the shapes and the sums of the lengths say, or nothing where an earlier requirement
-/// (layout, ranks, lengths, headNum, head sizes) leaves it open. In BSH and SBH the heads of query
-/// come from headNum, the head size of key from query, the heads of value from key. In TND `ends`
-/// is set.
+/// The extents that follow from the shapes and the sums of the lengths. Nothing if they are
+/// undefined because an earlier requirement is broken (layout, ranks, lengths, headNum, head
+/// sizes). In BSH and SBH the number of query heads comes from headNum, the head size of key from
+/// query, and the number of value heads from key. In TND `ends` is set.
 std::optional<Extents> query_as_given(const FlashCall& call);
 std::optional<Extents> key_as_given(const FlashCall& call);
 std::optional<Extents> value_as_given(const FlashCall& call);
 
-/// `shape` of the call's layout for `heads` heads of size `dim`.
+/// Changes `shape`, which is in the call's layout, to `heads` heads of size `dim`.
 Shape with_head_size(const FlashCall& call, Shape shape, std::int64_t heads, std::int64_t dim);
 
-/// Whether a sequence of query (of keyIn) is empty.
+/// Returns whether one of the sequences is empty.
 bool has_empty_length(const Extents& extents);
 
-/// The pseType in force: entry points without such an attribute mean 1.
+/// The pseType that applies: 1 on entry points without this attribute.
 std::int64_t pse_type_of(const FlashCall& call);
 
-/// Whether a mask is given and its sparse mode is `mode`.
+/// Returns whether a mask is given and sparseMode is `mode`.
 bool masked_in_mode(const FlashCall& call, std::int64_t mode);
 
-/// Bytes that a drop mask of one bit per score needs, or nothing where the extents are open.
+/// The number of bytes that a drop mask with one bit per score needs; nothing if the extents are
+/// undefined.
 std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call);
 
-/// The form of a pse or mask that is given, or nothing if no form that the requirements accept has
-/// its shape.
+/// The form in which pse, or the mask, is passed; nothing if its shape matches no form that the
+/// requirements accept.
 std::optional<PseShape> pse_form_of(const FlashCall& call);
 std::optional<MaskShape> mask_form_of(const FlashCall& call);
 
-/// The problem that a legal call asks for, or nothing.
+/// The problem that a legal call describes; nothing for other calls.
 std::optional<FlashProblem> problem_of(const FlashCall& call);
 
-/// Gives `parameter` a contiguous shape.
+/// Gives `parameter` a shape and contiguous strides.
 void reshape(Parameter& parameter, const Shape& shape);
 
-/// Asks for the call's problem in its plainest form after `change`: contiguous, without padding,
-/// bias, dropout, prefix or window, masked only where the entry point insists.
+/// Applies `change` to the problem of the call, then writes the call again in its plainest form:
+/// contiguous, without padding, bias, dropout, prefix or window, and with a mask only if the entry
+/// point requires one.
 void rewrite(FlashCall& call, void (*change)(FlashProblem& problem));
 
-/// Changes of a problem: one length for all sequences, at least 1; the same for queries and keys; a
-/// single short head.
+/// Change a problem. make_uniform gives all sequences of a side one length, at least 1. make_square
+/// gives queries and keys the same length. make_small keeps a single short head.
 void make_uniform(FlashProblem& problem);
 void make_square(FlashProblem& problem);
-/// make_square of fp32, in which nobody disputes the type of slopes.
+/// make_square in fp32, where the type of slopes is not disputed.
 void make_square_fp32(FlashProblem& problem);
 void make_small(FlashProblem& problem);
 
-/// One more along `axis` of each tensor, the others left alone; nothing where the layout has no
-/// such axis.
+/// Adds 1 to the extent of `axis` of each listed tensor and leaves the others unchanged; does
+/// nothing if the layout has no such axis.
 void grow(FlashCall& call, std::initializer_list<FlashMember> members, Axis axis);
 
-/// Puts an optional input into a call and leaves the rest: a mask with an unbounded window, a pse
-/// of pseType 1, which is full, or of packed sequences the one form that nobody disputes, 1024 rows
-/// for a causal mask; slopes of pseType 2 or 3, a prefix that sees every key.
+/// Add an optional input to a call and leave the rest unchanged: a mask with an unbounded window; a
+/// pse of pseType 1; slopes of pseType 2 or 3; a prefix that lets all queries see every key. The
+/// pse is full in padded layouts. For packed sequences it has 1024 rows and needs a causal mask:
+/// this is the only form without dispute.
 void put_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
 void put_compressed_mask(FlashCall& call, std::int64_t sparse_mode);
 void put_pse(FlashCall& call);
 void put_slopes(FlashCall& call, std::int64_t pse_type);
 void put_prefix(FlashCall& call);
 
-/// The same, with the mask that a pse needs, for a call rewritten with sequences that are not
-/// empty; nothing where the entry point takes no such input.
+/// Add the same inputs, after writing the call again with sequences that are not empty, and with
+/// the mask that a pse needs. They do nothing if the entry point does not have the input.
 void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
 void attach_pse(FlashCall& call);
 void attach_slopes(FlashCall& call, std::int64_t pse_type);
 void attach_drop_mask(FlashCall& call);
 void attach_prefix(FlashCall& call);
-/// Makes sure that a mask is given, with an unbounded window where there was none.
+/// Attaches a mask with an unbounded window if the call has no mask.
 void attach_mask(FlashCall& call);
 
 template <FlashMember member>
@@ -207,7 +213,7 @@ template <FlashMember member, DType dtype>
 void retype(FlashCall& call) {
   (call.parameters.*member).dtype = dtype;
 }
-/// Another one of fp16, bf16, fp32 than query has.
+/// Gives the tensor one of the types fp16, bf16 and fp32 that query does not have.
 template <FlashMember member>
 void retype_unlike_query(FlashCall& call) {
   const bool fp32 = call.parameters.query.dtype == DType::fp32;
@@ -231,7 +237,7 @@ void add_axis(FlashCall& call) {
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
-/// One axis less, or one of extent 1 more where only three are there.
+/// Removes the last axis, or adds one of extent 1 if the rank is at most three.
 template <FlashMember member>
 void change_rank(FlashCall& call) {
   Shape shape = (call.parameters.*member).shape;
@@ -243,7 +249,7 @@ void change_rank(FlashCall& call) {
   reshape(call.parameters.*member, shape);
 }
 
-/// The requirements of each group, in the order of their ids.
+/// The requirements of each group, sorted by id.
 std::vector<FlashRequirement> presence_requirements();
 std::vector<FlashRequirement> type_requirements();
 std::vector<FlashRequirement> pse_type_requirements();

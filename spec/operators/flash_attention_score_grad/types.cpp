@@ -9,7 +9,7 @@ using P = FlashParameters;
 
 bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
 
-/// FAG-C22 has the 8-bit types, which only the page of the padded layouts names.
+/// FAG-C22 covers the 8-bit types, which only the page of the padded layouts names.
 bool left_to_another_row(const FlashCall& c, DType dtype) {
   return is_padded(c) && is_float8(dtype);
 }
@@ -18,7 +18,7 @@ bool is_private(Format format) {
   return format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz;
 }
 
-/// Whether every present one of `members` has a type that `accepts` takes.
+/// Returns whether every present tensor in `members` has a type that `accepts` accepts.
 template <class Accepts>
 bool all_have_type(const FlashCall& call, std::initializer_list<FlashMember> members,
                    const Accepts& accepts) {
@@ -28,8 +28,8 @@ bool all_have_type(const FlashCall& call, std::initializer_list<FlashMember> mem
   });
 }
 
-/// Whether `members` share query's type; a type outside the three, or a null, is for other
-/// requirements.
+/// Returns whether `members` have query's type. Other requirements cover null pointers, and types
+/// other than fp16, bf16 and fp32.
 bool all_like_query(const FlashCall& call, std::initializer_list<FlashMember> members) {
   const Parameter& query = call.parameters.query;
   if (!query.present || !is_fp16_bf16_fp32(query.dtype)) return true;
@@ -179,11 +179,11 @@ FlashRequirement no_8_bit_floats() {
                      {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
 }
 
-/// The page lists two kinds of axes, none and one; the host code counts elements.
+/// The page lists both 0 and 1 axes; the host code counts only the elements.
 FlashRequirement drop_mask_rank() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u1(c) && has_drop_mask(c); };
   return {.id = "FAG-C24a",
-          .statement = "dropMask has one axis: so the page lists it.",
+          .statement = "dropMask has one axis, as the page lists.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::open,
           .stated_for = u1_page,
@@ -272,12 +272,12 @@ bool is_plain(const FlashCall& c, FlashMember member) {
   return !given(parameter) || !is_private(parameter.format);
 }
 
-/// Tensors of which the page of the operator, that of g1 and g2, says nothing.
+/// Tensors that the page of the operator, which g1 and g2 share, does not describe.
 constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,  &P::softmax_in,
                                                 &P::padding_mask, &P::attention_in, &P::dpse};
 
-/// The pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of
-/// those.
+/// The pages name only ND; the host code treats formats such as NCHW as plain. No requirement
+/// covers those formats.
 FlashRequirement plain_formats() {
   return {.id = "FAG-C28",
           .statement =

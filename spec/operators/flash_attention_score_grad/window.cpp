@@ -5,15 +5,15 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Lengths and window of a sequence that a mask confines.
+/// The lengths of a masked sequence, and its window.
 struct Window {
   std::int64_t seq_q, seq_kv, pre, next;
 
   bool is_empty() const { return seq_q == 0 || seq_kv == 0; }
 };
 
-/// One window a sequence; all alike in the padded layouts. Without a mask the window means nothing
-/// and refusals are not asserted.
+/// Returns one window per sequence; in the padded layouts, where all windows are equal, only one.
+/// Without a mask the window has no meaning, so the result is empty and no refusal is required.
 std::vector<Window> windows_in_mode(const FlashCall& c, std::int64_t mode) {
   if (!masked_in_mode(c, mode)) return {};
   const auto query = query_as_given(c);
@@ -27,7 +27,8 @@ std::vector<Window> windows_in_mode(const FlashCall& c, std::int64_t mode) {
   return windows;
 }
 
-/// Modes 7 and 8: the one sequence that the window confines, the last (first) that has queries.
+/// Modes 7 and 8: the window of the only sequence that it restricts, the last one with queries
+/// (mode 7) or the first one (mode 8).
 std::optional<Window> band_window(const FlashCall& c, std::int64_t mode) {
   const auto windows = windows_in_mode(c, mode);
   if (is_padded(c) || windows.empty()) return std::nullopt;
@@ -52,7 +53,8 @@ bool sum_is_zero(std::int64_t a, std::int64_t b) {
   return !sum_is_negative(a, b) && (a < 0 || b < 0 ? a + b == 0 : a == 0 && b == 0);
 }
 
-/// The pages and the host code bound negative tokens by opposite lengths.
+/// The pages limit a negative nextTokens by the key length and a negative preTokens by the query
+/// length; the host code exchanges the two lengths.
 bool pages_allow(const Window& w) {
   return !sum_is_negative(w.pre, w.next) && (w.next >= 0 || w.next > -w.seq_kv) &&
          (w.pre >= 0 || w.pre > -w.seq_q);
@@ -62,7 +64,8 @@ bool host_allows(const Window& w) {
 }
 bool host_allows_band(const Window& w) { return w.next >= -w.seq_kv && w.pre >= -w.seq_q; }
 
-/// Neither reading allows the window of some sequence. Of empty ones the documents do not speak.
+/// Returns whether the pages and the host code both forbid the window of some sequence. The
+/// documents do not cover empty sequences.
 bool is_refused(const FlashCall& c) {
   return std::ranges::any_of(
              windows_in_mode(c, 0),
@@ -71,14 +74,15 @@ bool is_refused(const FlashCall& c) {
                              [](const Window& w) { return !w.is_empty() && !host_allows_band(w); });
 }
 
-/// The host code alone allows the window of some sequence, of mode 0.
+/// Returns whether the host code allows, and the pages forbid, the window of some sequence in mode
+/// 0.
 bool is_of_host_alone(const FlashCall& c) {
   return !is_refused(c) && std::ranges::any_of(windows_in_mode(c, 0), [](const Window& w) {
     return !w.is_empty() && !pages_allow(w) && host_allows(w);
   });
 }
 
-/// Some empty sequence, of no query or no key, would make the window illegal.
+/// Returns whether the window would be illegal for some sequence without queries or without keys.
 bool binds_nothing(const FlashCall& c) {
   return std::ranges::any_of(windows_in_mode(c, 0),
                              [](const Window& w) {
@@ -98,7 +102,7 @@ void confine(FlashCall& call, std::int64_t mode, std::int64_t pre, std::int64_t 
   call.attributes.next_tokens = next;
 }
 
-/// A window of modes 7 and 8 over sequences of one length, for queries and keys.
+/// Sets a window in mode 7 or 8; all sequences have the same length, for queries and for keys.
 void confine_band(FlashCall& call, std::int64_t mode, std::int64_t pre, std::int64_t next) {
   if (is_padded(call) || !problem_of(call)) return;
   rewrite(call, make_square);
@@ -107,13 +111,13 @@ void confine_band(FlashCall& call, std::int64_t mode, std::int64_t pre, std::int
   call.attributes.next_tokens = next;
 }
 
-/// One more than all lengths.
+/// Returns a number that is larger by 1 than the longest length.
 std::int64_t beyond(const FlashCall& call) {
   const auto problem = problem_of(call);
   return problem ? std::max({problem->seq_q, problem->seq_kv, std::int64_t{1}}) + 1 : 0;
 }
 
-/// A window that the host code allows and the pages do not.
+/// Sets a window that the host code allows but the pages forbid.
 void confine_between_readings(FlashCall& call) {
   if (!problem_of(call)) return;
   rewrite(call, make_uniform);
@@ -159,7 +163,7 @@ FlashRequirement windows_of_the_pages() {
   return {.id = "FAG-C68a",
           .statement =
               "In sparse mode 0 a negative nextTokens is above -Skv and a negative preTokens above "
-              "-Sq; the host code bounds them by the opposite lengths.",
+              "-Sq; the host code limits nextTokens by Sq and preTokens by Skv.",
           .source = {upstream_modes, "mode 0"},
           .standing = Standing::open,
           .sides = {Side::reject},
@@ -169,7 +173,7 @@ FlashRequirement windows_of_the_pages() {
           .violations = {{"between", confine_between_readings}}};
 }
 
-/// Two sequences, the first without queries, and a window that looks back.
+/// Makes two sequences, the first without queries, and a window in the past.
 void confine_beside_nothing(FlashCall& call) {
   if (is_padded(call) || !problem_of(call)) return;
   rewrite(call, [](FlashProblem& p) {
@@ -187,8 +191,8 @@ void confine_beside_nothing(FlashCall& call) {
 FlashRequirement windows_of_nothing() {
   return {.id = "FAG-C68b",
           .statement =
-              "A negative preTokens or nextTokens stays within the lengths of empty sequences, "
-              "too; whether these bound it no page says.",
+              "A negative preTokens or nextTokens also stays within the lengths of empty "
+              "sequences; no page says whether empty sequences limit the window.",
           .source = {upstream_modes, "mode 0"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -198,7 +202,7 @@ FlashRequirement windows_of_nothing() {
           .violations = {{"no_queries", confine_beside_nothing}}};
 }
 
-/// What the host code allows the window of the band.
+/// Returns whether the host code allows this window in mode 7 or 8.
 bool host_allows_outer_split(const Window& w) {
   return host_allows_band(w) && !sum_is_negative(w.pre, w.next);
 }
@@ -210,8 +214,8 @@ FlashRequirement outer_split_limits() {
   return {
       .id = "FAG-C69",
       .statement =
-          "In sparse modes 7 and 8 the window of the band sequence is not empty, and its negative "
-          "edge within the lengths.",
+          "In sparse modes 7 and 8 one sequence has a window: the last (mode 7) or first (mode 8) "
+          "one with queries. This window is not empty, and a negative edge is within the lengths.",
       .source = {upstream_tiling, "token checks"},
       .standing = Standing::upstream,
       .sides = {Side::accept, Side::reject},
@@ -229,8 +233,8 @@ FlashRequirement outer_split_limits() {
           {"first_empty", [](FlashCall& c) { confine_band(c, 8, 0, -1); }}}};
 }
 
-/// Mode 7: the others are split off on the right of a causal mask, so none has more queries than
-/// keys.
+/// Mode 7: the other sequences are parts that were cut off at the right of a causal mask, so none
+/// of them may have more queries than keys.
 bool mode_page_allows_last(const std::vector<Window>& windows, const Window& band) {
   return band.pre >= band.seq_kv && band.next <= 0 && band.next >= band.seq_q - band.seq_kv &&
          std::ranges::all_of(windows,
@@ -247,8 +251,9 @@ FlashRequirement documented_outer_split() {
   return {
       .id = "FAG-C69a",
       .statement =
-          "In sparse modes 7 and 8 the window of the band sequence is within the ranges of the "
-          "mode page; it warns of others, which nothing refuses.",
+          "In sparse modes 7 and 8 the window of the last or first sequence with queries is within "
+          "the ranges of the mode page. This page warns about other windows, but no code refuses "
+          "them.",
       .source = {upstream_modes, "modes 7 and 8"},
       .standing = Standing::open,
       .sides = {Side::reject},
@@ -280,7 +285,7 @@ FlashRequirement band_not_empty() {
                          {"next", [](FlashCall& c) { confine(c, 4, 0, -1); }}}};
 }
 
-/// The mode page forbids a negative sum alone; the host code refuses 0, too.
+/// The mode page forbids only a negative sum; the host code also refuses 0.
 FlashRequirement window_of_one_key() {
   return {.id = "FAG-C71a",
           .statement =

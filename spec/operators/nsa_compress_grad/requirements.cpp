@@ -25,8 +25,8 @@ CompressRow offered() {
           .violations = {}};
 }
 
-/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
-/// it.
+/// A call cannot break these requirements: the table of products is a fact of the documents, and
+/// the computation does not depend on it.
 CompressRow not_offered() {
   return {
       .id = "NSAC-C01a",
@@ -87,14 +87,14 @@ CompressRow required_pointers() {
               {"executor", [](CompressCall& c) { c.parameters.executor = false; }}}};
 }
 
-/// The page says nothing of empty tensors, the forward's page refuses them, and the gradients would
-/// be 0.
+/// The page does not mention empty tensors. The page of the forward refuses them. The gradients
+/// would be 0.
 CompressRow empty_tensors() {
   static constexpr auto is_empty = [](const Parameter& p) {
     return std::ranges::count(p.shape, 0) > 0;
   };
   return {.id = "NSAC-C21",
-          .statement = "No tensor is empty; what is made of one is open.",
+          .statement = "No tensor is empty; the documents do not say how an empty one is handled.",
           .source = {upstream_compress_forward, "constraints"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -120,7 +120,9 @@ CompressRow first_phase() {
 }
 
 CompressRow one_second_phase() {
-  return unexercised<Op>("NSAC-C24a", "The executor of phase 1 serves one phase 2.",
+  return unexercised<Op>("NSAC-C24a",
+                         "The executor that phase 1 returns is valid for one call of "
+                         "phase 2.",
                          {upstream_interface, "phase 2"}, Standing::upstream, executor_reason);
 }
 

@@ -13,7 +13,7 @@ enum : std::size_t { tokens, heads, dim };
 
 constexpr std::int64_t most_heads = 128, largest_head = 256, largest_window = 128;
 
-/// Both the weights and their gradient, so that NSAC-C18 still holds.
+/// Changes the weights together with their gradient, so that the call still satisfies NSAC-C18.
 template <std::size_t axis>
 void grow_weights(CompressCall& call) {
   grow(call.parameters.weight, axis);
@@ -61,33 +61,34 @@ CompressRow weight_shape() {
           .violations = {{"window", grow_weights<0>}, {"heads", grow_weights<1>}}};
 }
 
-/// The page calls it the gradient of the forward's output; how many rows that has, its
-/// example tells.
+/// The page calls outputGrad the gradient of the forward's output; only its example shows the
+/// number of rows.
 CompressRow output_gradient_shape() {
-  return {
-      .id = "NSAC-C16",
-      .statement = "outputGrad has a row for each window of each sequence, and N and D of input.",
-      .source = {compress_page, "parameters"},
-      .standing = Standing::derived,
-      .sides = {Side::accept, Side::reject},
-      .notes = "NSAC-Q12",
-      .applies = [](const CompressCall& c) { return windows_as_given(c).has_value(); },
-      .holds =
-          [](const CompressCall& c) {
-            const auto windows = windows_as_given(c);
-            const P& p = c.parameters;
-            return !windows ||
-                   p.output_grad.shape == Shape{*windows, p.input.shape[heads], p.input.shape[dim]};
-          },
-      .violations = {{"window_more", grow_one<Op, &P::output_grad, tokens>},
-                     {"window_less",
-                      [](CompressCall& c) {
-                        Parameter& gradient = c.parameters.output_grad;
-                        if (given(gradient) && gradient.shape[tokens] > 1)
-                          grow(gradient, tokens, -1);
-                      }},
-                     {"heads", grow_one<Op, &P::output_grad, heads>},
-                     {"head_dim", grow_one<Op, &P::output_grad, dim>}}};
+  return {.id = "NSAC-C16",
+          .statement =
+              "outputGrad has one row for each window of each sequence; its N and D are those "
+              "of input.",
+          .source = {compress_page, "parameters"},
+          .standing = Standing::derived,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAC-Q12",
+          .applies = [](const CompressCall& c) { return windows_as_given(c).has_value(); },
+          .holds =
+              [](const CompressCall& c) {
+                const auto windows = windows_as_given(c);
+                const P& p = c.parameters;
+                return !windows || p.output_grad.shape ==
+                                       Shape{*windows, p.input.shape[heads], p.input.shape[dim]};
+              },
+          .violations = {{"window_more", grow_one<Op, &P::output_grad, tokens>},
+                         {"window_less",
+                          [](CompressCall& c) {
+                            Parameter& gradient = c.parameters.output_grad;
+                            if (given(gradient) && gradient.shape[tokens] > 1)
+                              grow(gradient, tokens, -1);
+                          }},
+                         {"heads", grow_one<Op, &P::output_grad, heads>},
+                         {"head_dim", grow_one<Op, &P::output_grad, dim>}}};
 }
 
 template <Member<Op> tensor, Member<Op> model>
@@ -119,8 +120,8 @@ CompressRow weight_gradient_shape() {
       {{"window", grow_one<Op, &P::weight_grad, 0>}, {"heads", grow_one<Op, &P::weight_grad, 1>}});
 }
 
-/// The page of the gradient limits neither; only the host code asks for multiples of 16, only the
-/// forward's page for at most 128 heads and windows of 128 and a D of 256.
+/// The gradient's page limits neither heads and windows nor D. Only the host code requires
+/// multiples of 16. Only the forward's page limits heads and windows to 128 and D to 256.
 CompressRow offered_sizes(std::string_view id, std::string_view statement, Source source,
                           std::string_view notes, bool (*applies)(const CompressCall&)) {
   return {.id = id,

@@ -3,7 +3,8 @@
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "operators/nsa_table.hpp"
 
-/// What the table of NsaCompressGrad reads in a call and how it breaks one; for the table only.
+/// Functions with which the requirements of NsaCompressGrad read calls and make calls that break
+/// them. Do not use them in an implementation.
 namespace assay::spec::nsa {
 
 using CompressOp = NsaCompressGrad;
@@ -11,30 +12,30 @@ using CompressCall = Call<CompressOp>;
 using CompressProblem = CompressOp::Problem;
 using CompressRow = Requirement<CompressOp>;
 
-/// Whether all tensors are given with their ranks.
+/// Returns whether all tensors are given with the correct ranks.
 bool ranks_fit(const CompressCall& call);
 
-/// Whether an array of sums is given and not empty.
+/// Returns whether an array of sums is given and not empty.
 bool has_sums(const CompressCall& call);
 
-/// The sums of the lengths: of actSeqLenType 1, where the array holds the lengths themselves, added
-/// up; -1 where a length is negative or too large.
+/// The sums of the lengths. For actSeqLenType 1, whose array contains lengths, the function adds
+/// the lengths up. An entry is -1 if a length is negative or too large.
 Sums sums_of(const CompressCall& call);
 
-/// Whether the sums start at 0 or above and never fall.
+/// Returns whether the sums start at 0 or above and never decrease.
 bool is_ascending(const Sums& sums);
 
-/// What the shape of input and the sums say, or nothing where ranks or sums leave it open.
+/// The extents of input, from its shape and the sums; nothing if ranks or sums do not define them.
 std::optional<Extents> input_as_given(const CompressCall& call);
 
-/// Windows of all sequences, or nothing where the sums or the window leave it open.
+/// The number of windows of all sequences; nothing if the sums or the window do not define it.
 std::optional<std::int64_t> windows_as_given(const CompressCall& call);
 
-/// The problem that a call asks for whose ranks and sums fit, or nothing.
+/// The problem that a call with fitting ranks and sums describes; nothing for other calls.
 std::optional<CompressProblem> problem_of(const CompressCall& call);
 
-/// Asks for the call's problem, contiguous, after `change`; every sequence is as long as the
-/// longest.
+/// Applies `change` to the problem of the call, then writes the call again: contiguous, with every
+/// sequence as long as the longest one.
 void rewrite(CompressCall& call, void (*change)(CompressProblem& problem));
 
 std::vector<CompressRow> compress_presence_requirements();

@@ -42,7 +42,9 @@ CompressRow gradient_types() {
 
 CompressRow types_of_input() {
   return {.id = "NSAC-C06",
-          .statement = "weight and inputGrad have the type of input, weightGrad that of weight.",
+          .statement =
+              "weight and inputGrad have the type of input; weightGrad has the type of "
+              "weight.",
           .source = {compress_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -88,10 +90,10 @@ CompressRow plain_formats() {
                          {"weight_grad", reformat<Op, &P::weight_grad, Format::fractal_z>}}};
 }
 
-/// Later editions call strided outputs unsupported; this one ticks them.
+/// Later editions call strided outputs unsupported; this edition marks them as supported.
 CompressRow strided_views() {
   return {.id = "NSAC-C23",
-          .statement = "Any strided view of a tensor in a plain format is an input or an output.",
+          .statement = "A strided view of a tensor in a plain format may be an input or an output.",
           .source = {compress_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept},

@@ -17,7 +17,7 @@ void make_windows(CompressCall& call) {
   });
 }
 
-/// For values that leave no windows to count: the tensors stay as they are.
+/// Set an attribute to a value that defines no number of windows; the tensors stay unchanged.
 template <std::int64_t size>
 void set_size(CompressCall& call) {
   call.attributes.compress_block_size = size;
@@ -31,7 +31,7 @@ void set_type(CompressCall& call) {
   call.attributes.act_seq_len_type = type;
 }
 
-/// The lengths themselves in place of their sums.
+/// Passes the lengths themselves in place of their sums.
 void pass_lengths(CompressCall& call) {
   call.attributes.act_seq_len_type = 1;
   if (!has_sums(call) || !is_ascending(call.parameters.act_seq_len)) return;
@@ -55,11 +55,13 @@ CompressRow layout() {
                      {"empty", [](CompressCall& c) { c.attributes.layout = ""; }}}};
 }
 
-/// The table of parameters calls it optional, the table of codes does not name it among the null
-/// pointers.
+/// The table of parameters calls actSeqLen optional; the table of return codes does not list it
+/// among the null pointers.
 CompressRow layout_present() {
   return {.id = "NSAC-C09a",
-          .statement = "layout is not null; whether a null pointer means TND is open.",
+          .statement =
+              "layout is not null; the documents do not say whether a null pointer means "
+              "TND.",
           .source = {compress_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -94,10 +96,11 @@ CompressRow strides() {
       {{"8", make_windows<32, 8>}, {"24", make_windows<48, 24>}});
 }
 
-/// Literally 0 is a multiple of 16 and below every window; the host code lets it pass.
+/// By the words of the page, a stride of 0 is legal: 0 is a multiple of 16 and smaller than every
+/// window. The host code accepts it.
 CompressRow positive_stride() {
   return {.id = "NSAC-C11a",
-          .statement = "compressStride is above 0, which no document says.",
+          .statement = "compressStride is above 0, although no document says this.",
           .source = {compress_page, "constraints"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -106,7 +109,8 @@ CompressRow positive_stride() {
           .violations = {{"zero", set_stride<0>}, {"negative", set_stride<-16>}}};
 }
 
-/// A weight of fewer than no rows has no shape, so that NSAC-C08 is broken with it.
+/// If compressBlockSize is negative, weight cannot have that number of rows, so this change also
+/// breaks NSAC-C08.
 CompressRow no_gaps() {
   return {.id = "NSAC-C12",
           .statement = "compressBlockSize is not below compressStride.",
@@ -124,13 +128,13 @@ CompressRow no_gaps() {
               {"gaps", make_windows<16, 32>}, {"zero", set_size<0>}, {"negative", set_size<-32>}}};
 }
 
-/// The page says "larger"; the forward's page and the host code take equal ones.
+/// The page says "larger than"; the forward's page and the host code accept equal sizes.
 CompressRow overlap() {
   return {
       .id = "NSAC-C12a",
       .statement =
-          "compressBlockSize is larger than compressStride; the forward and the kernel take equal "
-          "ones.",
+          "compressBlockSize is larger than compressStride; the forward and the kernel also accept "
+          "equal sizes.",
       .source = {compress_page, "constraints"},
       .standing = Standing::open,
       .sides = {Side::reject},
@@ -158,10 +162,10 @@ CompressRow known_kind_of_lengths() {
           .violations = {{"2", set_type<2>}, {"negative", set_type<-1>}}};
 }
 
-/// "Only 0 at present" says the page; the host code lets 1 pass, and the kernel reads lengths then.
+/// The page says "only 0 at present"; the host code accepts 1, and the kernel then reads lengths.
 CompressRow kind_of_lengths() {
   return {.id = "NSAC-C13a",
-          .statement = "actSeqLenType is 0, for sums; with 1 the kernel reads lengths.",
+          .statement = "actSeqLenType is 0, which means sums; with 1 the kernel reads lengths.",
           .source = {compress_page, "parameters"},
           .standing = Standing::open,
           .sides = {Side::reject},
@@ -174,9 +178,8 @@ CompressRow kind_of_lengths() {
 CompressRow ascending_sums() {
   return {.id = "NSAC-C14",
           .statement =
-              "The sums of the lengths are at least 0 and never fall; a repeated one, or a 0 in "
-              "front, is an "
-              "empty sequence.",
+              "The sums of the lengths are at least 0 and never decrease; two equal sums, or a 0 "
+              "in front, mean an empty sequence.",
           .source = {compress_page, "parameters"},
           .standing = Standing::derived,
           .sides = {Side::accept, Side::reject},
@@ -199,9 +202,8 @@ CompressRow ascending_sums() {
 CompressRow sums_present() {
   return {.id = "NSAC-C14a",
           .statement =
-              "The sums are given; whether their absence means one sequence, or as many as are "
-              "equally long, "
-              "is open.",
+              "actSeqLen is given; the documents do not say whether its absence means one sequence "
+              "or several equal ones.",
           .source = {compress_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},

@@ -10,7 +10,7 @@ void set_mode(SelectedCall& call) {
   call.attributes.sparse_mode = mode;
 }
 
-/// A null pointer is for NSAS-C03.
+/// NSAS-C03 covers a null inputLayout.
 SelectedRow layout() {
   return {
       .id = "NSAS-C11",
@@ -60,11 +60,13 @@ SelectedRow sparse_modes() {
                          {"negative", set_mode<-1>}}};
 }
 
-/// The forward then sees every key, the kernel of the gradient applies the causal mask all the
-/// same.
+/// In this mode without a mask the forward sees every key, but the kernel of the gradient applies
+/// the causal mask.
 SelectedRow mode_without_mask() {
   return {.id = "NSAS-C33a",
-          .statement = "sparseMode 2 comes with attenMask: what it means without one is open.",
+          .statement =
+              "sparseMode 2 needs attenMask: the documents do not say what mode 2 means "
+              "without a mask.",
           .source = {upstream_selected_forward, "attenMask"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -80,8 +82,8 @@ SelectedRow mode_without_mask() {
                           }}}};
 }
 
-/// The formulas of the page divide by the root of the head size, where the parameter and the
-/// example do not.
+/// The formulas of the page divide by the root of the head size; the description of scaleValue and
+/// the example do not.
 SelectedRow any_scale() {
   return {.id = "NSAS-C33b",
           .statement = "scaleValue is usually one over the square root of D.",
@@ -92,7 +94,7 @@ SelectedRow any_scale() {
           .applies = always<Op>,
           .holds = always<Op>,
           .violations = {},
-          .reason = "an advice has nothing to break; cases have other scales, too"};
+          .reason = "no call can break advice; cases use other scales, too"};
 }
 
 }  // namespace

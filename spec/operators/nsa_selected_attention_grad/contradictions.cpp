@@ -28,20 +28,22 @@ std::vector<Contradiction> of_parameters() {
                   {{selected_page, "prototype"},
                    "softmaxMax, softmaxSum, attentionOut and attentionOutGrad are inputs; dqOut, "
                    "dkOut and dvOut are outputs."}},
-       .reading = "The prototype: the table is that of the forward operator."},
+       .reading = "The prototype decides: the table belongs to the forward operator."},
       {.id = "NSAS-Q2",
        .subject = "names in the table of return values",
        .claims = {{{selected_page, "return values"},
-                   "It names keyIn, dy, pseShiftOptional, dropMaskOptional, paddingMaskOptional, "
-                   "softmaxMaxOptional, softmaxInOptional and attentionInOptional."},
+                   "The table names keyIn, dy, pseShiftOptional, dropMaskOptional, "
+                   "paddingMaskOptional, softmaxMaxOptional, softmaxInOptional and "
+                   "attentionInOptional."},
                   {{selected_page, "prototype"}, "No parameter has such a name."}},
-       .reading = "keyIn is key, dy attentionOutGrad, attentionInOptional attentionOut, and "
-                  "softmaxMaxOptional softmaxMax; the others do not exist. topkIndices is treated "
-                  "alike."},
+       .reading = "keyIn means key, dy means attentionOutGrad, attentionInOptional means "
+                  "attentionOut, and softmaxMaxOptional means softmaxMax; the other names do not "
+                  "exist. topkIndices is treated like these."},
       {.id = "NSAS-Q3",
        .subject = "causes of 161002",
        .claims = {{{selected_page, "return values"},
-                   "The cell of 161002 spans three rows; only types and formats have one."},
+                   "The table cell with 161002 spans three rows; only the rows about types and "
+                   "formats have this code."},
                   {{upstream_selected_forward, "return values"},
                    "The third row says that the layout is not supported."}},
        .reading = "A layout other than TND is refused."},
@@ -54,11 +56,11 @@ std::vector<Contradiction> of_parameters() {
        .subject = "factor of the scores",
        .claims = {{{selected_page, "formulas"}, "dQ and dK are divided by sqrt(d)."},
                   {{selected_page, "example"}, "scaleValue is 1.0 with d = 192."}},
-       .reading = "scaleValue wherever a formula prints 1/sqrt(d)."},
+       .reading = "The factor is scaleValue wherever a formula contains 1/sqrt(d)."},
       {.id = "NSAS-Q6",
        .subject = "dS and P",
        .claims = {{{selected_page, "formulas"},
-                   "They use dS and P without a definition, and do not use attentionOut."}},
+                   "The formulas use dS and P without a definition, and do not use attentionOut."}},
        .reading = "The gradient of a softmax, with the row term of attentionOut."},
       {.id = "NSAS-Q7",
        .subject = "type of sparseMode",
@@ -74,7 +76,7 @@ std::vector<Contradiction> of_parameters() {
        .subject = "storage formats",
        .claims = {{{selected_page, "return values"}, "Formats that are not ND give 161002."},
                   {{selected_page, "example"}, "The example passes NCHW."}},
-       .reading = "Private formats are refused; nothing is asked of plain ones such as NCHW."},
+       .reading = "Private formats are refused; nothing is required of plain ones such as NCHW."},
       {.id = "NSAS-Q10",
        .subject = "masks of UINT8",
        .claims = {{{selected_page, "parameters"}, "attenMask is BOOL or UINT8."},
@@ -82,9 +84,9 @@ std::vector<Contradiction> of_parameters() {
        .reading = "The page offers both types."},
       {.id = "NSAS-Q17",
        .subject = "names in the description",
-       .claims = {{{selected_page, "formulas"}, "They speak of topkIndice and keyIn."},
+       .claims = {{{selected_page, "formulas"}, "The texts name topkIndice and keyIn."},
                   {{selected_page, "prototype"}, "The names are topkIndices and key."}},
-       .reading = "Slips of the pen."},
+       .reading = "These are writing errors."},
   };
 }
 
@@ -105,25 +107,28 @@ std::vector<Contradiction> of_values() {
        .claims = {{{selected_page, "constraints"}, "D of key and of value are 192 or 128."},
                   {{upstream_selected_forward, "constraints"}, "Exactly 192 and 128."},
                   {{selected_page, "example"}, "192 and 192."}},
-       .reading = "Every pair of 192 and 128 is offered by the page."},
+       .reading = "The page offers all combinations of 192 and 128."},
       {.id = "NSAS-Q14",
        .subject = "largest number of sequences",
        .claims = {{{selected_page, "constraints"}, "B is 1 to 2M."},
                   {{upstream_selected_forward, "constraints"}, "B is at most 1024."}},
-       .reading = "The seed's limit for the backward."},
+       .reading = "The limit on the backward's own page applies."},
       {.id = "NSAS-Q15",
        .subject = "keys of a sequence",
        .claims = {{{selected_page, "constraints"},
                    "At least selectedBlockSize * selectedBlockCount."},
-                  {{unit_tests, "op_host"}, "256 and 512 keys succeed where the product is 1024."}},
-       .reading = "The page forbids fewer; upstream accepts them."},
+                  {{unit_tests, "op_host"},
+                   "Calls with 256 and 512 keys succeed although the "
+                   "product of block size and count is 1024."}},
+       .reading = "The page forbids fewer keys; upstream's code accepts them."},
       {.id = "NSAS-Q16",
        .subject = "sparseMode 2 without a mask",
        .claims = {{{upstream_selected_forward, "sparseMode"},
                    "Without a mask sparseMode has no effect."},
                   {{upstream_selected_kernels, "mask"},
-                   "The backward masks causally by the mode alone."}},
-       .reading = "Either is judged: the statistics are those of the forward without a mask."},
+                   "In the backward the mode alone makes the mask causal."}},
+       .reading = "The case is judged either way: its statistics are those of the forward without "
+                  "a mask."},
       {.id = "NSAS-Q18",
        .subject = "layouts",
        .claims = {{{readme, "examples"}, "The example is for layouts other than TND."},
@@ -132,22 +137,25 @@ std::vector<Contradiction> of_values() {
       {.id = "NSAS-Q19",
        .subject = "the mask of a binding's golden test",
        .claims = {{{torch_front_end, "tests"},
-                   "From some length on it keeps keys up to the product of block size and count, "
-                   "not up to the query; the test is skipped."}},
-       .reading = "Not used: a query keeps the listed keys up to its own position."},
+                   "Above a certain length the mask keeps keys up to the product of block size and "
+                   "count, not up to the query's position; the test is skipped."}},
+       .reading = "This suite does not use that mask: a query keeps the listed keys up to its own "
+                  "position."},
       {.id = "NSAS-Q20",
        .subject = "limits of the lists",
        .claims = {{{selected_page, "constraints"},
                    "Skv is at least selectedBlockSize * selectedBlockCount."},
-                  {{selected_page, "example"}, "Skv equals the product."},
+                  {{selected_page, "example"},
+                   "Skv equals selectedBlockSize "
+                   "* selectedBlockCount."},
                   {{later_page, "constraints"},
-                   "Skv is larger than the product, which is below 8192; selectedBlockCount is at "
-                   "most 128."}},
+                   "Skv is larger than selectedBlockSize * selectedBlockCount, this product is "
+                   "below 8192, and selectedBlockCount is at most 128."}},
        .reading = "At least the product."},
       {.id = "NSAS-Q21",
        .subject = "results that the example prints",
        .claims = {{{selected_page, "example"}, "dv is read from the buffer of dk."}},
-       .reading = "A slip: dvOut is the third output."},
+       .reading = "A writing error: dvOut is the third output."},
   };
 }
 
@@ -165,19 +173,19 @@ std::vector<Contradiction> nsa_open_points() {
       {.id = "NSAS-U4",
        .subject = "masks of UINT8 in the backward",
        .claims = {{{upstream_selected_tiling, "operator prototype"},
-                   "Only BOOL is registered; nobody saw what a mask of UINT8 does on a device."}},
+                   "Only BOOL is registered; nobody tested a mask of UINT8 on a device."}},
        .reading = "See NSAS-Q10."},
       {.id = "NSAS-U5",
        .subject = "sparseMode 2 without a mask; no length sums for NsaCompressGrad",
        .claims = {{{upstream_selected_kernels, "mask"},
-                   "What the backward is meant to do without a mask is not said."},
-                  {{upstream_compress_tiling, "lengths"}, "What a null array means is not said."}},
-       .reading = "No answer fails. See NSAS-Q16 and NSAC-Q10."},
+                   "No page says what the backward does without a mask."},
+                  {{upstream_compress_tiling, "lengths"}, "No page says what a null array means."}},
+       .reading = "A kernel may accept or refuse such calls. See NSAS-Q16 and NSAC-Q10."},
       {.id = "NSAS-U6",
        .subject = "M in limits such as 2M",
        .claims = {{{selected_page, "constraints"},
                    "The page does not say whether 2M is 2^21 or 2000000."}},
-       .reading = "K and M are read as 1024 and 1024 * 1024."},
+       .reading = "K means 1024 and M means 1024 * 1024."},
   };
 }
 

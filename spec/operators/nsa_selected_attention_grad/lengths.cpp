@@ -8,11 +8,12 @@ namespace {
 using Op = SelectedOp;
 using P = Op::Parameters;
 
-/// "2M" and "128K" of the page, which does not say whether they are of powers of 1000 or of 1024:
-/// NSAS-C44 has what lies between.
+/// The limits "2M" and "128K" of the page. The page does not say whether K is 1000 or 1024:
+/// NSAS-C44 covers the sizes between the two.
 constexpr std::int64_t most_tokens = 2 * 1024 * 1024, agreed_tokens = 2 * 1000 * 1000;
 constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
-/// So many of the longest sequences have too many tokens.
+/// The smallest number of sequences of length `agreed_longest` whose tokens together exceed the
+/// limit.
 constexpr std::int64_t too_many_longest = most_tokens / agreed_longest + 1;
 
 bool has_lengths(const SelectedCall& c) { return key_as_given(c).has_value(); }
@@ -28,7 +29,7 @@ bool same_tokens(const SelectedCall& c, Member<Op> model,
   });
 }
 
-/// Puts `make(sums)` in front of the last sum.
+/// Inserts the result of `make(sums)` before the last sum.
 template <std::int64_t (*make)(const std::vector<std::int64_t>&)>
 void insert_before_last(Sums& sums) {
   if (sums && !sums->empty()) sums->insert(sums->end() - 1, make(*sums));
@@ -47,7 +48,8 @@ void put_zero_first(Sums& sums) {
   if (sums) sums->insert(sums->begin(), 0);
 }
 
-/// Whether every length of a side is `holds`, whatever else is wrong with the sums.
+/// Returns whether every length of one side satisfies `holds`; other errors of the sums are
+/// ignored.
 template <class Holds>
 bool every_length(const Sums& sums, const Holds& holds) {
   std::int64_t before = 0;
@@ -60,7 +62,9 @@ bool every_length(const Sums& sums, const Holds& holds) {
 
 SelectedRow equal_numbers_of_lengths() {
   return {.id = "NSAS-C13",
-          .statement = "Both arrays of sums have an entry for each of the same sequences.",
+          .statement =
+              "actualSeqQLen and actualSeqKvLen have the same number of entries, one for "
+              "each sequence.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -97,14 +101,15 @@ SelectedRow lengths_present() {
               {"none", [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }}}};
 }
 
-/// Sums that do not rise tell of a length below 1, too.
+/// If the sums do not increase, some length is below 1.
 SelectedRow rising_sums() {
   static constexpr auto concerned = [](const SelectedCall& c) {
     return has_sums(c) && ranks_fit(c);
   };
   return {.id = "NSAS-C15",
           .statement =
-              "The sums start above 0, rise strictly and end with the tokens of query and of key.",
+              "The sums start above 0 and increase strictly; the last one is the number of tokens "
+              "of query, or of key.",
           .source = {selected_page, "constraints"},
           .standing = Standing::derived,
           .sides = {Side::accept, Side::reject},
@@ -187,14 +192,16 @@ SelectedRow key_tokens() {
                       }}}};
 }
 
-/// Too many sequences have too many tokens, since none is empty: NSAS-C22 and NSAS-C23 have that
-/// refusal. Where only one array is empty, NSAS-C13 says nothing.
+/// No sequence is empty, so too many sequences also have too many tokens: NSAS-C22 and NSAS-C23
+/// cover that refusal. If only one array is empty, NSAS-C13 does not apply.
 SelectedRow number_of_sequences() {
   static constexpr auto counted = [](const Sums& sums) {
     return !sums || (!sums->empty() && std::ssize(*sums) <= most_tokens);
   };
   return {.id = "NSAS-C24",
-          .statement = "There are 1 to 2M sequences: so many entries has either array of sums.",
+          .statement =
+              "There are 1 to 2M sequences; actualSeqQLen and actualSeqKvLen have one "
+              "entry for each.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -217,7 +224,7 @@ SelectedRow number_of_sequences() {
                           }}}};
 }
 
-/// NSAS-C15 has the ways to make a sequence empty, which break this requirement with it.
+/// The ways to make a sequence empty belong to NSAS-C15; they also break this requirement.
 SelectedRow length_limits() {
   static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
   return {.id = "NSAS-C28",
@@ -260,8 +267,8 @@ SelectedRow meaning_of_k_and_m() {
   };
   return {.id = "NSAS-C44",
           .statement =
-              "No size lies between the readings of its limit, whose K is 1000 or 1024 and whose M "
-              "is 1000 * 1000 or 1024 * 1024: no page says which.",
+              "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024: "
+              "no size is between the two possible values of its limit.",
           .source = {selected_page, "constraints"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -295,7 +302,8 @@ bool has_block_size(const SelectedCall& c) {
   return has_lengths(c) && c.attributes.selected_block_size >= 1;
 }
 
-/// No length is below 0 times anything. The product may be beyond 64 bits.
+/// With a count of 0 every length is long enough. The product of size and count can exceed 64 bits,
+/// so the function divides.
 SelectedRow enough_keys() {
   return {.id = "NSAS-C29",
           .statement =
@@ -321,7 +329,7 @@ SelectedRow enough_keys() {
                           }}}};
 }
 
-/// No length but 0 is a multiple of 0.
+/// If selectedBlockSize is 0, only a length of 0 is a multiple of it.
 SelectedRow whole_blocks() {
   return {
       .id = "NSAS-C30",

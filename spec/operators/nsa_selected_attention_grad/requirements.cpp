@@ -23,8 +23,8 @@ SelectedRow offered() {
           .violations = {}};
 }
 
-/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
-/// it.
+/// A call cannot break these requirements: the table of products is a fact of the documents, and
+/// the computation does not depend on it.
 SelectedRow not_offered() {
   return {
       .id = "NSAS-C01a",
@@ -105,11 +105,12 @@ std::vector<SelectedRow> selected_presence_requirements() {
 
 std::vector<SelectedRow> selected_content_requirements() {
   return {
-      content<Op>(
-          "NSAS-C38",
-          "Every index names a block that lies wholly within the keys of the query's sequence.",
-          {selected_page, "formulas"}, Standing::derived),
-      content<Op>("NSAS-C39", "Under the mask every query sees a key of some block that it lists.",
+      content<Op>("NSAS-C38",
+                  "Every index names a block whose keys are all in the query's sequence.",
+                  {selected_page, "formulas"}, Standing::derived),
+      content<Op>("NSAS-C39",
+                  "With the mask, every query still sees at least one key of the "
+                  "blocks that it lists.",
                   {selected_page, "formulas"}, Standing::derived),
       content<Op>("NSAS-C40",
                   "The 8 replicas of a statistic are equal, and softmaxSum is positive.",
@@ -117,14 +118,18 @@ std::vector<SelectedRow> selected_content_requirements() {
       unexercised<Op>("NSAS-C41",
                       "query, key, value, attentionOut and attentionOutGrad have one inputLayout.",
                       {selected_page, "constraints"}, Standing::documented,
-                      "a single argument names the layout of all"),
+                      "a single argument names the layout of all tensors, so it cannot differ"),
       unexercised<Op>("NSAS-C42", "Phase 1 is called before phase 2.",
                       {selected_page, "prototypes"}, Standing::documented, first_phase_reason),
-      unexercised<Op>("NSAS-C42a", "The executor of phase 1 serves one phase 2.",
+      unexercised<Op>("NSAS-C42a",
+                      "The executor that phase 1 returns is valid for one call of "
+                      "phase 2.",
                       {upstream_interface, "phase 2"}, Standing::upstream, executor_reason),
-      unexercised<Op>("NSAS-C43", "Used from PyTorch, the CANN packages match those of PyTorch.",
+      unexercised<Op>("NSAS-C43",
+                      "If PyTorch calls the operator, the versions of the CANN "
+                      "packages and of PyTorch's packages match.",
                       {selected_page, "constraints"}, Standing::documented,
-                      "the suite calls no PyTorch of the vendor's")};
+                      "this suite does not call the vendor's PyTorch")};
 }
 
 }  // namespace nsa

@@ -10,8 +10,8 @@ using P = Op::Parameters;
 
 enum : std::size_t { tokens, heads, dim };
 
-/// Whether `members` have the extent of `model` along `axis`; calls whose ranks are wrong are for
-/// NSAS-C12.
+/// Returns whether `members` have the extent of `model` along `axis`. NSAS-C12 covers calls with
+/// wrong ranks.
 bool agree(const SelectedCall& c, Member<Op> model, std::initializer_list<Member<Op>> members,
            std::size_t axis) {
   if (!ranks_fit(c)) return true;
@@ -25,7 +25,7 @@ bool is_like(const SelectedCall& c, Member<Op> gradient, Member<Op> operand) {
   return !parameter.present || parameter.shape == (c.parameters.*operand).shape;
 }
 
-/// An operand and its gradient together, so that NSAS-C37 still holds.
+/// Changes an operand together with its gradient, so that the call still satisfies NSAS-C37.
 template <Member<Op> operand, Member<Op> gradient, std::size_t axis>
 void grow_pair(SelectedCall& call) {
   grow(call.parameters.*operand, axis);
@@ -49,8 +49,8 @@ SelectedRow ranks() {
   return {
       .id = "NSAS-C12",
       .statement =
-          "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have three axes, "
-          "query, key and value three or four.",
+          "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have three axes; "
+          "query, key and value have three or four.",
       .source = {selected_page, "parameters"},
       .standing = Standing::documented,
       .sides = {Side::accept, Side::reject},
@@ -79,26 +79,25 @@ SelectedRow ranks() {
                      {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
 }
 
-/// TND, the only layout, has three letters; the page's column of axes says "3-4" all the same.
+/// TND, the only layout, has three letters; the page's column of axes says "3-4" anyway.
 SelectedRow three_axes_of_operands() {
-  return {
-      .id = "NSAS-C12a",
-      .statement = "query, key and value have three axes, as TND has; the page lists four, too.",
-      .source = {selected_page, "parameters"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "NSAS-Q8",
-      .applies = always<Op>,
-      .holds =
-          [](const SelectedCall& c) {
-            return std::ranges::all_of(operands, [&](Member<Op> member) {
-              return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
-                     (c.parameters.*member).shape.size() == 3;
-            });
-          },
-      .violations = {{"query", add_axis<Op, &P::query>},
-                     {"key", add_axis<Op, &P::key>},
-                     {"value", add_axis<Op, &P::value>}}};
+  return {.id = "NSAS-C12a",
+          .statement = "query, key and value have three axes, like TND; the page also lists four.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAS-Q8",
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return std::ranges::all_of(operands, [&](Member<Op> member) {
+                  return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
+                         (c.parameters.*member).shape.size() == 3;
+                });
+              },
+          .violations = {{"query", add_axis<Op, &P::query>},
+                         {"key", add_axis<Op, &P::key>},
+                         {"value", add_axis<Op, &P::value>}}};
 }
 
 SelectedRow key_heads() {
@@ -184,7 +183,7 @@ SelectedRow statistics_shapes() {
                          {"sum_replicas", grow_one<Op, &P::softmax_sum, dim, -1>}}};
 }
 
-/// A negative count is no extent of any tensor, and NSAS-C35 has it, too.
+/// A negative selectedBlockCount cannot be an extent of a tensor; NSAS-C35 covers it, too.
 SelectedRow index_shape() {
   return {
       .id = "NSAS-C32",
@@ -240,11 +239,13 @@ SelectedRow mask_rank() {
                          {"four", add_leading_axes<2>}}};
 }
 
-/// The page's column of axes says 2 of it; in the sister operators a tensor without axes is no
-/// tensor.
+/// The page's column of axes says 2. In the related operators a tensor without axes counts as
+/// absent.
 SelectedRow mask_without_axes() {
   return {.id = "NSAS-C36a",
-          .statement = "attenMask has axes; the host code never reads one without.",
+          .statement =
+              "attenMask has at least one axis; the host code never reads a mask without "
+              "axes.",
           .source = {selected_page, "parameters"},
           .standing = Standing::open,
           .sides = {Side::reject},
@@ -260,7 +261,7 @@ SelectedRow mask_without_axes() {
                           }}}};
 }
 
-/// The page lists no gradients: gradients of what they are says their shapes.
+/// The page does not list the shapes of the gradients; each gradient has the shape of its input.
 SelectedRow gradient_shapes() {
   return {.id = "NSAS-C37",
           .statement = "dqOut, dkOut and dvOut have the shapes of query, key and value.",

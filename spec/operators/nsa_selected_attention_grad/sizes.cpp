@@ -44,10 +44,11 @@ void make_block(SelectedCall& call) {
   });
 }
 
-/// "K and V may differ" says the page, in either order; the host code refuses the one.
+/// The page says "K and V may differ", without an order; the host code refuses one of the two
+/// orders.
 SelectedRow wider_value() {
   return {.id = "NSAS-C20",
-          .statement = "The head size of value may be 192 where that of query and key is 128.",
+          .statement = "If the head size of query and key is 128, that of value may be 192.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept},
@@ -91,7 +92,7 @@ SelectedRow head_sizes() {
 
 SelectedRow query_heads() {
   return {.id = "NSAS-C25",
-          .statement = "query has 1 to 128 heads, a multiple of those of key.",
+          .statement = "query has 1 to 128 heads; the number is a multiple of the heads of key.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -108,8 +109,8 @@ SelectedRow query_heads() {
                          {"remainder", make_heads<3, 2>}}};
 }
 
-/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25
-/// says nothing of groups.
+/// If key has too many heads, query also has too many, or its heads do not form whole groups. If
+/// key has 0 heads, the part of NSAS-C25 about groups does not apply.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
           .statement = "key has 1 to 128 heads.",
@@ -142,7 +143,7 @@ SelectedRow group_sizes() {
       .violations = {{"33", make_heads<33, 1>}, {"64", make_heads<128, 2>}}};
 }
 
-/// NSAS-C30 has 0, of which no length is a multiple.
+/// NSAS-C30 covers a block size of 0: no length is a multiple of 0.
 SelectedRow block_sizes() {
   return {.id = "NSAS-C34",
           .statement = "selectedBlockSize is a multiple of 16 from 16 to 128.",
@@ -162,7 +163,7 @@ SelectedRow block_sizes() {
               {"negative", [](SelectedCall& c) { c.attributes.selected_block_size = -16; }}}};
 }
 
-/// NSAS-C32 has negative counts, which are no extents.
+/// NSAS-C32 covers negative counts, which cannot be extents.
 SelectedRow some_block() {
   return {.id = "NSAS-C35",
           .statement = "selectedBlockCount is at least 1.",
@@ -180,10 +181,10 @@ SelectedRow some_block() {
                           }}}};
 }
 
-/// The host code refuses more than 32, of which the page says nothing; later editions say 128.
+/// The host code refuses counts above 32, which the page does not mention; later editions say 128.
 SelectedRow many_blocks() {
   return {.id = "NSAS-C35a",
-          .statement = "selectedBlockCount may be above 32: the lengths of key alone limit it.",
+          .statement = "selectedBlockCount may be above 32: only the lengths of key limit it.",
           .source = {selected_page, "constraints"},
           .standing = Standing::derived,
           .sides = {Side::accept},

@@ -3,8 +3,8 @@
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "operators/nsa_table.hpp"
 
-/// What the table of NsaSelectedAttentionGrad reads in a call and how it breaks one; for the table
-/// only.
+/// Functions with which the requirements of NsaSelectedAttentionGrad read calls and make calls that
+/// break them. Do not use them in an implementation.
 namespace assay::spec::nsa {
 
 using SelectedOp = NsaSelectedAttentionGrad;
@@ -12,28 +12,30 @@ using SelectedCall = Call<SelectedOp>;
 using SelectedProblem = SelectedOp::Problem;
 using SelectedRow = Requirement<SelectedOp>;
 
-/// Whether query, key, value, attentionOut, attentionOutGrad, statistics and topkIndices are given
-/// with rank 3.
+/// Returns whether query, key, value, attentionOut, attentionOutGrad, statistics and topkIndices
+/// are given with rank 3.
 bool ranks_fit(const SelectedCall& call);
 
-/// Whether both arrays of sums are given and not empty.
+/// Returns whether both arrays of sums are given and not empty.
 bool has_sums(const SelectedCall& call);
 
-/// Whether `sums` start above 0, rise strictly and end with the tokens of `parameter`.
+/// Returns whether `sums` start above 0, strictly increase and end with the tokens of `parameter`.
 bool sums_fit(const Sums& sums, const Parameter& parameter);
 
-/// What shapes and sums say of query and key, or nothing where ranks or sums leave it open.
+/// The extents of query and of key, from shapes and sums; nothing if ranks or sums do not define
+/// them.
 std::optional<Extents> query_as_given(const SelectedCall& call);
 std::optional<Extents> key_as_given(const SelectedCall& call);
 
-/// The problem that a call asks for whose ranks and sums fit, or nothing.
+/// The problem that a call with fitting ranks and sums describes; nothing for other calls.
 std::optional<SelectedProblem> problem_of(const SelectedCall& call);
 
-/// Asks for the call's problem, contiguous and without mask, after `change`; all sequences of a
-/// side are as long as the longest, and of the keys as many blocks as are selected.
+/// Applies `change` to the problem of the call, then writes the call again: contiguous, without
+/// mask, with all sequences of a side as long as the longest one. The key sequences have as many
+/// blocks as a query selects.
 void rewrite(SelectedCall& call, void (*change)(SelectedProblem& problem));
 
-/// Passes the canonical mask unless one is given.
+/// Passes the fixed mask pattern unless the call has a mask.
 void put_mask(SelectedCall& call);
 
 std::vector<SelectedRow> selected_presence_requirements();

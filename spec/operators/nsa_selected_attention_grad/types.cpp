@@ -91,7 +91,7 @@ SelectedRow mask_types() {
                           }}}};
 }
 
-/// The operator's prototype registers BOOL alone.
+/// The operator's prototype registers only BOOL masks.
 SelectedRow byte_mask() {
   return {.id = "NSAS-C07a",
           .statement = "attenMask may be UINT8.",
@@ -159,7 +159,7 @@ SelectedRow operands_of_one_type() {
                          {"attention_out_grad", swap_type<Op, &P::attention_out_grad>}}};
 }
 
-/// What the page's example does, whose tensors all have three axes.
+/// Passes formats as the page's example does, whose tensors all have three axes.
 void pass_nchw(SelectedCall& call) {
   visit_fields(call.parameters, [](std::string_view, auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, Parameter>)
@@ -167,7 +167,7 @@ void pass_nchw(SelectedCall& call) {
   });
 }
 
-/// The page names ND, and its example passes NCHW: of the other plain formats nothing is asserted.
+/// The page names ND, and its example passes NCHW. No requirement covers the other plain formats.
 SelectedRow plain_formats() {
   return {
       .id = "NSAS-C10",
@@ -203,7 +203,7 @@ SelectedRow plain_formats() {
       .variants = {{"nchw", pass_nchw}}};
 }
 
-/// The page's table of codes forgets it, its table of parameters does not.
+/// The page's table of return codes omits this requirement; its table of parameters contains it.
 SelectedRow plain_index_format() {
   return {.id = "NSAS-C10a",
           .statement = "topkIndices has storage format ND, never a private one.",
@@ -218,7 +218,7 @@ SelectedRow plain_index_format() {
 
 SelectedRow strided_views() {
   return {.id = "NSAS-C10b",
-          .statement = "Of the tensors that the page lists any strided view is taken.",
+          .statement = "Any strided view of a tensor that the page lists is accepted.",
           .source = {selected_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept},
@@ -232,7 +232,7 @@ SelectedRow strided_views() {
           .violations = {}};
 }
 
-/// The page forgot to list them.
+/// The page does not mention strides for these tensors.
 SelectedRow strided_gradients() {
   return {
       .id = "NSAS-C10c",

@@ -1,6 +1,6 @@
 // A shared object that exports the documented C API for one operator, aclnnNsaCompressGrad, and
-// misbehaves as told. The device's memory is the host's. Signatures are written down from the
-// documents, once more.
+// misbehaves as the test chooses. The device memory is host memory. The signatures are written from
+// the documents, independently of the code under test.
 #include "acl_double.hpp"
 
 #include <cstdlib>
@@ -140,7 +140,7 @@ int aclDestroyAclOpExecutor(aclOpExecutor* executor) {
 }
 
 const char* aclGetRecentErrMsg() {
-  return conduct == Conduct::fills_outputs ? nullptr : "told to misbehave";
+  return conduct == Conduct::fills_outputs ? nullptr : "made to misbehave";
 }
 
 int aclnnNsaCompressGradGetWorkspaceSize(const aclTensor* output_grad, const aclTensor* input,
@@ -181,7 +181,7 @@ int aclnnNsaCompressGrad(void* workspace, std::uint64_t size, aclOpExecutor* exe
   return 0;
 }
 
-/// Of another operator one entry point alone; nobody calls it.
+/// Exports another operator, which has only one entry point. No test calls it.
 int aclnnFlashAttentionScoreGradGetWorkspaceSize() { return 161002; }
 int aclnnFlashAttentionScoreGrad() { return 361001; }
 

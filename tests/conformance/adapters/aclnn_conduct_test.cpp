@@ -34,7 +34,7 @@ class AclnnConduct : public testing::Test {
                         .strides = parameter.strides,
                         .offset = parameter.offset,
                         .bytes = {}};
-    // One spare element: a storage may hold more than the view reaches.
+    // One spare element: a storage may be larger than its view needs.
     tensor.bytes.assign(
         static_cast<std::size_t>(
             2 * (1 + spec::storage_elements(tensor.shape, tensor.strides, tensor.offset))),
@@ -57,19 +57,19 @@ class AclnnConduct : public testing::Test {
     return outputs;
   }
 
-  /// The fault of a run as "kind: text".
+  /// Expects that the run throws an ImplementationFault whose description is "kind: text".
   void expect_fault(Conduct conduct, Kind kind, const std::string& text) {
     const auto library = open_aclnn<Op>(ACL_DOUBLE);
     tell(conduct);
     try {
       run(*library, call());
-      FAIL() << "nobody noticed";
+      FAIL() << "the fault was not detected";
     } catch (const spec::ImplementationFault& seen) {
       EXPECT_EQ(seen.kind(), kind);
       EXPECT_NE(std::string(seen.what()).find(text), std::string::npos) << seen.what();
     }
     tell(Conduct::fills_outputs);
-    EXPECT_NO_THROW(run(*library, call())) << "the next call is judged by itself";
+    EXPECT_NO_THROW(run(*library, call())) << "a fault does not affect the next call";
   }
 
   Op::Problem problem_{.dtype = spec::DType::fp16, .heads = 2, .seq = 48, .head_dim = 16};
@@ -90,7 +90,7 @@ TEST_F(AclnnConduct, WritesTheViewedElementsAndNoOtherByteOfAStorage) {
   }
 }
 
-TEST_F(AclnnConduct, RunWithoutACallTakesTheTensorsAsTheyLie) {
+TEST_F(AclnnConduct, RunWithoutACallUsesTheGivenTensors) {
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   const spec::Call<Op> made = call(spec::Striding::transposed);
   const auto& p = made.parameters;
@@ -107,12 +107,12 @@ TEST_F(AclnnConduct, RunWithoutACallTakesTheTensorsAsTheyLie) {
 TEST_F(AclnnConduct, AByteOutsideATensorIsAFaultThatNamesTheTensor) {
   expect_fault(Conduct::writes_before, Kind::wrote_outside, "inputGradOut: the byte 1 B before");
   expect_fault(Conduct::writes_workspace, Kind::wrote_outside,
-               "workspace: the byte 0 B behind the end of its 40 B");
+               "workspace: the byte 0 B after the end of its 40 B");
 }
 
-TEST_F(AclnnConduct, AByteBehindTheStorageThatTheCallDescribesIsSeenByWhoeverHoldsTheStorage) {
-  // The tensor made here has one spare element behind the view: the byte lands in it, and comes
-  // back.
+TEST_F(AclnnConduct, AByteAfterTheDescribedStorageIsCopiedBack) {
+  // The tensor of this test has one spare element after the view. The byte lands in it and is
+  // copied back.
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   tell(Conduct::writes_behind);
   const Op::Outputs outputs = run(*library, call());
@@ -125,7 +125,7 @@ TEST_F(AclnnConduct, AnInputThatWasWrittenToIsAFault) {
 
 TEST_F(AclnnConduct, ADeviceThatFailsIsACrashWithTheLibrarysWords) {
   expect_fault(Conduct::fails_on_device, Kind::crash,
-               "aclrtSynchronizeStream answered 507011: told to misbehave");
+               "aclrtSynchronizeStream answered 507011: made to misbehave");
 }
 
 TEST_F(AclnnConduct, ADeviceWithoutMemoryIsOutOfMemory) {
@@ -133,16 +133,16 @@ TEST_F(AclnnConduct, ADeviceWithoutMemoryIsOutOfMemory) {
   tell(Conduct::has_no_memory);
   try {
     run(*library, call());
-    FAIL() << "nobody noticed";
+    FAIL() << "the fault was not detected";
   } catch (const spec::ImplementationFault& seen) {
     EXPECT_EQ(seen.kind(), Kind::out_of_memory);
     EXPECT_NE(std::string(seen.what()).find("207001"), std::string::npos) << seen.what();
   }
 }
 
-TEST_F(AclnnConduct, AWorkspaceOfNonsenseIsNamed) {
+TEST_F(AclnnConduct, NonsensicalWorkspaceSizeIsReported) {
   expect_fault(Conduct::wants_all_memory, Kind::out_of_memory,
-               "wants a workspace of 18446744073709551615 B");
+               "requests a workspace of 18446744073709551615 B");
 }
 
 TEST_F(AclnnConduct, ARefusalCarriesTheStatusAndTheWords) {
@@ -154,7 +154,7 @@ TEST_F(AclnnConduct, ARefusalCarriesTheStatusAndTheWords) {
   } catch (const spec::Rejected& refusal) {
     EXPECT_EQ(refusal.status(), spec::Status::param_invalid);
     EXPECT_STREQ(refusal.what(),
-                 "aclnnNsaCompressGradGetWorkspaceSize answered 161002: told to misbehave");
+                 "aclnnNsaCompressGradGetWorkspaceSize answered 161002: made to misbehave");
   }
   tell(Conduct::refuses_phase2);
   EXPECT_NO_THROW(library->check(call()));
@@ -199,7 +199,7 @@ TEST_F(AclnnConduct, EveryNullPointerReachesTheLibrary) {
             spec::Status::param_invalid);
 }
 
-TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementation) {
+TEST_F(AclnnConduct, OnlyBuffersOutliveACallAndNothingOutlivesTheImplementation) {
   {
     const auto library = open_aclnn<Op>(ACL_DOUBLE);
     for (const Conduct conduct :
@@ -210,7 +210,7 @@ TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementatio
         library->check(call());
         run(*library, call());
       } catch (const std::runtime_error&) {
-        // Only what is left behind matters here.
+        // This test checks only which objects remain allocated.
       }
       const tests::Living left = living();
       EXPECT_EQ(left.tensors, 0);
@@ -219,7 +219,7 @@ TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementatio
       EXPECT_GT(left.allocations, 0);
     }
     const auto second = open_aclnn<Op>(ACL_DOUBLE);
-    EXPECT_EQ(living().runtimes, 1) << "both share the runtime";
+    EXPECT_EQ(living().runtimes, 1) << "both libraries share one runtime";
   }
   const tests::Living left = living();
   EXPECT_EQ(left.allocations, 0);
@@ -228,7 +228,7 @@ TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementatio
   EXPECT_EQ(left.runtimes, 0);
 }
 
-TEST_F(AclnnConduct, AFixedOrderIsDeclaredWhereTheLibraryGrantsIt) {
+TEST_F(AclnnConduct, FixedOrderIsDeclaredIfTheLibrarySupportsIt) {
   const auto was_deterministic = exported<tests::WasDeterministic>("double_was_deterministic");
   const auto granted = open_aclnn<Op>(ACL_DOUBLE);
   EXPECT_EQ(granted->numerics(problem_).order, spec::Order::fixed);
@@ -266,7 +266,7 @@ TEST_F(AclnnConduct, AnOperatorWithoutEntryPointIsNotOffered) {
   }
 }
 
-/// The words with which `rest` is refused.
+/// Returns the message of the exception that open_aclnn throws for `rest`.
 std::string refusal_of(const std::string& rest) {
   try {
     open_aclnn<Op>(rest);
@@ -276,7 +276,7 @@ std::string refusal_of(const std::string& rest) {
   return "accepted";
 }
 
-TEST_F(AclnnConduct, ARestThatCannotWorkIsRefusedWithTheCulprit) {
+TEST_F(AclnnConduct, InvalidRestIsRefusedWithTheReason) {
   const std::string library = ACL_DOUBLE;
   const auto names = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -285,14 +285,14 @@ TEST_F(AclnnConduct, ARestThatCannotWorkIsRefusedWithTheCulprit) {
   EXPECT_TRUE(names(refusal_of("device=0"), "names no shared object"));
   EXPECT_TRUE(names(refusal_of("/nowhere/libnone.so"), "/nowhere/libnone.so"));
   EXPECT_TRUE(names(refusal_of("libm.so.6"), "exports aclInit"));
-  EXPECT_TRUE(names(refusal_of(library + ",colour=red"), "no setting 'colour'"));
+  EXPECT_TRUE(names(refusal_of(library + ",colour=red"), "'colour'"));
   EXPECT_TRUE(names(refusal_of(library + ",numerics=exact"), "no numerics preset 'exact'"));
   EXPECT_TRUE(names(refusal_of(library + ",order=sorted"), "order is 'sorted'"));
   EXPECT_TRUE(names(refusal_of(library + ",exp_error=tiny"), "exp_error is 'tiny'"));
   EXPECT_TRUE(names(refusal_of(library + ",fused=maybe"), "fused is 'maybe'"));
   EXPECT_TRUE(names(refusal_of(library + ",device=-1"), "device is '-1'"));
   EXPECT_TRUE(names(refusal_of(library + ",device=7"), "aclrtSetDevice answered 107001"));
-  EXPECT_EQ(living().runtimes, 0) << "what did not start is stopped";
+  EXPECT_EQ(living().runtimes, 0) << "the runtime must be stopped if opening fails";
 }
 
 TEST_F(AclnnConduct, SettingsAreTheDeclaredProfile) {

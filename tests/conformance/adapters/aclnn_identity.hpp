@@ -15,8 +15,8 @@
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// The same cases judged in process and through the C API of the shared library: nobody can tell
-/// which was which.
+/// Judges the same cases in process and through the C API of the shared library. The results must
+/// be identical.
 namespace assay::conformance::tests {
 
 template <class Value>
@@ -29,8 +29,8 @@ std::string text_of(const Value& value) {
   return text.str();
 }
 
-/// The library, told of its arithmetic what the C API has no words for: the fields in which
-/// `kernel` differs from the preset, and the order of statistics, which `kernel` reads either way.
+/// Opens the library with the options that the C API cannot express: the numerics fields in which
+/// `kernel` differs from the preset, and the order of the statistics (`kernel` reads either order).
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
     const spec::Implementation<Op>& kernel) {
@@ -53,7 +53,8 @@ std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
   return adapters::open_aclnn<Op>(rest);
 }
 
-/// The status in the finding of a refusal, "161002"; empty if nothing was refused.
+/// Returns the status code in the finding of a refusal, e.g. "161002". Empty if nothing was
+/// refused.
 inline std::string status_of(const CaseReport& report) {
   const std::string start = "refused with ";
   for (const Finding& finding : report.findings)
@@ -72,7 +73,8 @@ inline void expect_equal_judgement(const CaseReport& in_process, const CaseRepor
     EXPECT_EQ(in_process.tensors[k].worst, through_api.tensors[k].worst);
 }
 
-/// Judges the cases both ways. Answers the share of the sweep's time that the C API cost.
+/// Judges the cases in process and through the C API. Returns the part of the sweep's time that the
+/// C API took.
 template <class Op>
 double expect_equal_judgements(const std::vector<Case<Op>>& cases,
                                spec::Implementation<Op>& in_process) {
@@ -96,7 +98,7 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases,
   return extra_seconds / sweep_seconds;
 }
 
-/// Every `step`th case of a sweep that is wanted. A cascade is not: it runs a forward, for which
+/// Every `step`th wanted case of a sweep. Cascade cases are excluded: they run a forward, for which
 /// the documents have no prototype.
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted, std::size_t step) {
@@ -107,16 +109,18 @@ std::vector<Case<Op>> selected(Wanted&& wanted, std::size_t step) {
   return cases;
 }
 
-/// Judges every call of a sweep that breaks a row both ways.
+/// Judges every call of a sweep that violates a requirement, in process and through the C API.
 template <class Op>
 void expect_equal_refusals(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); }, 1);
   ASSERT_GT(cases.size(), 30u);
   expect_equal_judgements(cases, kernel);
-  EXPECT_EQ(status_of(judge_case(cases.front(), kernel)).size(), 6u) << "a status was compared";
+  EXPECT_EQ(status_of(judge_case(cases.front(), kernel)).size(), 6u)
+      << "the finding must contain a status";
 }
 
-/// Judges every legal call that is made in another way than the plain one both ways.
+/// Judges every legal call that differs from the default form ("variant"), in process and through
+/// the C API.
 template <class Op>
 void expect_equal_variants(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.variant.empty(); }, 1);
@@ -126,7 +130,7 @@ void expect_equal_variants(spec::Implementation<Op>& kernel) {
   expect_equal_judgements(cases, kernel);
 }
 
-/// Judges every `step`th legal call of a sweep both ways.
+/// Judges every `step`th legal call of a sweep, in process and through the C API.
 template <class Op>
 void expect_equal_gradients(spec::Implementation<Op>& kernel, std::size_t step) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return c.violate.empty(); }, step);

@@ -9,7 +9,8 @@
 namespace assay::conformance::tests {
 namespace {
 
-/// Every case of a sweep is judged alike, and the C API takes a tenth of its time at most.
+/// Every case must get the same judgement in process and through the C API. The C API may take at
+/// most a tenth of the sweep's time.
 template <class Op>
 void expect_an_equal_sweep(spec::Implementation<Op>& kernel) {
   const double share =

@@ -1,7 +1,7 @@
-// A program for "command:": its gradients are copies of query, key and value.
+// A program for "command:". Its gradients are copies of query, key and value.
 // Usage: command_probe [- [NUMBER]], command_probe FILE [MANNER]
-// Without a file it reads paths line by line, until their end or that of so many cases; with one it
-// works on it, does to the file what MANNER names, and ends.
+// Without a file it reads paths line by line until the input ends or NUMBER cases are done. With a
+// file it works on that file, changes it as MANNER says, and ends.
 #include <hdf5.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ void flatten(spec::Tensor& tensor) {
   tensor.strides = {1};
 }
 
-/// What becomes of the case, beside its outputs.
+/// Changes of the case itself, by name. The outputs are added in any case.
 const std::map<std::string, std::function<void(fixtures::CaseRecord&)>> changes = {
     {"leaves out an input",
      [](auto& record) {
@@ -58,7 +58,7 @@ void add_foreign(hid_t file) {
   H5Sclose(space);
 }
 
-/// What becomes of the written file.
+/// Changes of the written file, by name.
 const std::map<std::string, std::function<void(hid_t)>> alterations = {
     {"adds what the schema does not know", add_foreign},
     {"removes an attribute",
@@ -80,7 +80,7 @@ void alter(const std::string& path, const std::function<void(hid_t)>& alteration
   H5Fclose(file);
 }
 
-/// Whether the file held a case; it gets outputs.
+/// Adds the outputs to the case in the file. Returns false if the file contains no case.
 bool work_on(const std::string& path, const std::string& manner = {}) {
   require_known(manner);
   fixtures::CaseRecord record;

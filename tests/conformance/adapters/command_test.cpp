@@ -28,7 +28,7 @@ const Op::Problem problem = {
     .dtype = spec::DType::bf16, .batch = 2, .seq_q = 3, .head_dim = 4, .head_dim_v = 4};
 const std::string probe = ASSAY_COMMAND_PROBE;
 
-/// Elements that tell where they lie.
+/// Elements whose values identify their positions.
 spec::Tensor numbered(const spec::Extents& extents, double first) {
   spec::Tensor tensor =
       spec::contiguous_tensor(problem.dtype, spec::shape_of(problem.input_layout, extents));
@@ -71,7 +71,7 @@ Op::Outputs answer(spec::Implementation<Op>& kernel) {
   return made;
 }
 
-/// What the fault of `command` is, and its text.
+/// Returns the kind and text of the fault that `command` causes.
 std::pair<Kind, std::string> fault(const std::string& command, const CommandLimits& limits = {}) {
   const auto kernel = open_command<Op>(command, limits);
   try {
@@ -99,7 +99,7 @@ void expect_copies(const Op::Outputs& made) {
   EXPECT_EQ(made.dv.bytes, given.value.bytes);
 }
 
-TEST(Command, DoesNotOfferViewsWhoseStoragesFillNoFile) {
+TEST(Command, RejectsViewsWhoseStorageExceedsAFile) {
   const auto kernel = open_command<Op>(answering("done"), {});
   EXPECT_EQ(kernel->unsupported(call()), std::nullopt);
   auto far = call();
@@ -114,7 +114,7 @@ TEST(CommandLine, WordsAreQuotedAsForAShell) {
   EXPECT_THROW(shell_words("a 'b"), std::invalid_argument);
 }
 
-TEST(CommandLine, AssignmentsStandInFrontOfTheProgram) {
+TEST(CommandLine, AssignmentsPrecedeTheProgram) {
   const CommandLine command = parse_command_line("A=1 B2='x y' python k.py C=3");
   EXPECT_EQ(command.environment,
             (std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B2", "x y"}}));
@@ -122,18 +122,18 @@ TEST(CommandLine, AssignmentsStandInFrontOfTheProgram) {
   EXPECT_FALSE(command.one_shot);
 }
 
-TEST(CommandLine, BracesStandForTheFile) {
+TEST(CommandLine, BracesAreReplacedByTheFile) {
   const CommandLine command = parse_command_line("k --in={} {}");
   EXPECT_TRUE(command.one_shot);
   EXPECT_EQ(words_for(command, "/a/{}.h5"), (Words{"k", "--in=/a/{}.h5", "/a/{}.h5"}));
 }
 
-TEST(CommandLine, AProgramIsWanted) {
+TEST(CommandLine, MissingProgramIsAnError) {
   EXPECT_THROW(parse_command_line("  "), std::invalid_argument);
   EXPECT_THROW(parse_command_line("A=1"), std::invalid_argument);
 }
 
-TEST(Command, IsAskedAboutNumericsAndManyCases) {
+TEST(Command, AnswersNumericsAndManyCases) {
   const auto kernel = open_command<Op>(probe);
   EXPECT_EQ(kernel->name(), "command:" + probe);
   EXPECT_FALSE(kernel->checks_arguments());
@@ -156,7 +156,7 @@ TEST(Command, OutputsAreWrittenIntoTheViews) {
   const auto elements = spec::viewed_elements(made.dq);
   for (std::size_t k = 0; k < elements.size(); ++k)
     EXPECT_EQ(made.dq.load(elements[k]), given.query.load(static_cast<std::int64_t>(k)));
-  EXPECT_EQ(made.dq.load(0), 0);  // in front of the view
+  EXPECT_EQ(made.dq.load(0), 0);  // before the view
 }
 
 TEST(Command, AProgramThatEndsAfterAnAnswerIsStartedAgain) {
@@ -195,7 +195,7 @@ TEST(Command, AnswersOtherThanDoneArePassedOn) {
     answer(*open_command<Op>(answering("error: out of luck")));
     FAIL() << "accepted";
   } catch (const spec::ImplementationFault&) {
-    FAIL() << "an exception of the program's own is none of its process";
+    FAIL() << "an exception of the program must not be reported as a fault of its process";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "out of luck");
   }
@@ -203,7 +203,7 @@ TEST(Command, AnswersOtherThanDoneArePassedOn) {
                spec::Unsupported);
 }
 
-TEST(Command, RegimesOfARunStandBehindDone) {
+TEST(Command, RegimesFollowDone) {
   const auto kernel = open_command<Op>(answering("done: key_tile.tail=3 key_tile.whole=0"));
   EXPECT_TRUE(kernel->metrics().empty());
   answer(*kernel);
@@ -215,37 +215,37 @@ TEST(Command, RegimesOfARunStandBehindDone) {
   EXPECT_EQ(regimes[1].value, 0);
 }
 
-TEST(Command, WhatIsNoRegimeIsNamed) {
-  for (const auto& [wrong, why] : {std::pair{"tail=3", "wanted AXIS.VALUE"},
-                                   {"=3", "wanted AXIS.VALUE"},
-                                   {"error.dq=3", "another axis than 'error'"},
-                                   {"a..b=3", "wanted AXIS.VALUE"},
-                                   {"1.b=3", "wanted AXIS.VALUE"},
-                                   {"a.t!l=3", "wanted AXIS.VALUE"},
-                                   {"a.tail", "wanted a whole number"},
-                                   {"a.tail=", "wanted a whole number"},
-                                   {"a.tail=-1", "wanted a whole number"},
-                                   {"a.tail=3x", "wanted a whole number"},
-                                   {"a.tail=18446744073709551616", "wanted a whole number"},
-                                   {"a.whole=2", "it is told twice"}}) {
+TEST(Command, InvalidRegimeIsReported) {
+  for (const auto& [wrong, why] : {std::pair{"tail=3", "expected a name AXIS.VALUE"},
+                                   {"=3", "expected a name AXIS.VALUE"},
+                                   {"error.dq=3", "the axis must not be 'error'"},
+                                   {"a..b=3", "expected a name AXIS.VALUE"},
+                                   {"1.b=3", "expected a name AXIS.VALUE"},
+                                   {"a.t!l=3", "expected a name AXIS.VALUE"},
+                                   {"a.tail", "expected an integer count"},
+                                   {"a.tail=", "expected an integer count"},
+                                   {"a.tail=-1", "expected an integer count"},
+                                   {"a.tail=3x", "expected an integer count"},
+                                   {"a.tail=18446744073709551616", "expected an integer count"},
+                                   {"a.whole=2", "it is reported twice"}}) {
     const auto [kind, text] = fault(answering(std::string("done: a.whole=1 ") + wrong));
     EXPECT_EQ(kind, Kind::crash);
-    EXPECT_PRED2(has, text, "told of a regime '" + std::string(wrong) + "': ");
+    EXPECT_PRED2(has, text, "reported a regime '" + std::string(wrong) + "': ");
     EXPECT_PRED2(has, text, std::string(why));
   }
 }
 
-TEST(Command, RegimesInALineThatIsTooLongAreNotBelieved) {
+TEST(Command, RegimesInATooLongLineAreIgnored) {
   const auto [kind, text] =
       fault("sh -c 'printf \"done: a.b=1\"; head -c 70000 /dev/zero | tr \"\\0\" 0; echo' {}");
   EXPECT_EQ(kind, Kind::crash);
   EXPECT_PRED2(has, text, std::string("more than 64 KiB"));
 }
 
-TEST(Command, ChatterIsNoAnswer) {
+TEST(Command, OtherOutputIsNotAnAnswer) {
   const auto [kind, text] = fault(answering("hello"));
   EXPECT_EQ(kind, Kind::crash);
-  EXPECT_PRED2(has, text, std::string("answered 'hello'; wanted: done, done: REGIME=COUNT ..."));
+  EXPECT_PRED2(has, text, std::string("answered 'hello'; expected: done, done: REGIME=COUNT ..."));
 }
 
 TEST(Command, AnEndWithoutAnAnswerIsACrashWithTheLastWords) {
@@ -284,29 +284,29 @@ TEST(Command, AProgramThatWritesWithoutEndIsEndedAtTheLimit) {
   EXPECT_PRED2(has, text, std::string("did not end within 0.200 s"));
 }
 
-TEST(Command, ALineWithoutAnEndIsNoAnswer) {
+TEST(Command, LineWithoutNewlineIsNotAnAnswer) {
   const std::string endless = "sh -c 'read path; head -c 100000 /dev/zero; sleep 60'";
   const auto start = std::chrono::steady_clock::now();
   const auto [kind, text] = fault(endless);
   EXPECT_EQ(kind, Kind::crash);
-  EXPECT_PRED2(has, text, std::string("wrote a line without an end"));
+  EXPECT_PRED2(has, text, std::string("wrote a line of more than 64 KiB"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
   const std::string chatter = "sh -c 'head -c 100000 /dev/zero; echo; echo unsupported: x' {}";
   EXPECT_THROW(answer(*open_command<Op>(chatter)), spec::Unsupported);
 }
 
-/// A program that prints `words` and a letter so many times, in a single last line, for every case.
+/// Prints one last line for every case: `words`, then `letters` times the letter x.
 std::string printing(const std::string& words, int letters) {
   return "sh -c 'printf \"" + words + "\"; head -c " + std::to_string(letters) +
          " /dev/zero | tr \"\\0\" x' {}";
 }
 
-/// The beginning says what a long last line is.
+/// A long last line is an answer if it begins like one.
 TEST(Command, ALongLastLineCountsByItsBeginning) {
   for (const int letters : {1'000, 60'000, 70'000, 200'000, 20'000'000}) {
     try {
       answer(*open_command<Op>(printing("loading\\nrejected: 161002 too ", letters)));
-      FAIL() << letters << " letters were no answer";
+      FAIL() << letters << " letters were not accepted as an answer";
     } catch (const spec::Rejected& refusal) {
       EXPECT_EQ(refusal.status(), spec::Status::param_invalid);
       EXPECT_PRED2(has, refusal.what(), std::string("too xxxx"));
@@ -317,11 +317,11 @@ TEST(Command, ALongLastLineCountsByItsBeginning) {
   EXPECT_EQ(fault(printing("changed: ", 70'000)).first, Kind::inputs_modified);
   EXPECT_THROW(answer(*open_command<Op>(printing("error: ", 70'000))), std::runtime_error);
   EXPECT_NO_THROW(answer(*open_command<Op>(printing("", 70'000))))
-      << "chatter, in front of status 0";
+      << "other output before status 0";
 }
 
-/// The second answer to one case is not taken for that to the next.
-TEST(Command, AnAnswerToNoQuestionIsNamed) {
+/// The second answer to a case is not taken as the answer to the next one.
+TEST(Command, UnexpectedAnswerIsReported) {
   const auto kernel =
       open_command<Op>("sh -c 'while read path; do echo unsupported: a; echo done; done'");
   EXPECT_THROW(answer(*kernel), spec::Unsupported);
@@ -332,10 +332,10 @@ TEST(Command, AnAnswerToNoQuestionIsNamed) {
   } catch (const spec::ImplementationFault& seen) {
     EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' after its answer"));
   }
-  EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a fresh process";
+  EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a new process must answer";
 }
 
-/// A folder for what is temporary, of this test alone.
+/// A temporary folder for this test only.
 class OwnTemporaryFolder {
  public:
   OwnTemporaryFolder() {
@@ -364,7 +364,7 @@ class OwnTemporaryFolder {
   std::optional<std::string> before_;
 };
 
-TEST(Command, FoldersOfOwnersThatWereKilledAreRemoved) {
+TEST(Command, FoldersOfKilledOwnersAreRemoved) {
   const OwnTemporaryFolder temporary;
   const auto first = open_command<Op>(probe);
   const std::set<std::string> living = temporary.names();
@@ -377,15 +377,15 @@ TEST(Command, FoldersOfOwnersThatWereKilledAreRemoved) {
   ASSERT_EQ(temporary.names().size(), living.size() + 1);
   {
     const auto second = open_command<Op>(probe);
-    EXPECT_EQ(temporary.names().size(), living.size() + 1) << "one went, one came";
+    EXPECT_EQ(temporary.names().size(), living.size() + 1) << "one folder removed, one created";
     expect_copies(answer(*first));
     expect_copies(answer(*second));
   }
   EXPECT_EQ(temporary.names(), living);
 }
 
-/// The beginning of a name is no mark.
-TEST(Command, FoldersThatSomebodyElseMadeStay) {
+/// A name is not a mark if only its beginning matches.
+TEST(Command, FoldersOfOtherOwnersStay) {
   const OwnTemporaryFolder temporary;
   namespace fs = std::filesystem;
   const std::string text =
@@ -403,10 +403,10 @@ TEST(Command, FoldersThatSomebodyElseMadeStay) {
   EXPECT_TRUE(fs::exists(temporary / "elsewhere/.owner"));
 }
 
-/// The probe, which does that to its file.
+/// The probe with the given change of its file.
 std::string probe_that(const std::string& manner) { return probe + " {} '" + manner + "'"; }
 
-TEST(Command, WhatElseBecomesOfTheFileIsComparedWithNothing) {
+TEST(Command, OtherChangesOfTheFileAreIgnored) {
   for (const std::string manner :
        {"leaves out an input", "leaves out all inputs", "changes the texts", "empties the problem",
         "adds a case", "adds what the schema does not know"}) {
@@ -421,13 +421,13 @@ TEST(Command, AnInputThatIsStillInTheFileIsWhatItWas) {
   EXPECT_PRED2(has, text, std::string("modified the input key in its file, first at byte 2 of"));
 }
 
-TEST(Command, AFileThatIsReadAsNoSuchCaseIsACrash) {
+TEST(Command, FileWithoutTheCaseIsACrash) {
   for (const auto& [manner, said] :
        {std::pair{"flattens an input", "/inputs/key has shape ("},
-        {"gives an input another type", "/inputs/key has dtype fp16, wanted bf16"},
-        {"adds an input", "'other' is no tensor of this case"},
+        {"gives an input another type", "/inputs/key has dtype fp16; expected bf16"},
+        {"adds an input", "'other' is not a tensor of this case"},
         {"adds outputs of another", "holds outputs of 2 implementations"},
-        {"renames the case", "holds no case case"},
+        {"renames the case", "contains no case case"},
         {"removes an attribute", "attribute command is missing"},
         {"removes the problem", "/problem is missing"}}) {
     const auto [kind, text] = fault(probe_that(manner));
@@ -438,7 +438,7 @@ TEST(Command, AFileThatIsReadAsNoSuchCaseIsACrash) {
 
 TEST(Command, DoneWithoutAFileIsNamed) {
   EXPECT_PRED2(has, fault("sh -c 'read path; echo > $path; echo done'").second,
-               std::string("no HDF5 file"));
+               std::string("not an HDF5 file"));
 }
 
 TEST(Command, DoneWithoutOutputsLeavesThemAsTheyWere) {
@@ -458,23 +458,23 @@ std::string refusal(const std::string& command) {
   return "accepted";
 }
 
-TEST(Command, WhatCannotBeStartedIsRefusedBeforeAnyCase) {
+TEST(Command, ProgramThatCannotStartIsRefusedBeforeAnyCase) {
   EXPECT_PRED2(has, refusal("/no/such/program {}"),
-               std::string("'/no/such/program' is no program"));
+               std::string("'/no/such/program' is not a program"));
   EXPECT_PRED2(has, refusal("no-such-program"), std::string("in any folder of PATH"));
-  EXPECT_PRED2(has, refusal("/etc"), std::string("'/etc' is no program that can be executed"));
-  EXPECT_PRED2(has, refusal("PATH=/nowhere sh -c true"), std::string("'sh' is no program"));
+  EXPECT_PRED2(has, refusal("/etc"), std::string("'/etc' is not a program that can be executed"));
+  EXPECT_PRED2(has, refusal("PATH=/nowhere sh -c true"), std::string("'sh' is not a program"));
   EXPECT_PRED2(has, refusal("ASSAY_NUMERICS=nope sh {}"), std::string("nope"));
   EXPECT_EQ(refusal("ASSAY_NUMERICS=ascend_a2 sh {}"), "accepted");
 }
 
-TEST(Command, AnInputThatIsChangedIsAFaultOfItsOwn) {
+TEST(Command, ChangedInputIsReported) {
   const auto [kind, text] = fault(answering("changed: query"));
   EXPECT_EQ(kind, Kind::inputs_modified);
   EXPECT_PRED2(has, text, std::string("changed its input query"));
 }
 
-/// What opening the program says of it.
+/// The message of opening the program.
 std::string refusal_of(const std::string& program) {
   try {
     open_command<Op>(program, {.greet = true});
@@ -493,7 +493,7 @@ TEST(Command, AProgramThatIsCalledWronglyOrCannotBeginIsWrongUsage) {
   EXPECT_PRED2(has, refusal_of("sh -c 'read question; echo numerics: stage=fp17; read rest'"),
                std::string("fp17"));
   EXPECT_EQ(fault("sh -c 'kill -9 $$'", {.greet = true}).first, Kind::crash)
-      << "a signal is what the first case meets again";
+      << "the first case must report the signal";
 }
 
 }  // namespace

@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-/// What a kernel leaves in its folder for temporary files goes with the folder.
+/// The folder for temporary files is removed with everything that a kernel left in it.
 namespace assay::adapters {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// What lies where temporary files are made once a child, which may do no more than anybody, has
-/// had a folder there and done this in it.
+/// Lets an unprivileged child create a temporary folder and run `act` in it. Returns the paths that
+/// then remain in the parent folder.
 std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act,
                                   bool may_do_everything = false) {
   std::string below = (fs::temp_directory_path() / "assay-XXXXXX").string();
@@ -30,7 +30,7 @@ std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act,
   fs::permissions(below, fs::perms(0777));
   const pid_t child = fork();
   if (child == 0) {
-    constexpr uid_t nobody = 65534;  // who may do everything may enter every folder
+    constexpr uid_t nobody = 65534;  // not root: root may enter every folder
     setenv("TMPDIR", below.c_str(), 1);
     if (!may_do_everything && geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0))
       _exit(1);
@@ -46,7 +46,7 @@ std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act,
   return left;
 }
 
-TEST(Folder, GoesWithFoldersThatNobodyMayEnter) {
+TEST(Folder, IsRemovedWithFoldersWithoutPermissions) {
   const auto left = left_behind([](const Folder& folder) {
     fs::create_directories(folder / "outer/inner");
     std::ofstream(folder / "outer/inner/file") << "text";
@@ -55,8 +55,8 @@ TEST(Folder, GoesWithFoldersThatNobodyMayEnter) {
   EXPECT_TRUE(left.empty()) << left.front();
 }
 
-/// Deeper than descriptors reach.
-TEST(Folder, GoesHoweverDeepItIs) {
+/// Deeper than the limit of open file descriptors.
+TEST(Folder, IsRemovedAtAnyDepth) {
   const auto left = left_behind([](const Folder& folder) {
     const rlimit few{40, 40};
     setrlimit(RLIMIT_NOFILE, &few);
@@ -69,7 +69,7 @@ TEST(Folder, GoesHoweverDeepItIs) {
   EXPECT_TRUE(left.empty()) << left.front();
 }
 
-TEST(Folder, GoesWithManyFilesAndFoldersOfOneName) {
+TEST(Folder, IsRemovedWithManyFilesAndEqualFolderNames) {
   const auto left = left_behind([](const Folder& folder) {
     for (int k = 0; k < 100; ++k) {
       const std::string name = "folder" + std::to_string(k);
@@ -102,12 +102,13 @@ bool is_fixed(const fs::path& path, int attribute) {
   return done;
 }
 
-/// As the administrator may wish, whom nothing else keeps from it.
-TEST(Folder, GoesWithFilesThatNobodyMayChange) {
+/// File attributes (append-only) block removal even for root.
+TEST(Folder, IsRemovedWithImmutableFiles) {
   {
     const Folder folder;
     std::ofstream(folder / "file") << "text";
-    if (!is_fixed(folder / "file", FS_APPEND_FL)) GTEST_SKIP() << "nobody may fix a file here";
+    if (!is_fixed(folder / "file", FS_APPEND_FL))
+      GTEST_SKIP() << "this system does not allow append-only files";
   }
   const auto left = left_behind(
       [](const Folder& folder) {

@@ -12,31 +12,31 @@ namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
 
-/// Of the file that a run with one storage of this size is lent.
-struct stat lent_for(KeptFile& kept, std::int64_t size) {
+/// Returns the file status (stat) of the shared memory file of a run with one storage of this size.
+struct stat borrowed_for(KeptFile& kept, std::int64_t size) {
   const SharedMemory memory(kept, {size});
   struct stat status = {};
   EXPECT_EQ(fstat(memory.file(), &status), 0);
   return status;
 }
 
-TEST(KeptFile, IsLentAgainWhereTheNextRunHasRoomInIt) {
+TEST(KeptFile, IsReusedIfTheNextRunFits) {
   KeptFile kept;
-  const auto first = lent_for(kept, 5 * mebibyte);
-  EXPECT_EQ(lent_for(kept, 1).st_ino, first.st_ino);
-  EXPECT_EQ(lent_for(kept, 5 * mebibyte).st_ino, first.st_ino);
-  EXPECT_GT(lent_for(kept, 6 * mebibyte).st_size, 6 * mebibyte);
+  const auto first = borrowed_for(kept, 5 * mebibyte);
+  EXPECT_EQ(borrowed_for(kept, 1).st_ino, first.st_ino);
+  EXPECT_EQ(borrowed_for(kept, 5 * mebibyte).st_ino, first.st_ino);
+  EXPECT_GT(borrowed_for(kept, 6 * mebibyte).st_size, 6 * mebibyte);
 }
 
 TEST(KeptFile, IsReplacedByOneWithReserve) {
   KeptFile kept;
-  const auto first = lent_for(kept, mebibyte);
-  const auto second = lent_for(kept, 2 * mebibyte);
+  const auto first = borrowed_for(kept, mebibyte);
+  const auto second = borrowed_for(kept, 2 * mebibyte);
   EXPECT_NE(second.st_ino, first.st_ino);
-  EXPECT_EQ(lent_for(kept, 6 * mebibyte).st_ino, second.st_ino);
-  const auto third = lent_for(kept, 30 * mebibyte);
-  EXPECT_LE(third.st_size, 64 * mebibyte) << "more is not kept";
-  EXPECT_EQ(lent_for(kept, 60 * mebibyte).st_ino, third.st_ino);
+  EXPECT_EQ(borrowed_for(kept, 6 * mebibyte).st_ino, second.st_ino);
+  const auto third = borrowed_for(kept, 30 * mebibyte);
+  EXPECT_LE(third.st_size, 64 * mebibyte) << "at most 64 MiB are kept";
+  EXPECT_EQ(borrowed_for(kept, 60 * mebibyte).st_ino, third.st_ino);
 }
 
 TEST(KeptFile, HasNoReserveBeyondTheLimitOfAFile) {
@@ -44,35 +44,35 @@ TEST(KeptFile, HasNoReserveBeyondTheLimitOfAFile) {
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit limit = {3 * mebibyte, before.rlim_max};
   KeptFile kept;
-  lent_for(kept, mebibyte);
+  borrowed_for(kept, mebibyte);
   setrlimit(RLIMIT_FSIZE, &limit);
-  EXPECT_EQ(lent_for(kept, 2 * mebibyte).st_size, 3 * mebibyte);
+  EXPECT_EQ(borrowed_for(kept, 2 * mebibyte).st_size, 3 * mebibyte);
   setrlimit(RLIMIT_FSIZE, &before);
 }
 
 TEST(KeptFile, IsNotKeptWhereItIsLarge) {
   KeptFile kept;
-  EXPECT_GT(lent_for(kept, 65 * mebibyte).st_size, 65 * mebibyte);
-  EXPECT_LT(lent_for(kept, 1).st_size, mebibyte);
+  EXPECT_GT(borrowed_for(kept, 65 * mebibyte).st_size, 65 * mebibyte);
+  EXPECT_LT(borrowed_for(kept, 1).st_size, mebibyte);
 }
 
-TEST(KeptFile, IsAnotherOnceItIsForgotten) {
+TEST(KeptFile, IsReplacedAfterForget) {
   KeptFile kept;
-  const Descriptor still_open(dup(SharedMemory(kept, {1}).file()));  // its number is not given anew
+  const Descriptor still_open(dup(SharedMemory(kept, {1}).file()));  // keeps the inode in use
   struct stat before = {};
   ASSERT_EQ(fstat(still_open.number(), &before), 0);
   kept.forget();
-  EXPECT_NE(lent_for(kept, 1).st_ino, before.st_ino);
+  EXPECT_NE(borrowed_for(kept, 1).st_ino, before.st_ino);
 }
 
-TEST(SharedMemory, OfARunTakesWhatTheRunNeedsOfTheFile) {
+TEST(SharedMemory, UsesOnlyTheNeededPartOfTheFile) {
   KeptFile kept;
-  lent_for(kept, 5 * mebibyte);
+  borrowed_for(kept, 5 * mebibyte);
   EXPECT_LT(SharedMemory(kept, {1, 2}).bytes(), mebibyte);
   EXPECT_GT(SharedMemory(kept, {mebibyte, mebibyte}).bytes(), 2 * mebibyte);
 }
 
-TEST(SharedMemory, OfASparseStorageTakesItsPiecesAlone) {
+TEST(SharedMemory, CopiesOnlyThePiecesOfASparseStorage) {
   KeptFile kept;
   SharedMemory memory(kept, {std::int64_t{1} << 33, 100});
   spec::Storage far = spec::Storage::sparse(std::size_t{1} << 33);
@@ -86,7 +86,7 @@ TEST(SharedMemory, OfASparseStorageTakesItsPiecesAlone) {
   EXPECT_LT(file.st_blocks * 512, mebibyte);
 }
 
-TEST(SharedMemory, HasWholeGuardsWhateverTheLastRunLeftInThem) {
+TEST(SharedMemory, RestoresGuardsForEveryRun) {
   KeptFile kept;
   {
     SharedMemory first(kept, {5 * mebibyte});

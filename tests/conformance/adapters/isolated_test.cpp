@@ -21,7 +21,7 @@ namespace {
 using Kind = spec::ImplementationFault::Kind;
 using Clock = std::chrono::steady_clock;
 
-/// This program again, as a worker.
+/// A command that runs this program as a worker.
 adapters::WorkerProgram worker(const std::string& manner) {
   return {.path = "/proc/self/exe", .words = {"worker", manner}};
 }
@@ -40,13 +40,13 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A run must end in fault of this kind, whose text holds every one of `parts`.
+/// Expects that a run ends in a fault of this kind whose text contains every one of `parts`.
 void expect_fault(spec::Implementation<Compress>& kernel, Kind kind,
                   const std::vector<std::string>& parts) {
   Trial trial;
   try {
     kernel.run(trial.problem, trial.inputs, trial.outputs);
-    FAIL() << kernel.name() << " was not noticed";
+    FAIL() << kernel.name() << " was not detected";
   } catch (const spec::ImplementationFault& fault) {
     EXPECT_EQ(fault.kind(), kind) << fault.what();
     for (const std::string& part : parts) EXPECT_PRED2(has, fault.what(), part);
@@ -59,7 +59,7 @@ void expect_fault(const std::string& manner, Kind kind, const std::vector<std::s
   expect_fault(*kernel, kind, parts);
 }
 
-TEST(Isolated, AnswersAsIfItRanHere) {
+TEST(Isolated, AnswersLikeAnInProcessKernel) {
   const auto here = worker_kernel("good"), there = watched("good");
   EXPECT_EQ(there->name(), "kernel good");
   EXPECT_TRUE(there->checks_arguments());
@@ -76,7 +76,7 @@ TEST(Isolated, AnswersAsIfItRanHere) {
   EXPECT_EQ(there->metrics()[0].value, 2);
 }
 
-TEST(Isolated, PassesOnWhatItIsAskedOfACall) {
+TEST(Isolated, PassesQueriesAboutACall) {
   const auto there = watched("good");
   Trial trial;
   EXPECT_EQ(there->unsupported(trial.call), std::nullopt);
@@ -101,14 +101,14 @@ TEST(Isolated, ForwardChangesItsInputs) {
   EXPECT_EQ(trial.inputs.weight.load(1), 42);
   EXPECT_EQ(trial.inputs.input.bytes, Trial().inputs.input.bytes);
   try {
-    watched("writes behind its forward")->forward(trial.problem, trial.inputs);
+    watched("writes after its forward")->forward(trial.problem, trial.inputs);
     FAIL();
   } catch (const spec::ImplementationFault& fault) {
     EXPECT_EQ(fault.kind(), Kind::wrote_outside);
   }
 }
 
-TEST(Isolated, ExceptionsArriveAsWhatTheyAre) {
+TEST(Isolated, ExceptionsKeepTheirTypes) {
   Trial trial;
   const auto run = [&](const std::string& manner) {
     watched(manner)->run(trial.problem, trial.inputs, trial.outputs);
@@ -123,7 +123,7 @@ TEST(Isolated, ExceptionsArriveAsWhatTheyAre) {
   }
   EXPECT_THROW(run("throws a number"), std::runtime_error);
   expect_fault("was seen", Kind::timeout, {"seen"});
-  expect_fault("is told that there is no memory", Kind::out_of_memory, {"no memory is left"});
+  expect_fault("gets no memory", Kind::out_of_memory, {"no memory is left"});
 }
 
 TEST(Isolated, ACrashIsNamedWithItsSignalAndItsLastWords) {
@@ -143,7 +143,7 @@ TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
   expect_fault("closes everything", Kind::crash, {"exit code 0 instead of answering"});
 }
 
-TEST(Isolated, WhatWritesIntoTheConnectionIsNamed) {
+TEST(Isolated, WriteIntoTheConnectionIsReported) {
   const auto kernel = watched("writes into sockets");
   expect_fault(*kernel, Kind::crash, {"answered nonsense"});
   EXPECT_NO_THROW(kernel->check(Trial().call));
@@ -154,7 +154,7 @@ TEST(Isolated, MemoryEndsAtTheLimit) {
                {.seconds = 20, .bytes = 200 << 20});
 }
 
-TEST(Isolated, WhatEarlierTensorsTookIsNotLentToLaterCalls) {
+TEST(Isolated, MemoryOfEarlierTensorsIsNotReused) {
   const auto kernel = watched("takes 230 MiB the second time", {.seconds = 20, .bytes = 200 << 20});
   Trial large;
   large.inputs.input = spec::contiguous_tensor(spec::DType::fp32, {15 << 20});
@@ -170,17 +170,17 @@ TEST(Isolated, OutputsOfOneCallAreNotSeenInTheNext) {
   expect_same(second.outputs, Trial().outputs);
 }
 
-TEST(Isolated, BytesBesideAStorageAreFoundWithTensorSideAndDistance) {
-  expect_fault("writes behind", Kind::wrote_outside,
-               {"1 byte behind the storage of input_grad, at a distance of 1"});
+TEST(Isolated, ByteOutsideAStorageIsReportedWithTensorSideAndDistance) {
+  expect_fault("writes after", Kind::wrote_outside,
+               {"1 byte after the storage of input_grad, at a distance of 1"});
   expect_fault("writes before", Kind::wrote_outside,
                {"2 bytes before the storage of weight_grad, at distances of 3 to 8"});
-  expect_fault("writes behind and crashes", Kind::crash,
-               {"SIGABRT", "before that it wrote 1 byte behind the storage of input_grad"});
+  expect_fault("writes after and crashes", Kind::crash,
+               {"SIGABRT", "before that it wrote 1 byte after the storage of input_grad"});
 }
 
 TEST(Isolated, AWriteBeyondTheGuardsEndsTheWorker) {
-  expect_fault("writes far behind", Kind::crash, {});
+  expect_fault("writes far after", Kind::crash, {});
 }
 
 TEST(Isolated, AModifiedInputIsNamedWithTheByte) {
@@ -188,7 +188,7 @@ TEST(Isolated, AModifiedInputIsNamedWithTheByte) {
                {"the input input in 2 bytes, first at byte 5 of its storage"});
 }
 
-TEST(Isolated, AnOutputThatWasReplacedIsSeen) {
+TEST(Isolated, ReplacedOutputIsDetected) {
   Trial a, b, c;
   worker_kernel("good")->run(a.problem, a.inputs, a.outputs);
   watched("replaces by an equal one")->run(b.problem, b.inputs, b.outputs);
@@ -198,7 +198,7 @@ TEST(Isolated, AnOutputThatWasReplacedIsSeen) {
   EXPECT_EQ(c.outputs.weight_grad.bytes, a.outputs.weight_grad.bytes);
 }
 
-TEST(Isolated, WhatItPrintsDisturbsNothing) {
+TEST(Isolated, PrintedTextDoesNotDisturbTheProtocol) {
   Trial a, b;
   worker_kernel("good")->run(a.problem, a.inputs, a.outputs);
   watched("chatters")->run(b.problem, b.inputs, b.outputs);
@@ -210,7 +210,7 @@ TEST(Isolated, AKernelThatPrintsWithoutEndEndsAtTheLimit) {
                {.seconds = 1});
 }
 
-TEST(Isolated, AWorkerThatSawACrashIsReplaced) {
+TEST(Isolated, WorkerIsReplacedAfterACrash) {
   const auto kernel = watched("loses its device");
   Trial trial;
   trial.inputs.weight.store(0, 0);
@@ -242,7 +242,7 @@ TEST(Isolated, AnImplementationThatCannotBeMadeIsRefused) {
                spec::NotAsked);
 }
 
-/// Who may do everything cannot be kept from starting processes. Returns in a child.
+/// Drops root privileges, since root may start any number of processes. Runs in a child.
 template <class Body>
 int status_of_nobody(Body&& body) {
   const pid_t child = fork();
@@ -256,14 +256,14 @@ int status_of_nobody(Body&& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// What a run says that could not be begun, since `most` processes are all that may be.
+/// The message of a run that could not start because at most `most` processes are allowed.
 std::string refusal_with_processes(spec::Implementation<Compress>& kernel, rlim_t most) {
   const rlimit limit{most, most};
   setrlimit(RLIMIT_NPROC, &limit);
   Trial trial;
   try {
     kernel.run(trial.problem, trial.inputs, trial.outputs);
-    ADD_FAILURE() << most << ": a run";
+    ADD_FAILURE() << most << ": the run must not start";
   } catch (const spec::NotAsked& refusal) {
     return refusal.what();
   } catch (const std::exception& other) {
@@ -272,8 +272,8 @@ std::string refusal_with_processes(spec::Implementation<Compress>& kernel, rlim_
   return "";
 }
 
-/// A worker is three processes: one that guards, one that adopts, and the kernel's.
-TEST(Isolated, AWorkerThatCannotBeReplacedIsNoFaultOfTheKernel) {
+/// A worker consists of three processes: the guard, the one that adopts orphans, and the kernel's.
+TEST(Isolated, FailureToReplaceAWorkerIsNotAKernelFault) {
   const int status = status_of_nobody([] {
     const auto kernel = watched("crashes");
     expect_fault(*kernel, Kind::crash, {"SIGABRT"});
@@ -282,14 +282,13 @@ TEST(Isolated, AWorkerThatCannotBeReplacedIsNoFaultOfTheKernel) {
                    "cannot be started; this user may have " + std::to_string(most) + " processes");
     return testing::Test::HasFailure() ? 1 : 0;
   });
-  if (status == 126) GTEST_SKIP() << "nobody may not execute this program here";
+  if (status == 126) GTEST_SKIP() << "the user nobody may not execute this program";
   EXPECT_EQ(status, 0);
 }
 
-TEST(Isolated, MissingDescriptorsAreNoFaultOfTheKernel) {
+TEST(Isolated, MissingDescriptorsAreNotAKernelFault) {
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP()
-      << "sanitizers look at objects that they do not know yet by descriptors of their own";
+  GTEST_SKIP() << "sanitizers open descriptors of their own to read new objects";
 #endif
   const auto kernel = watched("good");
   rlimit before{};
@@ -302,17 +301,17 @@ TEST(Isolated, MissingDescriptorsAreNoFaultOfTheKernel) {
   EXPECT_NO_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs));
 }
 
-TEST(Serve, IsNothingForAProcessThatNobodyStarted) {
+TEST(Serve, DoesNothingOutsideOfAWorker) {
   EXPECT_THROW(adapters::serve<Compress>([] { return worker_kernel("good"); }), std::runtime_error);
 }
 
-/// Waits until the worker and its child have written into the file.
+/// Waits until the worker and its child have written to the file.
 void wait_for(const std::string& file) {
   for (int k = 0; k < 1000 && !std::ifstream(file).good(); ++k)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-/// With what the kernel grants, and without it.
+/// With and without the namespaces of the operating system.
 class Worker : public testing::TestWithParam<const char*> {
  protected:
   Worker() { setenv("ASSAY_NAMESPACES", GetParam(), 1); }

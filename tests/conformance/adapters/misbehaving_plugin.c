@@ -1,5 +1,4 @@
-/* The naive example, in one of the manners in which a kernel can fail: MANNER is one of those
- * below. */
+/* The naive example with one kind of failure: MANNER is one of the values below. */
 #include <assay_plugin.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,18 +6,18 @@
 
 enum manner {
   crashing,     /* in every third run */
-  hanging,      /* where more than one batch is computed */
-  overflowing,  /* one byte behind dq */
-  scribbling,   /* on key */
+  hanging,      /* if there is more than one batch */
+  overflowing,  /* one byte after dq */
+  scribbling,   /* writes to key */
   omitting,     /* dv is never written */
-  not_a_number, /* everywhere */
-  gluttonous,   /* takes memory without end */
+  not_a_number, /* all elements */
+  gluttonous,   /* allocates memory without limit */
   exiting,      /* calls exit(3) */
   of_another_abi,
   without_a_name
 };
 
-/* The example's, built under this name. */
+/* The plug-in of the example, built under this name. */
 const assay_plugin* naive_plugin_v1(void);
 
 static unsigned char* bytes_of(const assay_call* call, const char* name, int64_t* size) {
@@ -41,8 +40,8 @@ static void take_all_memory(void) {
   }
 }
 
-/* Every viewed element of the tensor becomes a NaN. All bytes 0xff are one in every floating type.
- */
+/* Fills every viewed element of the tensor with NaN. The bytes 0xff are a NaN in every floating
+ * type. */
 static void spoil(const assay_tensor* t) {
   const int64_t width = t->dtype == assay_fp32 ? 4 : 2;
   int64_t index[8] = {0}, axis;

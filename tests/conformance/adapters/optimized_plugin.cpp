@@ -10,20 +10,20 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay_plugin.h"
 
-/// Our own implementation, offered as a plug-in: what it computes in the judge's process it must
-/// compute here.
+/// Our own implementation as a plug-in. Its results must equal those of the same kernel in the
+/// judge's process.
 namespace {
 
 using namespace assay;
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The tiled kernel for the modelled A2, as the program `assay` has it.
+/// The tiled kernel for the modelled Ascend A2, as in the program `assay`.
 spec::Implementation<Op>& kernel() {
   static const auto implementation = optimized::flash_attention_score_grad(device::a2());
   return *implementation;
 }
 
-/// A text that stays valid until the next one.
+/// Stores a text that stays valid until the next call.
 const char* kept(std::string text) {
   static std::string last;
   last = std::move(text);
@@ -86,7 +86,7 @@ spec::Call<Op> call_of(const assay_call& call) {
   return result;
 }
 
-/// Inputs or outputs that stand on the plug-in's buffers.
+/// Returns the inputs or outputs as tensors that use the plug-in's buffers without a copy.
 template <class Tensors>
 Tensors tensors_of(const assay_call& call) {
   Tensors tensors;
@@ -94,14 +94,14 @@ Tensors tensors_of(const assay_call& call) {
     const assay_tensor* const t = assay_find_tensor(&call, name);
     if (t == nullptr) return;
     spec::Tensor tensor = described<spec::Tensor>(*t);
-    tensor.bytes = spec::Storage::lent(
+    tensor.bytes = spec::Storage::borrowed(
         {static_cast<std::byte*>(t->storage), static_cast<std::size_t>(t->storage_bytes)});
     member = std::move(tensor);
   });
   return tensors;
 }
 
-/// What a phase answers: 0, or the status with which the kernel refuses.
+/// Returns 0, or the status with which the kernel refuses the call.
 template <class Act>
 std::int32_t answer(const char** reason, Act&& act) {
   try {
@@ -158,13 +158,13 @@ std::int32_t forward(const assay_call* call, const char** reason) {
 
 const assay_metric* metrics(std::int64_t* count) {
   static std::vector<spec::Metric> last;
-  static std::vector<assay_metric> told;
+  static std::vector<assay_metric> printed;
   last = kernel().metrics();
-  told.clear();
+  printed.clear();
   for (const spec::Metric& metric : last)
-    told.push_back({metric.name.c_str(), metric.value, metric.unit.c_str()});
-  *count = std::ssize(told);
-  return told.data();
+    printed.push_back({metric.name.c_str(), metric.value, metric.unit.c_str()});
+  *count = std::ssize(printed);
+  return printed.data();
 }
 
 }  // namespace

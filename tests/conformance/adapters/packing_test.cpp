@@ -11,7 +11,7 @@
 namespace assay::adapters {
 namespace {
 
-/// Gives every member of what it visits another value, none of them a default.
+/// Gives every visited member a different value that is not a default.
 class Marker {
  public:
   void operator()(const char*, auto& member, const auto&...) { mark(member); }
@@ -47,8 +47,8 @@ std::string packed(const T& value) {
   return packer.text();
 }
 
-/// What a call passes beside inputs and outputs has a name, axes, a format, and elements of its
-/// own.
+/// Reserved tensors of a call keep their own names, axes, formats and elements, like inputs and
+/// outputs.
 TEST(PluginCall, HoldsReservedTensorsAndFormats) {
   using Op = spec::FlashAttentionScoreGrad;
   spec::Call<Op> call{
@@ -87,14 +87,14 @@ using Ops = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelectedAtten
                            spec::NsaCompressGrad>;
 TYPED_TEST_SUITE(Packing, Ops);
 
-TYPED_TEST(Packing, AProblemArrivesAsItIs) {
+TYPED_TEST(Packing, ProblemSurvivesPacking) {
   typename TypeParam::Problem problem;
   visit_fields(problem, Marker());
   EXPECT_NE(problem, typename TypeParam::Problem());
   EXPECT_EQ(Unpacker(packed(problem)).take<typename TypeParam::Problem>(), problem);
 }
 
-TYPED_TEST(Packing, ACallArrivesAsItIs) {
+TYPED_TEST(Packing, CallSurvivesPacking) {
   spec::Call<TypeParam> call{};
   const std::string plain = packed(call);
   visit_fields(call.parameters, Marker());
@@ -106,7 +106,7 @@ TYPED_TEST(Packing, ACallArrivesAsItIs) {
   EXPECT_EQ(packed(Unpacker(plain).take<spec::Call<TypeParam>>()), plain);
 }
 
-TEST(Packed, AProfileArrivesAsItIs) {
+TEST(Packed, ProfileSurvivesPacking) {
   spec::Numerics numerics;
   visit_fields(numerics, Marker());
   EXPECT_EQ(Unpacker(packed(numerics)).take<spec::Numerics>(), numerics);
@@ -119,8 +119,8 @@ TEST(Packed, ATextThatEndsEarlyIsNoted) {
   EXPECT_THROW(Unpacker("").take<std::int64_t>(), std::runtime_error);
 }
 
-/// Whatever the bytes are, they are taken or refused, and no more memory is taken than they are.
-TEST(Packed, NonsenseIsRefused) {
+/// Arbitrary bytes are accepted or refused, and unpacking takes no more memory than their size.
+TEST(Packed, InvalidBytesAreRefused) {
   EXPECT_THROW(Unpacker("\x02").take<bool>(), Nonsense);
   EXPECT_THROW(Unpacker("\x07").take<Answer>(), Nonsense);
   EXPECT_EQ(Unpacker("\x06").take<Answer>(), Answer::spoiled);

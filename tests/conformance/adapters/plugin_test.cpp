@@ -16,7 +16,7 @@ std::string plugin(const std::string& name) {
   return std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
 }
 
-/// Opening must be refused with a text that holds every one of `parts`.
+/// Expects that opening is refused with a text that contains every one of `parts`.
 void expect_refused(const std::string& path, const std::vector<std::string>& parts) {
   try {
     open_plugin<Op>(path);
@@ -28,17 +28,17 @@ void expect_refused(const std::string& path, const std::vector<std::string>& par
 }
 
 TEST(Plugin, WhatCannotBeOpenedIsNamed) {
-  expect_refused("/no/such/plugin.so", {"'/no/such/plugin.so' is no file"});
-  expect_refused(testing::TempDir(), {"is no file"});
+  expect_refused("/no/such/plugin.so", {"'/no/such/plugin.so' is not a file"});
+  expect_refused(testing::TempDir(), {"is not a file"});
   const std::string text = testing::TempDir() + "text.so";
   std::ofstream(text) << "no library";
   expect_refused(text, {text, "cannot be loaded"});
-  expect_refused(plugin("of_another_abi"), {"has ABI version 7, wanted 1"});
+  expect_refused(plugin("of_another_abi"), {"has ABI version 7; expected 1"});
   expect_refused(plugin("without_a_name"), {"lacks 'name'", "null pointer"});
 }
 
 TEST(Plugin, ALibraryWithoutTheFunctionIsNamed) {
-  // Any library that is not for us.
+  // Any shared library that is not a plug-in.
   std::string library;
   std::ifstream maps("/proc/self/maps");
   for (std::string word; maps >> word;)
@@ -65,7 +65,7 @@ spec::Call<Op> call_of(const Op::Problem& problem) {
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
-TEST(Plugin, TellsWhatItIs) {
+TEST(Plugin, ReportsItsNameAndNumerics) {
   const auto naive = open_plugin<Op>(plugin("naive"));
   EXPECT_EQ(naive->name(), "naive");
   EXPECT_FALSE(naive->checks_arguments());

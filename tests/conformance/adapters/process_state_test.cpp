@@ -11,7 +11,7 @@
 namespace assay::adapters {
 namespace {
 
-/// A child that does this and then waits until it is killed.
+/// A child process that runs `act` and then waits until it is killed.
 class Child {
  public:
   explicit Child(const std::function<void()>& act) {
@@ -27,7 +27,7 @@ class Child {
     }
     close(ends[1]);
     char none = 0;
-    static_cast<void>(!read(ends[0], &none, 1));  // returns when the child has acted, or ended
+    static_cast<void>(!read(ends[0], &none, 1));  // returns after the child has acted or ended
     close(ends[0]);
   }
   ~Child() {
@@ -55,8 +55,8 @@ TEST(StateOfAnotherProcess, IsWhatItChanged) {
   EXPECT_NE(changes.find("the umask at 777"), std::string::npos) << changes;
 }
 
-/// Nobody has asked for its end yet, so that it still has a number.
-TEST(StateOfAnotherProcess, ThatHasEndedIsNoChange) {
+/// Nobody has waited for the ended process yet, so its process id is still in use.
+TEST(StateOfAnotherProcess, EndedProcessIsNotAChange) {
   const Child healthy([] {}), ended([] { _exit(0); });
   EXPECT_EQ(difference(healthy.state(), ended.state()), "");
 }

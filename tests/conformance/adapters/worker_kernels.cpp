@@ -21,7 +21,8 @@ constexpr const char* long_reason = "weights of a Sunday";
   while (true) pause();
 }
 
-/// Into whatever looks like a connection; what else is open belongs to others.
+/// Writes garbage into every open socket, since one of them may be the connection to the judge.
+/// Skips descriptors of other kinds.
 void write_into_sockets() {
   const std::vector<char> garbage(64, '\x7f');
   for (int descriptor = 3; descriptor < 1024; ++descriptor) {
@@ -39,7 +40,8 @@ void write_into_sockets() {
   hang();
 }
 
-/// Touches what it takes, slowly enough to be watched.
+/// Allocates and touches memory until it is killed, slowly enough that the memory watcher can see
+/// it.
 [[noreturn]] void take_all_memory() {
   std::vector<std::vector<char>> taken;
   while (true) {
@@ -48,14 +50,14 @@ void write_into_sockets() {
   }
 }
 
-/// For as long as it takes to be seen.
+/// Keeps the memory allocated until the watcher has seen it.
 void take_230_mebibytes() {
   const std::vector<char> taken(230 << 20, 'x');
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
 }
 
-/// Begins the file that the manner names in a child which outlives it. The child is in a process
-/// group of its own, and its parent has ended.
+/// Starts a child process that survives this one, then hangs. The child creates `file`, is in its
+/// own process group, and its parent has ended.
 [[noreturn]] void hang_with_a_child(const std::string& file) {
   const pid_t parent = fork();
   if (parent == 0) {
@@ -115,7 +117,7 @@ class WorkerKernel final : public spec::Implementation<Compress> {
 
   void forward(const Compress::Problem&, Compress::Inputs& inputs) override {
     inputs.weight.store(1, 42);
-    if (manner_ == "writes behind its forward") inputs.weight.bytes.end()[3] ^= std::byte{1};
+    if (manner_ == "writes after its forward") inputs.weight.bytes.end()[3] ^= std::byte{1};
   }
   std::vector<spec::Metric> metrics() const override { return {{"runs", runs_, "1"}}; }
 
@@ -131,23 +133,23 @@ class WorkerKernel final : public spec::Implementation<Compress> {
     if (manner_.starts_with("hangs with a child ")) hang_with_a_child(manner_.substr(19));
     if (manner_ == "takes all memory") take_all_memory();
     if (manner_ == "takes 230 MiB the second time" && runs_ == 2) take_230_mebibytes();
-    if (manner_ == "is told that there is no memory") throw std::bad_alloc();
+    if (manner_ == "gets no memory") throw std::bad_alloc();
     if (manner_ == "throws") throw std::domain_error("not my day");
     if (manner_ == "throws a number") throw 3;
     if (manner_ == "refuses") throw spec::Rejected(spec::Status::inner_tiling_error, "too long");
     if (manner_ == "does not offer it") throw spec::Unsupported("not offered after all");
     if (manner_ == "was seen")
       throw spec::ImplementationFault(spec::ImplementationFault::Kind::timeout, "seen");
-    if (manner_ == "writes behind") outputs.input_grad.bytes.end()[0] ^= std::byte{1};
+    if (manner_ == "writes after") outputs.input_grad.bytes.end()[0] ^= std::byte{1};
     if (manner_ == "writes before") {
       outputs.weight_grad.bytes.begin()[-3] ^= std::byte{1};
       outputs.weight_grad.bytes.begin()[-8] ^= std::byte{1};
     }
-    if (manner_ == "writes behind and crashes") {
+    if (manner_ == "writes after and crashes") {
       outputs.input_grad.bytes.end()[0] ^= std::byte{1};
       raise(SIGABRT);
     }
-    if (manner_ == "writes far behind") outputs.input_grad.bytes.end()[30000] = std::byte{1};
+    if (manner_ == "writes far after") outputs.input_grad.bytes.end()[30000] = std::byte{1};
     if (manner_ == "scribbles") first_input[5] ^= std::byte{1}, first_input[9] ^= std::byte{1};
     if (manner_ == "replaces by an equal one")
       outputs.input_grad = spec::Tensor(outputs.input_grad);

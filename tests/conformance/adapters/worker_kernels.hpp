@@ -10,11 +10,11 @@ namespace assay::tests {
 
 using Compress = spec::NsaCompressGrad;
 
-/// A kernel of numbers without meaning that depend on every input and on the call, which behaves as
-/// `manner` says: "good", or one of the ways to fail in worker_kernels.cpp.
+/// A kernel whose outputs are arbitrary numbers that depend on every input and on the call. It
+/// behaves as `manner` says: "good", or one of the failures in worker_kernels.cpp.
 std::unique_ptr<spec::Implementation<Compress>> worker_kernel(const std::string& manner);
 
-/// A legal call, its inputs filled with numbers, its outputs with poison.
+/// A legal call. Its inputs are filled with numbers, its outputs with poison.
 struct Trial {
   Trial();
   Compress::Problem problem;

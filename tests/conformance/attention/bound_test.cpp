@@ -22,7 +22,7 @@ std::vector<std::int64_t> all_rows(std::int64_t extent) {
   return rows;
 }
 
-/// A judged problem, every row of it.
+/// A problem of which every row is judged.
 struct Trial {
   Trial(const Op::Problem& problem, const spec::Numerics& numerics, std::uint64_t seed)
       : inputs(testing::normal_inputs(problem, seed)),
@@ -53,7 +53,7 @@ struct Trial {
   std::vector<Finding> findings;
 };
 
-/// All rows of all tensors lie within their radius of the definition.
+/// Requires that all rows of all tensors lie within their radius of the definition.
 void require_definition(const Trial& trial) {
   const auto definition = flash::definition_of(trial.dense.problem, trial.inputs);
   for (const Expectation& e : trial.expected)
@@ -86,7 +86,7 @@ TEST(Bound, HealthyBf16KernelConformsWithUnitModeratedErrors) {
   for (const TensorReport& report : trial.reports) {
     EXPECT_LT(report.worst, 1.0) << report.name;
     EXPECT_GT(report.worst, 0.05) << report.name;
-    EXPECT_GT(report.rms, 0.4) << report.name;  // the final cast alone: staging is predicted
+    EXPECT_GT(report.rms, 0.4) << report.name;  // the final cast; staging is predicted
     EXPECT_LT(report.rms, 1.05) << report.name;
   }
 }
@@ -144,7 +144,7 @@ TEST(Bound, HealthyKernelConformsWithDropout) {
     EXPECT_EQ(trial.judge(bf16_plan()), all_conform) << keep_prob;
     for (const Expectation& e : trial.expected)
       EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+W+") << e.name;
-    p.keep_prob *= 1.01;  // a kernel that divides by 1 % too much
+    p.keep_prob *= 1.01;  // a kernel that divides by a value 1 % too large
     const Gradients wrong = testing::run_kernel(p, trial.inputs, bf16_plan());
     TensorReport report;
     EXPECT_NE(compare(trial.expected[2], {wrong.dv.begin(), wrong.dv.end()}, trial.arithmetic,
@@ -174,8 +174,8 @@ TEST(Bound, OwnStatisticsProfileConforms) {
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
-/// What the rounding of m + ln z does to a query's row is in every key's gradient, and three
-/// queries do not average it out.
+/// The rounding of m + ln z of a query's row enters the gradient of every key, and three queries do
+/// not average it out.
 TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
   const Op::Problem p = {.dtype = spec::DType::fp32,
                          .batch = 1,
@@ -212,7 +212,7 @@ TEST(Bound, GradientsThatUnderflowInTheCastConform) {
   }
 }
 
-TEST(Bound, TruncatingAccumulatorsAreJudgedByElementsAlone) {
+TEST(Bound, TruncatingAccumulatorsAreJudgedOnlyByElements) {
   Trial trial(problem_of(spec::DType::fp32),
               {.accumulator = spec::Accumulator::fp32_truncating, .fused = false}, 3);
   EXPECT_EQ(trial.judge({}), all_conform);
@@ -264,7 +264,7 @@ TEST(Bound, ControlsAreNotApplicableWithOneKey) {
   EXPECT_EQ(judge_controls(trial.expected[2], trial.arithmetic).letters, "Z+N+L+S+W+");
 }
 
-/// The rows of dq or dk that are known to be 0, radius included.
+/// Returns the rows of dq or dk that are 0 in the reference and have the error radius 0.
 std::vector<std::int64_t> known_zeros(const Expectation& e) {
   std::vector<std::int64_t> rows;
   for (std::int64_t r = 0; r < e.row_count(); ++r) {
@@ -277,8 +277,8 @@ std::vector<std::int64_t> known_zeros(const Expectation& e) {
   return rows;
 }
 
-/// Expectations where all keys have the same value, and query 2 has so many times that as its
-/// output.
+/// Expectations where all keys have the same value, and the output of query 2 is `factor` times
+/// that value.
 std::vector<Expectation> with_equal_values(double factor) {
   Op::Problem p = problem_of(spec::DType::bf16);
   p.heads_q = p.heads_kv = 1;
@@ -299,7 +299,7 @@ TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
   using Rows = std::vector<std::int64_t>;
   const auto equal = with_equal_values(1);
   EXPECT_EQ(known_zeros(equal[0]), Rows{2});
-  EXPECT_EQ(known_zeros(equal[1]), Rows());  // other queries attend to all keys
+  EXPECT_EQ(known_zeros(equal[1]), Rows());  // the other queries attend to all keys
   EXPECT_EQ(known_zeros(with_equal_values(2)[0]), Rows());
   Op::Problem p = problem_of(spec::DType::fp32);
   p.seq_kv = 1;
@@ -307,7 +307,7 @@ TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
   EXPECT_EQ(known_zeros(of_one_key.expected[0]), all_rows(4 * p.seq_q));
   EXPECT_EQ(known_zeros(of_one_key.expected[1]), all_rows(2));
   EXPECT_EQ(known_zeros(of_one_key.expected[2]), Rows());
-  // The row term of a kernel's own is another sum.
+  // A kernel that computes its own row term sums it differently, so that dq is not exactly 0.
   const Trial of_own(p, {.delta = spec::RowTerm::own}, 7);
   EXPECT_EQ(known_zeros(of_own.expected[0]), Rows());
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The entries of a row, one vector each.
+/// The result arrays of a row, one vector for each entry.
 struct Row {
   explicit Row(std::size_t count) : doubles(7, Numbers(count, -1)), floats(3) {
     for (auto& field : floats) field.assign(count, -1);
@@ -29,7 +29,7 @@ struct Row {
   std::vector<std::vector<float>> floats;
 };
 
-/// What the equations say of one element at a time.
+/// The equations, evaluated one element at a time.
 Row one_by_one(const SummedRow& row) {
   Row all(static_cast<std::size_t>(row.count));
   for (std::int64_t k = 0; k < row.count; ++k) {
@@ -39,7 +39,7 @@ Row one_by_one(const SummedRow& row) {
   return all;
 }
 
-/// Numbers of all sizes, some of them 0, and one that is none.
+/// Numbers of all sizes, some of them 0, and one NaN.
 engine::ElementRow elements(std::size_t count) {
   const Random random(7, 1);
   std::uint64_t next = 0;
@@ -74,8 +74,8 @@ void expect_same(const std::vector<Number>& a, const std::vector<Number>& b) {
   }
 }
 
-/// Eight at a time, with whatever instructions: the bits of one element, and nothing behind the
-/// row.
+/// The vectorized code (eight elements at a time, any instruction set) must give the same bits as
+/// the equations for one element. It must write nothing after the row.
 TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
   const spec::Numerics kinds[] = {{},
                                   {.partials = spec::DType::bf16},

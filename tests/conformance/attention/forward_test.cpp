@@ -19,7 +19,8 @@ namespace {
 
 using namespace reference;
 
-/// Larger than a panel of keys and a block of queries, and a multiple of neither.
+/// The lengths are larger than a panel of keys and a block of queries, and are not multiples of
+/// them.
 Problem ragged(std::int64_t mode, spec::MaskShape mask) {
   Problem p;
   p.dtype = spec::DType::fp32;
@@ -79,8 +80,8 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
   const Forward<Quad> exact = forward(p, operands_of<Quad>(p, inputs), side_inputs(inputs));
   ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
   ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
-  // |score| <= |scale| head_dim, each term of which is rounded twice, and a bias is a number below
-  // 1 or at most a slope below 1 times a distance; then the exponential and the sums.
+  // |score| <= |scale| head_dim, and each term is rounded twice. A bias is a number below 1, or at
+  // most a slope below 1 times a distance. The exponential and the sums follow.
   const auto dim = static_cast<double>(p.head_dim + p.head_dim_rope);
   const auto keys = static_cast<double>(p.seq_kv);
   const double bias = p.pse_shift == spec::PseShape::absent ? 0.0
@@ -97,7 +98,7 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
       EXPECT_EQ(blocked.softmax_sum[row], exact.softmax_sum[row]);
       continue;
     }
-    // The exact sum, moved to the rounded maximum.
+    // The exact sum, rescaled to the rounded maximum.
     const Quad sum = exact.softmax_sum[row] * exp(Quad(exact.softmax_max[row] - Quad(max)));
     EXPECT_NEAR(static_cast<double>(Quad(blocked.softmax_sum[row]) / sum), 1.0, limit);
   }
@@ -142,7 +143,7 @@ TEST_P(BlockedForward, HasTheSameBitsInEveryLayoutAndStriding) {
     }
 }
 
-TEST(BlockedForward, GivesDeadRowsTheirStatisticsAndNoOutput) {
+TEST(BlockedForward, GivesFullyMaskedRowsStatisticsAndNoOutput) {
   Problem p = ragged(3, spec::MaskShape::compressed);
   p.seq_q = 150;
   p.seq_kv = 35;
@@ -172,7 +173,8 @@ TEST(BlockedForward, RefusesAMissingRopeTensor) {
   EXPECT_THROW(blocked_forward(p, inputs, 1), std::invalid_argument);
 }
 
-/// The documented order of every sum, without vectors: what any instruction set must reproduce.
+/// Evaluates every sum in its documented order, without vectors. Every instruction set must give
+/// these bits.
 TEST(BlockedForward, SumsInItsDocumentedOrder) {
   const Problem p = ragged(0, spec::MaskShape::absent);
   const Inputs inputs = make_inputs(p, spec::Striding::contiguous);

@@ -14,13 +14,13 @@ namespace assay::conformance::testing {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// What a small kernel of the tests does; the defaults are healthy.
+/// The behaviour of a small kernel for the tests. The defaults give a correct kernel.
 struct KernelPlan {
   std::function<float(float)> stage = [](float x) { return x; };
   std::function<float(float)> cast = [](float x) { return x; };
-  float dk_scale = 1;  ///< factor of dk beside scale_value
+  float dk_scale = 1;  ///< factor of dk in addition to scale_value
   bool row_term = true;
-  bool lse_form = false;  ///< P from one rounded number for each row
+  bool lse_form = false;  ///< computes P from one rounded number for each row
   std::int64_t skipped_key = -1;
 };
 
@@ -28,7 +28,7 @@ inline float to_nearest_bf16(float x) {
   return static_cast<float>(spec::round_to(static_cast<double>(x), spec::bf16_format));
 }
 
-/// Gradients by rows in the order of Extents::row.
+/// Gradients row by row, in the order of Extents::row.
 struct Gradients {
   std::vector<float> dq, dk, dv, dq_rope, dk_rope;
 };
@@ -44,7 +44,7 @@ inline std::vector<double> dense(const spec::Tensor& tensor, spec::Layout layout
   return values;
 }
 
-/// Everything that the model kernel reads, rows in the order of Extents::row.
+/// All operands of the model kernel, rows in the order of Extents::row.
 struct ModelOperands {
   ModelOperands(const Op::Problem& p, const Op::Inputs& inputs)
       : query(dense(inputs.query, p.input_layout, query_extents(p))),
@@ -55,7 +55,7 @@ struct ModelOperands {
         mask(p, inputs.atten_mask ? &*inputs.atten_mask : nullptr),
         bias(p, inputs.pse_shift ? &*inputs.pse_shift : nullptr),
         dropout(p, inputs.drop_mask ? &*inputs.drop_mask : nullptr) {
-    // Contiguous and, in TND, packed: the elements lie in the order of the rows.
+    // Contiguous and, in TND, packed: the order of the elements is that of the rows.
     for (std::int64_t row = 0; row < query_extents(p).rows(); ++row) {
       max.push_back(inputs.softmax_max.load(row * spec::statistics_replicas));
       sum.push_back(inputs.softmax_sum.load(row * spec::statistics_replicas));
@@ -87,7 +87,7 @@ inline void model_add(std::vector<float>& to, std::int64_t row, float factor,
         factor * static_cast<float>(from[static_cast<std::size_t>(other * dim + d)]);
 }
 
-/// Row-wise fp32 gradient: one chain a product, in ascending order.
+/// A gradient in fp32, row by row. Every product is summed in one chain, in ascending order.
 inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
                             const KernelPlan& plan) {
   const ModelOperands x(p, inputs);
@@ -131,8 +131,8 @@ inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
   return r;
 }
 
-/// Normal inputs, contiguous, with the statistics and the output of a forward; dropout keeps the
-/// bits of a normal sign.
+/// Normal inputs, contiguous, with the statistics and the output of a forward. Dropout keeps an
+/// element if a normal number is positive.
 inline Op::Inputs normal_inputs(const Op::Problem& p, std::uint64_t seed) {
   Op::Inputs inputs;
   const auto filled = [&](Stream which, spec::DType dtype, const spec::Shape& shape) {

@@ -1,6 +1,6 @@
-"""What tests/conformance/attention/pencil_test.cpp expects, computed pair by pair in double.
+"""The expected values of tests/conformance/attention/pencil_test.cpp, computed pair by pair in double.
 
-Knows engine/README.md (A1 to A13) and conformance/README.md (E1 to E26), and nothing of the code.
+It follows engine/README.md (A1 to A13) and conformance/README.md (E1 to E26), not the code.
     python3 tests/conformance/attention/pencil.py
 """
 import math
@@ -50,24 +50,24 @@ class Number:
     """A1: arrays over (row, key)."""
     value: np.ndarray
     rigorous: np.ndarray = 0.0
-    beside: np.ndarray = 0.0
+    additive: np.ndarray = 0.0
     squares: np.ndarray = 0.0
     moment: np.ndarray = 0.0
     shared: np.ndarray = 0.0
     by: list = field(default_factory=lambda: [0.0, 0.0])
 
     def __add__(x, y):
-        return Number(x.value + y.value, x.rigorous + y.rigorous, x.beside + y.beside, x.squares + y.squares,
+        return Number(x.value + y.value, x.rigorous + y.rigorous, x.additive + y.additive, x.squares + y.squares,
                       x.moment + y.moment, x.shared + y.shared, [a + b for a, b in zip(x.by, y.by)])
 
     def times(x, f):
         a = np.abs(f)
-        return Number(x.value * f, x.rigorous * a, x.beside * a, x.squares * a * a, x.moment * a * a, x.shared * a,
+        return Number(x.value * f, x.rigorous * a, x.additive * a, x.squares * a * a, x.moment * a * a, x.shared * a,
                       [b * f for b in x.by])
 
     def __mul__(x, y):
         a, b, second = np.abs(x.value), np.abs(y.value), x.rigorous * y.rigorous
-        return Number(x.value * y.value, a * y.rigorous + b * x.rigorous + second, a * y.beside + b * x.beside + second,
+        return Number(x.value * y.value, a * y.rigorous + b * x.rigorous + second, a * y.additive + b * x.additive + second,
                       a * a * y.squares + b * b * x.squares, a * a * y.moment + b * b * x.moment,
                       a * y.shared + b * x.shared + second, [x.value * q + y.value * p for p, q in zip(x.by, y.by)])
 
@@ -76,7 +76,7 @@ class Number:
 
     def rounded(x, size, times, pair, mean_squares=None):
         e = times * U * size
-        both = dict(rigorous=x.rigorous + e, beside=x.beside + e)
+        both = dict(rigorous=x.rigorous + e, additive=x.additive + e)
         if not pair:
             return replace(x, shared=x.shared + e, **both)
         m = U * U * ((times * size) ** 2 if mean_squares is None else mean_squares)
@@ -85,10 +85,10 @@ class Number:
     def stored(x, kind, size=None, typical=None):
         e = h(x.most() if size is None else size, kind)
         t = e if typical is None else h(typical, kind)
-        return replace(x, rigorous=x.rigorous + e, beside=x.beside + e, squares=x.squares + e * e, moment=x.moment + t * t)
+        return replace(x, rigorous=x.rigorous + e, additive=x.additive + e, squares=x.squares + e * e, moment=x.moment + t * t)
 
     def residue(x, phi):
-        return replace(x, rigorous=x.rigorous + phi, beside=x.beside + phi, shared=x.shared + phi)
+        return replace(x, rigorous=x.rigorous + phi, additive=x.additive + phi, shared=x.shared + phi)
 
 
 def dot(value, size, squares, terms, n):
@@ -126,12 +126,12 @@ class Problem:
         self.score = self.scale * self.q @ self.k.T
         self.m = self.score.max(axis=1)
         self.z = np.rint(64 * np.exp(self.score - self.m[:, None]).sum(axis=1)) / 64
-        # statistics and row terms are read back as fp32, attention_in has few bits
+        # statistics and row terms are read back as fp32; attention_in has few bits
         self.m, self.z = (np.float32(x).astype(float) for x in (self.m, self.z))
 
 
 def scored(n, scale, score, m, z, bias=0.0, underflow=0.0):
-    """E4, E12: the score of pairs as it is stored. `score`: (sum, magnitudes, squares, terms)."""
+    """E4, E12: the stored scores of pairs. `score`: (sum, magnitudes, squares, terms)."""
     one = np.ones(np.broadcast(score[0], m).shape)
     x = dot(*score, n).times(scale * one)
     x = x.residue(underflow) if underflow else x
@@ -146,11 +146,11 @@ def scored(n, scale, score, m, z, bias=0.0, underflow=0.0):
 
 
 def probability(n, x, z):
-    """E5 to E7 of an exponent."""
+    """E5 to E7 for an argument of exp."""
     error = n.exp_error + 4 * U
     prob = np.exp(x.value) / z
     rho = growth(x.rigorous + error)
-    return Number(prob, prob * rho, prob * np.maximum(rho - (x.rigorous - x.beside), x.beside), prob**2 * x.squares,
+    return Number(prob, prob * rho, prob * np.maximum(rho - (x.rigorous - x.additive), x.additive), prob**2 * x.squares,
                   prob**2 * x.moment, prob * (x.shared + error + rho**2),
                   [prob * by for by in x.by]).residue(n.phi).stored(n.store_p)
 
@@ -176,7 +176,8 @@ def row_terms(p, n):
         delta = (prob * dp.value).sum(axis=1)
         pr = probability(n, x + Number(-m, rigorous=zeta[0][:, None]), z)
         both, size = pr * dp, np.abs(dp.value)
-        # statistics of the kernel's own make sum P = 1, so that an error of S moves delta by P (dP - delta)
+        # the kernel's own statistics make sum P = 1, so that an error of S changes delta by P (dP -
+        # delta)
         t = np.abs(dp.value - delta[:, None]) if n.own_stats else size
         omega = ((both.rigorous + (entries + 4) * U * pr.most() * dp.most()).sum(axis=1),
                  np.sqrt((both.squares + prob**2 * x.squares * (t**2 - size**2)).sum(axis=1)),
@@ -189,8 +190,8 @@ def sums(a, b, terms):
 
 
 def terms_of(n, scale, score, dprob, rows, bias=0.0, kappa=1.0, kappa_of_call=1.0, underflow=0.0):
-    """dS and kappa P of pairs, and what staging is known to add to them. `score` and `dprob`: (sum, magnitudes, squares,
-    terms); `rows`: m, z, delta, omega, zeta, each of which fits the pairs."""
+    """dS and kappa P of pairs, and the known errors of staging in them. `score` and `dprob`: (sum, magnitudes, squares,
+    terms); `rows`: m, z, delta, omega, zeta, each as an array that broadcasts to the pairs."""
     m, z, delta, omega, zeta = rows
     one = np.ones(np.broadcast(score[0], m).shape)
     x = scored(n, scale, score, m, z, bias, underflow)
@@ -270,7 +271,7 @@ def tensors(n):
     # dq: A8
     k, k2 = np.abs(p.k), p.k**2
     signed = [(np.broadcast_to(b, ds.value.shape)) @ p.k for b in ds.by]
-    rig, az = ds.beside @ k, ds.squares @ k2
+    rig, az = ds.additive @ k, ds.squares @ k2
     core, lin = third(ds.moment, ds.shared) @ k2, ds.shared @ k
     for s, of in zip(signed, (omega, zeta)):
         s = np.abs(s)
@@ -314,7 +315,7 @@ LINES = {
     "own statistics, fused": Numerics("fp32", own_stats=True, own_delta=True, fused=True, phi=2.0**-50),
 }
 
-PAIRS = {  # and whether the pair has a bias and dropout
+PAIRS = {  # the value says whether the pair has a bias and dropout
     "nothing staged, with a bias and dropout": (Numerics("bf16"), True),
     "everything stored, operands short and scaled": (
         Numerics("bf16", store_s="bf16", store_p="bf16", store_dp="bf16", stage="bf16", u_x=2.0**-11, scaled=True, lse=True,
@@ -334,7 +335,7 @@ def print_pairs():
         print(name)
         for y, known in terms_of(n, -0.5, numbers(3.0, 5.0, 7.0) + (12,), numbers(-2.0, 6.0, 10.0) + (9,), rows,
                                  *((0.75, 1.25, 1.25) if is_dropped else ()), underflow=n.eta_k * 2.0**120):
-            all_of = [y.value, y.rigorous, y.beside, y.squares, y.moment, y.shared, *y.by, known]
+            all_of = [y.value, y.rigorous, y.additive, y.squares, y.moment, y.shared, *y.by, known]
             print("  {" + ", ".join(f"{float(np.ravel(x)[0]):.15g}" for x in all_of) + "}")
 
 

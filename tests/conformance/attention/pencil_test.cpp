@@ -10,8 +10,9 @@
 #include "attention/bound/head_pairs.hpp"
 #include "model_kernel.hpp"
 
-/// The formulas of conformance/README.md and engine/README.md, worked out in double by pencil.py,
-/// which knows the pages and not the code, against what the judge makes of the same numbers.
+/// Compares the judge's numbers with the formulas of conformance/README.md and engine/README.md.
+/// pencil.py evaluates the formulas in double. It is written from the two pages only, not from the
+/// code.
 namespace assay::conformance {
 namespace {
 
@@ -19,7 +20,7 @@ using spec::DType;
 using testing::Op;
 constexpr DType bf16 = DType::bf16, fp16 = DType::fp16;
 
-/// Bounds are made of sums in float, which are never too small (B1).
+/// Bounds are sums in float, which are never too small (B1).
 void expect_no_less(double found, double wanted, const char* what) {
   EXPECT_GE(found, wanted * (1 - 1e-9)) << what;
   EXPECT_LE(found, wanted * (1 + 5e-5)) << what;
@@ -29,8 +30,7 @@ void expect_close(double found, double wanted, const char* what, double error = 
   EXPECT_NEAR(found, wanted, error * std::abs(wanted)) << what;
 }
 
-/// E12, E13, E14. One pair with everything that it can have: 12 channels of query and key, 9 of
-/// value.
+/// E12, E13, E14. One pair with all features: 12 channels of query and key, 9 of value.
 TEST(Pencil, TheTermsOfAPair) {
   struct Line {
     const char* name;
@@ -92,7 +92,7 @@ TEST(Pencil, TheTermsOfAPair) {
     SCOPED_TRACE(name);
     attention::Dense dense(problem, testing::normal_inputs(problem, 1));
     dense.largest_kappa = is_dropped ? 1.25 : 1;
-    dense.largest_row = 0x1p120;  // so large that an operand's underflow shows
+    dense.largest_row = 0x1p120;  // large enough to show the underflow of an operand
     attention::Call call = attention::call_of(dense, Arithmetic(numerics, DType::bf16));
     call.biased = is_dropped;
     const std::array<engine::Symbol, 2> of_row = {{{0x1p-20, 0x1p-21, 0x1p-22},    // of delta
@@ -107,7 +107,7 @@ TEST(Pencil, TheTermsOfAPair) {
     for (std::size_t c = 0; c < 2; ++c) {
       const auto& x = found[c].number;
       const std::pair<const char*, double> named[] = {
-          {"value", x.value},     {"rigorous", x.rigorous}, {"beside", x.beside},
+          {"value", x.value},     {"rigorous", x.rigorous}, {"additive", x.additive},
           {"squares", x.squares}, {"moment", x.moment},     {"shared", x.shared},
           {"by delta", x.by[0]},  {"by m", x.by[1]},        {"drift", found[c].drift}};
       for (std::size_t k = 0; k < terms[c].size(); ++k)
@@ -116,7 +116,7 @@ TEST(Pencil, TheTermsOfAPair) {
   }
 }
 
-/// Numbers of two and a half bits that are never 0.
+/// Random numbers that have two and a half bits and are never 0.
 double element(std::int64_t index, std::int64_t seed) {
   return static_cast<double>((7 * index * index + 3 * index + seed) % 17 - 8) / 4 + 0.125;
 }
@@ -128,7 +128,7 @@ spec::Tensor patterned(const spec::Tensor& like, std::int64_t seed) {
   return tensor;
 }
 
-/// Statistics are the largest score and the sum, rounded to 1/64.
+/// Uses the largest score and the sum as statistics, rounded to 1/64.
 Op::Inputs patterned_inputs(const Op::Problem& p) {
   Op::Inputs inputs = testing::normal_inputs(p, 1);
   inputs.query = patterned(inputs.query, 1);
@@ -155,7 +155,7 @@ Op::Inputs patterned_inputs(const Op::Problem& p) {
   return inputs;
 }
 
-/// sum over k of k times the k-th number, from 1: no number can move alone.
+/// The sum over k of k times the k-th number. It changes if any single number changes.
 template <class Numbers>
 double weighed(const Numbers& numbers) {
   double sum = 0, weight = 0;
@@ -163,8 +163,8 @@ double weighed(const Numbers& numbers) {
   return sum;
 }
 
-/// What the constants of the fused form add at most to the elements of dq, dk and dv, from the
-/// pairs one by one.
+/// The upper bound of what the constants of the fused form add to the elements of dq, dk and dv,
+/// computed pair by pair.
 std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
                                              const std::vector<attention::RowTerms>& rows) {
   const Op::Problem& p = dense.problem;
@@ -196,8 +196,8 @@ std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
   return by_score;
 }
 
-/// E4, E5, E7, E8, E9, E10, E11, E15, E17, E23. Two query heads of 40 rows that share 90 keys: long
-/// enough for the independent members to decide in some profiles.
+/// E4, E5, E7, E8, E9, E10, E11, E15, E17, E23. Two query heads of 40 rows share 90 keys. This is
+/// large enough that the statistical part of the bound decides for some profiles.
 TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
   struct Line {
     const char* name;
@@ -303,7 +303,7 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
     for (std::size_t t = 0; t < 3; ++t) {
       SCOPED_TRACE(made[t].name);
       Expectation& e = made[t];
-      if (numerics.fused)  // the lines are those of all other parts of sigma
+      if (numerics.fused)  // the other parts of sigma are computed for the same rows
         for (std::size_t k = 0; k < e.sigma.size(); ++k)
           e.sigma[k] = std::sqrt(engine::square(e.sigma[k]) - engine::square(of_constants[t][k]));
       expect_close(weighed(e.value), tensors[t][0], "value");
@@ -311,7 +311,7 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
       expect_no_less(weighed(e.tau_det), tensors[t][2], "tau_det");
       expect_no_less(weighed(e.sigma), tensors[t][3], "sigma");
       expect_close(weighed(e.floor), tensors[t][4], "floor");
-      expect_close(weighed(e.drift), tensors[t][5], "drift", 1e-9);  // it cancels
+      expect_close(weighed(e.drift), tensors[t][5], "drift", 1e-9);  // with cancellation
       expect_no_less(weighed(e.radius), tensors[t][6], "radius");
       expect_close(weighed(e.share), tensors[t][7], "share", 1e-6);
     }

@@ -50,7 +50,8 @@ std::int64_t between(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
 
-/// Lengths of up to `most` tokens, not all equal: equal ones are no list of lengths.
+/// Lengths of up to `most` tokens that are not all equal, since equal lengths are not written as a
+/// list.
 std::vector<std::int64_t> any_lengths(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> lengths = {most};
   while (static_cast<std::int64_t>(lengths.size()) < count)
@@ -111,7 +112,7 @@ FlashCase any_case() {
   for (const char* name : {"dy", "value", "query"})
     if (between(0, 3) == 0) c.inputs.set(name, any_of<spec::Striding>());
   if (between(0, 3) == 0) c.outputs.set("dv", any_of<spec::Striding>());
-  // A relation goes with the problems of its domain only.
+  // A relation is drawn only for problems of its domain.
   c.track = *rc::gen::element(Track::exact, Track::exact_staged, Track::bound, Track::arguments);
   c.profile = any_name(Suite<Op>::profiles());
   c.patterns.mask = any_name(mask_patterns());
@@ -141,7 +142,7 @@ TEST(Case, ReplayLineOmitsDefaultsAndTheNote) {
             "--profile=peaked");
 }
 
-TEST(Case, StridesOfSomeTensorsAreSortedByNameAndLeaveOutWhatIsSaidAlready) {
+TEST(Case, StridesAreSortedByNameWithoutRepetition) {
   const FlashCase c =
       parse("flash_attention_score_grad --inputs=padded,value:far,dy:mixed,key:padded");
   EXPECT_EQ(command_line(c), "flash_attention_score_grad --inputs=padded,dy:mixed,value:far");
@@ -174,7 +175,7 @@ void PrintTo(const BadLine& bad, std::ostream* out) { *out << bad.line; }
 
 class CaseRefuses : public testing::TestWithParam<BadLine> {};
 
-TEST_P(CaseRefuses, WithTheWordItsValueAndWhatIsAccepted) {
+TEST_P(CaseRefuses, WithWordValueAndAcceptedValues) {
   EXPECT_NE(refusal(GetParam().line).find(GetParam().message), std::string::npos)
       << refusal(GetParam().line);
 }
@@ -183,7 +184,8 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, CaseRefuses,
     testing::Values(
         BadLine{"--seqq=5",
-                "'--seqq=5': no field seqq; did you mean '--seq_q'? There are --layout, --dtype"},
+                "'--seqq=5': no field is called seqq; did you mean '--seq_q'? The fields are "
+                "--layout, --dtype"},
         BadLine{"seq_q=5", "'seq_q=5': accepted: --name=value"},
         BadLine{"--seq_q", "'--seq_q': accepted: --name=value"},
         BadLine{"--seq_q=5 --seq_q=6", "--seq_q is given twice"},
@@ -247,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--variant=FAG-C29:none",
                 "--variant=FAG-C29:none: accepted: FAG-C29:padding_mask_bool"},
         BadLine{"--layout=TND --entry_point=u4 --variant=FAG-C29:padding_mask_bool",
-                "--variant=FAG-C29:padding_mask_bool: accepted: where FAG-C29 speaks of the call"},
+                "--variant=FAG-C29:padding_mask_bool: accepted: where FAG-C29 applies to the call"},
         BadLine{"--layout=TND --entry_point=u1 --variant=API-6:dpse --track=relation "
                 "--relation=sequences_alone",
                 "--variant=API-6:dpse: accepted: none with --track=relation"},
@@ -269,9 +271,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "--statistics_order=tokens_first: accepted: heads_first with layout BSH"},
         BadLine{"--pse_type=2 --pse_shift=N", "--pse_type=2: accepted: 1 with entry point g1"},
         BadLine{"--layout=TND --entry_point=u4 --pse_type=0", "accepted: 1 with entry point u4"},
-        BadLine{"--q_start_idx=4", "--q_start_idx=4: accepted: no number with entry point g1"},
+        BadLine{"--q_start_idx=4", "--q_start_idx=4: accepted: an empty list with entry point g1"},
         BadLine{"--layout=TND --entry_point=u1 --kv_start_idx=4,2x5",
-                "--kv_start_idx=4,2x5: accepted: no number with entry point u1"}));
+                "--kv_start_idx=4,2x5: accepted: an empty list with entry point u1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CaseRefuses,
@@ -287,7 +289,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "
                 "compressed_BNSS with sparse_mode 7"},
         BadLine{"--batch=2 --atten_mask=BNSS --sparse_mode=5 --prefix=3",
-                "--prefix=3: accepted: as many numbers as batch, which is 2; these are 1"},
+                "--prefix=3: accepted: as many numbers as batch, which is 2; given: 1"},
         BadLine{"--atten_mask=compressed --sparse_mode=6",
                 "--sparse_mode=6 needs a prefix of each sequence: add --prefix=1, as many numbers "
                 "as batch"},
@@ -309,10 +311,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Lists, CaseRefuses,
     testing::Values(
-        BadLine{"--lengths_q=3,4", "--lengths_q=3,4: accepted: no lengths with layout BNSD"},
-        BadLine{
-            "--layout=TND --entry_point=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
-            "--lengths_kv=3,4,5: accepted: as many numbers as lengths_q, which has 2; these are 3"},
+        BadLine{"--lengths_q=3,4", "--lengths_q=3,4: accepted: an empty list with layout BNSD"},
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
+                "--lengths_kv=3,4,5: accepted: as many numbers as lengths_q, which has 2; "
+                "lengths_kv has 3"},
         BadLine{"--layout=TND --entry_point=u1 --batch=3 --lengths_q=3,4",
                 "--batch=3: accepted: 2, which --lengths_q implies; leave it out"},
         BadLine{"--layout=TND --entry_point=u1 --seq_kv=5 --lengths_kv=3,4",
@@ -367,7 +369,7 @@ TEST(Case, LinesOfEveryFeatureAreAccepted) {
 TEST(Case, LengthsImplyTheExtents) {
   const FlashCase c = parse("--layout=TND --entry_point=u1 --lengths_q=3,2x512 --lengths_kv=3x600");
   EXPECT_EQ(c.problem.lengths_q, (std::vector<std::int64_t>{3, 512, 512}));
-  EXPECT_TRUE(c.problem.lengths_kv.empty()) << "equal lengths are seq_kv alone";
+  EXPECT_TRUE(c.problem.lengths_kv.empty()) << "equal lengths must be written as seq_kv only";
   EXPECT_EQ(c.problem.batch, 3);
   EXPECT_EQ(c.problem.seq_q, 512);
   EXPECT_EQ(c.problem.seq_kv, 600);
@@ -395,7 +397,8 @@ TEST(Case, LargestCasesFitIntoMemory) {
                         .head_dim_v = 64};
   const double gib = 1024.0 * 1024 * 1024;
   EXPECT_LT(memory_estimate(packed), 8 * gib);
-  EXPECT_GT(memory_estimate(packed), 4 * gib) << "seven tensors of 128 MiB, and five in double";
+  EXPECT_GT(memory_estimate(packed), 4 * gib)
+      << "expected seven tensors of 128 MiB, and five in double";
   Op::Problem lengths = packed;
   lengths.lengths_q.assign(2048, 512), lengths.lengths_kv.assign(2048, 512);
   EXPECT_EQ(memory_estimate(packed), memory_estimate(lengths));
@@ -418,7 +421,7 @@ TEST(Case, MemoryCountsEveryTensor) {
   EXPECT_GE(more([](auto& p) { p.head_dim_rope = 8; }), 2 * 2 * 1024 * 8 * 4);
 }
 
-/// The reserved tensor is in the call, and nothing of it in the computation.
+/// The reserved tensor is part of the call, but not of the computation.
 TEST(Case, AVariantIsPartOfTheCallAndOfTheLine) {
   const FlashCase c = parse("--layout=TND --entry_point=u1 --variant=FAG-C29:padding_mask_uint8");
   EXPECT_TRUE(command_line(c).ends_with("--variant=FAG-C29:padding_mask_uint8"));
@@ -432,7 +435,7 @@ TEST(Case, AVariantIsPartOfTheCallAndOfTheLine) {
 TEST(Case, TensorsThatNoIndexCanNumberAreRefused) {
   EXPECT_NE(refusal("--batch=2097152 --heads_q=256 --seq_q=1048576 --seq_kv=1048576 "
                     "--atten_mask=BNSS --sparse_mode=1 --track=arguments")
-                .find("about 5.9e+20 elements, at most 2^59 (5.76e+17)"),
+                .find("about 5.9e+20 elements; 64-bit indices allow at most 2^59 (5.76e+17)"),
             std::string::npos);
 }
 

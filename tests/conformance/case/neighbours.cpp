@@ -1,5 +1,5 @@
-// Prints, of each way to make a failing case smaller, how many smaller cases those of the lines of
-// some files have, and a digest of their lines.
+// Reads the case lines of some files. Prints, for each way to make a failing case smaller, the
+// number of smaller cases and a digest of their lines.
 #include <cstdio>
 #include <fstream>
 #include <iterator>

@@ -17,7 +17,7 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// A case with every optional tensor but the position bias, which rope excludes.
+/// A case with every optional tensor except the position bias, which rope excludes.
 FlashCase rope_case() {
   FlashCase c;
   c.entry_point = spec::FlashEntryPoint::u3;
@@ -97,10 +97,10 @@ TEST(Record, OutputsOfRopeAreTaken) {
   EXPECT_EQ(refusal(c, tensors), "output 'dq_rope' is absent");
   c.problem.head_dim_rope = 0;
   c.entry_point = spec::FlashEntryPoint::u2;
-  EXPECT_EQ(refusal(c, tensors), "'dk_rope' is no output; there are dq, dk, dv");
+  EXPECT_EQ(refusal(c, tensors), "'dk_rope' is not an output; expected one of dq, dk, dv");
 }
 
-/// 1 + 2^-8 and 3 + 2^-7 lie half way between two numbers of bf16, 1 + 2^-8 + 2^-30 does not.
+/// 1 + 2^-8 and 3 + 2^-7 are half way between two bf16 numbers; 1 + 2^-8 + 2^-30 is not.
 TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
   const Expected expected{
       .name = "dq",
@@ -125,7 +125,7 @@ TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
             (Values{1, -1, 1, 0, 0x1p-133, 0x1.fep127}));
 }
 
-/// The sums of an exact case have ties, which its kernels round away from zero.
+/// The sums of an exact case contain ties. Its kernels round ties away from zero.
 TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
   const FlashCase c = {
       .problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16, .scale_value = 0.0625},

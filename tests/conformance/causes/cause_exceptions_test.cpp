@@ -9,7 +9,7 @@
 #include "assay/conformance/causes/causes.hpp"
 #include "failing_cases.hpp"
 
-/// Rules with exceptions, and terms that faults of public reports need.
+/// Rules with exceptions, and terms that faults in public reports need.
 namespace assay::conformance {
 namespace {
 
@@ -46,12 +46,13 @@ bool has_term(const Cause& cause, const std::string& term) {
   return std::ranges::find(cause.fields, term) != cause.fields.end();
 }
 
-/// Of ten cases with the fields one does not show it, and of a hundred others one fails, too.
+/// Exceptions from the rule: one in ten cases with the fields does not show the fault, and one in a
+/// hundred cases without them fails.
 bool shows_with_exceptions(const Toy& toy, bool has_fields) {
   return has_fields ? toy.number % 10 != 3 : toy.number % 100 == 7;
 }
 
-TEST(CausesWithExceptions, AreKeptAndSaySo) {
+TEST(CausesWithExceptions, AreReported) {
   const auto all = toys(900, [](const Toy& toy) {
     return shows_with_exceptions(toy, toy.layout == "TND" && toy.heads_q > 1);
   });
@@ -60,9 +61,10 @@ TEST(CausesWithExceptions, AreKeptAndSaySo) {
   EXPECT_TRUE(has_term(causes[0], "layout=TND") && has_term(causes[0], "heads_q>=2"))
       << where_text(causes[0]);
   EXPECT_GT(causes[0].others, 0);
-  EXPECT_NE(where_text(causes[0]).find("other cases with these fields do not fail so"),
+  EXPECT_NE(where_text(causes[0]).find("other cases with these fields do not fail in this way"),
             std::string::npos);
-  ASSERT_EQ(causes.size(), 2U) << "the failing cases without the fields";
+  ASSERT_EQ(causes.size(), 2U)
+      << "expected a second cause for the failing cases without the fields";
   EXPECT_EQ(causes[1].fields, Names{});
 }
 
@@ -88,8 +90,8 @@ TEST(CausesWithExceptions, OfTheSizesOfAGroup) {
   EXPECT_EQ(causes.at(0).fields, Names{"heads_q/heads_kv=8"});
 }
 
-/// Heads are few in the cases of many kernels.
-TEST(CausesWithExceptions, OfFewHeadsCompareThem) {
+/// Many kernels have only cases with a small number of heads.
+TEST(CausesWithExceptions, WithFewHeadsCompareHeads) {
   auto all = toys(900, [](const Toy& toy) { return toy.heads_q > toy.heads_kv; });
   std::erase_if(all, [](const CaseReport& one) { return one.fields[5].second.size() > 1; });
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"heads_q>heads_kv"});
@@ -124,7 +126,7 @@ TEST(CausesWithExceptions, OfASequenceThatIsShort) {
 }
 
 /// The fault affects short sequences, but not empty ones.
-TEST(CausesWithExceptions, OfAShortSequenceThatIsNotEmpty) {
+TEST(CausesWithExceptions, ExcludeEmptySequences) {
   auto all = toys(600, [](const Toy& toy) { return toy.number % 4 == 0; });
   for (std::size_t k = 0; k < all.size(); ++k) {
     const int seq = 70 + static_cast<int>(k * 7 % 60);
@@ -173,7 +175,8 @@ TEST(CausesWithExceptions, HaveLimitsOfFewDigits) {
   EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"keep_prob<1"});
 }
 
-/// The stage of a bug in these outputs that shows where a field has one of two values.
+/// Returns the stage of a fault that shows in `outputs` only where the field has one of the values
+/// `failing` and `other`.
 std::string stage_where(const Names& outputs, const std::string& field, const std::string& failing,
                         const std::string& other) {
   auto all = toys(
@@ -186,7 +189,8 @@ std::string stage_where(const Names& outputs, const std::string& field, const st
 }
 
 TEST(CausesWithExceptions, OutputsExpectedToBeZeroDoNotSplitACause) {
-  // As with one key for each query: dq and dk are 0, and a bug of all three shows in dv alone.
+  // As with one key for each query: dq and dk are 0, so that a fault of all three gradients shows
+  // in dv only.
   constexpr int longest_of_zeros = 6;
   std::vector<CaseReport> all = reports([](const std::string&, int seq, int) {
     return seq <= longest_of_zeros ? Names{"dv"} : Names{"dk", "dq", "dv"};
@@ -213,10 +217,11 @@ TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
   const auto stage_of = [](const Names& outputs) {
     return stage_where(outputs, "keep_prob", "0.5", "1");
   };
-  EXPECT_EQ(stage_of({"dv"}), "dropout in P as dv takes it");
-  EXPECT_EQ(stage_of({"dq", "dk"}), "dropout in dP, the row term or dS");
-  EXPECT_EQ(stage_of({"dq"}), "dropout in dP, the row term or dS") << "as dq takes it";
-  EXPECT_EQ(stage_of({"dq", "dk", "dv"}), "dropout in P and dP: its bits, or 1/keep_prob");
+  EXPECT_EQ(stage_of({"dv"}), "dropout of the P that enters dv");
+  EXPECT_EQ(stage_of({"dq", "dk"}), "dropout of dP, the row term or dS");
+  EXPECT_EQ(stage_of({"dq"}), "dropout of dP, the row term or dS") << "dropout as dq uses it";
+  EXPECT_EQ(stage_of({"dq", "dk", "dv"}),
+            "dropout of P and dP: its bits, or the factor 1/keep_prob");
 }
 
 TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
@@ -225,9 +230,9 @@ TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
   };
   EXPECT_EQ(stage_of({"dq"}), "the sum over keys that gives dq");
   EXPECT_EQ(stage_of({"dq", "dk"}),
-            "how value or the output of attention is read: its strides and offset");
+            "the reading of value or of the output of attention: strides and offset");
   EXPECT_EQ(stage_of({"dq", "dk", "dv"}),
-            "how query, key, dy, the statistics or a mask is read: its strides and offset");
+            "the reading of query, key, dy, the statistics or a mask: strides and offset");
 }
 
 TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
@@ -244,7 +249,7 @@ TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1u);
   EXPECT_EQ(causes[0].fields, Names{"strides=columns"});
-  EXPECT_EQ(causes[0].stage, "how tensors are read and written: their strides and offsets");
+  EXPECT_EQ(causes[0].stage, "the reading and writing of tensors: strides and offsets");
 }
 
 TEST(CausesWithExceptions, AWordIsFoundAmongManyListsOfAField) {
@@ -260,7 +265,7 @@ TEST(CausesWithExceptions, AWordIsFoundAmongManyListsOfAField) {
 
 TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
   auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
-  // One output does not show it in the shortest sequences.
+  // In the shortest sequences dv does not show the fault.
   for (CaseReport& one : all)
     if (std::stoi(one.fields[1].second) < 115)
       std::erase_if(one.findings, [](const Finding& finding) { return finding.tensor == "dv"; });
@@ -280,7 +285,7 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].pattern, "all 100 forbidden calls were accepted: check() refuses nothing");
   EXPECT_EQ(causes[0].fields, Names{});
-  // One check that is missing is another matter.
+  // If only one check is missing, the cause names its requirement.
   for (std::size_t k = 0; k < all.size(); k += 2)
     if (all[k].violated_requirement != "TOY-C3")
       all[k].verdict = {Rule::forbidden_call, Ground::documented_status, "refused"};

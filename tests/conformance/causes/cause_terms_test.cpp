@@ -8,7 +8,7 @@
 #include "causes/conditions.hpp"
 #include "failing_cases.hpp"
 
-/// Terms of causes: between fields, in the rests of tiles, and what shrunk cases say of them.
+/// Terms of causes: between fields, in the tails of tiles, and from shrunk cases.
 namespace assay::conformance {
 namespace {
 
@@ -20,14 +20,14 @@ TEST(Causes, MayLieBetweenFields) {
   EXPECT_EQ(causes[0].others, 0);
 }
 
-TEST(Causes, MayBeWhatIsLeftOfATile) {
+TEST(Causes, CanBeTheTailOfATile) {
   const auto causes = causes_of(sized_reports([](int seq, int, int) { return seq % 32 != 0; }), {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].fields, Names{"seq_q%32>0"});
   EXPECT_EQ(causes[0].others, 0);
 }
 
-TEST(Causes, OfPackedSequencesMayLieInOneOfThem) {
+TEST(Causes, CanBeOnePackedSequence) {
   auto all = sized_reports([](int seq, int, int) { return seq == 256; });
   for (CaseReport& one : all) {
     const int seq = std::stoi(one.fields[1].second);
@@ -46,10 +46,10 @@ TEST(Causes, OfPackedSequencesMayLieInOneOfThem) {
            });
   };
   EXPECT_TRUE(is_met("seq_q=256"));
-  EXPECT_FALSE(is_met("seq_q%16>0")) << "the plainest is kept";
+  EXPECT_FALSE(is_met("seq_q%16>0")) << "the simplest term must stay";
   for (CaseReport& one : all)
     if (one.fields[1].second == "256") one.fields[1].second = "200";
-  EXPECT_TRUE(is_met("seq_q%16>0")) << "the second has a rest; of 65 the case is not";
+  EXPECT_TRUE(is_met("seq_q%16>0")) << "the second case has a remainder; the case of 65 does not";
 }
 
 TEST(Causes, LimitsAreThoseOfWhatACaseWasShrunkTo) {
@@ -61,7 +61,7 @@ TEST(Causes, LimitsAreThoseOfWhatACaseWasShrunkTo) {
   EXPECT_EQ(causes_of(all, {shrunk(*failing, 1, "71")}).at(0).fields, Names{"seq_q>=71"});
 }
 
-TEST(Causes, AreNotWhatAShrunkCaseDoesWithout) {
+TEST(Causes, ExcludeFieldsThatShrinkingRemoved) {
   const auto all = reports([](const std::string& dtype, int seq, int mode) {
     return mode == 3 && (dtype == "fp32" ? seq != 7 : seq == 4) ? Names{"dq"} : Names{};
   });
@@ -91,7 +91,7 @@ TEST(Causes, OfOneCaseIsItsViolation) {
   EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
 }
 
-TEST(Causes, OfMostCasesIsKeptBesideFewThatNothingExplains) {
+TEST(Causes, OfMostCasesStaysWithFewUnexplainedCases) {
   const auto causes = causes_of(reports([](const std::string& dtype, int seq, int mode) {
                                   const bool alone = dtype == "fp32" && seq == 3 && mode == 0;
                                   const bool rare = dtype == "bf16" && seq == 7 && mode == 2;
@@ -105,7 +105,7 @@ TEST(Causes, OfMostCasesIsKeptBesideFewThatNothingExplains) {
   EXPECT_EQ(causes[1].cases.size(), 1U);
 }
 
-TEST(Causes, ShowNoShrunkCaseThatEndedAtAnotherBug) {
+TEST(Causes, OmitShrunkCasesOfAnotherFault) {
   const auto all =
       reports([](const std::string&, int, int mode) { return mode == 3 ? Names{"dq"} : Names{}; });
   const auto failing = std::ranges::find_if(
@@ -125,7 +125,7 @@ TEST(Causes, AreLearntFromOutputsAndNotFromRelations) {
   auto all =
       reports([](const std::string&, int seq, int) { return seq >= 9 ? Names{"dq"} : Names{}; });
   for (int seq = 1; seq <= 12; ++seq) {
-    // A relation runs two calls: it fails here and holds there whatever the fields of the first.
+    // A relation runs two calls. Its result does not depend only on the fields of the first call.
     all.push_back(report("bf16", seq, 0, seq == 2 ? Names{"dq"} : Names{}));
     all.back().id += " relation";
     all.back().fields.emplace_back("relation", "permute_keys");
@@ -137,7 +137,7 @@ TEST(Causes, AreLearntFromOutputsAndNotFromRelations) {
   EXPECT_EQ(causes[0].cases.size(), 33U);
 }
 
-TEST(Causes, CountNoCaseThatIsNotOffered) {
+TEST(Causes, IgnoreUnsupportedCases) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   for (CaseReport& one : all)
     if (one.fields[0].second == "bf16")
@@ -157,7 +157,7 @@ TEST(Causes, HaveNoTermThatFewCasesMeetByChance) {
       all.push_back(report("bf16", seq, mode, mode == 2 && seq < 5 ? Names{"dq"} : Names{}));
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"}) << "of six cases two may conform anywhere";
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"}) << "two of six cases may conform anyway";
   EXPECT_EQ(causes[0].others, 2);
 }
 

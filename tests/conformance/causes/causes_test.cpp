@@ -25,10 +25,8 @@ TEST(Causes, AreTheFieldsThatSeparateWhatFailsFromWhatConforms) {
   EXPECT_EQ(causes[0].fields, (Names{"sparse_mode=3", "seq_q>=5"}));
   EXPECT_EQ(causes[0].cases.size(), 16U);
   EXPECT_EQ(causes[0].others, 0);
-  EXPECT_EQ(
-      causes[0].pattern,
-      "dq: mostly all at s from 4 to the end; error 5 times the bound (nonconformant_proven by "
-      "bound)");
+  EXPECT_EQ(causes[0].pattern, "dq: mostly all at s from 4 to the end");
+  EXPECT_EQ(judged_text(causes[0]), "error 5 times the bound; nonconformant_proven by bound");
   EXPECT_EQ(causes[0].line, "toy --dtype=bf16 --seq_q=5 --sparse_mode=3");
   EXPECT_EQ(causes[1].fields, (Names{"sparse_mode=1", "dtype=fp32"}));
   EXPECT_EQ(causes[1].cases.size(), 12U);
@@ -67,7 +65,7 @@ Deviation times(double factor, Names quantities = {}) {
   return {.kind = DeviationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
 }
 
-TEST(Causes, AreToldApartByWhatIsDue) {
+TEST(Causes, AreDistinguishedByExpectedValues) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dq", "dv"} : Names{};
   });
@@ -92,7 +90,7 @@ TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
   EXPECT_EQ(where_text(causes[0]), "in every case that has it");
 }
 
-TEST(Causes, NameATensorThatIsGivenHoweverItIs) {
+TEST(Causes, NameAPresentTensorWithAnyStrides) {
   auto all = reports([](const std::string& dtype, int seq, int mode) {
     return dtype == "bf16" && (seq + mode) % 4 != 0 ? Names{"dq"} : Names{};
   });
@@ -107,7 +105,7 @@ TEST(Causes, NameATensorThatIsGivenHoweverItIs) {
   EXPECT_EQ(causes[0].fields, (Names{"dtype=bf16", "pse_shift!=none"}));
 }
 
-/// A lot of a case that says nothing else of it.
+/// A random number for a case. It depends only on the command line of the case and on `number`.
 std::uint64_t lot_of(const CaseReport& one, std::uint64_t number) {
   std::uint64_t lot = 0xcbf29ce484222325u + number;
   for (const char letter : one.command_line)
@@ -130,7 +128,7 @@ TEST(Causes, OfNumbersAndNotOfFieldsAreOne) {
   }
 }
 
-TEST(Causes, AreNoRulesThatHoldByChanceBesideOneThatIsSure) {
+TEST(Causes, ExcludeAccidentalRules) {
   for (const std::uint64_t share : {3u, 4u, 5u}) {
     const std::uint64_t lot = share == 3 ? 8 : share == 4 ? 6 : 3;
     const auto causes = causes_of(
@@ -146,7 +144,8 @@ TEST(Causes, AreNoRulesThatHoldByChanceBesideOneThatIsSure) {
   }
 }
 
-/// Of the one cause of dq, which relates so to the expected values in cases of these lengths.
+/// Returns the pattern of the only cause, a fault of dq. `deviation` gives the deviation for a
+/// sequence length.
 std::string pattern_of_multiples(const std::function<Deviation(int)>& deviation) {
   auto all =
       reports([](const std::string&, int, int mode) { return mode == 1 ? Names{"dq"} : Names{}; });
@@ -162,18 +161,18 @@ TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
   const std::string group = "heads_q / heads_kv";
   const std::string named = pattern_of_multiples([&](int seq) { return times(seq, {group}); });
   EXPECT_TRUE(named.starts_with("dq: mostly " + group + " times the expected value; ")) << named;
-  // In some cases another quantity is the same number, and comes first.
+  // In some cases another quantity has the same value as the group and is listed first.
   const std::string both = pattern_of_multiples([&](int seq) {
     return times(seq, seq % 3 == 0 ? Names{group} : Names{"scale_value", group});
   });
   EXPECT_TRUE(both.starts_with("dq: mostly " + group + " times the expected value; ")) << both;
-  // In a case of a group of two it is that by chance.
+  // If the group has two heads, the factor 2 equals the group by accident.
   const std::string by_chance = pattern_of_multiples(
       [&](int seq) { return times(2, seq % 3 == 0 ? Names{} : Names{group}); });
   EXPECT_TRUE(by_chance.starts_with("dq: mostly about 2 times the expected value; ")) << by_chance;
 }
 
-TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {
+TEST(Causes, ReportNanRowsOfEachOutput) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dq", "dv"} : Names{};
   });
@@ -183,13 +182,13 @@ TEST(Causes, TellRowsThatAreNoNumbersOfEachOutput) {
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_NE(
-      causes[0].pattern.find("; no numbers in " + causes[0].example +
+      causes[0].pattern.find("; NaN in " + causes[0].example +
                              ": dq all at s from 4 to the end, dv all at s from 4 to the end"),
       std::string::npos)
       << causes[0].pattern;
 }
 
-TEST(Faults, OfOneTensorAreToldApartByWhatIsDue) {
+TEST(Faults, OfOneTensorAreDistinguishedByExpectedValues) {
   auto all = reports(
       [](const std::string&, int, int mode) { return mode == 0 ? Names{"dk"} : Names{"dq"}; });
   for (CaseReport& one : all)
@@ -203,13 +202,13 @@ TEST(Faults, OfOneTensorAreToldApartByWhatIsDue) {
     for (const CaseReport* report : first_faults(all, most)) found.push_back(report->id);
     return found;
   };
-  EXPECT_EQ(ids(2), (Names{all[0].id, all[1].id})) << "tensors first";
+  EXPECT_EQ(ids(2), (Names{all[0].id, all[1].id})) << "tensors must come first";
   EXPECT_EQ(ids(9), (Names{all[0].id, all[1].id, all[2].id, all[3].id}))
-      << "numbers differ from case to case, and are no other fault";
+      << "numbers that differ from case to case are not a different fault";
 }
 
 TEST(Causes, EveryFailingCaseHasOne) {
-  // By chance: nothing separates them.
+  // The failing cases have nothing in common: no field separates them from the others.
   const auto all = reports([](const std::string&, int seq, int mode) {
     return (seq * 31 + mode * 17) % 5 == 0 ? Names{"dv"} : Names{};
   });
@@ -223,7 +222,7 @@ TEST(Causes, EveryFailingCaseHasOne) {
 TEST(Causes, ShowWhatACaseWasShrunkTo) {
   const auto all =
       reports([](const std::string&, int, int mode) { return mode == 3 ? Names{"dq"} : Names{}; });
-  const std::string& id = all[7].id;  // of mode 3
+  const std::string& id = all[7].id;  // mode 3
   const auto causes = causes_of(all, {{.id = id, .shrunk = "toy --small"}});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].example, id);
@@ -252,14 +251,17 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   const char* attention = "flash_attention_score_grad";
   EXPECT_EQ(stage_where({"dk"}, attention), "the sum over queries that gives dk");
   EXPECT_EQ(stage_where({"dq", "dk"}, attention), "dP, the row term or dS");
-  EXPECT_TRUE(stage_where({"dv", "dk"}, attention).starts_with("what dk and dv collect"));
-  EXPECT_EQ(stage_where({"dk", "dk_rope"}, attention), "dS as dk and dk_rope take it");
-  EXPECT_EQ(stage_where({"dv", "dq"}, attention),
-            "P: the scores, their mask or the softmax statistics; or how dy is read");
-  EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "an operator that names no stages";
+  EXPECT_TRUE(stage_where({"dv", "dk"}, attention)
+                  .starts_with("the rows and heads over which dk and dv sum"));
+  EXPECT_EQ(stage_where({"dk", "dk_rope"}, attention), "the dS that enters dk and dk_rope");
+  EXPECT_EQ(
+      stage_where({"dv", "dq"}, attention),
+      "P (the scores, their mask or the softmax statistics), or the reading of dy from memory");
+  EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "this operator names no stages";
 }
 
-/// Rows that are never written may come from a stage's edges; a whole output does not.
+/// Missing rows can come from a fault at the edges of a stage. An output that is never written at
+/// all cannot.
 TEST(Causes, AnOutputThatIsNeverWrittenHasNoStage) {
   for (const std::int64_t failing : {4, 8}) {
     auto all =
@@ -275,7 +277,7 @@ TEST(Causes, AnOutputThatIsNeverWrittenHasNoStage) {
   }
 }
 
-TEST(Causes, StageIsNotTakenFromWhatFailsInFewCases) {
+TEST(Causes, StageIgnoresOutputsThatFailInFewCases) {
   auto all = reports([](const std::string&, int seq, int mode) {
     return mode == 3 && seq == 7 ? Names{"dk", "dv"} : Names{"dk"};
   });
@@ -283,7 +285,7 @@ TEST(Causes, StageIsNotTakenFromWhatFailsInFewCases) {
   EXPECT_EQ(causes_of(all, {}).at(0).stage, "the sum over queries that gives dk");
 }
 
-TEST(Causes, StagesOfTwoBugsAreToldApart) {
+TEST(Causes, StagesOfTwoFaultsAreDistinguished) {
   auto all = reports([](const std::string& dtype, int, int mode) {
     Names failed;
     if (mode == 3) failed.push_back("dq");
@@ -298,7 +300,7 @@ TEST(Causes, StagesOfTwoBugsAreToldApart) {
   EXPECT_EQ(causes[1].stage, "the sum over keys that gives dq");
 }
 
-TEST(Causes, AStageIsNotTakenFromABugInFewerCases) {
+TEST(Causes, StageIgnoresAFaultInFewerCases) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 3 ? Names{"dk", "dq", "dv"} : Names{"dk"};
   });
@@ -307,17 +309,18 @@ TEST(Causes, AStageIsNotTakenFromABugInFewerCases) {
   ASSERT_EQ(causes.size(), 2U);
   EXPECT_EQ(causes[0].stage, "the sum over queries that gives dk");
   EXPECT_EQ(causes[1].fields, Names{"sparse_mode=3"});
-  EXPECT_TRUE(causes[1].stage.starts_with("P: ")) << causes[1].stage;
+  EXPECT_TRUE(causes[1].stage.starts_with("P (")) << causes[1].stage;
 }
 
-TEST(Causes, AnOutputThatFailsInSomeCasesOfABugBelongsToIt) {
+TEST(Causes, OutputThatFailsInSomeCasesBelongsToTheFault) {
   auto all = reports([](const std::string&, int seq, int mode) {
     if (mode != 3) return Names{};
     return seq < 5 ? Names{"dk", "dq", "dv"} : Names{"dk", "dq"};
   });
   for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
-  EXPECT_EQ(causes_of(all, {}).at(0).stage,
-            "P: the scores, their mask or the softmax statistics; or how dy is read");
+  EXPECT_EQ(
+      causes_of(all, {}).at(0).stage,
+      "P (the scores, their mask or the softmax statistics), or the reading of dy from memory");
 }
 
 TEST(Causes, AreNoneWhereNothingFails) {

@@ -6,12 +6,12 @@
 
 #include "assay/conformance/causes/causes.hpp"
 
-/// Cases that fail, as tests of causes want them.
+/// Failing cases for the tests of causes.
 namespace assay::conformance {
 
 using Names = std::vector<std::string>;
 
-/// Of a case with these fields, whose tensors `failed` are beyond their bounds.
+/// The report of a case with these fields, in which the tensors `failed` exceed their bounds.
 inline CaseReport report(const std::string& dtype, int seq, int mode,
                          std::vector<std::string> failed) {
   CaseReport one;
@@ -43,7 +43,7 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
   return one;
 }
 
-/// All of 2 types, 12 lengths and 4 modes, with the tensors that `failed` names.
+/// Reports for 2 types, 12 lengths and 4 modes. The function `failed` names the failing tensors.
 template <class Failed>
 std::vector<CaseReport> reports(const Failed& failed) {
   std::vector<CaseReport> all;
@@ -54,7 +54,7 @@ std::vector<CaseReport> reports(const Failed& failed) {
   return all;
 }
 
-/// Cases of several lengths and numbers of heads, of which those fail that `fails` names.
+/// Cases of several lengths and numbers of heads. The function `fails` selects the failing ones.
 template <class Fails>
 std::vector<CaseReport> sized_reports(const Fails& fails) {
   std::vector<CaseReport> all;
@@ -73,7 +73,7 @@ std::vector<CaseReport> sized_reports(const Fails& fails) {
   return all;
 }
 
-/// What a case was shrunk to, with another value of a field.
+/// The shrunk form of a case: one field has another value.
 inline ShrunkCase shrunk(const CaseReport& one, std::size_t field, const std::string& value) {
   ShrunkCase result{.id = one.id, .command_line = one.command_line, .verdict = one.verdict.value()};
   result.fields = one.fields;

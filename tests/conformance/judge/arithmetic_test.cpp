@@ -15,7 +15,7 @@
 #include "attention/bound/sums.hpp"
 #include "judge/tolerance.hpp"
 
-/// What a declared numerics becomes in numbers, and when R, b and a judgement apply at all.
+/// How declared numerics become error terms, and when R, b and a judgement apply.
 namespace assay::conformance {
 namespace {
 
@@ -59,8 +59,8 @@ TEST(ArithmeticOfNumerics, ErrorsOfARounding) {
   EXPECT_EQ(staged(3, fp32, Rounding::rtz), 0);
   EXPECT_EQ(staged(0, fp16, Rounding::rne), 0);
   EXPECT_EQ(staged(0x1p-20, fp16, Rounding::rne), 0x1p-25);         // subnormal
-  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::rne), 0x1p-30);         // all of it may be lost
-  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::stochastic), 0x1p-24);  // or a whole unit won
+  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::rne), 0x1p-30);         // the number may be lost
+  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::stochastic), 0x1p-24);  // or may gain a whole unit
   EXPECT_EQ(of({}, fp16).out_error(5), 4 * 0x1p-11);
   EXPECT_EQ(of({}, fp32).out_error(5), 0);
 }
@@ -68,13 +68,13 @@ TEST(ArithmeticOfNumerics, ErrorsOfARounding) {
 /// E2.
 TEST(ArithmeticOfNumerics, WhatARoundingIsKnownToAdd) {
   const engine::Store even = store_of(bf16, Rounding::rne), away = store_of(bf16, Rounding::rna);
-  constexpr double step = 0x1p-7;  // of bf16 from 1 to 2
+  constexpr double step = 0x1p-7;  // unit of bf16 in [1, 2)
   EXPECT_EQ(even.drift(1 + 0.25 * step, 0.0), -0.25 * step);
   EXPECT_EQ(even.drift(-1 - 0.75 * step, 0.0), -0.25 * step);
   EXPECT_EQ(even.drift(1 + 0.25 * step, 0.25 * step), -0.25 * step);
   EXPECT_EQ(even.drift(1 + 0.25 * step, 0.26 * step), 0.0);  // the noise reaches the tie
   EXPECT_EQ(even.drift(1 + 0.46875 * step, 0.0625 * step),
-            -0.46875 * step);  // or is far below a unit
+            -0.46875 * step);  // or the tie is far below a unit
   EXPECT_EQ(even.drift(1 + 0.5 * step, 0.0), -0.5 * step);
   EXPECT_EQ(away.drift(1 + 0.5 * step, 0.0), 0.5 * step);
   EXPECT_EQ(store_of(bf16, Rounding::rtz).drift(1 + 0.25 * step, 0.0), 0);
@@ -86,7 +86,7 @@ TEST(ArithmeticOfNumerics, WhatARoundingIsKnownToAdd) {
   EXPECT_EQ(of({}, fp32).cast_error(1 + 0x1p-40), 0);
 }
 
-TEST(ArithmeticOfNumerics, CastsThatSayNothing) {
+TEST(ArithmeticOfNumerics, CastsWithoutInformation) {
   const Arithmetic even = of({}, fp16), away = of({.round_out = Rounding::rna}, fp16);
   constexpr double tie = 1 + 0x1p-11, step = 0x1p-10;
   EXPECT_TRUE(away.cast_is_biased(tie));
@@ -133,7 +133,7 @@ TEST(ArithmeticOfNumerics, WhereTypesOverflow) {
   EXPECT_EQ(largest_finite(fp32), static_cast<double>(std::numeric_limits<float>::max()));
 }
 
-/// A problem and what the judge makes of it, every row judged.
+/// A problem and the judge's expectations for it, every row judged.
 struct Subject {
   explicit Subject(Op::Problem p, Numerics numerics = {.fused = false})
       : inputs(testing::normal_inputs(p, 1)),
@@ -198,12 +198,12 @@ TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
   EXPECT_TRUE(biasable(bf16, 0x1p-8, 1));  // |q||k| is about 8: scores differ by 2^-5
   EXPECT_TRUE(biasable(bf16, 0.25, 0.3));
   EXPECT_TRUE(biasable(fp32, 0.25, 0.5));
-  EXPECT_FALSE(biasable(fp32, 0.25, 0.3));  // 1 / 0.3 is no number of fp32
+  EXPECT_FALSE(biasable(fp32, 0.25, 0.3));  // 1 / 0.3 is not an fp32 number
 }
 
-/// Slopes give all diagonals the same P, and a stored P that is everywhere the same has one
-/// rounding.
-TEST(Expectations, WhereAllProbabilitiesAreAlikeChanceIsLittle) {
+/// With slopes, all pairs on a diagonal have the same P. A stored P that is the same everywhere has
+/// only one independent rounding error.
+TEST(Expectations, EqualProbabilitiesHaveFewIndependentErrors) {
   const auto dk = [](std::int64_t pse_type, spec::PseShape shape, const char* preset) {
     Op::Problem p = {.dtype = bf16,
                      .seq_q = 6,
@@ -234,7 +234,8 @@ TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   }
   for (const double ulps : {1.0, 3.0}) {
     Subject off(p, own);
-    // Of the upper half of a binade, where a rounded number and one more ulp are within 2^-7 of it.
+    // Searches for a number in the upper half of a binade: there a rounding and an error of one ulp
+    // together are at most 2^-7 of the number.
     std::int64_t at = 0;
     const auto is_upper = [](double x) { return std::abs(x) >= 1.5 * std::exp2(std::ilogb(x)); };
     while (!is_upper(off.inputs.attention_in.load(at))) ++at;
@@ -248,7 +249,7 @@ TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   EXPECT_TRUE(given.rows().consistent);
 }
 
-/// The second sequence has no queries.
+/// The second sequence has no queries, so no query attends to its keys.
 TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
   const Op::Problem p = {.input_layout = spec::Layout::tnd,
                          .dtype = bf16,
@@ -265,7 +266,7 @@ TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
       EXPECT_EQ(made[tensor].floor[k] > 0, k < 3 * 8) << made[tensor].name << ' ' << k;
 }
 
-/// dS of 2 * 65,520 is no number of fp16; so are the P of a statistic far too small.
+/// dS of 2 * 65,520 is not representable in fp16; nor is P from a statistic that is far too small.
 TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   Op::Problem p = {.dtype = fp16, .seq_q = 3, .seq_kv = 4, .head_dim = 1, .head_dim_v = 1};
   Subject subject(p, {.stage = fp16});
@@ -277,8 +278,8 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   EXPECT_EQ(made[2].exempt, (std::vector<std::uint8_t>(4, 1)));
 }
 
-/// The terms dS and kappa P of one pair of P = 1 / z and dP - delta = dP, with scores that are the
-/// maximum.
+/// Returns the terms dS and kappa P of one pair with P = 1 / `sum`. The score equals the maximum,
+/// and the row term is 0.
 auto pair_of(const Numerics& numerics, double sum, double dprob) {
   const Op::Problem p = {
       .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
@@ -297,8 +298,8 @@ bool prob_may_overflow(const Numerics& numerics, double sum) {
   return pair_of(numerics, sum, 0.5)[1].overflow > 0;
 }
 
-TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
-  // 65,500 and 2^-10 of it are beyond 65,520, and 2^-22 of it is not
+TEST(PairsByHand, PossibleOverflowIsReportedWithItsError) {
+  // 65,500 * (1 + 2^-10) exceeds 65,520; 65,500 * (1 + 2^-22) does not
   const double sum = 1.0 / 65500;
   const Numerics exact = {.stage = fp16, .fused = false},
                  rough = {.stage = fp16, .exp_error = 0x1p-10};
@@ -308,13 +309,14 @@ TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
   EXPECT_FALSE(dscore_may_overflow(exact, 1, 65500));
   EXPECT_TRUE(dscore_may_overflow(rough, 1, 65500));
   EXPECT_FALSE(dscore_may_overflow(rough, 1, 65400));
-  // a stored dP rounds to infinity from 65,520 on; 65,519.99 gets there with the error of its sum
+  // a stored dP rounds to infinity from 65,520 on; with the error of its sum, 65,519.99 reaches
+  // this number
   EXPECT_TRUE(dscore_may_overflow({.store_dp = fp16}, 1, -65519.99));
   EXPECT_FALSE(dscore_may_overflow({.store_dp = fp16}, 1, 65510));
   EXPECT_FALSE(dscore_may_overflow({.store_dp = bf16}, 1, 1e6));
 }
 
-/// P = 0.2 with a residue of 2^-4 may lie above 0.25, where bf16 has a unit of 2^-9.
+/// P = 0.2 with a residue of 2^-4 may exceed 0.25, where the unit of bf16 is 2^-9.
 TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
   const auto terms = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1);
   EXPECT_NEAR(terms[1].number.rigorous, 0x1p-4 + 0x1p-10, 1e-6);
@@ -330,8 +332,8 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 
-/// E23. The residue of one P: kappa |dO| max|V| and sum |dO O| of the row, twice sum |K| of the
-/// scale.
+/// E23. The residue of one P: kappa |dO| max|V| plus the row's sum |dO O|, multiplied by twice sum
+/// |K| and by the scale.
 TEST(Expectations, FloorsByHand) {
   Op::Problem p = {.dtype = fp32,
                    .seq_q = 1,
@@ -361,8 +363,8 @@ TEST(Expectations, FloorsByHand) {
   EXPECT_EQ(floor.dq(dense, {0, 0, 0}, 1), row * 2 * 7);
 }
 
-/// Keys that no list names have no residues either.
-TEST(Expectations, KeysThatNobodyListsHaveNoTolerance) {
+/// Keys that no list contains have no residues.
+TEST(Expectations, UnlistedKeysHaveNoTolerance) {
   using Selected = spec::NsaSelectedAttentionGrad;
   Case<Selected> c = {.patterns = {.lists = "shared"}};
   c.problem = {.dtype = fp32,

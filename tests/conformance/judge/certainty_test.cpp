@@ -15,23 +15,23 @@ namespace {
 using spec::DType;
 using spec::Rounding;
 
-/// By hand: bf16 has 8 bits, so neighbours above 1 differ by 2^-7, below by 2^-8.
+/// By hand: bf16 has 8 bits, so neighbours differ by 2^-7 above 1 and by 2^-8 below 1.
 TEST(Certainty, ACastChangesHalfWayBetweenNeighbours) {
   const CastSteps steps(DType::bf16, Rounding::rne);
   EXPECT_EQ(steps.offset(1 + 0x1p-8), 0);
   EXPECT_EQ(steps.offset(1 + 0x1p-8 + 0x1p-40), 0x1p-40);
   EXPECT_EQ(steps.offset(-(1 + 0x1p-8 + 0x1p-40)), -0x1p-40);
   EXPECT_EQ(steps.offset(1.5), -0x1p-8);
-  EXPECT_EQ(steps.offset(1), 0x1p-9);    // 1 - 2^-9 lies half way to the neighbour below
-  EXPECT_EQ(steps.offset(0x1p-134), 0);  // half the least subnormal
+  EXPECT_EQ(steps.offset(1), 0x1p-9);    // 1 - 2^-9 is half way to the neighbour below
+  EXPECT_EQ(steps.offset(0x1p-134), 0);  // half the smallest subnormal
   EXPECT_EQ(steps.offset(0), -0x1p-134);
   EXPECT_TRUE(steps.decides(1.5, 0x1p-9));
   EXPECT_FALSE(steps.decides(1.5, 0x1p-8));
-  EXPECT_TRUE(steps.decides(1 + 0x1p-8, 0));  // a tie without doubt goes to even
+  EXPECT_TRUE(steps.decides(1 + 0x1p-8, 0));  // an exact tie goes to even
   EXPECT_FALSE(steps.decides(1 + 0x1p-8, 0x1p-60));
 }
 
-TEST(Certainty, WhatIsCutChangesAtTheNeighboursThemselves) {
+TEST(Certainty, TruncationChangesAtTheNeighbours) {
   const CastSteps steps(DType::fp16, Rounding::rtz);  // 11 bits
   EXPECT_EQ(steps.offset(1 + 0x1p-10), 0);
   EXPECT_EQ(steps.offset(1 + 0x1p-10 + 0x1p-30), 0x1p-30);
@@ -41,13 +41,14 @@ TEST(Certainty, WhatIsCutChangesAtTheNeighboursThemselves) {
   EXPECT_TRUE(steps.decides(0, 0x1p-25));
 }
 
-TEST(Certainty, OfStochasticCastsNothingIsAsked) {
+TEST(Certainty, StochasticCastsNeedNoDefinition) {
   EXPECT_TRUE(CastSteps(DType::fp16, Rounding::stochastic).decides(1 + 0x1p-11, 0x1p-11));
 }
 
-/// Against the cast itself: what is decided is cast alike at both ends of the radius, and a radius
-/// beyond the offset reaches a number that is cast to something else.
-TEST(Certainty, WhatIsDecidedIsCastAlike) {
+/// Compares the decision with the cast itself. If a value is decided, both ends of its radius have
+/// the same cast. If the radius is larger than the offset, it reaches a number with a different
+/// cast.
+TEST(Certainty, DecidedValuesHaveOneCast) {
   std::mt19937_64 random(20);
   std::uniform_real_distribution<double> mantissa(1, 2);
   std::uniform_int_distribution<int> exponent(-160, 14), smaller(1, 30);
@@ -69,7 +70,7 @@ TEST(Certainty, WhatIsDecidedIsCastAlike) {
           ++undecided;
         }
         const double offset = steps.offset(value);
-        if (std::abs(offset) < 0x1p-40 * value) continue;  // doubles end there
+        if (std::abs(offset) < 0x1p-40 * value) continue;  // below the precision of double
         EXPECT_NE(cast(value - 1.0001 * offset), cast(value - 0.9999 * offset))
             << value << ' ' << offset;
       }
@@ -78,7 +79,7 @@ TEST(Certainty, WhatIsDecidedIsCastAlike) {
   EXPECT_GT(undecided, 5000);
 }
 
-/// Every element of a row is the same; counts how often it was asked.
+/// A definition with the same value for every element. It counts its calls.
 class Constant : public Definition {
  public:
   Constant(reference::SeventyFive value, std::size_t dim, std::int64_t* asked)
@@ -94,7 +95,7 @@ class Constant : public Definition {
   std::int64_t* asked_;
 };
 
-/// Three rows of two bf16 elements, known to be 8 within 2^-30, with tau 1/4.
+/// Three rows of two bf16 elements with the value 8 within 2^-30, with tau 1/4.
 struct Rows {
   Rows() {
     e.name = "dk";
@@ -114,7 +115,7 @@ struct Rows {
   std::int64_t asked = 0;
 };
 
-TEST(Certainty, DoubleIsBelievedWithinItsRadius) {
+TEST(Certainty, DoubleIsUsedWithinItsRadius) {
   Rows rows;
   Certifier::certify(rows.certifier(8, 1000), rows.arithmetic, rows.e);
   EXPECT_EQ(rows.e.certainty.by_radius, 6);
@@ -124,9 +125,9 @@ TEST(Certainty, DoubleIsBelievedWithinItsRadius) {
 }
 
 /// E30.
-TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded) {
+TEST(Certainty, RowsWithWideRadiiUseTheDefinitionWithinTheBudget) {
   Rows rows;
-  rows.e.radius[1] = rows.e.radius[2] = 0x1p-20;  // of rows 0 and 1
+  rows.e.radius[1] = rows.e.radius[2] = 0x1p-20;  // rows 0 and 1
   const auto certifier = rows.certifier(reference::SeventyFive(8) + 0x1p-21, 150);
   Certifier::certify(certifier, rows.arithmetic, rows.e);
   EXPECT_EQ(rows.asked, 1);
@@ -137,7 +138,7 @@ TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded
   EXPECT_EQ(rows.e.certainty.by_definition, 1);
   EXPECT_EQ(rows.e.certainty.open, 1);
   EXPECT_DOUBLE_EQ(rows.e.certainty.share(), 5.0 / 6);
-  // Made once; other numerics have the rows that were made.
+  // The definition of a row is computed once. Other numerics use the stored row.
   Rows again;
   again.e.radius[0] = 0x1p-20;
   Certifier::certify(certifier, again.arithmetic, again.e);
@@ -145,11 +146,11 @@ TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded
   EXPECT_EQ(again.e.value[0], 8 + 0x1p-21);
 }
 
-TEST(Certainty, ARadiusThatHoldsSeveralNumbersOfTheOutputEnclosesWhereNobodyIsAsked) {
+TEST(Certainty, WideRadiusEnclosesWithoutTheDefinition) {
   Rows rows;
   rows.e.tau.assign(6, 0x1p30);
-  rows.e.radius[0] = 0x1p-4;  // as wide as a step of bf16 at 8
-  rows.e.radius[2] = 0x1p-7;  // next to no tie
+  rows.e.radius[0] = 0x1p-4;  // as wide as a bf16 unit at 8
+  rows.e.radius[2] = 0x1p-7;  // near no tie
   Certifier::certify(nullptr, rows.arithmetic, rows.e);
   EXPECT_EQ(rows.e.certainty.enclosed, 1);
   EXPECT_EQ(rows.e.certainty.by_radius, 5);
@@ -160,7 +161,8 @@ TEST(Certainty, ARadiusThatHoldsSeveralNumbersOfTheOutputEnclosesWhereNobodyIsAs
   EXPECT_EQ(rows.e.certainty.share(), 1);
 }
 
-/// Casts are no reason to leave a later part without what its wide radii need.
+/// The certification of casts must not use the budget that rows with wide radii in a later part
+/// need.
 TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
   Rows rows;
   rows.e.tau.assign(6, 0x1p30);
@@ -176,9 +178,9 @@ TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
   EXPECT_EQ(later.e.certainty.by_definition, 1);
 }
 
-/// Beside 0, where numbers are closest, many digits are needed to tell what is cast to it, and may
-/// hold several numbers, too.
-TEST(Certainty, WhatCancelsToZeroIsCastToZero) {
+/// Near 0, where numbers are densest, the definition needs many digits to decide the cast, and
+/// several numbers may lie within the radius.
+TEST(Certainty, CancelledValueIsCastToZero) {
   for (const bool is_told : {true, false}) {
     Rows rows;
     rows.e.value[0] = 0, rows.e.radius[0] = is_told ? 0x1p30 : 0x1p70;
@@ -206,7 +208,7 @@ TEST(Certainty, ExemptElementsAreNotCounted) {
   EXPECT_EQ(rows.e.certainty.elements(), 4);
 }
 
-/// Says of every element what it is told, in double-double and in 75 digits.
+/// Returns the given answers for every element, in double-double and in 75 digits.
 class TwoAnswers : public Definition {
  public:
   TwoAnswers(reference::DoubleDouble quick, reference::SeventyFive slow, std::int64_t* asked)
@@ -227,9 +229,9 @@ class TwoAnswers : public Definition {
   std::int64_t* asked_;
 };
 
-/// 8 + 2^-5 is half way between neighbours of bf16, 2^-4 apart; the radius in double-double is
-/// 2^-47 of 2^-4, and a bit.
-TEST(Certainty, DoubleDoubleSettlesWhatItsRadiusTells) {
+/// 8 + 2^-5 is half way between two bf16 numbers, which are 2^-4 apart. The radius in double-double
+/// is slightly more than 2^-47 of this distance.
+TEST(Certainty, DoubleDoubleDecidesWithinItsRadius) {
   const double tie = 8 + 0x1p-5;
   const auto certified = [&](reference::DoubleDouble quick, double radius, std::int64_t& asked) {
     Rows rows;
@@ -249,21 +251,22 @@ TEST(Certainty, DoubleDoubleSettlesWhatItsRadiusTells) {
   EXPECT_EQ(settled.certainty.share(), 1);
   EXPECT_EQ(settled.value[2], std::nextafter(tie, 9));
   EXPECT_GE(settled.radius[2], 0x1p-51);
-  // As close to the tie as its radius: 75 digits tell.
+  // The distance to the tie equals the radius: 75 digits decide the cast.
   const Expectation asked_again = certified({tie, 0x1p-51}, 0x1p-4, asked);
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(asked_again.certainty.by_double_double, 0);
   EXPECT_EQ(asked_again.certainty.by_definition, 1);
-  // What double-double does not reach, or what double knows nothing of, is asked in 75 digits.
+  // If double-double is not sufficient, or double gives no value, the definition is evaluated in 75
+  // digits.
   certified({HUGE_VAL, 0}, 0x1p-4, asked);
   EXPECT_EQ(asked, 2);
   certified({1, 0}, HUGE_VAL, asked);
   EXPECT_EQ(asked, 3);
 }
 
-TEST(Certainty, DoubleDoubleThatIsNotCloseEnoughIsAskedInMoreDigits) {
+TEST(Certainty, InsufficientDoubleDoubleUsesMoreDigits) {
   Rows rows;
-  rows.e.radius[2] = 0x1p30;  // tau is 1/4: of it 2^-47 is 2^-17, beyond 2^-20 tau
+  rows.e.radius[2] = 0x1p30;  // tau is 1/4, and 2^-47 of the radius is 2^-17, beyond 2^-20 tau
   auto certifier = std::make_shared<Certifier>(
       std::make_unique<TwoAnswers>(reference::DoubleDouble(8), 8, &rows.asked));
   certifier->allow(1'000'000);
@@ -272,7 +275,7 @@ TEST(Certainty, DoubleDoubleThatIsNotCloseEnoughIsAskedInMoreDigits) {
   EXPECT_EQ(rows.e.certainty.by_definition, 1);
 }
 
-TEST(Certainty, AgreementIsAskedInDoubleDouble) {
+TEST(Certainty, AgreementIsCheckedInDoubleDouble) {
   Rows rows;
   const auto agree = [&](reference::DoubleDouble quick) {
     Certifier(std::make_unique<TwoAnswers>(quick, 8, &rows.asked)).require_agreement({rows.e}, 100);
@@ -284,15 +287,15 @@ TEST(Certainty, AgreementIsAskedInDoubleDouble) {
   EXPECT_EQ(rows.asked, 1);
 }
 
-/// 8 + 2^-5 is half way between neighbours of bf16, which differ by 2^-4.
-TEST(Certainty, WhatLiesOnATieInDoubleIsPutOnItsSideOfItWhereTheCastIsWanted) {
+/// 8 + 2^-5 is half way between bf16 neighbours, which differ by 2^-4.
+TEST(Certainty, TieInDoubleIsResolvedIfTheCastIsNeeded) {
   for (const double side : {-1.0, 0.0, 1.0}) {
     Rows rows;
     rows.e.value[4] = 8 + 0x1p-5;
     const auto certifier = rows.certifier(
         reference::SeventyFive(8 + 0x1p-5) + side * reference::SeventyFive(0x1p-120), 1'000'000);
     Certifier::certify(certifier, rows.arithmetic, rows.e);
-    EXPECT_EQ(rows.asked, 0);  // no judgement needs it
+    EXPECT_EQ(rows.asked, 0);  // no judgement needs the definition
     EXPECT_EQ(rows.e.certainty.ties, 1);
     certifier->settle_casts(rows.arithmetic, rows.e);
     EXPECT_EQ(rows.asked, 1);
@@ -333,10 +336,10 @@ TEST(Certainty, TheDefinitionMustLieWithinTheRadius) {
   };
   agree(8);
   agree(reference::SeventyFive(8) + 0x1p-30);
-  EXPECT_EQ(rows.asked, 2);  // one row, whatever may be afforded
+  EXPECT_EQ(rows.asked, 2);  // one row, even without a budget
   EXPECT_THROW(agree(reference::SeventyFive(8) + 0x1p-29), std::logic_error);
   EXPECT_THROW(agree(reference::SeventyFive(8) - 0x1p-29), std::logic_error);
-  rows.certifier(reference::SeventyFive(9), 0)->require_agreement({rows.e}, 99);  // a row takes 100
+  rows.certifier(reference::SeventyFive(9), 0)->require_agreement({rows.e}, 99);  // a row costs 100
 }
 
 }  // namespace

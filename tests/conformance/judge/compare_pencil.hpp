@@ -15,7 +15,8 @@ namespace assay::conformance::testing {
 
 using spec::DType;
 
-/// What is judged with numbers that a pencil finds: every row of one head.
+/// A comparison that is small enough to compute by hand. All rows belong to one head and are
+/// judged.
 struct Pencil {
   explicit Pencil(std::int64_t rows, std::int64_t dim, DType io = DType::fp32,
                   const spec::Numerics& numerics = {.fused = false})
@@ -40,7 +41,7 @@ struct Pencil {
                report.yardsticks, name, [](const auto& one) -> const auto& { return one.first; })
         ->second;
   }
-  /// Rules of the findings, notes apart.
+  /// The names of the rules of all findings except notes.
   std::set<std::string> rules() const {
     std::set<std::string> rules;
     for (const Finding& finding : findings)

@@ -25,22 +25,22 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using Rules = std::set<std::string>;
 
-/// Errors of two deviations with alternating signs: no bias, and no element is off by more than
+/// Errors of two standard deviations with alternating signs: no bias, and every element is within
 /// tau.
-TEST(Compare, TooLargeADeviationAloneDecides) {
+TEST(Compare, LargeDeviationDecidesAlone) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] += k % 2 == 0 ? 2 : -2;
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
   EXPECT_EQ(p.rules(), Rules{"rms"});
   EXPECT_DOUBLE_EQ(p.report.rms, 2);
   EXPECT_DOUBLE_EQ(p.report.nu, 160);
-  // x = ln 1e9 = 20.7233: 1 + 2 sqrt(x / 160) + 2 x / 160 = 1.978823, the root of which is 1.406706
+  // x = ln 1e9 = 20.7233: 1 + 2 sqrt(x / 160) + 2 x / 160 = 1.978823; its root is 1.406706
   EXPECT_NEAR(p.report.rms_limit, 1.406706, 1e-6);
   EXPECT_NEAR(p.report.bias, 0, 1e-15);
 }
 
-/// Where the arithmetic itself may overflow nothing is known: neither for a kernel nor against it.
-TEST(Compare, AnInfiniteToleranceConvictsNobodyAndAcquitsNobody) {
+/// If the arithmetic itself may overflow, the element decides neither for nor against the kernel.
+TEST(Compare, InfiniteToleranceDecidesNothing) {
   for (const double written : {infinity, -infinity, std::nan(""), 8.0}) {
     Pencil p(2, 4);
     p.e.tau[3] = p.e.tau_det[3] = infinity;
@@ -59,22 +59,22 @@ TEST(Compare, TheLimitOfTheDeviationIsAtLeastFivePercent) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// Rows whose errors have few degrees of freedom count less, and so do those of which few elements
-/// say something.
-TEST(Compare, DegreesOfFreedomAreThoseOfTheElementsThatSaySomething) {
+/// Two kinds of rows count less: rows whose errors have few degrees of freedom, and rows in which
+/// few elements carry information.
+TEST(Compare, OnlyInformativeElementsGiveDegreesOfFreedom) {
   Pencil p(3, 4);
   p.e.share = {1, 0.5, 0.25};
   p.judge();
   EXPECT_DOUBLE_EQ(p.report.nu, 12.0 * 12 / (4 * (4 * 1 + 4 * 0.5 + 4 * 0.25)));
-  for (std::size_t d = 1; d < 4; ++d) p.e.value[d] = p.actual[d] = 4;  // no more than tau
+  for (std::size_t d = 1; d < 4; ++d) p.e.value[d] = p.actual[d] = 4;  // the values are at most tau
   p.judge();
   EXPECT_DOUBLE_EQ(p.report.nu, 9.0 * 9 / (4 * (1 * 1 + 4 * 0.5 + 4 * 0.25)));
-  p.e.share[1] = 0;  // the errors of such a row have no deviation
+  p.e.share[1] = 0;  // such a row has only known errors
   p.judge();
   EXPECT_DOUBLE_EQ(p.report.nu, 5.0 * 5 / (4 * (1 * 1 + 4 * 0.25)));
 }
 
-/// Errors of 0.4 and 0.6 deviations along the sign of the reference.
+/// Errors of 0.4 and 0.6 standard deviations in the direction of the reference's sign.
 void lean(Pencil& p, double sign) {
   for (std::size_t k = 0; k < p.actual.size(); ++k) {
     const std::size_t row = k / static_cast<std::size_t>(p.e.dim());
@@ -135,8 +135,8 @@ TEST(Compare, NeitherAppliesWhereRoundingsHaveAMeanNorABiasWhereRowsShareThem) {
   EXPECT_EQ(alike.judge(), Verdict::conforms);
 }
 
-/// A reference that is nothing but the rounding of the given statistics, which a kernel with its
-/// own does not have.
+/// The reference contains only the rounding error of the given statistics, so its sign has no
+/// meaning. A kernel with its own statistics does not have this error.
 TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   Pencil p(40, 4);
   lean(p, 1);
@@ -148,7 +148,7 @@ TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// All rows of dv are alike where all probabilities are: one cast, 2,000 times.
+/// If all probabilities are equal, all rows of dv are equal: one cast, 2,000 times.
 TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;
@@ -160,7 +160,7 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.judge(), Verdict::conforms);
   EXPECT_NEAR(p.report.rms, 0.9 * std::sqrt(3.0), 1e-12);
   EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
-  // Casts that are known to be small excuse nothing.
+  // Casts that are known to be small do not explain an error.
   for (double& x : p.e.value) x = 1;
   for (std::size_t k = 0; k < p.actual.size(); ++k)
     p.actual[k] = 1 + (k % 2 == 0 ? 0x1p-8 : -0x1p-8);
@@ -168,8 +168,9 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.rules(), Rules{"rms"});
 }
 
-/// Rows that differ by less than a cast tells have its error in common, however many they are.
-TEST(Compare, CastsThatAreKnownAreNoBias) {
+/// Rows whose values differ by less than an ulp of the cast have the same rounding error. Their
+/// number does not matter.
+TEST(Compare, KnownCastsAreNotABias) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   for (std::size_t k = 0; k < p.actual.size(); ++k) {
     p.e.value[k] = 1 + 0x1p-8 * (k / 4 % 2 == 0 ? 0.5 : 0.4), p.actual[k] = 1;
@@ -178,12 +179,12 @@ TEST(Compare, CastsThatAreKnownAreNoBias) {
   EXPECT_EQ(p.judge(), Verdict::conforms);
   EXPECT_EQ(p.report.bias, 0);
   for (std::size_t k = 0; k < p.actual.size(); k += 8)
-    p.actual[k] = 1 - 0x1p-7;  // the number below
+    p.actual[k] = 1 - 0x1p-7;  // the next number below
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
   EXPECT_NEAR(p.report.bias, -2 * std::sqrt(3.0) / 8, 1e-12);
 }
 
-/// With the known error of staging, too: what is cast is the value and its drift.
+/// The same with a known error of staging: the cast is applied to the value plus this drift.
 TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;
@@ -195,7 +196,8 @@ TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
 }
 
-/// The smallest numbers of fp16 lie too far from each other, and ties that go away from zero lean.
+/// The distance of the smallest fp16 numbers is too large, and ties that round away from zero cause
+/// a bias.
 TEST(Compare, CastsOfKnownSignHaveNoBiasAndOfFewUnitsNoDeviation) {
   const auto judged = [](double value, spec::Rounding cast) {
     Pencil p(40, 4, DType::fp16, {.round_out = cast, .fused = false});
@@ -215,7 +217,7 @@ TEST(Compare, CastsOfKnownSignHaveNoBiasAndOfFewUnitsNoDeviation) {
   EXPECT_EQ(judged(1 + 0x1p-11, rna), std::pair(true, false));
 }
 
-TEST(Compare, WhatStagingIsKnownToAddIsNoDeviation) {
+TEST(Compare, KnownStagingErrorIsNotADeviation) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.e.drift[k] = 3, p.actual[k] = 11;
   EXPECT_EQ(p.judge(), Verdict::conforms);
@@ -246,7 +248,7 @@ TEST(Compare, AnElementBeyondItsTauIsStatisticalAndBeyondTheRigorousOneAProof) {
   }
 }
 
-TEST(Compare, TheGravestElementDecidesWhateverComesBehindIt) {
+TEST(Compare, WorstElementDecidesWhateverFollows) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] += k % 2 == 0 ? 3 : -3;
   p.actual[5] = p.e.value[5] + 7;
@@ -275,7 +277,7 @@ TEST(Compare, AReferenceOfUnknownSizeIsInconclusiveUnlessSomethingFails) {
   EXPECT_EQ(p.judge(), Verdict::conforms);
   p.e.radius[7] = 4.01 * 0x1p-10;
   EXPECT_EQ(p.judge(), Verdict::inconclusive);
-  p.e.floor[7] = p.e.tau[7];  // nothing but residues
+  p.e.floor[7] = p.e.tau[7];  // only residues
   EXPECT_EQ(p.judge(), Verdict::conforms);
   p.e.floor[7] = 0;
   p.actual[9] += 5;
@@ -287,7 +289,7 @@ TEST(Compare, AReferenceOfUnknownSizeIsInconclusiveUnlessSomethingFails) {
 }
 
 /// fp16 rounds to infinity from 65,520 on.
-TEST(Compare, InfinitiesAreDueWhereTheCastOverflowsAndNowhereElse) {
+TEST(Compare, InfinityIsExpectedOnlyIfTheCastOverflows) {
   const auto judged = [](double reference, double actual, spec::Overflow overflow,
                          spec::Rounding cast = spec::Rounding::rne) {
     Pencil p(1, 1, DType::fp16, {.round_out = cast, .overflow = overflow, .fused = false});
@@ -299,7 +301,7 @@ TEST(Compare, InfinitiesAreDueWhereTheCastOverflowsAndNowhereElse) {
   using enum spec::Overflow;
   constexpr auto right = Verdict::conforms, wrong = Verdict::nonconformant_structural;
   for (const double sign : {1.0, -1.0}) {
-    EXPECT_EQ(judged(sign * 65480, sign * infinity, inf), wrong);  // + tau is below 65,520
+    EXPECT_EQ(judged(sign * 65480, sign * infinity, inf), wrong);  // plus tau: below 65,520
     EXPECT_EQ(judged(sign * 65490, sign * infinity, inf), right);
     EXPECT_EQ(judged(sign * 65490, sign * 65504, inf), right);
     EXPECT_EQ(judged(sign * 65490, -sign * infinity, inf), wrong);
@@ -314,14 +316,14 @@ TEST(Compare, InfinitiesAreDueWhereTheCastOverflowsAndNowhereElse) {
     EXPECT_EQ(judged(sign * 70000, sign * 65504, inf, spec::Rounding::rtz), right);
     EXPECT_EQ(judged(sign * 70000, sign * infinity, inf, spec::Rounding::rtz), wrong);
     EXPECT_EQ(judged(sign * 65552, sign * infinity, inf), right);
-    EXPECT_EQ(judged(sign * 65552, sign * 65504, inf), wrong);  // - tau is 65,520
+    EXPECT_EQ(judged(sign * 65552, sign * 65504, inf), wrong);  // the value minus tau is 65,520
     EXPECT_EQ(judged(sign * 65551, sign * 65520, inf), right);
   }
   EXPECT_EQ(judged(std::nan(""), std::nan(""), inf), right);
   EXPECT_EQ(judged(1, std::nan(""), inf), wrong);
 }
 
-TEST(Compare, WhatIsReportedIsTheWorstElementAndWhatItsToleranceIsMadeOf) {
+TEST(Compare, ReportsTheWorstElementAndItsToleranceTerms) {
   Pencil p(2, 2);
   p.e.core = {1, 1, 1, 1}, p.e.accumulation = {1, 1, 2, 1}, p.e.extra = {0.5, 0.5, 0.25, 0.5};
   p.e.tau = {4, 4, 8, 4};
@@ -403,8 +405,8 @@ TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   EXPECT_EQ(with_radius({1, 2, 3, 4}, p.e), (std::vector<double>{1.5, 2.25, infinity, infinity}));
 }
 
-/// Exact cases: what the cast gives, zeros of either sign, and residues up to the floor where zero
-/// is due.
+/// Exact cases: the bits of the cast, zeros of either sign, and residues up to the floor where zero
+/// is expected.
 TEST(Judging, ExactElementsHaveTheirBitsAndZerosTheirFloor) {
   const auto judged = [](std::vector<double> values, spec::Rounding cast, double floor) {
     spec::Tensor output = spec::contiguous_tensor(DType::bf16, {1, 3});

@@ -18,7 +18,7 @@ using Op = spec::FlashAttentionScoreGrad;
 
 const Arithmetic plain(spec::numerics_preset("fp32_staging", spec::DType::fp32), spec::DType::fp32);
 
-/// Two heads of three rows of one channel, each with the tolerance 0.1.
+/// Two heads of three rows. A row has one channel, and every element has the tolerance 0.1.
 Expectation two_heads(const std::vector<double>& values) {
   Expectation e{.name = "dq", .extents = {.batch = 1, .heads = 2, .seq = 3, .dim = 1}};
   e.rows.resize(values.size());
@@ -31,7 +31,7 @@ Expectation two_heads(const std::vector<double>& values) {
 }
 
 /// E39.
-TEST(Controls, EveryHeadIsAskedForItself) {
+TEST(Controls, EveryHeadIsChecked) {
   const ControlResult both = judge_controls(two_heads({9, 8, 7, 9, 8, 7}), plain);
   EXPECT_EQ(both.letters, "Z+N+L+S+W+");
   EXPECT_FALSE(both.weak);
@@ -55,11 +55,11 @@ TEST(Controls, ARowOfZerosIsTheMedianOne) {
   EXPECT_EQ(judge_controls(two_heads({0.05, 9, 8, 9, 8, 7}), plain).letters, "Z+N+L+S+W+");
 }
 
-TEST(Controls, TwoPercentAreAskedOfTheTensor) {
+TEST(Controls, TwoPercentAreRequiredForTheTensor) {
   EXPECT_EQ(judge_controls(two_heads({4.9, 4.9, 4.9, 4.9, 4.9, 4.9}), plain).letters, "Z+N+L+S-W+");
 }
 
-TEST(Controls, WhereZerosAreDueNoneApplies) {
+TEST(Controls, ExpectedZerosHaveNoControl) {
   const ControlResult none = judge_controls(two_heads({0, 0, 0, 0, 0, 0}), plain);
   EXPECT_EQ(none.letters, "Z.N.L.S.W.");
   EXPECT_FALSE(none.applicable);
@@ -86,8 +86,8 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
   EXPECT_EQ(report.findings.back().rule, FindingRule::note);
 }
 
-/// One key, whose P is 1 up to the rounding of its statistics, and 1/keep_prob that is no fp32
-/// number: dq is noise.
+/// One key, whose P is 1 up to the rounding of its statistics, and a 1/keep_prob that is not an
+/// fp32 number. All of dq is rounding noise.
 TEST(Controls, AGradientOfNoiseMakesItsCaseWeak) {
   const auto c = parse_case<Op>(case_words(
       "flash_attention_score_grad --dtype=fp32 --entry_point=g2 --seq_q=5 --seq_kv=1 --head_dim=16 "

@@ -23,17 +23,17 @@
 namespace assay::conformance {
 namespace {
 
-/// What was found of references in double and their proven radii.
+/// Counts the references in double that lie within their proven radii, and those that do not.
 struct Found {
   std::int64_t cases = 0, elements = 0, without_radius = 0;
-  std::int64_t misses = 0, misses_of_planted = 0;  ///< of radii 2^-12 times as wide
-  double largest_share = 0;                        ///< of a radius that an error takes
-  /// Of rows in double-double; planted are radii 2^-20 times as wide.
+  std::int64_t misses = 0, misses_of_planted = 0;  ///< counts with radii multiplied by 2^-12
+  double largest_share = 0;                        ///< the largest quotient of error and radius
+  /// Counts of rows in double-double. The "planted" counts use radii multiplied by 2^-20.
   std::int64_t quick_elements = 0, quick_misses = 0, quick_misses_of_planted = 0;
   std::string first_miss;
 };
 
-/// Judges a row by its definition in 75 digits, strictly.
+/// Compares a row with its definition in 75 digits; an error larger than the radius is a miss.
 void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, Found& found) {
   const auto first = (std::ranges::lower_bound(e.rows, number) - e.rows.begin()) * e.dim();
   for (std::int64_t d = 0; d < e.dim(); ++d) {
@@ -54,14 +54,15 @@ void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, F
   }
 }
 
-/// Judges a row in double-double by that in 75 digits, strictly.
+/// Compares a row in double-double with the row in 75 digits; an error larger than the radius is a
+/// miss.
 void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& quick,
                    const DefinedRow& row, Found& found) {
   const auto first = (std::ranges::lower_bound(e.rows, number) - e.rows.begin()) * e.dim();
   for (std::int64_t d = 0; d < e.dim(); ++d) {
     const auto k = static_cast<std::size_t>(first + d), c = static_cast<std::size_t>(d);
     const double error = std::abs((quick.value[c] - row.value[c]) + (quick.rest[c] - row.rest[c]));
-    const double radius = quick.share * e.radius[k] + quick.beside;
+    const double radius = quick.share * e.radius[k] + quick.additive;
     if (!std::isfinite(radius)) continue;
     ++found.quick_elements;
     if (error > 0x1p-20 * radius) ++found.quick_misses_of_planted;
@@ -73,7 +74,7 @@ void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& 
   }
 }
 
-/// At most so many of `rows`, evenly spaced.
+/// A fixed number of `rows`, evenly spaced.
 std::vector<std::int64_t> some_of(const std::vector<std::int64_t>& rows) {
   constexpr std::int64_t most = 12;
   std::vector<std::int64_t> some;
@@ -83,7 +84,7 @@ std::vector<std::int64_t> some_of(const std::vector<std::int64_t>& rows) {
   return some;
 }
 
-/// Some rows of a case under numerics without a row term of its own.
+/// Checks some rows of a case with a numerics preset. The preset does not compute its own row term.
 template <class Op>
 void look_at(const Case<Op>& c, const std::string& preset, Found& found) {
   const auto inputs = make_inputs(c);
@@ -118,7 +119,7 @@ void look_at(const Case<Op>& c, const std::string& preset, Found& found) {
   ++found.cases;
 }
 
-/// Cases of a sweep, hostile inputs among them, until so many elements were looked at.
+/// Visits cases of a sweep, hostile inputs among them, until enough elements are compared.
 template <class Op>
 Found look(std::int64_t elements, std::int64_t largest) {
   constexpr const char* presets[] = {"ascend_a2", "fp32_staging"};
@@ -141,7 +142,7 @@ Found look(std::int64_t elements, std::int64_t largest) {
             << " outside theirs, the largest error " << found.largest_share << " of its radius; "
             << found.quick_elements << " in double-double, " << found.quick_misses
             << " outside their radius, " << found.quick_misses_of_planted
-            << " outside one that is planted\n";
+            << " outside an injected narrow radius\n";
   return found;
 }
 
@@ -152,8 +153,8 @@ void no_reference_misses(std::int64_t elements, std::int64_t largest) {
   EXPECT_EQ(found.misses, 0) << found.first_miss;
   EXPECT_EQ(found.quick_misses, 0) << found.first_miss;
   EXPECT_LT(found.without_radius, found.elements / 100);
-  // The check can fail: of radii that are much too narrow it finds some, but where sums of products
-  // of 16-bit numbers have room in double.
+  // Shows that the check can fail: with radii that are much too narrow it finds errors. The
+  // exception is an operator whose sums of 16-bit products double represents exactly.
   if (!std::same_as<Op, spec::NsaCompressGrad>) {
     EXPECT_GT(found.misses_of_planted, 0);
     EXPECT_GT(found.quick_elements, found.elements / 2);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A tensor of zeros with tau 1 everywhere, of which some rows are judged.
+/// A tensor of zeros with tau 1 everywhere. Only some of its rows are judged.
 struct Subject {
   explicit Subject(spec::Extents extents, std::vector<std::int64_t> judged = {})
       : arithmetic({}, spec::DType::fp32) {
@@ -52,7 +52,7 @@ struct Subject {
       distances.add(row, ratios);
     }
   }
-  /// Measured in parts that end at these rows.
+  /// The error map, measured in parts. Each part ends at one of these rows.
   ErrorMap map(const std::vector<std::int64_t>& ends = {}) const {
     Distances all(e);
     std::int64_t first = 0;
@@ -95,7 +95,7 @@ TEST(ErrorMap, ACellHoldsTheLargestOfItsRowsChannelsAndHeads) {
   EXPECT_EQ(map.by_head, "0O000Q");
 }
 
-TEST(ErrorMap, WhatIsNotJudgedSaysSo) {
+TEST(ErrorMap, UnjudgedCellsAreMarked) {
   Subject subject({.batch = 1, .heads = 2, .seq = 64, .dim = 2}, {0, 1, 40});
   const ErrorMap map = subject.map();
   EXPECT_EQ(map.row_step, 2);

@@ -11,17 +11,17 @@
 namespace assay::conformance {
 namespace {
 
-constexpr double due = 3;
+constexpr double expected_value = 3;
 
-/// Place and deviation, as a person reads them.
+/// Describes the positions and the deviation of the failing elements as text.
 std::string text_of(const FailurePattern& failing) {
   const Pattern pattern = failing.pattern(1000);
   const std::string places = describe(pattern.places), deviation = describe(pattern.deviation);
   return (places.empty() ? "" : ", " + places) + (deviation.empty() ? "" : ", " + deviation);
 }
 
-/// The pattern of elements of a tensor (2, 4, 64, 16), of which those fail that `fails` names, with
-/// the output that `output` makes of the expected value.
+/// The pattern of a tensor (2, 4, 64, 16). `fails` selects the failing elements, and `output`
+/// computes their output from the expected value.
 template <class Fails, class Output>
 std::string pattern(Fails&& fails, Output&& output) {
   const spec::Extents extents{.batch = 2, .heads = 4, .seq = 64, .dim = 16};
@@ -30,7 +30,7 @@ std::string pattern(Fails&& fails, Output&& output) {
     for (std::int64_t n = 0; n < 4; ++n)
       for (std::int64_t s = 0; s < 64; ++s)
         for (std::int64_t d = 0; d < 16; ++d) {
-          const double expected = due + static_cast<double>(s + 64 * d);
+          const double expected = expected_value + static_cast<double>(s + 64 * d);
           if (fails(n, s))
             failing.add({.b = b,
                          .n = n,
@@ -56,7 +56,7 @@ TEST(FailurePattern, NamesPlaceAndFactor) {
   EXPECT_EQ(pattern(all, [](double, std::int64_t) { return std::nan(""); }), ", NaN");
 }
 
-TEST(FailurePattern, OfWhatTheJudgeFilledIsNeverWritten) {
+TEST(FailurePattern, PoisonInAnOutputIsNeverWritten) {
   for (const spec::DType dtype : {spec::DType::fp32, spec::DType::fp16, spec::DType::bf16})
     EXPECT_EQ(pattern(all, [&](double, std::int64_t) { return unwritten_number(dtype); }),
               ", never written");
@@ -67,12 +67,12 @@ TEST(FailurePattern, OfWhatTheJudgeFilledIsNeverWritten) {
             ", NaN");
 }
 
-/// Of the heads, or rows, that `fails` names.
+/// The text for the position of the failing elements; `fails` selects failing heads or rows.
 std::string place(const std::function<bool(std::int64_t n, std::int64_t s)>& fails) {
   return pattern(fails, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); });
 }
 
-TEST(FailurePattern, KnowsSetsStepsAndPeriods) {
+TEST(FailurePattern, FindsSetsStepsAndPeriods) {
   EXPECT_EQ(place([](auto n, auto) { return n == 1 || n == 3; }), ", all at n = 1 and 3");
   EXPECT_EQ(place([](auto n, auto) { return n == 3; }), ", all at the last n");
   EXPECT_EQ(place([](auto, auto s) { return s == 31 || s == 63; }),
@@ -86,7 +86,7 @@ TEST(FailurePattern, KnowsSetsStepsAndPeriods) {
   EXPECT_EQ(place([](auto, auto s) { return s % 16 >= 12; }), ", all at s mod 16 from 12 to 15");
 }
 
-TEST(FailurePattern, KnowsTheLastRowOfEverySequence) {
+TEST(FailurePattern, FindsTheLastRowOfEverySequence) {
   const spec::Extents extents{.batch = 2, .heads = 1, .seq = 9, .dim = 4, .ends = {5, 14}};
   FailurePattern failing(extents);
   for (std::int64_t b = 0; b < 2; ++b)
@@ -108,9 +108,10 @@ TEST(FailurePattern, SaysOfSomeRowsOnlyWhereTheyLieTogether) {
   EXPECT_EQ(text(16, false), "");
 }
 
-TEST(FailurePattern, SaysNothingWhereNothingIsAlike) {
+TEST(FailurePattern, IsEmptyWithoutAPattern) {
   EXPECT_EQ(pattern(all, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); }), "");
-  // Large ones alone would give a factor.
+  // The large elements alone would show the factor 0.99. The small elements do not have it, so no
+  // factor is reported.
   EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return x > 10 ? 0.99 * x : x + 1; }), "");
   const spec::Extents extents{.batch = 1, .heads = 1, .seq = 8, .dim = 8};
   FailurePattern one(extents);

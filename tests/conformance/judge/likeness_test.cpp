@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t heads = 3, rows = 8, channels = 6;
 
-/// What no two elements share.
-double due(std::int64_t n, std::int64_t s, std::int64_t d) {
+/// An expected value that is different for every element.
+double expected_value(std::int64_t n, std::int64_t s, std::int64_t d) {
   return 1 + static_cast<double>((n * rows + s) * channels + d) * 1.25;
 }
 
@@ -28,14 +28,14 @@ Expectation expectation() {
     e.rows[static_cast<std::size_t>(r)] = r;
     for (std::int64_t d = 0; d < channels; ++d) {
       const auto k = static_cast<std::size_t>(r * channels + d);
-      e.value[k] = due(r / rows, r % rows, d);
+      e.value[k] = expected_value(r / rows, r % rows, d);
       e.tau[k] = 1e-3;
     }
   }
   return e;
 }
 
-/// Of outputs in which `output` stands at (n, s, d).
+/// The likeness of a tensor that has `output` at (n, s, d).
 std::string likeness_of(
     const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& output) {
   const Expectation e = expectation();
@@ -48,33 +48,38 @@ std::string likeness_of(
 }
 
 TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
-  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n == 1 ? 0 : n, s, d); }),
-            "n = 1 has the expected values of n = 0");
-  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n < 2 ? 1 - n : n, s, d); }),
-            "n = 0 has the expected values of n = 1, n = 1 has the expected values of n = 0");
-  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s < 7 ? s + 1 : 0, d); }),
-            "the expected values of s + 1");
-  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s, d > 0 ? d - 1 : 5); }),
-            "the expected values of d - 1");
+  EXPECT_EQ(
+      likeness_of([](auto n, auto s, auto d) { return expected_value(n == 1 ? 0 : n, s, d); }),
+      "n = 1 has the expected values of n = 0");
+  EXPECT_EQ(
+      likeness_of([](auto n, auto s, auto d) { return expected_value(n < 2 ? 1 - n : n, s, d); }),
+      "n = 0 has the expected values of n = 1, n = 1 has the expected values of n = 0");
+  EXPECT_EQ(
+      likeness_of([](auto n, auto s, auto d) { return expected_value(n, s < 7 ? s + 1 : 0, d); }),
+      "the expected values of s + 1");
+  EXPECT_EQ(
+      likeness_of([](auto n, auto s, auto d) { return expected_value(n, s, d > 0 ? d - 1 : 5); }),
+      "the expected values of d - 1");
 }
 
 TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
   const auto shifted = [](std::int64_t wrong) {
     return likeness_of([wrong](auto n, auto s, auto d) {
-      return due(n, n == 1 && s >= 3 && s < 3 + wrong ? s + 1 : s, d);
+      return expected_value(n, n == 1 && s >= 3 && s < 3 + wrong ? s + 1 : s, d);
     });
   };
   EXPECT_EQ(shifted(2), "the expected values of s + 1");
   EXPECT_EQ(shifted(1), "");
 }
 
-TEST(Likeness, SaysNothingOfWhatIsDueNowhere) {
-  EXPECT_EQ(likeness_of(due), "");
-  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return 1.01 * due(n, s, d) + 0.3; }), "");
+TEST(Likeness, IsEmptyForUnexpectedValues) {
+  EXPECT_EQ(likeness_of(expected_value), "");
+  EXPECT_EQ(
+      likeness_of([](auto n, auto s, auto d) { return 1.01 * expected_value(n, s, d) + 0.3; }), "");
   EXPECT_EQ(likeness_of([](auto, auto, auto) { return 0.0; }), "");
 }
 
-/// The quantities of a case that a factor may be.
+/// The quantities of a case that match a factor.
 std::vector<std::string> quantities_of(double factor, const std::string& scale = "0.125") {
   CaseReport report;
   report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};

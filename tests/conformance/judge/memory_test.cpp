@@ -14,7 +14,7 @@ namespace {
 
 using spec::NsaSelectedAttentionGrad;
 
-/// One query that lists `blocks` blocks of 16 keys.
+/// Returns the number of allocations for one query that lists `blocks` blocks of 16 keys.
 std::int64_t allocations_of_a_row(std::int64_t blocks) {
   NsaSelectedAttentionGrad::Problem p{.heads_q = 1, .heads_kv = 1, .seq_q = 1};
   p.selected_block_size = 16;
@@ -42,12 +42,12 @@ std::int64_t allocations_of_a_row(std::int64_t blocks) {
   return taken;
 }
 
-/// Vectors that grow allocate when they double; nothing is allocated for a key.
-TEST(Memory, OfTheForwardOfSelectedBlocksIsNotTakenKeyByKey) {
+/// A growing vector allocates only when its capacity doubles. No allocation is made for each key.
+TEST(Memory, SelectedForwardAllocatesNothingForEachKey) {
   EXPECT_LE(allocations_of_a_row(16), allocations_of_a_row(4) + 8);
 }
 
-/// Notes what memory is held while it runs.
+/// Records the memory that is in use while the kernel runs.
 class Weighing : public spec::Implementation<spec::NsaCompressGrad> {
  public:
   using Op = spec::NsaCompressGrad;
@@ -60,8 +60,9 @@ class Weighing : public spec::Implementation<spec::NsaCompressGrad> {
 };
 class WeighingElsewhere final : public Weighing, public spec::RunsElsewhere {};
 
-/// A kernel in another process has a copy of its own: the inputs are copied for others alone.
-TEST(Memory, OfInputsIsTakenOnceMoreForKernelsInThisProcessAlone) {
+/// A kernel in another process has its own copy. Inputs are copied only for kernels in this
+/// process.
+TEST(Memory, InputsAreCopiedOnlyForInProcessKernels) {
   conformance::Case<spec::NsaCompressGrad> c;
   c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
   Weighing here;
@@ -76,8 +77,9 @@ TEST(Memory, OfInputsIsTakenOnceMoreForKernelsInThisProcessAlone) {
   EXPECT_NEAR(static_cast<double>(here.held - there.held), static_cast<double>(bytes), 4096);
 }
 
-/// Of one head in bf16, whose gradient is as the judge expects it, in bytes an element of input.
-TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
+/// Judges one head in bf16 with correct gradients. Limits the memory in bytes for each input
+/// element.
+TEST(Memory, CompressJudgeUsesOneCopyAndOneRatio) {
   using Op = spec::NsaCompressGrad;
   conformance::Case<Op> c;
   c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
@@ -116,15 +118,15 @@ TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
   testing::forget_peak();
   const auto inputs = make_inputs(c);
   std::int64_t held = testing::bytes_held() - before;
-  held += spec::element_count(inputs.attention_out.shape) * 8;  // before it is rounded
+  held += spec::element_count(inputs.attention_out.shape) * 8;  // before rounding
   constexpr std::int64_t operands = 17 << 20;  // 2^20 elements in double, in vectors that grow
   EXPECT_LE(testing::peak_bytes() - before, held + operands);
 }
 
-/// Of a case whose expectations would take 70 bytes an element of the outputs, were they kept: that
-/// of a few heads and of the definition's operands, in bytes an element. Nothing of the outputs is
-/// right, and all of it is told.
-TEST(Memory, OfTheJudgeOfManyHeadsIsThatOfAFew) {
+/// A case whose expectations would take 70 bytes for each output element if all were kept. The
+/// judge must take only the memory of a few heads and of the definition's operands. No output is
+/// right, and every error is reported.
+TEST(Memory, JudgeOfManyHeadsUsesMemoryOfAFew) {
   using Op = spec::FlashAttentionScoreGrad;
   conformance::Case<Op> c;
   c.problem = {.input_layout = spec::Layout::bnsd,

@@ -19,7 +19,7 @@ std::set<std::string> texts(const Numerics& declared, DType io) {
     EXPECT_TRUE(all.insert(other.text).second) << other.text;
     EXPECT_NE(other.of(declared, io), declared) << other.text;
     EXPECT_FALSE(other.of(declared, io).weak) << other.text;
-    // They are declarations, as a user would write them behind those that there are.
+    // A user could append each of these declarations to the existing ones.
     EXPECT_NO_THROW(
         static_cast<void>(spec::numerics_from_text(other.text, io, "flash_attention_score_grad")))
         << other.text;
@@ -48,7 +48,7 @@ TEST(OtherNumerics, KeepTheOtherFields) {
       EXPECT_EQ(other.of(declared, DType::fp16), wanted);
       return;
     }
-  FAIL() << "stats=own is not tried";
+  FAIL() << "stats=own must be among the tried numerics";
 }
 
 TEST(OtherNumerics, MayBeTheTypeOfTheTensorsWhateverItIs) {
@@ -60,7 +60,7 @@ TEST(OtherNumerics, MayBeTheTypeOfTheTensorsWhateverItIs) {
       EXPECT_EQ(other.of({}, DType::fp32).partials, DType::fp32);
       return;
     }
-  FAIL() << "partial sums in the type of the tensors are not tried";
+  FAIL() << "partial sums in the type of the tensors must be among the tried numerics";
 }
 
 }  // namespace

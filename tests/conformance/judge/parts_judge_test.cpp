@@ -18,7 +18,8 @@ constexpr std::int64_t vague_row = 50, wrong_row = 71;
 
 using spec::at;
 
-/// Says of every row what the expectation says, and of `vague_row` that it is one more.
+/// A definition that agrees with the expected values, except in the row `vague_row`, where it is
+/// larger by one.
 class Truth : public Definition {
  public:
   Truth(const Expectation& e, std::int64_t* asked) : e_(e), asked_(asked) {}
@@ -36,8 +37,8 @@ class Truth : public Definition {
   std::int64_t* asked_;
 };
 
-/// A tensor of which one row is known only to two units, and outputs of which one row is wrong and
-/// another exempt.
+/// A tensor in which the reference of one row is uncertain by two units. In the outputs one row is
+/// wrong and one row is exempt.
 struct Subject {
   Subject() {
     e.name = "dk";
@@ -73,7 +74,7 @@ struct Subject {
     return values;
   }
 
-  /// Judged in parts of up to so many rows, in any order, from so many threads.
+  /// Judges in parts of at most `rows_of_part` rows, in any order, from `threads` threads.
   Decision in_parts(std::int64_t rows_of_part, std::int64_t threads, std::int64_t affordable) {
     Expectation frame = e;
     frame.truncate(0);
@@ -94,7 +95,7 @@ struct Subject {
     report = {}, controls.clear();
     return judge.finish(1000, report, controls);
   }
-  /// The same of kept entries.
+  /// The same as above, with stored entries.
   Decision kept(std::int64_t affordable) {
     Expectation whole = e;
     const auto own = certifier(affordable);
@@ -139,13 +140,13 @@ void expect_alike(const CaseReport& a, const CaseReport& b) {
     EXPECT_EQ(a.findings[k].text, b.findings[k].text);
 }
 
-TEST(PartsJudge, SaysWhatIsSaidOfKeptEntries) {
+TEST(PartsJudge, AgreesWithStoredEntries) {
   for (const std::int64_t affordable : {0, 100, 1000}) {
     Subject subject;
     const Decision whole = subject.kept(affordable);
     const CaseReport report = subject.report;
     const ControlResult controls = subject.controls[0];
-    ASSERT_GE(report.findings.size(), 3U);  // the row that is wrong
+    ASSERT_GE(report.findings.size(), 3U);  // the wrong row
     const std::int64_t asked = subject.asked;
     for (const std::int64_t rows : {1, 5, 64, 1000})
       for (const std::int64_t threads : {1, 4}) {
@@ -162,7 +163,7 @@ TEST(PartsJudge, SaysWhatIsSaidOfKeptEntries) {
   }
 }
 
-TEST(PartsJudge, AsksOfRowsThatAreNotKnownWellEnough) {
+TEST(PartsJudge, UsesTheDefinitionForUncertainRows) {
   Subject subject;
   subject.in_parts(8, 2, 1000);
   EXPECT_EQ(subject.report.tensors[0].certainty.by_definition, dim);
@@ -171,21 +172,22 @@ TEST(PartsJudge, AsksOfRowsThatAreNotKnownWellEnough) {
   EXPECT_EQ(subject.report.tensors[0].certainty.open, dim);
 }
 
-/// Rows are kept until it is known what can be afforded, so not all of them.
-TEST(PartsJudge, AsksForCastsOfSomeRowsOfEveryPart) {
+/// The budget is known only at the end, and rows are stored until then. Therefore only some of them
+/// are stored.
+TEST(PartsJudge, CertifiesCastsOfSomeRowsOfEveryPart) {
   Subject subject;
   for (std::int64_t row = 0; row < row_count; ++row)
     for (std::int64_t d = 0; d < dim; ++d)
       if (row != vague_row)
         subject.e.radius[at(row * dim + d)] = 1e-6, subject.e.tau[at(row * dim + d)] = 2;
   const std::int64_t judged = (row_count - 1) * dim,
-                     asked = (3 * 16 + 1) * dim;  // and the vague row
+                     asked = (3 * 16 + 1) * dim;  // the wrong row and the vague row
   for (const std::int64_t threads : {1, 3}) {
     subject.in_parts(rows_of_head, threads, 1'000'000);
     EXPECT_EQ(subject.report.tensors[0].certainty.by_definition, asked);
     EXPECT_EQ(subject.report.tensors[0].certainty.enclosed, judged - asked);
   }
-  subject.in_parts(rows_of_head, 1, 1000);  // what wide radii may need is left
+  subject.in_parts(rows_of_head, 1, 1000);  // the budget that wide radii have left
   EXPECT_EQ(subject.report.tensors[0].certainty.by_definition, dim);
   EXPECT_EQ(subject.report.tensors[0].certainty.enclosed, judged - dim);
 }
@@ -202,8 +204,8 @@ TEST(PartsJudge, HasTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-/// The rows in the middle have to agree with the definition.
-TEST(PartsJudge, AReferenceThatTheDefinitionContradictsIsNone) {
+/// The rows in the middle of the tensor must agree with the definition.
+TEST(PartsJudge, ContradictedReferenceIsRejected) {
   Subject subject;
   subject.e.radius[at(row_count / 2 * dim)] = 1e-9;
   const std::vector<Expectation> frames = {subject.e};
@@ -216,7 +218,7 @@ TEST(PartsJudge, AReferenceThatTheDefinitionContradictsIsNone) {
   EXPECT_THROW(judge.finish(1000, subject.report, subject.controls), std::logic_error);
 }
 
-TEST(PartsJudge, MissesRowsThatNobodyHandedOut) {
+TEST(PartsJudge, ReportsRowsThatWereNotPassed) {
   Subject subject;
   const std::vector<Expectation> frames = {subject.e};
   const auto reader = [&](const Expectation&, auto rows) { return subject.read(rows); };

@@ -15,7 +15,7 @@ using spec::Rounding;
 
 constexpr DType narrow_types[] = {DType::fp16, DType::bf16};
 
-/// The dyadic number of a finite double, by another route than bits of the format.
+/// The dyadic number of a finite double, computed without the bits of its format.
 Dyadic dyadic(double value) {
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);

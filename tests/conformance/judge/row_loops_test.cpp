@@ -20,7 +20,7 @@ using spec::Rounding;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Rows of so many elements, of which a few are far from usual in ways that differ.
+/// Rows of a given length with a few unusual elements of different kinds.
 struct Drawn {
   explicit Drawn(std::int64_t width, std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -64,7 +64,7 @@ void each_drawn(const Look& look) {
 constexpr double share = 0x1p-20;
 
 /// E27.
-TEST(RowLoops, RowsAreWithinWhereAllOfTheirElementsAre) {
+TEST(RowLoops, RowIsWithinIfAllElementsAre) {
   const Arithmetic arithmetic({}, DType::bf16);
   std::int64_t within = 0, others = 0;
   each_drawn([&](const Drawn& drawn) {
@@ -89,25 +89,25 @@ TEST(RowLoops, RowsAreWithinWhereAllOfTheirElementsAre) {
   EXPECT_GT(others, 300);
 }
 
-/// E29, against the functions of one element.
+/// E29, compared with the functions for one element.
 TEST(RowLoops, MomentsAreThoseOfTheElements) {
-  std::int64_t telling = 0, biased = 0;
+  std::int64_t printing = 0, biased = 0;
   for (const DType io : {DType::bf16, DType::fp16, DType::fp32}) {
     const Arithmetic arithmetic({}, io);
     each_drawn([&](const Drawn& drawn) {
       const Expectation& e = drawn.e;
       const std::size_t size = e.value.size();
       std::vector<double> error(size), of_cast(size);
-      std::vector<std::int64_t> is_telling(size), is_biased(size);
+      std::vector<std::int64_t> is_informative(size), is_biased(size);
       fill_moments(drawn.numbers(), arithmetic,
-                   {error.data(), of_cast.data(), is_telling.data(), is_biased.data()});
+                   {error.data(), of_cast.data(), is_informative.data(), is_biased.data()});
       for (std::size_t k = 0; k < size; ++k) {
         const bool expected = std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 &&
                               std::isfinite(drawn.actual[k]) &&
                               !arithmetic.cast_is_coarse(e.value[k]);
-        ASSERT_EQ(is_telling[k] != 0, expected);
+        ASSERT_EQ(is_informative[k] != 0, expected);
         if (!expected) continue;
-        ++telling, biased += is_biased[k] != 0 ? 1 : 0;
+        ++printing, biased += is_biased[k] != 0 ? 1 : 0;
         const double healthy = e.value[k] + e.drift[k];
         const auto same = [](double x, double y) {
           return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y) ||
@@ -119,12 +119,12 @@ TEST(RowLoops, MomentsAreThoseOfTheElements) {
       }
     });
   }
-  EXPECT_GT(telling, 10000);
+  EXPECT_GT(printing, 10000);
   EXPECT_GT(biased, 100);
 }
 
 /// E30.
-TEST(RowLoops, RowsAreCertainWhereAllOfTheirElementsAre) {
+TEST(RowLoops, RowIsCertainIfAllElementsAre) {
   std::int64_t certain = 0, others = 0;
   for (const DType io : {DType::bf16, DType::fp16, DType::fp32}) {
     const CastSteps steps(io, Rounding::rne);

@@ -21,7 +21,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Words of a reference with every bit inverted, so that a search does not find this copy.
+/// Stores the words of a reference with every bit inverted, so that a search in memory does not
+/// find this copy.
 struct Inverted {
   static constexpr std::size_t count = 8;
   std::array<std::uint64_t, count> words{};
@@ -37,7 +38,7 @@ struct Inverted {
   }
 };
 
-/// Whether the words lie anywhere in the writable memory of this process.
+/// Returns whether the words are anywhere in the writable memory of this process.
 bool is_in_memory(const Inverted& wanted) {
   std::ifstream maps("/proc/self/maps");
   std::ifstream memory("/proc/self/mem", std::ios::binary);
@@ -60,7 +61,8 @@ bool is_in_memory(const Inverted& wanted) {
   return false;
 }
 
-/// Eight words in a row most of which differ: a pattern that other memory does not have by chance.
+/// Eight consecutive words, most of them different: a pattern that other memory does not contain by
+/// accident.
 template <class Values, class WordOf>
 Inverted words_of(const Values& values, const WordOf& word_of) {
   for (std::size_t first = 0; first + Inverted::count <= values.size(); ++first) {
@@ -76,7 +78,7 @@ Inverted words_of(const Values& values, const WordOf& word_of) {
   throw std::logic_error("no eight values in a row differ");
 }
 
-/// Of the first output of the case.
+/// Words of the first output of the case.
 template <class Op>
 Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
   if (c.track == Track::bound) {
@@ -90,7 +92,8 @@ Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
                   [](Dyadic value) { return static_cast<std::uint64_t>(value.numerator); });
 }
 
-/// The same, from another process: what lies in this one's memory was put there by the judge.
+/// Computes the inverted words in another process. Only the judge can have written the words
+/// themselves to this process's memory.
 template <class Op>
 Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   std::array<int, 2> pipe{};
@@ -98,7 +101,7 @@ Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   const pid_t child = ::fork();
   if (child == 0) {
     try {
-      const parallel::Alone alone;  // the threads are not in this process
+      const parallel::Alone alone;  // the worker threads are not in this process
       const Inverted found = reference_of(c, numerics);
       ::_exit(::write(pipe[1], &found, sizeof found) == sizeof found ? 0 : 1);
     } catch (const std::exception& failure) {
@@ -116,7 +119,7 @@ Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   return result;
 }
 
-/// Looks for the reference in the judge's memory, in every run.
+/// Searches the judge's memory for the reference in every run.
 template <class Op>
 class Looking final : public spec::Implementation<Op> {
  public:
@@ -151,7 +154,8 @@ void reference_comes_after_the_calls(typename Op::Problem problem) {
     EXPECT_EQ(kernel.found, (std::vector<bool>{false, false})) << command_line(c);
     EXPECT_FALSE(is_in_memory(wanted)) << command_line(c);
     steps.judge();
-    EXPECT_TRUE(is_in_memory(wanted)) << "nothing else would have been found: " << command_line(c);
+    EXPECT_TRUE(is_in_memory(wanted))
+        << "the search must find the reference itself: " << command_line(c);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "../told.hpp"
+#include "../printed.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/record.hpp"
@@ -50,7 +50,7 @@ struct Both {
   std::vector<TileSums> sums;
 };
 
-/// One field of a tile's rows, with their signs or all positive.
+/// One field summed over a tile's rows, with signs or as magnitudes.
 double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
                  const Entries<double>& field, std::int64_t d, bool is_signed) {
   double sum = 0;
@@ -62,8 +62,8 @@ double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
   return sum;
 }
 
-/// Sums and rigorous tolerances are those of the rows: the same gradient, and nothing that a row
-/// may be off is forgotten.
+/// Expects that sums and rigorous tolerances equal the sums over the rows. Then the gradient is the
+/// same, and no error of a row is omitted.
 void expect_agreement(const Both& both) {
   ASSERT_EQ(both.sums.size(), both.expected.size());
   for (std::size_t t = 0; t < both.sums.size(); ++t) {
@@ -120,14 +120,15 @@ void multiply(spec::Tensor& tensor, double by) {
     tensor.store(element, by * tensor.load(element));
 }
 
-/// Powers of two move between operands and nothing else changes: no bound has a size of its own.
+/// Moves a power of two from one operand to another. Only the scale changes: the bounds must scale
+/// with it.
 TEST(TileSums, TolerancesFollowPowersOfTwo) {
   const auto c = case_of<Flash>(
       "--dtype=fp32 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8");
   const spec::Numerics numerics = spec::numerics_preset("ascend_a2", c.problem.dtype);
   const Flash::Inputs inputs = make_inputs(c);
   const Both plain(attention::Dense(c.problem, inputs), numerics);
-  // Of dq, dk and dv.
+  // The factors of dq, dk and dv.
   const auto expect = [&](const Both& moved, const std::vector<double>& by, const char* what) {
     for (std::size_t t = 0; t < by.size(); ++t)
       for (std::size_t k = 0; k < plain.sums[t].tolerance_det.size(); ++k) {
@@ -149,9 +150,9 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
   expect({attention::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
 }
 
-/// Numbers of fp16 that underflow lose no share of themselves: a scaled operand and each narrow
-/// partial lose up to half the smallest number.
-TEST(TileSums, ForgetNothingThatUnderflows) {
+/// fp16 numbers that underflow have no relative error bound: a scaled operand and each 16-bit
+/// partial sum lose up to half the smallest number.
+TEST(TileSums, IncludeUnderflow) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8 "
       "--scale_value=1e-07 --profile=tiny_dy");
@@ -163,7 +164,7 @@ TEST(TileSums, ForgetNothingThatUnderflows) {
     expect_agreement(Both(dense, numerics));
 }
 
-/// One key, whose P is 1: dv is dO, of which two heads add 2^-20 each in 16 bits.
+/// One key, whose P is 1: dv is dO, to which two heads add 2^-20 each in 16 bits.
 TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=2 --heads_kv=1 --seq_q=1 --seq_kv=1 --head_dim=1 --head_dim_v=1");
@@ -174,7 +175,7 @@ TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
   const auto tolerance = [&](spec::DType partials) {
     return Both(dense, {.partials = partials}).sums[2].tolerance_det[0];
   };
-  const double relative = 0x1p-11 * 0x1p-19;  // of what the heads add
+  const double relative = 0x1p-11 * 0x1p-19;  // the unit of the sum over heads
   EXPECT_NEAR(tolerance(spec::DType::fp16) - tolerance(spec::DType::fp32), 4 * 0x1p-25 + relative,
               0x1p-40);
 }
@@ -188,17 +189,17 @@ TEST(TileSums, AreThoseOfTheRowsOfSelectedAttention) {
                         spec::numerics_preset("ascend_a2", c.problem.dtype)));
 }
 
-/// Rows of zeros may have been 64 numbers of fp16 that underflow: a sum below half of the smallest
-/// of each does not tell them from what is due.
+/// A row of zeros may come from 64 fp16 numbers that underflowed. If each expected value is below
+/// half of the smallest number, zeros cannot be distinguished from correct values.
 TEST(TileSums, CountRowsInWhichZerosWouldHaveShown) {
   const spec::Extents extents{.batch = 1, .heads = 1, .seq = 64, .dim = 1};
   const auto zeros = [](std::span<const std::int64_t> rows) {
     return std::vector<double>(rows.size(), 0.0);
   };
-  for (const auto& [due, shown] : {std::pair{0x1p-22, 0}, std::pair{0x1p-18, 64}}) {
+  for (const auto& [expected_value, shown] : {std::pair{0x1p-22, 0}, std::pair{0x1p-18, 64}}) {
     TileSums sums{.name = "dq", .extents = extents, .tiles = tiles_of(extents)};
     sums.resize(1);
-    sums.value[0] = due;
+    sums.value[0] = expected_value;
     TensorReport report;
     std::vector<Finding> findings;
     const Verdict verdict =
@@ -256,9 +257,9 @@ const Planted planted[] = {
      }},
 };
 
-/// Outputs of a kernel whose gradients are exact but for the cast, for a case of one head, with the
-/// elements of each tensor in the order of its rows. Rows that are not judged by themselves are
-/// corrupted in one tensor.
+/// Outputs of a kernel whose gradients are exact except for the cast, for a case of one head, with
+/// the elements of each tensor in row order. In one tensor, the rows that are not judged
+/// individually are corrupted.
 template <class Op>
 class PerfectOutputs {
  public:
@@ -322,7 +323,7 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
   PerfectOutputs<Op> outputs(c, numerics);
   const CaseReport healthy = outputs.judge(
       "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
-  EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::told(healthy);
+  EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::printed(healthy);
   for (const TensorReport& tensor : healthy.tensors) {
     EXPECT_EQ(tensor.rows_summed, tensor.rows_total) << tensor.name;
     EXPECT_LE(tensor.worst_tile, 0.9) << tensor.name;
@@ -342,11 +343,11 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
           EXPECT_EQ(finding.tensor, tensor.name);
           named |= finding.s >= 0 && finding.s + 64 > first && finding.s < first + count;
         }
-        EXPECT_TRUE(named) << testing::told(report);
+        EXPECT_TRUE(named) << testing::printed(report);
       }
 }
 
-TEST(TileSums, CatchPlantedTilesBesideTheJudgedRows) {
+TEST(TileSums, CatchInjectedTilesOutsideTheJudgedRows) {
   expect_planted_tiles_caught<Flash>(
       "--layout=BNSD --seq_q=210 --seq_kv=210 --head_dim=16 --head_dim_v=16 --rows=3", "ascend_a2");
   expect_planted_tiles_caught<Flash>(
@@ -363,28 +364,28 @@ TEST(TileSums, CatchPlantedTilesBesideTheJudgedRows) {
 }
 
 /// E38.
-TEST(TileSums, CatchPlantedTilesOfTheCompression) {
+TEST(TileSums, CatchInjectedTilesOfTheCompression) {
   const auto c = case_of<Compress>("--seq=300 --heads=1 --head_dim=32 --rows=3");
   const spec::Numerics numerics = spec::numerics_preset("fp32_staging", c.problem.dtype);
   PerfectOutputs<Compress> outputs(c, numerics);
   const CaseReport healthy = outputs.judge(
       "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
-  EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::told(healthy);
+  EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::printed(healthy);
   for (const Planted& bug : planted) {
     const CaseReport report = outputs.judge("input_grad", 70, 50, bug.corrupt, numerics);
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant) << bug.name;
   }
 }
 
-TEST(TileSums, CatchPlantedTilesOfExactCases) {
-  // The exact case's golden knows the judged rows; the other ones are judged by sums alone.
+TEST(TileSums, CatchInjectedTilesOfExactCases) {
+  // The judged rows have exact expected values; the other rows are judged only by sums.
   const auto c = case_of<Flash>(
       "--layout=BNSD --seq_q=210 --seq_kv=210 --scale_value=0.125 --track=exact --rows=3");
   const spec::Numerics numerics = spec::numerics_preset("cuda_flash", c.problem.dtype);
   PerfectOutputs<Flash> outputs(c, numerics);
   const CaseReport healthy = outputs.judge(
       "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
-  EXPECT_EQ(healthy.verdict, Verdict::conforms) << testing::told(healthy);
+  EXPECT_EQ(healthy.verdict, Verdict::conforms) << testing::printed(healthy);
   for (const TensorReport& tensor : healthy.tensors) {
     const CaseReport report = outputs.judge(
         tensor.name, 70, 50, [](Rows& rows, std::int64_t) { std::ranges::fill(rows, 0.0); },
@@ -410,7 +411,7 @@ TEST(TileSums, TheirSignsAndTilesAreThoseOfTheSeed) {
   EXPECT_EQ(tiles[1].count, 6);
 }
 
-/// E37. One tile of one row and channel: the formula by pencil.
+/// E37. One tile of one row and one channel: the formula by hand.
 TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   TileSums sums{.name = "dq",
                 .extents = {.batch = 1, .heads = 1, .seq = 2, .dim = 1},
@@ -419,7 +420,7 @@ TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   sums.resize(1);
   sums.value = {0}, sums.radius = {0}, sums.tolerance = {0.25}, sums.tolerance_det = {0.5};
   const Arithmetic bf16(spec::numerics_preset("cuda_flash", spec::DType::bf16), spec::DType::bf16);
-  // Two rows of 1 with the same sign or not: casts of 2^-8 each at worst.
+  // Two rows of 1, with the same sign or not: casts of at most 2^-8 each.
   const double same = sums.signs(0) * sums.signs(1);
   const auto verdict = [&](double first, double second, double lambda, double& ratio) {
     TensorReport report;
@@ -441,7 +442,7 @@ TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   EXPECT_NEAR(ratio, 0.25 / (0.25 + 0x1p-8 + 0x1p-9), 1e-9);
   EXPECT_EQ(verdict(1, -0.625, 0, ratio), Verdict::statistical_unconfirmed);
   EXPECT_EQ(verdict(1, -0.25, 0, ratio), Verdict::nonconformant_proven);
-  verdict(1, -1 + 0x1p-4, 0.5, ratio);  // the probable member: 0.5 sqrt(2^-16 + 2^-18)
+  verdict(1, -1 + 0x1p-4, 0.5, ratio);  // the statistical part: 0.5 sqrt(2^-16 + 2^-18)
   EXPECT_NEAR(ratio, 0x1p-4 / (0.25 + 0.5 * std::sqrt(0x1p-16 + 0x1p-18)), 1e-9);
 }
 

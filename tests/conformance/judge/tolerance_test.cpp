@@ -9,13 +9,13 @@
 #include "attention/bound/sums.hpp"
 #include "attention/formula/pair.hpp"
 
-/// Equations that all operators share, worked out by hand.
+/// Equations that all operators share, computed by hand.
 namespace assay::conformance {
 namespace {
 
 using spec::DType;
 
-/// E3. Sixteen terms of magnitude 3 in all, in fp32 and with an fp16 accumulator.
+/// E3. Sixteen terms with a total magnitude of 3, with fp32 and with an fp16 accumulator.
 TEST(Equations, ADotProductErrsByItsLengthOrByItsRoot) {
   const engine::Units single, half = {.u_sum = 0x1p-11};
   EXPECT_EQ(3 * engine::worst_dot(single, 16), 60 * 0x1p-24);
@@ -23,7 +23,7 @@ TEST(Equations, ADotProductErrsByItsLengthOrByItsRoot) {
   EXPECT_EQ(3 * engine::worst_dot(half, 16), 60 * 0x1p-11);
 }
 
-/// E6. Small arguments by the series, which is never too small, others by expm1.
+/// E6. Small arguments use the series, which is never too small; others use expm1.
 TEST(Equations, RelativeErrorsGrowLikeExpm1) {
   EXPECT_EQ(engine::growth(0x1p-20), 0x1p-20 + 0x1p-40);
   EXPECT_GE(engine::growth(0x1p-13), std::expm1(0x1p-13));
@@ -31,7 +31,7 @@ TEST(Equations, RelativeErrorsGrowLikeExpm1) {
   for (const double eps : {0.0, 0x1p-10}) {
     const attention::Call call = {.exp_error = eps};
     const engine::ToleranceReading<double, 2> on(call.units, {});
-    const engine::Tolerance<double, 2> x = {.rigorous = 0.5, .beside = 0.5, .shared = 0.25};
+    const engine::Tolerance<double, 2> x = {.rigorous = 0.5, .additive = 0.5, .shared = 0.25};
     const auto p = attention::exponential(on, call, x, 1.0);
     EXPECT_EQ(p.value, 1);
     EXPECT_NEAR(p.rigorous, std::expm1(0.5 + eps + 0x1p-22), 1e-9);
@@ -55,7 +55,8 @@ TEST(Equations, LambdaGrowsWithTheRootOfALogarithm) {
   EXPECT_EQ(azuma_factor(0), azuma_factor(1));
 }
 
-/// E19, E20. 1 + 5 * 3 + 2 = 18: the rigorous 17 is less, 19 is not; without averages it decides.
+/// E19, E20. 1 + 5 * 3 + 2 = 18. A rigorous bound of 17 is smaller and decides; 19 does not.
+/// Without averages the rigorous bound always decides.
 TEST(Equations, TheCoreIsTheSmallerError) {
   EXPECT_EQ(engine::probable_error(-1.0, 5, 9.0, 2.0), 18);
   EXPECT_EQ(engine::core_error(17.0, 18.0, true), 17);
@@ -63,14 +64,15 @@ TEST(Equations, TheCoreIsTheSmallerError) {
   EXPECT_EQ(engine::core_error(19.0, 18.0, false), 19);
 }
 
-/// E21. A hundred terms under lambda 7, and four, whose root saves nothing.
+/// E21. A chain of a hundred terms with lambda 7, and a chain of four terms, for which the root
+/// gives no smaller bound.
 TEST(Equations, AChainIsAsLongAsItsTermsOrTheirRoot) {
   EXPECT_EQ(engine::worst_chain(100), 104);
   EXPECT_EQ(engine::probable_chain(104, 100, 7), 74);
   EXPECT_EQ(engine::probable_chain(8, 4, 7), 8);
 }
 
-/// E22. Two heads whose parts have the magnitude 5, a gradient of 3 with a core of 1.
+/// E22. Two heads whose parts have magnitude 5, and a gradient of 3 with a core of 1.
 TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
   const auto error = [](const engine::Parts& parts) {
     return engine::partial_error(parts, 5.0, 3.0, 1.0);
@@ -80,8 +82,8 @@ TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
   EXPECT_EQ(error({.u = 0x1p-11, .lost = 0x1p-25, .count = 2}), 13 * 0x1p-11 + 4 * 0x1p-25);
 }
 
-/// E24. The cast sees reference, core, accumulation and the rest: 1 + 1/2 + 1/4 + 1/4 = 2, whose
-/// unit is twice that of 1.
+/// E24. The cast applies to reference, core, accumulation and the rest: 1 + 1/2 + 1/4 + 1/4 = 2,
+/// whose unit is twice that of 1.
 TEST(Equations, TauIsAllErrorsAndTheirCast) {
   const auto tau = [](DType io) {
     return engine::tolerance_of(store_of(io, spec::Rounding::rne), 1.0, 0.5, 0.25, 0.25);
@@ -97,7 +99,8 @@ TEST(Equations, AReferenceInDoubleIs2To27TimesAsAccurate) {
   EXPECT_EQ(engine::reference_radius(0.0, 0.0), 0);
 }
 
-/// E26. Casts, staging and accumulation, one at a time: thirds of the squares of their largest.
+/// E26. Casts, staging and accumulation, one at a time. Each adds a third of the square of its
+/// largest error.
 TEST(Equations, TheVarianceIsThatOfEveryRounding) {
   engine::Element x = {.value = 1};
   const auto variance = [&](DType io) {
@@ -113,7 +116,7 @@ TEST(Equations, TheVarianceIsThatOfEveryRounding) {
   EXPECT_DOUBLE_EQ(variance(DType::fp32), 1 + 1 + 0x1p-48 + of_bias);
 }
 
-/// E28. 65520 is the first number that fp16 rounds to infinity; bf16 reaches as far as fp32.
+/// E28. 65520 is the smallest number that fp16 rounds to infinity; bf16 has the range of fp32.
 TEST(Equations, OnlyFp16OverflowsWhereFp32DoesNot) {
   EXPECT_FALSE(may_overflow(DType::fp16, 65519));
   EXPECT_TRUE(may_overflow(DType::fp16, 65520));

@@ -14,7 +14,7 @@ using testing::Pencil;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-TEST(Distances, WhatIsNoNumberIsBeyondEveryYardstick) {
+TEST(Distances, NanExceedsEveryYardstick) {
   Pencil pencil(4, 16);
   for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
                            "share_beyond_kernelbench_1e-2", "largest_error"})
@@ -26,7 +26,7 @@ TEST(Distances, WhatIsNoNumberIsBeyondEveryYardstick) {
   EXPECT_EQ(pencil.yardstick("largest_error"), infinity);
 }
 
-TEST(Distances, TheAscendBenchmarkAsksWhatTheTypeAllows) {
+TEST(Distances, AscendBenchmarkLimitsDependOnTheType) {
   for (const auto& [io, threshold] :
        {std::pair{DType::bf16, 0x1p-7}, {DType::fp16, 0x1p-10}, {DType::fp32, 0x1p-13}}) {
     Pencil pencil(1, 1, io);

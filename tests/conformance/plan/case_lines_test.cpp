@@ -21,7 +21,7 @@ namespace {
 const std::set<std::string> kinds = {"biases", "corners",   "exact",   "heads", "legal",
                                      "models", "relations", "strides", "twins"};
 
-/// "cases/OPERATOR/KIND.txt" without its middle, or without its ends.
+/// The OPERATOR or the KIND of "cases/OPERATOR/KIND.txt".
 std::string operator_of(const CaseText& text) {
   return std::filesystem::path(text.name).parent_path().filename();
 }
@@ -62,7 +62,7 @@ TYPED_TEST(ShippedCases, AreDifferentFromEachOther) {
   std::map<std::string, std::string> places;
   this->each([&](const CaseText&, const CaseLine& line) {
     const auto [first, is_first] = places.emplace(joined(line.words), line.place);
-    EXPECT_TRUE(is_first) << line.place << " is the case of " << first->second;
+    EXPECT_TRUE(is_first) << line.place << " is the same case as " << first->second;
   });
 }
 
@@ -75,7 +75,8 @@ TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
   });
 }
 
-/// For every input that a caller chooses, some pair of twins differs in that input only.
+/// Twins are two cases that differ in only one input. For every input that a caller chooses there
+/// is at least one such pair.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
   const std::set<std::string> of_the_forward = {"attention_in", "attention_out", "softmax_max",
                                                 "softmax_sum"};
@@ -107,7 +108,7 @@ TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
   EXPECT_EQ(alone, chosen);
 }
 
-/// Attributes that shapes do not show.
+/// Attributes that a kernel cannot derive from the shapes.
 template <class Op>
 const std::set<std::string> attributes;
 template <>
@@ -120,7 +121,7 @@ const std::set<std::string> attributes<spec::NsaSelectedAttentionGrad> = {
 template <>
 const std::set<std::string> attributes<spec::NsaCompressGrad> = {"lengths", "compress_stride"};
 
-/// Fails a kernel that caches what it prepared for one problem by its shapes.
+/// A kernel fails if it caches prepared data by the shapes of a problem only.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneAttribute) {
   std::vector<std::vector<std::pair<std::string, std::string>>> known;
   std::set<std::string> alone;
@@ -138,7 +139,7 @@ TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneAttribute) {
   EXPECT_TRUE(std::ranges::includes(alone, attributes<TypeParam>));
 }
 
-/// Whoever adds a line sees its case in the sweep, and whoever takes one away does not.
+/// An added line adds its case to the sweep, and a removed line removes it.
 TYPED_TEST(ShippedCases, AreInThePlansThatTheirSectionsName) {
   for (const bool full : {false, true}) {
     std::set<std::pair<std::string, std::string>> planned;
@@ -162,13 +163,13 @@ TEST(ShippedCaseTexts, AreTheFilesOfTheRepository) {
   }
   for (const CaseText& text : shipped_case_texts()) {
     texts[text.name] = text.text;
-    EXPECT_TRUE(kinds.contains(kind_of(text))) << text.name << " is no file that a plan reads";
+    EXPECT_TRUE(kinds.contains(kind_of(text))) << text.name << " is not a file that a plan reads";
   }
   EXPECT_GE(texts.size(), 11u);
   EXPECT_EQ(texts, files);
 }
 
-TEST(CaseLines, KnowTheirPlaceTheirNoteAndTheirPlan) {
+TEST(CaseLines, HavePlaceNoteAndPlan) {
   const auto lines = case_lines({"mine.txt",
                                  "op --a=1\n"
                                  "# one\n"
@@ -198,7 +199,7 @@ TEST(CaseLines, KnowTheirPlaceTheirNoteAndTheirPlan) {
   EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op", "--b=2"}));
 }
 
-/// What a report prints to be run again is a line, too.
+/// A replay command from a report is a valid line, too.
 TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
   const auto lines = case_lines({"mine.txt",
                                  "/opt/bin/assay run op --a=1 --implementation=mine\n"
@@ -216,7 +217,7 @@ TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
   EXPECT_EQ(lines[4].words, (std::vector<std::string>{"op", "--b=2"}));
 }
 
-/// What is said of a text that holds nothing but `line`, behind an empty one.
+/// Returns the error for a text that consists of an empty line and `line`.
 std::string refusal(const std::string& line) {
   try {
     sample<spec::NsaCompressGrad>({.random_cases = 0, .own_cases = {{"mine.txt", "\n" + line}}});

@@ -6,7 +6,7 @@
 #include <set>
 #include <type_traits>
 
-#include "../told.hpp"
+#include "../printed.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
@@ -58,8 +58,9 @@ TEST(PairCoverage, NamesTheRequirementsThatForbidAPair) {
   EXPECT_EQ(cell(pairs, "entry_point=g1 lengths=many").forbidden_by, Ids{"FAG-C30"});
 }
 
-/// What is disputed forbids nothing, nor does a requirement that speaks of some layouts alone.
-TEST(PairCoverage, AsksForWhatSomeCallMayHave) {
+/// A disputed requirement forbids no pair, and neither does a requirement that applies only to some
+/// layouts.
+TEST(PairCoverage, RequiresEveryPairOfALegalCall) {
   const PairCoverage pairs = pair_coverage<Op>();
   for (const char* text : {"entry_point=u3 product=a3", "entry_point=u2 sparse_mode=8",
                            "entry_point=g1 head_dim=widest", "entry_point=u1 sparse_mode=5",
@@ -68,7 +69,7 @@ TEST(PairCoverage, AsksForWhatSomeCallMayHave) {
     EXPECT_TRUE(cell(pairs, text).is_asked()) << text;
 }
 
-TEST(PairCoverage, BlamesNoRequirementForWhatMeansNothingOrLeavesNothingToJudge) {
+TEST(PairCoverage, ListsNoRequirementForMeaninglessOrUnjudgeablePairs) {
   const PairCoverage pairs = pair_coverage<Op>();
   const auto kind = [&](const std::string& text) {
     const auto& left_out = cell(pairs, text).left_out;
@@ -81,8 +82,8 @@ TEST(PairCoverage, BlamesNoRequirementForWhatMeansNothingOrLeavesNothingToJudge)
   EXPECT_EQ(kind("mask=compressed_BNSS lengths=many"), "costly");
 }
 
-/// Compressed masks of which every sequence brings 4 MiB are not drawn for many sequences.
-TEST(PairCoverage, BlamesRequirementsAloneForWhatTheyForbid) {
+/// Compressed masks that take 4 MiB for each sequence are not planned together with many sequences.
+TEST(PairCoverage, ListsOnlyTheRequirementsThatForbidAPair) {
   std::set<std::string> ids;
   for (const auto& requirement : Op::requirements()) ids.emplace(requirement.id);
   std::set<std::string> costly;
@@ -112,7 +113,7 @@ TEST(PairCoverage, CountsWhatACaseHolds) {
             std::ssize(flash::factors().axes()) * (std::ssize(flash::factors().axes()) - 1) / 2);
 }
 
-TEST(PairCoverage, IsNotEarnedByCasesWithoutNumbers) {
+TEST(PairCoverage, NeedsNumericallyJudgedCases) {
   FlashCase phase1{.track = Track::arguments};
   FlashCase broken = phase1;
   broken.violate = "FAG-C63:nine";
@@ -136,7 +137,7 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
   EXPECT_NO_THROW(count(summary, report));
 }
 
-/// What cases that the same choices are drawn as are expected to cost.
+/// The expected cost of the cases that cover the choices.
 template <class Drawn>
 double cost_of_cover(const Drawn& drawn, bool full) {
   double seconds = 0;

@@ -14,7 +14,8 @@ namespace {
 
 using Ids = std::vector<std::string_view>;
 
-/// A requirement of one factor, one of two, one of all three, and one that only some calls break.
+/// Four requirements: one excludes a value of one factor, one a pair, one a triple, and one is
+/// broken only by some calls.
 Ids broken(const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among) {
   Ids ids;
   if (choice[0] == 2) ids.emplace_back("single");
@@ -42,13 +43,13 @@ TEST(Forbidden, IsWhatEveryRepresentativeBreaks) {
     EXPECT_TRUE(space.feasible(free));
 }
 
-TEST(Forbidden, OfMoreFactorsThanTwoIsAskedOfThoseThatAreNamed) {
+TEST(Forbidden, WithMoreThanTwoFactorsChecksTheNamedOnes) {
   const ChoiceSpace space = with_forbidden({{3, 2, 2}, {}}, {}, broken);
   EXPECT_TRUE(space.feasible({0, 1, 1}));
   EXPECT_FALSE(space.feasible({1, 0, undecided}));
 }
 
-TEST(Forbidden, AsksNothingThatIsNotSensible) {
+TEST(Forbidden, ChecksOnlySensibleChoices) {
   const ChoiceSpace sensible({3, 2, 2},
                              {{{Why::senseless, "It means nothing."}, {1, 2}, [](const Choice& c) {
                                  return c[1] == 1 && c[2] == 1;
@@ -65,7 +66,7 @@ TEST(Forbidden, ByIsWhatACallBreaksAndBinds) {
   using Op = spec::NsaCompressGrad;
   Case<Op> c;
   EXPECT_EQ(forbidden_by(c), Ids{});
-  c.problem.compress_stride = c.problem.compress_block_size;  // open
+  c.problem.compress_stride = c.problem.compress_block_size;  // an open question
   const auto ids = forbidden_by(c);
   for (const auto& requirement : Op::requirements())
     EXPECT_EQ(std::ranges::count(ids, requirement.id) == 1,

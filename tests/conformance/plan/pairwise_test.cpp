@@ -21,8 +21,8 @@ std::size_t pairs_of(const std::vector<Choice>& choices, std::size_t f, std::siz
 
 Reason forbids(std::string_view id) { return {Why::forbidden, id}; }
 
-/// Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the
-/// middle.
+/// Value 1 of the first factor requires value 1 of the last, and so excludes value 0 of the middle
+/// one.
 ChoiceSpace roundabout() {
   return {{2, 2, 2},
           {{forbids("A"), {0, 2}, [](const Choice& c) { return c[0] == 1 && c[2] == 0; }},
@@ -43,7 +43,7 @@ TEST(PairwiseCover, HoldsEveryPairOfThreeFactorsInAsFewRowsAsThereCanBe) {
   EXPECT_LE(choices.size(), 11u);
 }
 
-TEST(PairwiseCover, LeavesOutWhatIsExcludedAndFindsItsWayAround) {
+TEST(PairwiseCover, OmitsExcludedPairs) {
   const ChoiceSpace space = roundabout();
   const auto choices = pairwise_cover(space, 1);
   for (const Choice& choice : choices) {
@@ -53,7 +53,7 @@ TEST(PairwiseCover, LeavesOutWhatIsExcludedAndFindsItsWayAround) {
   EXPECT_TRUE(std::ranges::any_of(choices, [](const Choice& c) { return c[0] == 1; }));
 }
 
-TEST(PairwiseCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
+TEST(PairwiseCover, AddsOnlyNewTuplesAndKeepsFixedValues) {
   const ChoiceSpace space({3, 3, 2}, {});
   const auto all = pairwise_cover(space, 1);
   EXPECT_TRUE(pairwise_cover(space, 2, {.known = all}).empty());
@@ -62,7 +62,7 @@ TEST(PairwiseCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
   for (const Choice& choice : fixed) EXPECT_EQ(choice[2], 1u);
 }
 
-TEST(PairwiseCover, TakesWhatIsDearLessOftenThanWithoutItsCost) {
+TEST(PairwiseCover, UsesExpensiveValuesLessOften) {
   const ChoiceSpace space({6, 6, 2, 2, 4, 4, 3, 3}, {});
   const auto is_dear = [](const Choice& c) { return c[2] == 1 && c[3] == 1; };
   const auto dear = [&](const CoverGoal& goal) {
@@ -77,7 +77,7 @@ TEST(PairwiseCover, TakesWhatIsDearLessOftenThanWithoutItsCost) {
             whatever / 2);
 }
 
-TEST(ChoiceSpace, TellsWhatIsFeasibleBeyondWhatIsExcludedOutright) {
+TEST(ChoiceSpace, FindsIndirectExclusions) {
   const ChoiceSpace space = roundabout();
   EXPECT_TRUE(space.feasible(of(0, 0, undecided)));
   EXPECT_TRUE(space.admits(of(0, 1, undecided)));
@@ -85,7 +85,7 @@ TEST(ChoiceSpace, TellsWhatIsFeasibleBeyondWhatIsExcludedOutright) {
   EXPECT_FALSE(space.feasible(of(1, 0, undecided)));
 }
 
-TEST(ChoiceSpace, BlamesTheFewestRowsThatTogetherForbid) {
+TEST(ChoiceSpace, ReportsTheSmallestSetOfForbiddingRows) {
   const ChoiceSpace space = roundabout();
   using Reasons = std::vector<Reason>;
   EXPECT_EQ(space.blamed(of(1, undecided, 0)), Reasons{forbids("A")});
@@ -118,7 +118,8 @@ TEST(RandomChoice, IsAdmissibleAndChangesWithItsSeed) {
   EXPECT_GE(choices.size(), 49u);
 }
 
-/// Processor time, the least of a few runs: others use the machine, and caches with it.
+/// The shortest processor time of a few runs, since other programs use the machine and its caches,
+/// too.
 TEST(PairwiseCover, OfTheWholeFamilyIsMadeWithinASecond) {
   constexpr int runs = 5;
   double seconds = HUGE_VAL;

@@ -14,10 +14,10 @@
 #include "assay/conformance/report/record.hpp"
 #include "plan/forbidden.hpp"
 
-/// What every operator's plan of a sweep promises.
+/// Properties of the sweep plans of all operators.
 namespace assay::conformance::testing {
 
-/// The plan of a sweep without options. Made once.
+/// The plan of a sweep without options, made once.
 template <class Op>
 const std::vector<Case<Op>>& default_cases() {
   static const auto cases = sample<Op>({});
@@ -41,7 +41,7 @@ void expect_no_line_twice() {
   for (const auto& c : default_cases<Op>()) EXPECT_TRUE(lines.insert(command_line(c)).second);
 }
 
-/// The note of a case is no part of its line.
+/// The note of a case is not part of its case line.
 template <class Op>
 void expect_every_line_to_parse_back() {
   for (auto c : default_cases<Op>()) {
@@ -73,7 +73,7 @@ void expect_every_side_of_every_row() {
   }
 }
 
-/// Decides the axis of a text like "entry_point=u1".
+/// Sets the axis that a text like "entry_point=u1" names.
 inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
   const std::size_t equals = text.find('=');
   const auto axis = std::ranges::find(axes.all, text.substr(0, equals), &Axis::name);
@@ -82,8 +82,8 @@ inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
       static_cast<std::size_t>(value - axis->values.begin());
 }
 
-/// Calls visit(case) for cases of `space` that hold a pair, drawn by `draw(choice, lot)`. How many
-/// there were.
+/// Calls visit(case) for every case from `draw(choice, lot)` that contains the pair. Returns the
+/// number of these cases.
 template <class Op, class Draw, class Visitor>
 std::size_t visit_draws_of(const PairCoverage::Cell& cell, const ChoiceSpace& space, Draw&& draw,
                            Visitor&& visit) {
@@ -109,9 +109,9 @@ std::size_t visit_draws_of(const PairCoverage::Cell& cell, const ChoiceSpace& sp
   return visited;
 }
 
-/// Both directions of what is said of a forbidden pair: a call that has it, and would break nothing
-/// without it, breaks a requirement that is named, which is neither open nor disputed; and no call
-/// that has it, whatever else is chosen for it, is admissible.
+/// Checks a forbidden pair in both directions. First, a call that has the pair and is otherwise
+/// legal breaks a named requirement that is neither open nor disputed. Second, no call with the
+/// pair is legal, whatever its other choices are.
 template <class Op, class Draw>
 void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
   const ChoiceSpace& space = Suite<Op>::axes()->space;
@@ -142,7 +142,7 @@ void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
   }
 }
 
-/// Of sizes with few legal values three seeds in a row draw every one.
+/// For sizes with few legal values, three consecutive seeds draw every value.
 template <class Op>
 void expect_every_value_of_few(std::uint64_t first_seed, std::size_t sizes_of_few) {
   std::vector<SizeCoverage> sizes;
@@ -152,12 +152,12 @@ void expect_every_value_of_few(std::uint64_t first_seed, std::size_t sizes_of_fe
   for (const SizeCoverage& size : sizes) {
     few += size.legal.empty() ? 0 : 1;
     EXPECT_TRUE(size.missing.empty())
-        << size.name << " is never " << (size.missing.empty() ? 0 : *size.missing.begin());
+        << size.name << " never is " << (size.missing.empty() ? 0 : *size.missing.begin());
   }
   EXPECT_EQ(few, sizes_of_few);
 }
 
-/// Hand-made cases included, no case of the plan has a forbidden pair, nor one that means nothing.
+/// No case of the plan, hand-made or drawn, contains a pair that is forbidden or without meaning.
 template <class Op>
 void expect_no_case_to_hold_what_is_excluded() {
   PairCoverage held = pair_coverage<Op>();

@@ -1,7 +1,7 @@
-"""Sweeps our implementations with a seed that the day gives, so that every night tries other cases.
+"""Sweeps our implementations with the date as the seed, so that each night runs different cases.
 
 python3 sweep_of_the_day.py ASSAY [--day YYYYMMDD]
-Prints the seed and the command that sweeps with it again. Exits 1 where a case does not conform.
+Prints the seed and the command that repeats the sweep. Exits with 1 if a case does not conform.
 """
 
 import argparse

@@ -13,7 +13,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Of five factors: some exclusions of two and three, which together forbid more than each says.
+/// Five factors. Some exclusions contain two or three of them; together these forbid more than each
+/// one alone.
 ChoiceSpace crooked() {
   const auto forbids = [](std::string_view id) { return Reason{Why::forbidden, id}; };
   return {{3, 2, 3, 2, 2},
@@ -24,7 +25,7 @@ ChoiceSpace crooked() {
             }}}};
 }
 
-/// Every complete choice, asked one by one.
+/// All complete choices. Every one is checked separately.
 std::vector<Choice> admitted(const ChoiceSpace& space) {
   std::vector<Choice> all;
   Choice choice(space.sizes().size(), 0);
@@ -64,7 +65,7 @@ TEST(Triples, HaveNumbersOfTheirOwn) {
     numbers.insert(number);
     ++visited;
   });
-  EXPECT_EQ(visited, 134u) << "of ten threes of factors";
+  EXPECT_EQ(visited, 134u) << "expected the triples of ten sets of three factors";
   EXPECT_EQ(numbers.size(), visited);
   EXPECT_EQ(Triples::number_in_any_order(7, 2, 5), Triples::number(2, 5, 7));
   EXPECT_EQ(Triples::number_in_any_order(5, 7, 2), Triples::number(2, 5, 7));
@@ -81,12 +82,13 @@ TEST(TripleCover, HoldsEveryAdmissibleTriple) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const auto choices = triple_cover(space, seed, {});
     EXPECT_EQ(held_by(choices, triples), held_by(admitted(space), triples));
-    EXPECT_LT(2 * choices.size(), 3 * 18u) << "half as many again as the largest three has values";
+    EXPECT_LT(2 * choices.size(), 3 * 18u)
+        << "expected less than 1.5 times the values of the largest three";
     for (const Choice& choice : choices) EXPECT_TRUE(space.admits(choice));
   }
 }
 
-TEST(TripleCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
+TEST(TripleCover, AddsOnlyNewTuplesAndKeepsFixedValues) {
   const ChoiceSpace space = crooked();
   const auto all = triple_cover(space, 1, {});
   EXPECT_TRUE(triple_cover(space, 2, {.known = all}).empty());
@@ -96,7 +98,7 @@ TEST(TripleCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
   for (const Choice& choice : some) EXPECT_EQ(choice[4], 1u);
 }
 
-/// Of the planned cases; which of them conform, a sweep says.
+/// Counts the planned cases only. A sweep finds which of these cases conform.
 template <class Op>
 PairCoverage planned(const SamplingPlan& plan) {
   PairCoverage coverage = pair_coverage<Op>();

@@ -29,7 +29,7 @@ TEST(Regimes, AreCountedByTheCasesThatTookThem) {
   EXPECT_EQ(regimes[1].cases, 1);
   EXPECT_EQ(regimes[3].operator_name, "b");
   EXPECT_EQ(regimes[3].cases, 0);
-  EXPECT_TRUE(regimes[3].not_with.empty()) << "what no case took is told by its 0";
+  EXPECT_TRUE(regimes[3].not_with.empty()) << "a count of 0 already says that no case took it";
 }
 
 TEST(Regimes, ThatNoCaseTookTogetherAreNamed) {
@@ -39,7 +39,7 @@ TEST(Regimes, ThatNoCaseTookTogetherAreNamed) {
   EXPECT_EQ(regimes[1].not_with, std::vector<std::string>{"whole"});
 }
 
-TEST(Regimes, ThatAreNoneDoNotCountAndAreNamed) {
+TEST(Regimes, InvalidRegimesAreReportedAndNotCounted) {
   CaseReport one = report("a", 1, 1);
   const std::string unit(spec::regime_unit);
   one.metrics = {{"tile.tail", 3, unit},    {"tile.tail", 0, unit}, {"dtype", 1, unit},
@@ -50,8 +50,9 @@ TEST(Regimes, ThatAreNoneDoNotCountAndAreNamed) {
   EXPECT_EQ(one.metrics[0].value, 3);
   EXPECT_EQ(one.metrics[1].unit, "cycle");
   ASSERT_EQ(one.findings.size(), 1U);
-  EXPECT_EQ(one.findings[0].text,
-            "5 of its regimes do not count, the first is 'tile.tail', 0 times: it is told twice");
+  EXPECT_EQ(
+      one.findings[0].text,
+      "5 of its regimes do not count, the first is 'tile.tail', 0 times: it is reported twice");
   sort_out_regimes(one);
   EXPECT_EQ(one.findings.size(), 1U);
 }

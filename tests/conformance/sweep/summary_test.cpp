@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../told.hpp"
+#include "../printed.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
@@ -21,7 +21,7 @@ ExitCode exit_code_of(std::initializer_list<Verdict> verdicts) {
   return summary.exit_code();
 }
 
-/// Two rows with both sides, one that can only be rejected.
+/// Two requirements that a call can satisfy or break, and one that calls can only break.
 Summary with_three_rows() {
   Summary summary;
   summary.requirements.requirements = {{.id = "A", .has_accept = true, .has_reject = true},
@@ -99,7 +99,7 @@ TEST(RequirementCoverage, GrowsByCasesThatAreRejectedWithEitherCode) {
   EXPECT_EQ(summary.requirements.unexercised(), (std::vector<std::string>{"A", "B"}));
 }
 
-TEST(RequirementCoverage, IsNotEarnedByWeakInapplicableOrFailedCases) {
+TEST(RequirementCoverage, IgnoresWeakInapplicableAndFailedCases) {
   Summary summary = with_three_rows();
   for (const auto& [verdict, name] : spec::spellings_of<Verdict>.entries) {
     if (verdict == Verdict::conforms || verdict == Verdict::rejected_as_specified ||
@@ -132,7 +132,8 @@ TEST(RequirementCoverage, IgnoresARowThatTheTableDoesNotHave) {
   EXPECT_EQ(summary.requirements.rejected(), 0);
 }
 
-/// The rows of a table whose sides were all exercised, in no way yet.
+/// A summary in which both sides of every requirement (accepted and rejected) are exercised, but
+/// none of the ways to do so.
 Summary with_every_side_of_a_table() {
   Summary summary;
   summary.requirements = requirement_coverage<Op>();
@@ -171,7 +172,8 @@ TEST(RequirementCoverage, SaysOfEveryRowWithoutASideWhy) {
   EXPECT_GT(without, 20);
 }
 
-/// Nothing hides behind "none": every way of every row is a case of the default plan.
+/// The summary prints "none" for missing ways only if there is no gap: the default plan contains
+/// every way of every requirement.
 template <class AnyOp>
 void expect_every_way_planned() {
   Summary summary;
@@ -191,7 +193,8 @@ TEST(RequirementCoverage, OfTheDefaultPlanLeavesOutNoWay) {
   expect_every_way_planned<spec::NsaCompressGrad>();
 }
 
-/// A limit that is reached on one entry point says nothing of another whose page states it.
+/// If a limit is reached on one entry point, this does not count for another entry point whose page
+/// states the same limit.
 TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) {
   Summary summary = with_every_side_of_a_table();
   const auto row = std::ranges::find(summary.requirements.requirements, "FAG-C39",
@@ -206,7 +209,7 @@ TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) 
   count(summary, {.fields = {{"entry_point", "u1"}},
                   .accepted_requirements = {"FAG-C39"},
                   .verdict = testing::decided(Verdict::conforms)});
-  EXPECT_TRUE(missing("FAG-C39 on u1"));  // nobody refused more
+  EXPECT_TRUE(missing("FAG-C39 on u1"));  // no call that exceeds the limit was refused
   count(summary, {.fields = {{"entry_point", "u1"}},
                   .violated_requirement = "FAG-C39",
                   .verdict = testing::decided(Verdict::rejected_as_specified)});
@@ -214,8 +217,8 @@ TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) 
   EXPECT_TRUE(missing("FAG-C39 on u3"));
 }
 
-/// Nothing hides behind "none" there either: the plan reaches every limit on the entry point whose
-/// page states it, and breaks it there.
+/// The same for entry points: the default plan reaches and breaks every limit on each entry point
+/// whose page states it.
 template <class AnyOp>
 void expect_every_stated_side_planned() {
   RequirementCoverage coverage = requirement_coverage<AnyOp>();

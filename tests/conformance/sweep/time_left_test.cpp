@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "../told.hpp"
+#include "../printed.hpp"
 #include "assay/conformance/report/listeners.hpp"
 
 namespace assay::conformance {
 namespace {
 
-/// A planned case and what it takes in truth.
+/// A planned case with its real duration.
 struct Simulated {
   ExpectedCost expected;
   double seconds;
 };
 
-/// A full sweep in small: refusals that take 30 times what was expected, exact cases, relations
-/// that take a fifth, and bound cases up to the largest models. In all about 1,000 s.
+/// A small full sweep of about 1,000 s: refusals that take 30 times the expected time, exact cases,
+/// relations that take a fifth of the expected time, and bound cases up to the largest models.
 std::vector<Simulated> full_sweep(double kernel) {
   std::vector<Simulated> cases;
   for (int k = 0; k < 900; ++k) cases.push_back({{"op arguments", 1e-4}, 3e-3});
@@ -42,8 +42,9 @@ std::vector<ExpectedCost> plan_of(const std::vector<Simulated>& cases) {
   return plan;
 }
 
-/// The time that has passed when the first estimate is given, as a share of all; every estimate
-/// must be within `times` of the truth until the last two hundredths.
+/// Returns the part of the total time after which the first estimate appears. From then on every
+/// estimate must be within a factor of `times` of the true remaining time, except in the last two
+/// hundredths.
 double first_estimate(const std::vector<Simulated>& cases, double times) {
   double total = 0, passed = 0, first = -1;
   for (const Simulated& c : cases) total += c.seconds;
@@ -51,12 +52,12 @@ double first_estimate(const std::vector<Simulated>& cases, double times) {
   for (std::size_t k = 0; k < cases.size(); ++k) {
     left.took(k, cases[k].seconds);
     passed += cases[k].seconds;
-    const auto told = left.seconds();
-    const double due = total - passed;
-    if (!told || due < 0.02 * total) continue;
+    const auto printed = left.seconds();
+    const double expected_value = total - passed;
+    if (!printed || expected_value < 0.02 * total) continue;
     if (first < 0) first = passed / total;
-    EXPECT_LT(*told, times * due) << k;
-    EXPECT_GT(*told, due / times) << k;
+    EXPECT_LT(*printed, times * expected_value) << k;
+    EXPECT_GT(*printed, expected_value / times) << k;
   }
   return first;
 }
@@ -69,7 +70,7 @@ TEST(TimeLeft, IsWithinTwiceTheTruthAndKnownEarly) {
   }
 }
 
-TEST(TimeLeft, AHangAndASlowFirstCallSayNothingOfTheRest) {
+TEST(TimeLeft, IgnoresAHangAndASlowFirstCall) {
   auto cases = full_sweep(1);
   const auto first = std::ranges::find(
       cases, "op exact", [](const Simulated& c) -> const std::string& { return c.expected.kind; });
@@ -78,7 +79,7 @@ TEST(TimeLeft, AHangAndASlowFirstCallSayNothingOfTheRest) {
   EXPECT_LT(first_estimate(cases, 2), 0.15);
 }
 
-TEST(TimeLeft, IsNotToldBeforeWhatIsLeftIsKnown) {
+TEST(TimeLeft, IsPrintedOnlyIfTheRestIsKnown) {
   std::vector<ExpectedCost> plan(6, {"quick", 1e-4});
   plan.resize(8, {"slow", 5});
   TimeLeft left(plan);
@@ -97,9 +98,9 @@ TEST(TimeLeft, OfAFinishedPlanIsNothing) {
   EXPECT_EQ(left.share_done(), 1.0);
 }
 
-/// The last line of progress at each of some moments of a simulated clock. A case takes so many
-/// times the seconds that pass from one to the next: they overlap.
-std::vector<std::string> told(double second_of_a_case, double own_times = 1, double budget = 0) {
+/// Returns the last progress line at several moments of a simulated clock. A case takes `own_times`
+/// times the interval between two moments, as with overlapping cases.
+std::vector<std::string> printed(double second_of_a_case, double own_times = 1, double budget = 0) {
   double now = 0;
   std::ostringstream out;
   ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}), budget,
@@ -118,7 +119,7 @@ std::vector<std::string> told(double second_of_a_case, double own_times = 1, dou
 }
 
 TEST(Console, SaysThatItIsEstimatingUntilItKnows) {
-  const auto lines = told(4);  // a line every 10 s
+  const auto lines = printed(4);  // one line every 10 s
   ASSERT_GT(lines.size(), 5u);
   EXPECT_EQ(lines[1], "1 of 100 cases, 0 not conforming, estimating the time left");
   EXPECT_EQ(lines[2], "4 of 100 cases, 0 not conforming, estimating the time left");
@@ -127,11 +128,11 @@ TEST(Console, SaysThatItIsEstimatingUntilItKnows) {
 }
 
 TEST(Console, CountsCasesThatOverlapOnce) {
-  EXPECT_EQ(told(4, 1.75), told(4));
-  EXPECT_EQ(told(4, 0.5), told(4));
+  EXPECT_EQ(printed(4, 1.75), printed(4));
+  EXPECT_EQ(printed(4, 0.5), printed(4));
 }
 
-TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
+TEST(Console, ResumesWithTheEstimatesOfAnEarlierSweep) {
   double now = 0;
   std::ostringstream out;
   ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}), 0,
@@ -146,14 +147,14 @@ TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
 }
 
 TEST(Console, PromisesNoMoreThanTheBudget) {
-  const auto lines = told(11, 1, 30);
+  const auto lines = printed(11, 1, 30);
   ASSERT_GT(lines.size(), 3u);
   EXPECT_EQ(lines[1], "1 of 100 cases, 0 not conforming, about 19 s of the budget left");
   EXPECT_EQ(lines[2], "2 of 100 cases, 0 not conforming, about 8 s of the budget left");
   EXPECT_EQ(lines[3], "3 of 100 cases, 0 not conforming, about 0 s of the budget left");
 }
 
-/// Drawn ten times a second, but for the first case and the last.
+/// The bar is drawn ten times a second, and also for the first and the last case.
 TEST(Console, ABarIsDrawnToItsEnd) {
   std::ostringstream out;
   ConsoleListener console(out, Progress::bar, std::vector<ExpectedCost>(3, {"kind", 1}), 0,
@@ -167,7 +168,7 @@ TEST(Console, ABarIsDrawnToItsEnd) {
   EXPECT_NE(text.find("] 3 of 3 cases"), text.npos) << text;
 }
 
-TEST(Console, TellsAFaultOnce) {
+TEST(Console, PrintsAFaultOnce) {
   std::ostringstream out;
   ConsoleListener console(out, Progress::lines, {});
   console.on_start(3, "kernel");

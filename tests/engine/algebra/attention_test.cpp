@@ -9,7 +9,7 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention_problem.hpp"
 
-/// The formula of attention in all readings (A1 to A12 of engine/README.md).
+/// The formula of attention, evaluated with every number type (A1 to A12 of engine/README.md).
 namespace assay::engine::attention {
 namespace {
 
@@ -29,8 +29,8 @@ Named named(
   return made;
 }
 
-/// Dense, masked with rows that attend to nothing, dropout, peaked, one key, one query, and every
-/// field of a call.
+/// Heads: dense, masked with rows that attend to nothing, with dropout, peaked, with one key, with
+/// one query, and with every field of a call.
 std::vector<Named> heads() {
   return {
       named("dense", {}),
@@ -65,7 +65,7 @@ class Attention : public testing::TestWithParam<Named> {};
 INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(heads()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// What double itself may add to an injected error, in units of the bound.
+/// The largest error that the double arithmetic of the test itself adds, in units of the bound.
 constexpr double own_roundings = 1 + 0x1p-20;
 
 TEST_P(Attention, ValueIsTheNaiveOneAndEveryReadingHasIt) {
@@ -106,7 +106,7 @@ TEST_P(Attention, RandomSignsStayWithinBothBounds) {
   }
 }
 
-/// The largest error that signs reach against an element, in units of its rigorous bound.
+/// The largest error of an element over all tested signs, as a multiple of its rigorous bound.
 struct Reach {
   double least = HUGE_VAL, most = 0;
 };
@@ -162,7 +162,8 @@ TEST_P(Attention, SumsAndCastsOfThatKernelStayWithinTheProvenBound) {
   }
 }
 
-/// Tells the step by step kernel from what a planted formula believes of it.
+/// Returns whether the errors of the step by step kernel exceed the bound of a formula from which a
+/// rounding is removed.
 bool caught(const Head& head, const Planted& planted) {
   const auto reached = reach(head, bounds(head, {}, planted), [&](const Shares& shares) {
     return stepwise_gradients(head, shares);
@@ -173,27 +174,27 @@ bool caught(const Head& head, const Planted& planted) {
 struct Bug {
   std::string name;
   Planted planted;
-  Head head;  ///< in which that term outweighs the others
+  Head head;  ///< a head in which this term is the largest
 };
 
 Head coarse(const Draw& draw, const std::function<void(Call&)>& declare) {
   return named("", draw, declare).head;
 }
 
-/// Numbers of roundings and dot products are those of the formula's text.
+/// The indices of roundings and dot products are those in the formula's text.
 std::vector<Bug> bugs() {
-  // Scores far beyond their maximum: what rounds them outweighs the rest.
+  // Scores far from their maximum: the rounding of the scores is larger than all other errors.
   Head far = coarse({.dim = 1, .size = 2, .seed = 21}, [](Call& c) { c.exp_error = 0; });
   for (double& x : far.query) x = 64;
   for (double& x : far.key) x = 1;
   for (double& m : far.max) m = 0;
   for (double& z : far.sum) z = std::exp(32.0) * 7;
-  // One term: dot products err by 5 units, and P and dS by some more.
+  // Long dot products and short sums.
   const Draw many = {.dim = 64, .dim_v = 64, .seed = 22};
   Head fused = far;
   fused.call.fused = true;
   const auto narrow = [](Call& c) { c.units.u_sum = 0x1p-16; };
-  // Scores and row terms of 0: every rounding that is left has its full size.
+  // Scores and row terms are 0, so that every other rounding has its full size.
   Head level = coarse({.keep_prob = 0.5, .seed = 25}, [](Call& c) { c.exp_error = 0; });
   for (double& x : level.query) x = 0;
   give_forward(level);
@@ -223,12 +224,12 @@ std::vector<Bug> bugs() {
   };
 }
 
-class PlantedFormula : public testing::TestWithParam<Bug> {};
-INSTANTIATE_TEST_SUITE_P(Bugs, PlantedFormula, testing::ValuesIn(bugs()),
+class IncompleteFormula : public testing::TestWithParam<Bug> {};
+INSTANTIATE_TEST_SUITE_P(Bugs, IncompleteFormula, testing::ValuesIn(bugs()),
                          [](const auto& tested) { return tested.param.name; });
 void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
 
-TEST_P(PlantedFormula, IsCaughtByTheKernelWrittenStepByStep) {
+TEST_P(IncompleteFormula, IsCaughtByTheStepwiseKernel) {
   EXPECT_FALSE(caught(GetParam().head, {}));
   EXPECT_TRUE(caught(GetParam().head, GetParam().planted));
 }
@@ -253,10 +254,11 @@ TEST(AttentionFormula, OneKeyByHand) {
   EXPECT_EQ(value.dq[0], 0.5 * 12 * 4);
   EXPECT_EQ(value.dk[0], 0.5 * 12 * 2);
   EXPECT_EQ(value.dv[0], 3);
-  // To first order, with u = 2^-24: S errs by 5 u 4 + 3 u (4 + 4 + 4/3), P by 4 u and 2^-22 more.
+  // To first order, with u = 2^-24: S has the error 5 u 4 + 3 u (4 + 4 + 4/3), P 4 u and 2^-22
+  // more.
   const double u = 0x1p-24, p = (20 + 28 + 4 + 4) * u;
   EXPECT_NEAR(bounds(head, {}).dv[0].rigorous, 3 * (p + u), 1e-10);
-  // dP errs by 5 u 15, delta by (5 + 2) u 3, their difference by 2 u (15 + 3), dS by 2 u 12.
+  // dP has the error 5 u 15, delta (5 + 2) u 3, their difference 2 u (15 + 3), dS 2 u 12.
   const double ds = 12 * p + (75 + 21 + 36 + 24) * u;
   EXPECT_NEAR(bounds(head, {}).dq[0].rigorous, 0.5 * 4 * ds, 1e-9);
   EXPECT_NEAR(bounds(head, {}).dk[0].rigorous, 0.5 * 2 * ds, 1e-9);

@@ -11,7 +11,8 @@
 #include "assay/reference/nsa_compress_grad.hpp"
 #include "operators/nsa_compress_grad/formula.hpp"
 
-/// The formula of the compression in all readings, beside the operator's definition.
+/// The formula of the compression, evaluated with every number type and compared with the
+/// operator's definition.
 namespace assay::engine::compress {
 namespace {
 
@@ -26,7 +27,7 @@ const Call staged_call = {.stage = bfloat16}, in_parts = {.part = bfloat16};
 /// One element of a gradient: the pairs of numbers whose products it sums.
 using Factors = std::vector<std::pair<double, double>>;
 
-/// A sequence of one head, in windows.
+/// A sequence of one head, split into windows.
 struct Compression {
   spec::NsaCompressGrad::Problem problem = {
       .heads = 1, .seq = 14, .head_dim = 3, .compress_block_size = 6, .compress_stride = 2};
@@ -96,11 +97,12 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   EXPECT_EQ(naive(factors), defined);
   EXPECT_NEAR(element.value, defined.convert_to<double>(), 1e-14);
   const auto bound = bound_of(element, {.lambda = mean_free_factor(1, 1e-9)});
-  // All signs alike are the worst there is, and the bound is nothing more.
+  // The worst case has errors of equal sign. The bound is not larger than this case.
   const double worst = injected(factors, [](const Source&) { return 1.0; }) - element.value;
   EXPECT_LE(worst, bound.rigorous);
   EXPECT_GE(worst, 0.999999 * bound.rigorous);
-  // A kernel that stages as declared differs by what its stores are known to add.
+  // If a kernel stages as declared, it differs from the definition by the known errors of its
+  // stores.
   double staged = 0;
   for (const auto& [a, b] : factors) {
     const double step = std::ldexp(1.0, std::ilogb(a * b) - 7);
@@ -114,8 +116,8 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   }
 }
 
-/// A sum of products, rounded as what a window contributes, errs by its additions before; nothing
-/// in the kernel passes what the reading says, and the worst reaches it.
+/// A sum of products is rounded as a window's contribution. Its additions have errors before this
+/// rounding. No kernel exceeds the bound, and the worst case reaches it.
 void expect_contribution(const Factors& factors) {
   double value = 0, magnitude = 0;
   for (const auto& [a, b] : factors) value += a * b, magnitude += std::abs(a * b);

@@ -34,12 +34,12 @@ TEST(Store, RoundsByHalfAStepOfTheNumber) {
 }
 
 // A3.
-TEST(Store, KnowsWhatItAddsWhereNoiseReachesNoTie) {
+TEST(Store, HasAKnownErrorIfNoiseReachesNoTie) {
   const double third = 1.0 / 3;  // its neighbours are 2^-9 apart, and 171 * 2^-9 is the nearest
   EXPECT_DOUBLE_EQ(bfloat16.drift(third, 0.0), 171 * 0x1p-9 - third);
   EXPECT_DOUBLE_EQ(bfloat16.drift(-third, 0.0), third - 171 * 0x1p-9);
-  EXPECT_EQ(bfloat16.drift(third, 0x1p-9), 0);          // carries it to any neighbour
-  EXPECT_EQ(bfloat16.drift(1 + 0x1p-8, 0.0), -0x1p-8);  // a tie, to the even number
+  EXPECT_EQ(bfloat16.drift(third, 0x1p-9), 0);          // the noise can reach any neighbour
+  EXPECT_EQ(bfloat16.drift(1 + 0x1p-8, 0.0), -0x1p-8);  // a tie rounds to even
   EXPECT_EQ(Store(8, -126, Direction::nearest_away).drift(1 + 0x1p-8, 0.0), 0x1p-8);
   EXPECT_EQ(Store(8, -126, Direction::nearest_away).drift(-1 - 0x1p-8, 0.0), -0x1p-8);
   EXPECT_EQ(Store(8, -126, Direction::truncated).drift(third, 0.0), 0);
@@ -89,7 +89,7 @@ TEST(Tolerance, DotProductOfFourTermsErrsByEightUnitsOfTheirMagnitudes) {
   const Number x = on.dot({.sum = 3, .magnitudes = 5, .squares = 9}, 4);
   EXPECT_EQ(x.value, 3);
   EXPECT_EQ(x.rigorous, 5 * 8 * 0x1p-10 + 5 * 0x1p-6);
-  EXPECT_EQ(x.beside, x.rigorous);
+  EXPECT_EQ(x.additive, x.rigorous);
   EXPECT_EQ(x.squares, std::pow(5 * 4 * 0x1p-10, 2));
   EXPECT_EQ(x.shared, 5 * 0x1p-6);
   EXPECT_EQ(x.moment, 0x1p-20 * (3 * 9 + 4.0 / 3 * 9));
@@ -103,14 +103,14 @@ TEST(Tolerance, DotProductOfFourTermsErrsByEightUnitsOfTheirMagnitudes) {
 TEST(Tolerance, AProductTakesErrorsByTheProductRuleAndKeepsTheSecondOrder) {
   const Number x = {.value = 2,
                     .rigorous = 0.5,
-                    .beside = 0.25,
+                    .additive = 0.25,
                     .squares = 0.01,
                     .moment = 0.02,
                     .shared = 0.125,
                     .by = {-1}};
   const Number y = {.value = -3,
                     .rigorous = 0.25,
-                    .beside = 0.25,
+                    .additive = 0.25,
                     .squares = 0.04,
                     .moment = 0.01,
                     .shared = 0.0625,
@@ -118,7 +118,7 @@ TEST(Tolerance, AProductTakesErrorsByTheProductRuleAndKeepsTheSecondOrder) {
   const Number product = x * y;
   EXPECT_EQ(product.value, -6);
   EXPECT_EQ(product.rigorous, 2 * 0.25 + 3 * 0.5 + 0.125);
-  EXPECT_EQ(product.beside, 2 * 0.25 + 3 * 0.25 + 0.125);
+  EXPECT_EQ(product.additive, 2 * 0.25 + 3 * 0.25 + 0.125);
   EXPECT_DOUBLE_EQ(product.squares, 4 * 0.04 + 9 * 0.01);
   EXPECT_DOUBLE_EQ(product.moment, 4 * 0.01 + 9 * 0.02);
   EXPECT_EQ(product.shared, 2 * 0.0625 + 3 * 0.125 + 0.125);
@@ -140,7 +140,7 @@ TEST(Tolerance, ARowsSymbolCancelsInADifferenceOfItself) {
   const Number x = on.symbol(0, 3.0), rest = x - x;
   EXPECT_EQ(rest.value, 0);
   EXPECT_EQ(rest.by[0], 0);
-  EXPECT_EQ(rest.beside, 0);
+  EXPECT_EQ(rest.additive, 0);
 }
 
 // A6.
@@ -149,27 +149,27 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   const Reading on(units, {Symbol{.rigorous = 0.25}});
   Number x = on.symbol(0, 0.0);
   x.rigorous += 0.5;
-  x.beside += 0.5;
+  x.additive += 0.5;
   x.squares = 0.25;
   const Number p = on.exponential(x, 2.0, 0.125);
   const double rho = std::expm1(0.875);
   EXPECT_EQ(p.value, 0.5);
   EXPECT_NEAR(p.rigorous, rho / 2, 1e-10);
-  EXPECT_NEAR(p.beside, (rho - 0.25) / 2, 1e-10);  // all but the first order of the symbol
+  EXPECT_NEAR(p.additive, (rho - 0.25) / 2, 1e-10);  // without the first-order part of the symbol
   EXPECT_EQ(p.by[0], 0.5);
   EXPECT_EQ(p.squares, 0.0625);
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
 }
 
-// A6. Below e^-709 the exponential counts as 0: a residue covers it.
+// A6. Below e^-709 the exponential counts as 0; a residue covers it.
 TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
   const Reading on(Units{}, {});
   Number x = on.exact(-1e38);
   for (const double error : {0.0, 1e31, 0.9e38}) {
-    x.rigorous = x.beside = x.shared = error;
+    x.rigorous = x.additive = x.shared = error;
     x.squares = x.moment = error * error;
     const Number p = on.exponential(x, 2.0, 0.125);
-    for (const double part : {p.value, p.rigorous, p.beside, p.shared, p.squares, p.moment})
+    for (const double part : {p.value, p.rigorous, p.additive, p.shared, p.squares, p.moment})
       EXPECT_EQ(part, 0) << error;
   }
   EXPECT_EQ(growth_at(-1000.0, 290.0), 0);
@@ -180,20 +180,20 @@ TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
 TEST(Tolerance, AStoreRoundsWhatAKernelMayHave) {
   const Units units;
   const Reading on(units, {});
-  const Number x = {.value = 1.9, .rigorous = 0.2, .beside = 0.2};
+  const Number x = {.value = 1.9, .rigorous = 0.2, .additive = 0.2};
   const Number stored = on.stored(x, bfloat16);
-  EXPECT_EQ(stored.rigorous, 0.2 + 0x1p-7);  // 2.1 lies above 2
+  EXPECT_EQ(stored.rigorous, 0.2 + 0x1p-7);  // 1.9 + 0.2 is above 2, where the ulp doubles
   EXPECT_EQ(stored.squares, 0x1p-14);
   const auto staged = on.staged(x, bfloat16);
-  EXPECT_EQ(staged.number.moment, 0x1p-16);  // of the value itself
-  EXPECT_NE(staged.drift, 0);                // nothing of the error is noise here
+  EXPECT_EQ(staged.number.moment, 0x1p-16);  // the moment of the value itself
+  EXPECT_NE(staged.drift, 0);                // no part of the error is noise here
   EXPECT_EQ(on.staged(x, Store()).number.rigorous, 0.2);
 }
 
 PairCoefficient<1> pair(double value, double rigorous, double by) {
   return {{.value = value,
            .rigorous = rigorous,
-           .beside = rigorous / 2,
+           .additive = rigorous / 2,
            .squares = square(rigorous),
            .by = {by}},
           0};
@@ -264,7 +264,8 @@ TEST(Bound, LambdaOfOneSumAndOneInABillion) {
   EXPECT_EQ(mean_free_factor(0, 1e-9), mean_free_factor(1, 1e-9));
 }
 
-// A2, A3, A7 of the compression, E31: one product, whose rounding is known and no matter of chance.
+// A2, A3, A7 of the compression, E31: one product whose rounding error is a known number, not a
+// random one.
 TEST(Compress, AStagedProductErrsByHalfAStepAndItsDriftIsThatError) {
   const Units units;
   const ToleranceReading<double, 0> on(units, {});

@@ -43,7 +43,7 @@ TEST(IndexSet, ChosenRowsAndKeysKeepTheirPairs) {
   EXPECT_EQ(counts(chosen, 1, 0, 3), (std::vector<double>{2, 1, 0}));
   EXPECT_EQ(counts(chosen, 1, 1, 2), (std::vector<double>{1, 0}));
   EXPECT_EQ(chosen.reach(0), (Range{0, 1}));
-  EXPECT_EQ(chosen.reach(1), (Range{0, 3}));  // key 1 lies between those of the row
+  EXPECT_EQ(chosen.reach(1), (Range{0, 3}));  // key 1 is between the keys of the row
 }
 
 // B4.
@@ -63,7 +63,7 @@ TEST(Turns, RowBlocksComeInTheirOrderWhateverTheThreads) {
   }
 }
 
-TEST(Turns, ABlockThatFailsLetsTheOthersPass) {
+TEST(Turns, FailingBlockDoesNotBlockOthers) {
   Turns turns(2);
   EXPECT_THROW(parallel::for_each(
                    20,

@@ -87,7 +87,7 @@ TEST(Product, EveryMachineHasThePortableOneAndTheFastestComesFirst) {
 }
 
 // B1.
-TEST(Operand, MagnitudesAndSquaresKeepTheirRangeAndAreNeverZeroWhereTheNumberIsNot) {
+TEST(Operand, MagnitudesAndSquaresOfNonzeroNumbersAreNonzero) {
   const std::vector<double> numbers = {3, -0.5, 0, 1e-300};
   const Rows rows = {numbers.data(), 2, 2};
   const Scales scales = scales_of(rows);
@@ -124,7 +124,7 @@ TEST(Operand, PanelsHoldRowsOrTheirTranspose) {
   EXPECT_EQ(panel_number(plain.value, 3, 0, 40), 0);
 }
 
-// Their bits are the same, so that only this tells whether a kind is what runs.
+// All instruction sets give the same bits, so only this test shows which one runs.
 TEST(Product, EveryKindOfInstructionsHasItsOwn) {
   std::set<const ProductKernels*> found;
   for (const Instructions kind : available_instructions()) found.insert(&kernels(kind));

@@ -11,7 +11,8 @@
 
 #include "block_problem.hpp"
 
-/// Blocks beside the reading of single pairs (B1 to B4 of engine/blocks/README.md).
+/// Compares the results block by block with those of single pairs (B1 to B4 of
+/// engine/blocks/README.md).
 namespace assay::engine::attention {
 namespace {
 
@@ -74,7 +75,7 @@ class Blocks : public testing::TestWithParam<Named> {};
 INSTANTIATE_TEST_SUITE_P(Heads, Blocks, testing::ValuesIn(heads()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// Calls expect(pair by pair, in blocks) for every element.
+/// Calls expect(result pair by pair, result in blocks) for every element.
 template <class A, class B, class Expect>
 void for_each_element(const Gradients<A>& a, const Gradients<B>& b, Expect expect) {
   const auto each = [&](const std::vector<A>& of, const std::vector<B>& with, const char* name) {
@@ -87,7 +88,7 @@ void for_each_element(const Gradients<A>& a, const Gradients<B>& b, Expect expec
   each(a.dv, b.dv, "dv");
 }
 
-/// What float loses where coefficients are some 2^-80 of the largest, at most.
+/// The upper bound of what float loses if coefficients are about 2^-80 of the largest one.
 double largest_proven(const Gradients<Bound>& bounds) {
   double largest = 0;
   for (const auto* gradient : {&bounds.dq, &bounds.dk, &bounds.dv})
@@ -109,7 +110,7 @@ TEST_P(Blocks, BoundsAreThoseOfPairsAndNeverLess) {
                           {&Bound::probable, &Bound::proven, &Bound::core, &Bound::rigorous}) {
                        ASSERT_TRUE(std::isfinite(block.*member));
                        EXPECT_GE(block.*member, each.*member * (1 - 1e-6));
-                       // The core of few pairs is a difference of what float rounds up.
+                       // With few pairs, the core is a difference of numbers that float rounds up.
                        EXPECT_LE(block.*member, each.*member * (1 + 3e-5) + far_below);
                      }
                    });
@@ -129,7 +130,7 @@ TEST_P(Blocks, EnclosuresHoldTheNaiveValue) {
                        closest = std::max(closest, (error / block.radius).convert_to<double>());
                    });
   if (head.keys == 1) return;   // nothing is rounded
-  EXPECT_GT(closest, 0x1p-20);  // a radius beyond all measure would hold everything
+  EXPECT_GT(closest, 0x1p-20);  // a very large radius would enclose everything
 }
 
 // B3.
@@ -230,9 +231,9 @@ TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {
   }
 }
 
-TEST(BlockSweep, WhatOverflowsFloatIsUnknownNotSmall) {
+TEST(BlockSweep, FloatOverflowIsUnknownNotSmall) {
   Head head = random_head({.queries = 5, .keys = 40, .seed = 24});
-  for (double& z : head.sum) z = 0x1p-140;  // no softmax: P is beyond all that the scales allow for
+  for (double& z : head.sum) z = 0x1p-140;  // not a softmax: P is beyond the range of the scales
   const auto block = block_bounds(head, PairsOfHead(head), {}, {});
   for (const Bound& bound : block.dv) EXPECT_EQ(bound.proven, HUGE_VAL);
 }

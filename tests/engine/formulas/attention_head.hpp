@@ -14,7 +14,7 @@
 
 namespace assay::engine::attention {
 
-/// A head of attention as a sweep over blocks asks for it; refers to the head.
+/// A head of attention in the form that a loop over blocks needs. Keeps a reference to the head.
 class HeadFormula {
  public:
   static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 1, coefficients = 2;
@@ -38,12 +38,12 @@ class HeadFormula {
   bool drifts() const { return head_.call.stage.drifts(); }
   bool has_constants() const { return head_.call.watches_constants; }
   bool errs(std::size_t symbol) const { return symbol == 0; }
-  /// Any numbers do for a test.
+  /// Arbitrary weights are sufficient for a test.
   const double* weights(std::size_t sum, std::size_t kind) const {
     return kind == 0 ? head_.weights[sum].data() : nullptr;
   }
 
-  /// P is 1 at most where the statistics are those of the scores; dP and delta are products.
+  /// P is at most 1 if the statistics belong to these scores; dP and delta are products.
   double size(std::size_t coefficient) const {
     if (coefficient == 1) return head_.call.kappa;
     const auto largest = [](const std::vector<double>& x) {

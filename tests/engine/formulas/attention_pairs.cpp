@@ -1,6 +1,6 @@
 #include "formulas/attention_head.hpp"
 
-/// Compiled once for each kind of instructions, ASSAY_INSTRUCTIONS.
+/// This file is compiled once for each instruction set, ASSAY_INSTRUCTIONS.
 namespace assay::engine::attention {
 
 using Compiled = CompiledFor<Instructions::ASSAY_INSTRUCTIONS>;

@@ -18,7 +18,7 @@ struct Head {
   std::int64_t queries = 0, keys = 0, dim = 0, dim_v = 0;
   std::vector<double> query, key, value, dy, attention_in;
   std::vector<double> max, sum;
-  std::vector<double> kappa;                   ///< what dropout leaves of a pair
+  std::vector<double> kappa;                   ///< the dropout factor of a pair
   std::vector<double> times;                   ///< 0: the query does not attend to the key
   std::array<std::vector<double>, 3> weights;  ///< of keys for dq, of queries for dk and dv
   Call call;

@@ -1,4 +1,4 @@
-// A caller of the C API: one tensor, and a call that is refused by name.
+// A caller of the C API: one tensor, and a call that is refused with a message.
 #include <acl/acl.h>
 #include <aclnnop/aclnn_nsa_compress_grad.h>
 

@@ -1,4 +1,4 @@
-// A user's binary: a kernel written from the formulas, under the command line of Assay.
+// A user's binary: a kernel written from the formulas, with the command line of Assay.
 #include <assay/cli/main.hpp>
 #include <cmath>
 

@@ -13,10 +13,11 @@
 namespace assay::mutants {
 namespace {
 
-/// In fp32 nothing is staged: what is left is the accumulation of some ten terms.
+/// In fp32 nothing is staged. The only error comes from the accumulation of about ten terms.
 constexpr double tolerance = 1e-4;
 
-/// Queries beyond row 122, to which rows of dq are lost, and few keys.
+/// A geometry with few keys and more than 122 queries, since one mutant loses the rows of dq after
+/// row 122.
 Geometry many_queries() {
   Geometry geometry = geometries().front();
   Op::Problem& p = geometry.problem;
@@ -27,7 +28,8 @@ Geometry many_queries() {
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> all = [] {
     std::vector<Geometry> known = geometries();
-    // Storages of 8 GiB are for the judge, which keeps what is written of them alone.
+    // Geometries with storages of 8 GiB are tested only with the judge, which stores only the bytes
+    // that are written.
     std::erase_if(known, [](const Geometry& g) { return g.inputs.all() == spec::Striding::far; });
     known.push_back(many_queries());
     std::vector<Sample> drawn;
@@ -44,7 +46,7 @@ double worst_error_of(const Mutant& mutant, const Sample& sample) {
   return worst_error(sample, outputs);
 }
 
-/// fp32 rounds a score with the bias of a distance this large by more.
+/// If the distances are this large, the bias adds more rounding error to a score in fp32.
 double tolerance_of(const Sample& sample) {
   const auto& start = sample.problem.q_start_idx;
   return start.empty() ? tolerance : tolerance * std::max(1.0, 2e-3 * double(start[0]));
@@ -57,11 +59,12 @@ TEST(Kernel, HealthyVariantsAgreeWithTheFormulasOnEveryGeometry) {
           << mutant.name << " on geometry " << k;
 }
 
-/// No geometry has more than 32 heads: each would lengthen every run of the kill table.
+/// This mutant needs more than 32 heads. No geometry has them, since they would lengthen every run
+/// of the kill table.
 constexpr std::string_view of_many_heads = "bias_of_head_in_5_bits";
 
-/// Bugs that show in fp32 and without the judge's other rules.
-TEST(Kernel, EveryPlantedBugChangesTheGradientsOfSomeGeometry) {
+/// Tests injected faults that show in fp32 and need none of the judge's other rules.
+TEST(Kernel, EveryInjectedFaultChangesTheGradientsOfSomeGeometry) {
   for (const auto& family :
        {mask_mutants(), head_and_scale_mutants(), tile_mutants(), sequence_mutants(),
         sparse_mutants(), dropout_mutants(), pse_mutants(), rope_mutants()})
@@ -86,8 +89,7 @@ TEST(Kernel, ABiasOfMoreThan32HeadsShowsThatHeadsAreTakenIn5Bits) {
   EXPECT_GT(worst_error_of(*mutant, sample), 10 * tolerance_of(sample));
 }
 
-/// The shift of 1024 rows matters to longer sequences alone, which would cost the kill table too
-/// much.
+/// The shift of 1024 rows affects only longer sequences. These would make the kill table too slow.
 TEST(Kernel, CompressedBiasOfAPaddedLayoutHoldsItsLastRows) {
   Geometry geometry = geometries().front();
   geometry.entry_point = spec::FlashEntryPoint::g2;

@@ -37,7 +37,7 @@ void fill(Tensor& tensor, const std::function<double(std::int64_t k)>& value) {
   for (const std::int64_t element : viewed_elements(tensor)) tensor.store(element, value(k++));
 }
 
-/// The bias of a head at a signed distance, a value that every type holds.
+/// The bias of a head at a signed distance: a value that every type can represent.
 double bias_at(std::int64_t head, std::int64_t distance) {
   const auto mixed =
       static_cast<std::uint64_t>(head * 7919 + distance + 4096) * 0x9e3779b97f4a7c15u;
@@ -64,7 +64,7 @@ bool is_kept(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   return lo <= j && j < hi;
 }
 
-/// Builds a sample step by step.
+/// Creates the tensors of a sample step by step.
 class Builder {
  public:
   Builder(const Geometry& geometry, spec::DType dtype, std::uint64_t seed) : random_(seed) {
@@ -109,7 +109,7 @@ class Builder {
     const Op::Parameters& t = call_.parameters;
     Op::Inputs& in = sample_.inputs;
     if (t.pse_shift.present) {
-      const double most = p().pse_type >= 2 ? 1.25 : 1;  // slopes are of either sign, and beyond 1
+      const double most = p().pse_type >= 2 ? 1.25 : 1;  // slopes have either sign and may exceed 1
       in.pse_shift = drawn(t.pse_shift, -most, most);
       if (is_compressed()) fill(*in.pse_shift, [&](std::int64_t k) { return compressed_bias(k); });
     }
@@ -117,7 +117,7 @@ class Builder {
       in.drop_mask = tensor_of(t.drop_mask, 0);
       fill(*in.drop_mask, [&](std::int64_t) {
         return p().has_dropout() ? std::floor(uniform(0, 256))
-                                 : 255;  // the share of ones is keep_prob
+                                 : 255;  // a bit is 1 with the probability keep_prob
       });
     }
     if (!t.atten_mask.present) return;
@@ -141,7 +141,7 @@ class Builder {
     return bias_at(k / columns / rows, columns - rows + k / columns % rows - k % columns);
   }
 
-  /// In the order of the documents: sequence by sequence, head by head, row by row.
+  /// The factors in the documented order: sequence by sequence, head by head, row by row.
   void list_drop_factors() {
     for (std::int64_t e = 0; e < score_count(p()); ++e) {
       double factor = 1;
@@ -286,7 +286,7 @@ class Builder {
     double top = -largest_float, sum = 0;
     for (const double s : scores) top = std::max(top, s);
     const bool is_dead = top == -largest_float;
-    const bool is_keyless = scores.empty();  // there the documents' software writes (0, 0)
+    const bool is_keyless = scores.empty();  // the documents' software writes (0, 0)
     for (double& s : scores) sum += s = s == -largest_float ? 0 : std::exp(s - top);
     if (is_dead) sum = largest_float;
     store_statistics(row, is_keyless ? 0 : top, is_keyless ? 0 : sum);

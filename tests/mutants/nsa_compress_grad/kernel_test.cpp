@@ -20,11 +20,11 @@ namespace {
 
 using spec::DType;
 
-/// A call with its inputs and the gradients by the formulas, not rounded.
+/// A call with its inputs, and with gradients that are computed by the formulas without rounding.
 struct Sample {
   Op::Problem problem;
   Op::Inputs inputs;
-  Op::Outputs outputs;  ///< full of 0xAB
+  Op::Outputs outputs;  ///< filled with 0xAB
   std::vector<double> input_grad, weight_grad;
 };
 
@@ -39,11 +39,11 @@ spec::Tensor tensor_of(const spec::Parameter& parameter) {
               static_cast<std::size_t>(elements * size_of(parameter.dtype)), std::byte{0xAB})};
 }
 
-/// Numbers whose sums are exact in fp32, so that kernels differ by what they compute; or such that
-/// they are not.
+/// exact: numbers whose sums are exact in fp32, so that kernels differ only if their formulas
+/// differ. rounding: numbers whose sums are rounded.
 enum class Numbers { exact, rounding };
 
-/// Integers up to `largest` in magnitude, or anything.
+/// Fills with integers up to `largest` in magnitude (exact), or with arbitrary numbers.
 void fill(spec::Tensor& tensor, Numbers numbers, std::uint32_t largest, std::uint32_t& state) {
   for (const std::int64_t element : viewed_elements(tensor)) {
     state = state * 1664525U + 1013904223U;
@@ -59,7 +59,7 @@ std::vector<double> values(const spec::Tensor& tensor) {
   return all;
 }
 
-/// The formulas, summand by summand.
+/// Evaluates the formulas, term by term.
 void differentiate(Sample& s) {
   const Op::Problem& p = s.problem;
   const std::vector<double> g = values(s.inputs.output_grad), x = values(s.inputs.input),
@@ -107,8 +107,8 @@ std::vector<Sample> samples(Numbers numbers) {
   return all;
 }
 
-/// Whether the viewed elements are the expected ones, rounded as declared, and the other bytes are
-/// as before.
+/// Returns whether the viewed elements equal the expected ones, rounded as declared, and the other
+/// bytes are unchanged.
 bool is_right(const spec::Tensor& tensor, const std::vector<double>& expected,
               spec::Rounding rounding) {
   spec::Tensor golden = tensor;
@@ -138,12 +138,12 @@ TEST(CompressKernel, HealthyVariantsAreExactWhereTheSumsAre) {
       EXPECT_TRUE(is_exact(mutant, all[k])) << mutant.name << " on sample " << k;
 }
 
-/// Bugs that do not need the judge's other rules.
-TEST(CompressKernel, EveryPlantedBugShowsOnSomeGeometry) {
+/// Tests injected faults that need none of the judge's other rules.
+TEST(CompressKernel, EveryInjectedFaultShowsOnSomeGeometry) {
   static const std::vector<Sample> all = samples(Numbers::exact);
   for (const auto& family : {window_mutants(), sum_mutants(), output_mutants()})
     for (const Mutant& mutant : family) {
-      // The last two show with more windows and tokens than these samples have.
+      // The last two mutants need more windows and tokens than these samples have.
       constexpr std::string_view elsewhere[] = {"compress_undeclared_order", "compress_crashes",
                                                 "compress_last_round_missed",
                                                 "compress_token_of_8192"};
@@ -178,7 +178,7 @@ TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
 
 using CompressCall = spec::Call<Op>;
 
-/// The row by whose check the call is refused; "" if none is.
+/// The id of the requirement whose check refuses the call; "" if no check refuses it.
 std::string refusal(const Mutant& mutant, const CompressCall& call) {
   try {
     mutant.make()->check(call);
@@ -207,18 +207,20 @@ TEST(CompressKernel, ChecksRefuseTheirRowAndTakeEveryLegalCall) {
       CompressCall call = plain_call();
       violation.apply(call);
       const bool binds = row.binds(spec::CompressEntryPoint::c1, {});
-      // By its own row, or by one that is broken with it.
-      const auto is_due = [&](const std::string& id) {
+      // The call must be refused by the check of its own requirement, or by that of a requirement
+      // that is violated together with it.
+      const auto is_expected = [&](const std::string& id) {
         return id == row.id || std::ranges::find(row.implies, id) != row.implies.end();
       };
-      EXPECT_TRUE(binds ? is_due(refusal(complete, call)) : refusal(complete, call).empty())
+      EXPECT_TRUE(binds ? is_expected(refusal(complete, call)) : refusal(complete, call).empty())
           << row.id << ' ' << violation.name;
-      EXPECT_TRUE(is_due(refusal(mutants[1], call))) << row.id << ' ' << violation.name;
+      EXPECT_TRUE(is_expected(refusal(mutants[1], call))) << row.id << ' ' << violation.name;
     }
 }
 
-/// A dropped check lets at least one way to break its row pass.
-TEST(CompressKernel, EveryDroppedCheckLetsABrokenCallPass) {
+/// A mutant that lacks one check accepts at least one call that violates the requirement of this
+/// check.
+TEST(CompressKernel, EveryDroppedCheckAcceptsAnIllegalCall) {
   for (const Mutant& mutant : argument_mutants()) {
     if (!mutant.name.starts_with("without_")) continue;
     const std::string id = mutant.name.substr(std::string("without_").size());

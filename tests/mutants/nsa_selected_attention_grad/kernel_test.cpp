@@ -19,7 +19,7 @@ using test::selected::Gradients;
 using test::selected::oracle;
 using test::selected::values;
 
-/// What P, dS and the result rounded to fp16 leave, relative to the largest element.
+/// The error of rounding P, dS and the result to fp16, relative to the largest element.
 constexpr double tolerance = 2e-3;
 
 struct Sample {
@@ -48,7 +48,7 @@ Op::Problem causal(Op::Problem p) {
   return p;
 }
 
-/// Lists with duplicates, in no order, blocks in the future among them.
+/// Unordered lists with duplicates, including blocks in the future.
 std::vector<Example> examples() {
   Op::Problem masked_only = packed();
   masked_only.atten_mask = spec::SelectedMask::compressed;
@@ -56,13 +56,14 @@ std::vector<Example> examples() {
   wide.batch = 1, wide.lengths_q = {}, wide.lengths_kv = {}, wide.seq_q = 3, wide.seq_kv = 384;
   wide.heads_q = 17, wide.heads_kv = 1;
   wide.selected_block_size = 128, wide.selected_block_count = 2;
-  // More blocks than 8 bits count, a token more than 24 cores have, and a group of 7.
+  // The number of blocks exceeds 8 bits, the number of tokens is one more than 24 cores, and a
+  // group has 7 heads.
   Op::Problem large = packed();
   large.batch = 1, large.lengths_q = {}, large.lengths_kv = {};
   large.seq_q = 25, large.seq_kv = 257 * 16, large.heads_q = 7, large.heads_kv = 1;
   large.selected_block_count = 2;
   const auto first_and_last = [](const Entry& e) { return std::int64_t{e.slot == 0 ? 256 : 0}; };
-  // The last block of every sequence is never listed.
+  // The last block of every sequence is not listed.
   const auto few = [](const Entry& e) { return (e.token + e.kv + e.slot * e.slot) % 2; };
   const auto own_twice = [](const Entry& e) {
     return e.slot == 2 ? std::int64_t{0} : std::min<std::int64_t>(e.token / 16, 2);
@@ -104,9 +105,9 @@ TEST(SelectedKernel, HealthyVariantsAgreeWithTheFormulas) {
       EXPECT_LT(worst_error(mutant, sample), tolerance) << mutant.name;
 }
 
-TEST(SelectedKernel, EveryPlantedBugChangesTheGradients) {
+TEST(SelectedKernel, EveryInjectedFaultChangesTheGradients) {
   std::size_t bugs = 0;
-  // Rounding shows to the judge alone.
+  // Only the judge can detect rounding faults.
   const std::set<std::string> fine = {
       "low_accumulator_dk",        "low_accumulator_dv",          "selected_low_accumulator_dq",
       "selected_truncating_cast",  "selected_truncating_staging", "selected_staging_undeclared",
@@ -142,7 +143,7 @@ spec::Call<Op> call_of(const Op::Problem& p) {
                        Striding::contiguous);
 }
 
-/// Of every row, calls that break it and what the table expects of their refusal.
+/// For every requirement the calls that violate it, and the refusal that the table expects.
 struct Broken {
   std::string row;
   spec::ExpectedStatus expected;
@@ -161,7 +162,7 @@ std::vector<Broken> broken_calls() {
   return all;
 }
 
-/// Whether a mutant's phase 1 refuses as the table expects.
+/// Returns whether a mutant's phase 1 refuses the call as the table expects.
 bool refuses(const Mutant& mutant, const Broken& broken) {
   try {
     mutant.make()->check(broken.call);
@@ -194,7 +195,7 @@ TEST(SelectedArguments, OfTheHealthyKernelAreCheckedRowByRow) {
 }
 
 TEST(SelectedArguments, EveryMutantAnswersSomeCallWrongly) {
-  Op::Problem whole = packed();  // as many blocks as are listed
+  Op::Problem whole = packed();  // the lists contain all blocks
   whole.lengths_kv = {48, 48, 96};
   Op::Problem grouped = whole;
   grouped.head_dim_v = 128;

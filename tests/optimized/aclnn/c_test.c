@@ -1,4 +1,4 @@
-/* The headers are C: the documents' objects made and destroyed from a C program. */
+/* The headers are valid C: a C program creates and destroys the documented objects. */
 #include <stdio.h>
 #include <string.h>
 

@@ -17,14 +17,14 @@ class Events : public Session {
     EXPECT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   }
 
-  /// The stream is busy for some milliseconds, and `value` is everywhere at the end.
+  /// Keeps the stream busy for some milliseconds. At the end every byte of the buffer is `value`.
   void keep_busy(aclrtStream in, int value) {
     for (int task = 0; task < 30; ++task)
       EXPECT_EQ(aclrtMemsetAsync(start, size, task, size, in), ACL_SUCCESS);
     EXPECT_EQ(aclrtMemsetAsync(start, size, value, size, in), ACL_SUCCESS);
   }
-  /// Whether `seen` is true at once after tasks were handed over. This thread may be late for once,
-  /// however long they take: it is tried again.
+  /// Submits tasks and returns whether `seen` is true immediately afterwards. This thread may be
+  /// delayed until the tasks have ended, so the test is repeated.
   template <class Seen>
   bool while_busy(int value, Seen&& seen) {
     for (int round = 0; round < 100; ++round) {
@@ -54,11 +54,11 @@ class Events : public Session {
 };
 
 TEST_F(Events, AreReachedWhenTheTasksBeforeThemAreDone) {
-  EXPECT_EQ(status(), ACL_EVENT_RECORDED_STATUS_NOT_READY) << "never recorded";
+  EXPECT_EQ(status(), ACL_EVENT_RECORDED_STATUS_NOT_READY) << "the event was never recorded";
   EXPECT_TRUE(while_busy(99, [&] {
     EXPECT_EQ(aclrtRecordEvent(event, stream), ACL_SUCCESS) << recent_message();
     return status() == ACL_EVENT_RECORDED_STATUS_NOT_READY;
-  })) << "tasks are left";
+  })) << "tasks are not finished";
   EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS) << recent_message();
   EXPECT_EQ(status(), ACL_EVENT_RECORDED_STATUS_COMPLETE);
   EXPECT_EQ(last_byte(), 99);
@@ -82,8 +82,9 @@ TEST_F(Events, MakeAStreamWaitForAnother) {
   }
 }
 
-/// Who waits for a record keeps it, whatever becomes of the event.
-TEST_F(Events, MayBeRecordedAnewOrDestroyedWhileSomebodyWaits) {
+/// A thread that waits for an event keeps the recorded state, even if the event is recorded again
+/// or destroyed.
+TEST_F(Events, CanBeRecordedAgainOrDestroyedDuringAWait) {
   keep_busy(stream, 1);
   EXPECT_EQ(aclrtRecordEvent(event, stream), ACL_SUCCESS);
   EXPECT_EQ(aclrtStreamWaitEvent(other, event), ACL_SUCCESS);
@@ -107,12 +108,13 @@ TEST_F(Events, MeasureTheTimeBetweenThem) {
     EXPECT_EQ(aclrtRecordEvent(end, stream), ACL_SUCCESS);
     return aclrtEventElapsedTime(&ms, event, end) == ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID;
   }));
-  EXPECT_EQ(recent_message(), "aclrtEventElapsedTime: endEvent is recorded, but not reached yet");
+  EXPECT_EQ(recent_message(),
+            "aclrtEventElapsedTime: endEvent was recorded, but its stream has not reached it yet");
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(aclrtEventElapsedTime(&ms, event, end), ACL_SUCCESS) << recent_message();
-  EXPECT_GT(ms, 0.1F) << "128 MB were written";
+  EXPECT_GT(ms, 0.1F) << "the time must include a write of 128 MB";
   const std::chrono::duration<float, std::milli> passed = std::chrono::steady_clock::now() - before;
-  EXPECT_LT(ms, passed.count()) << "it lies between the clock's";
+  EXPECT_LT(ms, passed.count()) << "the time must be below the clock's";
   EXPECT_EQ(aclrtEventElapsedTime(&ms, end, event), ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL);
   EXPECT_EQ(aclrtEventElapsedTime(nullptr, event, end), ACL_ERROR_INVALID_PARAM);
 }
@@ -122,14 +124,16 @@ TEST_F(Events, MisuseIsAnswered) {
   EXPECT_EQ(recent_message(),
             "aclrtSynchronizeEvent: event was never recorded; there is nothing to wait for");
   EXPECT_EQ(aclrtStreamWaitEvent(stream, event), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclrtRecordEvent(stream, stream), ACL_ERROR_INVALID_PARAM) << "of another kind";
+  EXPECT_EQ(aclrtRecordEvent(stream, stream), ACL_ERROR_INVALID_PARAM)
+      << "a stream is not an event";
   EXPECT_EQ(aclrtRecordEvent(event, event), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(status(), ACL_EVENT_RECORDED_STATUS_NOT_READY) << "the record was refused";
+  EXPECT_EQ(status(), ACL_EVENT_RECORDED_STATUS_NOT_READY) << "the refused record must not count";
   EXPECT_EQ(aclrtRecordEvent(nullptr, stream), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtCreateEvent(nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtQueryEventStatus(event, nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
-  EXPECT_EQ(aclrtDestroyEvent(event), ACL_ERROR_INVALID_PARAM) << "it ended with the device";
+  EXPECT_EQ(aclrtDestroyEvent(event), ACL_ERROR_INVALID_PARAM)
+      << "the event was destroyed with the device";
   EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
   EXPECT_EQ(aclrtCreateEvent(&event), ACL_ERROR_UNINITIALIZE);
 }

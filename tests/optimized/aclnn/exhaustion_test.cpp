@@ -14,7 +14,7 @@ using spec::FlashEntryPoint;
 
 class Exhaustion : public Session {};
 
-TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
+TEST_F(Exhaustion, OfHostMemoryInATaskIsReportedBySynchronization) {
   const Op::Problem problem;
   const spec::Call<Op> call = spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2,
                                             spec::Striding::contiguous, spec::Striding::contiguous);
@@ -26,18 +26,18 @@ TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
   memory_is_exhausted_elsewhere = true;
   const aclnnStatus pushed = phase_2_of(FlashEntryPoint::g1)(
       workspace.get(), prepared.workspace_size, prepared.executor, stream);
-  const aclError told = aclrtSynchronizeStream(stream);
+  const aclError printed = aclrtSynchronizeStream(stream);
   memory_is_exhausted_elsewhere = false;
   EXPECT_EQ(pushed, ACLNN_SUCCESS);
-  EXPECT_EQ(told, ACL_ERROR_RT_FAILURE);
+  EXPECT_EQ(printed, ACL_ERROR_RT_FAILURE);
   EXPECT_EQ(recent_message(), "aclrtSynchronizeStream: a task failed: no host memory is left");
-  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << "it is told once";
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << "a failure is reported once";
   const auto own = optimized::flash_attention_score_grad(device::a2());
   expect_same_bits(call, problem, *own, phase_2_of(FlashEntryPoint::g1), stream);
 }
 
-/// The device has so much, and not a byte more; the host has not.
-TEST_F(Exhaustion, OfTheHostIsToldApartFromThatOfTheDevice) {
+/// The device has exactly this capacity. The host has less memory.
+TEST_F(Exhaustion, OfTheHostIsDistinguishedFromThatOfTheDevice) {
   constexpr std::size_t capacity = std::size_t{1} << 36;
   void* start = nullptr;
   memory_is_scarce = true;
@@ -47,7 +47,7 @@ TEST_F(Exhaustion, OfTheHostIsToldApartFromThatOfTheDevice) {
   const std::string of_the_host = recent_message();
   memory_is_scarce = false;
   EXPECT_EQ(too_much, ACL_ERROR_BAD_ALLOC);
-  EXPECT_NE(of_the_device.find("B of device memory"), std::string::npos) << of_the_device;
+  EXPECT_NE(of_the_device.find("device memory"), std::string::npos) << of_the_device;
   EXPECT_EQ(all, ACL_ERROR_BAD_ALLOC);
   EXPECT_EQ(of_the_host, "aclrtMalloc: no host memory is left");
 }
@@ -65,7 +65,7 @@ TEST_F(Exhaustion, OfHostMemoryIsAStatusOfEveryCall) {
   memory_is_exhausted = false;
   EXPECT_EQ(tensor, nullptr);
   EXPECT_EQ(malloced, ACL_ERROR_BAD_ALLOC);
-  EXPECT_EQ(phase, ACLNN_ERR_INNER) << "not even the message could be made";
+  EXPECT_EQ(phase, ACLNN_ERR_INNER) << "the status must be returned without a message";
   EXPECT_EQ(size, 0U);
 }
 

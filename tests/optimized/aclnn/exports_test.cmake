@@ -1,4 +1,4 @@
-# The library shows the functions that its headers declare, and no others.
+# Checks that the library exports the functions of its headers and no others.
 # Usage: cmake -D LIBRARY=<file> -D HEADERS=<folder> -D NM=<program> -P exports_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -21,12 +21,12 @@ endforeach()
 
 list(LENGTH declared number)
 if(number LESS 60)
-  message(FATAL_ERROR "only ${number} functions are declared below ${HEADERS}")
+  message(FATAL_ERROR "the headers below ${HEADERS} declare only ${number} functions")
 endif()
 set(missing ${declared})
 list(REMOVE_ITEM missing ${shown})
 set(undeclared ${shown})
 list(REMOVE_ITEM undeclared ${declared})
 if(missing OR undeclared)
-  message(FATAL_ERROR "declared, but not shown: ${missing}\nshown, but not declared: ${undeclared}")
+  message(FATAL_ERROR "declared, but not exported: ${missing}\nexported, but not declared: ${undeclared}")
 endif()

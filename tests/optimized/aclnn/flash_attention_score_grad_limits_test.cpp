@@ -22,7 +22,7 @@ class FlashLimits : public Session {
   std::unique_ptr<spec::Implementation<Op>> own =
       optimized::flash_attention_score_grad(device::a2());
 
-  /// What the entry point leaves on the device.
+  /// The outputs of the entry point on the device.
   Filling<Op> through(const Call& call) {
     Filling<Op> filling = filling_of(call);
     Handles handles(filling.uploaded.addresses());
@@ -68,8 +68,8 @@ void lengthen(Parameter& parameter, std::int64_t tokens) {
   parameter.strides = spec::contiguous_strides(parameter.shape);
 }
 
-/// Such rows belong to no sequence.
-TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
+/// These rows belong to no sequence.
+TEST_F(FlashLimits, RowsAfterTheLastSequenceAreZero) {
   const Op::Problem problem = packed();
   Call call = call_of(problem, FlashEntryPoint::u2);
   for (const auto member :
@@ -125,7 +125,7 @@ TEST_F(FlashLimits, ATensorOfRankZeroIsAbsent) {
   EXPECT_TRUE(with.outputs.dq.bytes == without.outputs.dq.bytes);
 }
 
-/// Their elements are nowhere.
+/// No memory is allocated for the elements of these tensors.
 TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
   Call call = call_of({}, FlashEntryPoint::g1);
   Filling<Op> filling = filling_of(call);
@@ -141,7 +141,7 @@ TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
   run(phase_2_of(call.entry_point), prepared, stream);
 }
 
-/// Its elements are nowhere.
+/// No memory is allocated for the elements of the drop mask.
 TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
   Call call = call_of({}, FlashEntryPoint::g1);
   Filling<Op> filling = filling_of(call);
@@ -162,7 +162,7 @@ TEST_F(FlashLimits, ACallWithoutAnyOutputElementNeedsNothing) {
   run(phase_2_of(call.entry_point), prepared, stream);
   EXPECT_EQ(phase_2_of(call.entry_point)(nullptr, 0, prepared.executor, stream),
             ACLNN_ERR_PARAM_INVALID)
-      << "its executor serves once, too";
+      << "this executor may be used only once, too";
 }
 
 TEST_F(FlashLimits, TensorsOfACallWithoutAnyOutputElementMustLiveUntilPhase2) {
@@ -191,8 +191,9 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
   }
 }
 
-/// The pages limit it to max(Skv - Sq, 0) to Skv; upstream takes any, as its own test does.
-TEST_F(FlashLimits, APrefixOutsideItsRangeIsTaken) {
+/// The pages limit the prefix to max(Skv - Sq, 0) to Skv. The upstream code accepts any prefix, and
+/// its own test uses others.
+TEST_F(FlashLimits, PrefixOutsideItsRangeIsAccepted) {
   Op::Problem problem = {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
   for (const std::int64_t prefix :
@@ -209,8 +210,8 @@ TEST_F(FlashLimits, APrefixOutsideItsRangeIsTaken) {
                   FlashEntryPoint::g1));
 }
 
-/// The pages say 2K, 1K with a prefix; a test of upstream's passes 2049.
-TEST_F(FlashLimits, MoreSequencesThanThePagesNameAreTaken) {
+/// The pages allow 2K sequences, or 1K with a prefix. An upstream test passes 2049.
+TEST_F(FlashLimits, MoreSequencesThanThePagesAllowAreAccepted) {
   Op::Problem problem = {.input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
   through(call_of(problem, FlashEntryPoint::u1));
   problem.batch = 1025;
@@ -220,7 +221,7 @@ TEST_F(FlashLimits, MoreSequencesThanThePagesNameAreTaken) {
   through(call_of(problem, FlashEntryPoint::u1));
 }
 
-/// Elements of a stride of 0 are read again and again.
+/// With a stride of 0, the same element is read repeatedly.
 TEST_F(FlashLimits, InputsMayBeBroadcast) {
   Call call = call_of({.heads_q = 2, .heads_kv = 2}, FlashEntryPoint::g1);
   call.parameters.key.strides[1] = 0;
@@ -230,7 +231,7 @@ TEST_F(FlashLimits, InputsMayBeBroadcast) {
   EXPECT_TRUE(filling.outputs.dq.bytes == expected.outputs.dq.bytes);
 }
 
-/// All of it is legal; no memory is needed to be told.
+/// The call is otherwise legal, and the check needs no memory.
 TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
   Handles handles;
   const std::int64_t tokens = 1 << 20;
@@ -249,7 +250,7 @@ TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
 }
 
 /// 64 GiB: 256 heads of 2^20 rows of 128 elements of 2 bytes.
-TEST_F(FlashLimits, ATensorAsLargeAsTheDeviceIsNot) {
+TEST_F(FlashLimits, TensorAsLargeAsTheDeviceIsAccepted) {
   void* start = nullptr;
   EXPECT_EQ(aclrtMalloc(&start, (std::size_t{1} << 36) + 1, ACL_MEM_MALLOC_HUGE_FIRST),
             ACL_ERROR_BAD_ALLOC);
@@ -278,7 +279,7 @@ TEST_F(FlashLimits, AnEmptyArrayOfLengthsIsInvalid) {
   }
 }
 
-TEST_F(FlashLimits, ATypeThatNoOperatorKnowsIsRefusedByName) {
+TEST_F(FlashLimits, UnsupportedTypeIsRefusedByName) {
   const std::int64_t dims[] = {1, 1, 16, 16};
   aclTensor* const tensor =
       aclCreateTensor(dims, 4, ACL_COMPLEX64, nullptr, 0, ACL_FORMAT_ND, dims, 4, nullptr);
@@ -306,7 +307,7 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
   const Prepared prepared =
       phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashEntryPoint::g1), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // dq: 2 * 100 * 24 floats, dk: 16 * 24, dv: 16 * 16, row terms: 2 * 100; in granules of 512 B.
+  // dq: 2 * 100 * 24 floats, dk: 16 * 24, dv: 16 * 16, row terms: 2 * 100; in units of 512 B.
   EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
 }
 
@@ -326,8 +327,8 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
                                             FlashEntryPoint::u3),
                                     handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // dq: 100 * 2 * 24 floats, its rope 100 * 2 * 8; dk: 26 * 24, its rope 26 * 8; dv: 26 * 24;
-  // row terms: 2 * 100; in granules of 512 B.
+  // dq: 100 * 2 * 24 floats, its rope 100 * 2 * 8; dk: 26 * 24, its rope 26 * 8; dv: 26 * 24; row
+  // terms: 2 * 100; in units of 512 B.
   EXPECT_EQ(prepared.workspace_size, 19456U + 6656U + 2560U + 1024U + 2560U + 1024U);
 }
 

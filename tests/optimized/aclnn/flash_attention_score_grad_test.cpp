@@ -62,7 +62,7 @@ bool takes(const spec::Implementation<Op>& implementation, const Call& call) {
   }
 }
 
-/// Two sequences of several lengths.
+/// Two sequences of different lengths.
 Op::Problem ragged() {
   return {.input_layout = spec::Layout::tnd,
           .dtype = spec::DType::fp16,
@@ -77,7 +77,7 @@ Op::Problem ragged() {
           .head_dim_v = 24};
 }
 
-/// The page of u1 lists them; those of u2 and u4 do not.
+/// The page of u1 lists these shapes; the pages of u2 and u4 do not.
 TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
   for (const Striding inputs : {Striding::contiguous, Striding::padded})
     for (const auto shape : {spec::PseShape::bnss, spec::PseShape::bn1s, spec::PseShape::one_nss}) {
@@ -108,7 +108,7 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
     }
 }
 
-/// Statistics of every call lie otherwise than upstream's code reads them.
+/// The statistics of every call have the order that the upstream code does not read.
 struct OtherOrders {
   OtherOrders() {
     setenv("ASSAY_ACLNN_STATISTICS",
@@ -119,7 +119,7 @@ struct OtherOrders {
   ~OtherOrders() { unsetenv("ASSAY_ACLNN_STATISTICS"); }
 };
 
-/// The environment is set before aclInit reads it.
+/// Sets the environment before aclInit reads it.
 class FlashOfOtherOrders : OtherOrders, public Flash {};
 
 TEST_F(FlashOfOtherOrders, ReadsStatisticsAsTheEnvironmentSays) {
@@ -156,14 +156,14 @@ TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
       if (entry_point == FlashEntryPoint::g2)
         p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
       else if (dtype != spec::DType::fp32)
-        continue;  // the page of u2 lists FLOAT slopes alone
+        continue;  // the page of u2 lists only FLOAT slopes
       p.pse_type = 2, p.pse_shift = spec::PseShape::slopes_n, p.slope_dtype = dtype;
       p.q_start_idx = {5}, p.kv_start_idx = {3};
       expect_same_bits(asked);
     }
 }
 
-/// Some calls of disputed combinations are refused.
+/// Some calls with disputed combinations are refused.
 TEST_F(Flash, GivesTheBitsOrTheRefusalOfTheImplementationForAnyLegalCall) {
   EXPECT_TRUE(rc::check([&] {
     const Asked asked = *spec::legal_call();

@@ -8,12 +8,12 @@ namespace assay::test {
 /// Calls the entry point of `call` with handles of its parameters.
 Prepared phase_1(const spec::Call<spec::FlashAttentionScoreGrad>& call, Handles& handles);
 
-/// The entry points' second phase, and the name of their first.
+/// The second phase of an entry point, and the name of its first phase.
 using Phase2 = aclnnStatus (*)(void*, std::uint64_t, aclOpExecutor*, aclrtStream);
 Phase2 phase_2_of(spec::FlashEntryPoint entry_point);
 std::string phase_1_name(spec::FlashEntryPoint entry_point);
 
-/// Calls visit(name, parameter, tensor) for every tensor that the call has.
+/// Calls visit(name, parameter, tensor) for every input tensor of the call.
 template <class Visitor>
 void visit_inputs(const spec::FlashAttentionScoreGrad::Parameters& p,
                   spec::FlashAttentionScoreGrad::Inputs& inputs, const Visitor& visit) {

@@ -21,7 +21,7 @@ spec::Call<Op> legal_call() {
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
-/// A call that phase 1 has taken.
+/// A call that phase 1 has accepted.
 class Misuse : public Session {
  protected:
   Misuse() {
@@ -37,7 +37,7 @@ class Misuse : public Session {
     EXPECT_EQ(phase_2(), ACLNN_SUCCESS) << recent_message();
     EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << recent_message();
   }
-  /// That the last call said so.
+  /// Expects that the message of the last call contains `part`.
   void expect_message(const std::string& part) {
     const std::string message = recent_message();
     EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -53,7 +53,7 @@ class Misuse : public Session {
 TEST_F(Misuse, AnExecutorServesOnePhase2) {
   expect_success();
   EXPECT_EQ(phase_2(), ACLNN_ERR_PARAM_INVALID);
-  expect_message("executor is no live one");
+  expect_message("executor was destroyed, already used, or never created");
   EXPECT_EQ(aclDestroyAclOpExecutor(prepared.executor), ACLNN_ERR_PARAM_INVALID);
 }
 
@@ -71,7 +71,8 @@ TEST_F(Misuse, ARefusedPhase2LeavesTheExecutorAsItWas) {
   EXPECT_EQ(aclnnFlashAttentionScoreGradV2(workspace.get(), prepared.workspace_size,
                                            prepared.executor, stream),
             ACLNN_ERR_PARAM_INVALID);
-  expect_message("aclnnFlashAttentionScoreGradV2: executor is one of aclnnFlashAttentionScoreGrad");
+  expect_message(
+      "aclnnFlashAttentionScoreGradV2: executor belongs to aclnnFlashAttentionScoreGrad");
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size - 1,
                                          prepared.executor, stream),
             ACLNN_ERR_PARAM_INVALID);
@@ -85,7 +86,7 @@ TEST_F(Misuse, ARefusedPhase2LeavesTheExecutorAsItWas) {
   EXPECT_EQ(
       aclnnFlashAttentionScoreGrad(host.data(), prepared.workspace_size, prepared.executor, stream),
       ACLNN_ERR_RUNTIME_ERROR);
-  expect_message("workspace is no live device memory");
+  expect_message("workspace is not allocated device memory");
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(static_cast<std::byte*>(workspace.get()) + 8,
                                          prepared.workspace_size, prepared.executor, stream),
             ACLNN_ERR_RUNTIME_ERROR);
@@ -97,7 +98,7 @@ TEST_F(Misuse, ARefusedPhase2LeavesTheExecutorAsItWas) {
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size,
                                          prepared.executor, &host),
             ACLNN_ERR_RUNTIME_ERROR);
-  expect_message("stream is no live one");
+  expect_message("stream was destroyed or never created");
   expect_success();
 }
 
@@ -130,7 +131,7 @@ TEST_F(Misuse, ATensorMustLiveUntilPhase2) {
   EXPECT_EQ(
       aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor, stream),
       ACLNN_ERR_PARAM_INVALID);
-  expect_message("query was destroyed between the phases");
+  expect_message("query was destroyed between phase 1 and phase 2");
   EXPECT_EQ(aclDestroyAclOpExecutor(second.executor), ACLNN_SUCCESS);
 }
 
@@ -153,10 +154,10 @@ TEST_F(Misuse, AnArrayMustLiveUntilPhase2) {
   EXPECT_EQ(aclnnFlashAttentionUnpaddingScoreGrad(room.get(), second.workspace_size,
                                                   second.executor, stream),
             ACLNN_ERR_PARAM_INVALID);
-  expect_message("actualSeqQLenOptional was destroyed between the phases");
+  expect_message("actualSeqQLenOptional was destroyed between phase 1 and phase 2");
 }
 
-/// Each time: a call that is refused leaves the executor as it was.
+/// A refused call leaves the executor unchanged, even if the call is repeated.
 TEST_F(Misuse, ATensorWithoutMemoryIsFoundInPhase2) {
   Addresses addresses = filling.uploaded.addresses();
   addresses["value"] = nullptr;
@@ -186,17 +187,17 @@ TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
                                          stream),
             ACLNN_ERR_PARAM_INVALID);
   expect_message("dvOut is larger than");
-  // Two times 15 strides and the offset are 2^64: as many as none.
+  // Two times 15 strides plus the offset are 2^64, which wraps to 0.
   dv.offset = std::int64_t{1} << 60, dv.strides[2] = dv.strides[3] = std::int64_t{1} << 59;
   const Prepared beyond = phase_1(call, handles);
   ASSERT_EQ(beyond.status, ACLNN_SUCCESS) << recent_message();
   EXPECT_EQ(
       aclnnFlashAttentionScoreGrad(workspace.get(), beyond.workspace_size, beyond.executor, stream),
       ACLNN_ERR_PARAM_INVALID)
-      << "more than 64 bits count";
+      << "the size must not wrap at 64 bits";
 }
 
-/// The storage has room for two elements more than the view.
+/// The storage is two elements larger than the view needs.
 TEST_F(Misuse, ATensorMayReachTheLastByteOfItsMemory) {
   for (const auto& [offset, status] : {std::pair{2, ACLNN_SUCCESS}, {3, ACLNN_ERR_RUNTIME_ERROR}}) {
     call.parameters.dv.offset = offset;
@@ -223,7 +224,7 @@ TEST_F(Misuse, MemoryThatIsFreedBeforePhase2IsFound) {
   expect_message("dy ");
 }
 
-/// The task keeps what it needs.
+/// The task keeps its own reference to the memory that it needs.
 TEST_F(Misuse, MemoryMayBeFreedWhileATaskNeedsIt) {
   std::vector<std::byte> bytes(4096);
   void* early = nullptr;
@@ -239,7 +240,7 @@ TEST_F(Misuse, MemoryMayBeFreedWhileATaskNeedsIt) {
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
 }
 
-TEST_F(Misuse, AHandleOfAnotherKindOrOfNothingIsNoTensor) {
+TEST_F(Misuse, HandleOfAnotherKindOrNullIsNotATensor) {
   const std::int64_t values[] = {1, 2};
   const aclIntArray* const array = aclCreateIntArray(values, 2);
   const auto* const as_tensor = reinterpret_cast<const aclTensor*>(array);
@@ -254,7 +255,7 @@ TEST_F(Misuse, AHandleOfAnotherKindOrOfNothingIsNoTensor) {
                 nullptr, nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, layout, 0, 0, nullptr, nullptr,
                 nullptr, nullptr, &size, &executor),
             ACLNN_ERR_PARAM_INVALID);
-  expect_message("query is no live aclTensor");
+  expect_message("query is not a valid aclTensor: it was destroyed or never created");
   EXPECT_EQ(aclDestroyIntArray(array), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyIntArray(array), ACLNN_ERR_PARAM_INVALID);
   std::uint64_t count = 0;
@@ -277,8 +278,8 @@ spec::Call<Op> whole_call(FlashEntryPoint entry_point) {
   return call;
 }
 
-// The names are those of the documents.
-TEST_F(Misuse, EveryHandleThatIsNotAliveIsNamed) {
+// The messages use the names in the documents.
+TEST_F(Misuse, EveryDestroyedHandleIsReported) {
   const std::vector<std::string> names = {"query",
                                           "queryRope",
                                           "keyIn",
@@ -311,8 +312,8 @@ TEST_F(Misuse, EveryHandleThatIsNotAliveIsNamed) {
       own.kill(static_cast<int>(k));
       phase_1(whole_call(entry_point), own);
       const std::string message = recent_message();
-      const std::size_t end = message.find(" is no live acl");
-      if (end == std::string::npos) continue;  // the entry point does not take it
+      const std::size_t end = message.find(" is not a valid acl");
+      if (end == std::string::npos) continue;  // the entry point does not have this parameter
       const std::size_t before = message.rfind(' ', end - 1);
       said.insert(message.substr(before + 1, end - before - 1));
     }
@@ -320,8 +321,8 @@ TEST_F(Misuse, EveryHandleThatIsNotAliveIsNamed) {
   }
 }
 
-/// A destroyed handle never comes back.
-TEST_F(Misuse, HandlesAreNotGivenTwice) {
+/// A new handle never has the address of a destroyed one.
+TEST_F(Misuse, HandlesAreNeverReused) {
   const std::int64_t dims[] = {4};
   const auto make = [&] {
     return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);
@@ -336,7 +337,7 @@ TEST_F(Misuse, HandlesAreNotGivenTwice) {
   EXPECT_EQ(aclDestroyTensor(first), ACLNN_ERR_PARAM_INVALID);
 }
 
-TEST_F(Misuse, BehindTheEndOfTheProcessNothingWorks) {
+TEST_F(Misuse, NothingWorksAfterFinalize) {
   const Prepared early = phase_1(call, handles);
   ASSERT_EQ(early.status, ACLNN_SUCCESS);
   EXPECT_EQ(aclFinalize(), ACL_SUCCESS);

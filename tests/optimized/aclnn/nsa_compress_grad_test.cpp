@@ -28,7 +28,7 @@ class NsaCompress : public Session {
 
 Op::Problem plain() { return {.heads = 2, .seq = 80, .head_dim = 32}; }
 
-/// Sequences that are empty, too short for a window, and with tokens behind the last one.
+/// Sequences that are empty or too short for a window, and tokens after the last sequence.
 Op::Problem packed() {
   return {.dtype = spec::DType::fp16,
           .batch = 5,
@@ -56,7 +56,8 @@ TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, function), 14U);
 }
 
-/// No row limits the sizes; those of this call are counted in 64 bits, their bytes are not.
+/// No requirement limits the sizes. The number of elements in this call fits in 64 bits, the number
+/// of bytes does not.
 TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
   const Call call = call_of({.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12});
   Handles handles;
@@ -66,7 +67,7 @@ TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
       << message;
 }
 
-/// Each of the 48 cores sums up 32 weights of its own.
+/// Each of the 48 cores accumulates its own 32 weights.
 TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
   Handles handles;
   const Prepared prepared = phase_1(call_of({.heads = 1, .seq = 32768, .head_dim = 128}), handles);
@@ -96,8 +97,8 @@ TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   }
 }
 
-/// With actSeqLenType 1 the array holds lengths in place of their sums.
-TEST_F(NsaCompress, LengthsAreTakenInPlaceOfSums) {
+/// With actSeqLenType 1 the array holds lengths instead of cumulative sums.
+TEST_F(NsaCompress, LengthsAreAcceptedInsteadOfSums) {
   Call call = call_of(plain());
   std::int64_t before = 0;
   for (std::int64_t& entry : *call.parameters.act_seq_len) {
@@ -109,7 +110,7 @@ TEST_F(NsaCompress, LengthsAreTakenInPlaceOfSums) {
   expect_same_bits(call, plain(), *own, aclnnNsaCompressGrad, stream);
 }
 
-/// What the forward computes, in fp32 as it says.
+/// The result of the forward in fp32, as documented.
 std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inputs) {
   const auto input = spec::viewed_elements(inputs.input);
   const auto weight = spec::viewed_elements(inputs.weight);
@@ -151,7 +152,7 @@ TEST_F(NsaCompress, ForwardSumsTheTokensOfEveryWindow) {
       ASSERT_EQ(elements.size(), expected.size());
       for (std::size_t k = 0; k < expected.size(); ++k) {
         const double ulp = std::max(std::abs(expected[k]) * 0x1p-10, 0x1p-24);
-        // Half an ulp from rounding, once.
+        // At most half an ulp away: the result is rounded once.
         ASSERT_LE(std::abs(output.load(elements[k]) - static_cast<double>(expected[k])), ulp / 2);
       }
     }
@@ -194,7 +195,7 @@ TEST_F(NsaCompress, ForwardNamesWhatIsWrong) {
       {[](Call& c) { c.parameters.act_seq_len->back() = 200; }, ACLNN_ERR_PARAM_INVALID,
        "last entry of actSeqLenOptional is 200; it must be the number of tokens, which is 232"},
       {[](Call& c) { c.parameters.act_seq_len->front() = 95; }, ACLNN_ERR_PARAM_INVALID,
-       "an entry of actSeqLenOptional is 90; it must be at least the sum before it, which is 95"},
+       "an entry of actSeqLenOptional is 90; it must be at least the previous sum, which is 95"},
       {[](Call& c) { c.parameters.workspace_size = false; }, ACLNN_ERR_PARAM_NULLPTR,
        "workspaceSize is null; it is required"},
       {[](Call& c) { c.parameters.output_grad.dtype = spec::DType::bf16; }, ACLNN_ERR_PARAM_INVALID,

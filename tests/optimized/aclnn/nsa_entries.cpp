@@ -8,7 +8,7 @@
 namespace assay::test {
 namespace {
 
-/// The pointers to what phase 1 hands out, null where the call has none.
+/// The output pointers of phase 1, null if the call has none.
 struct Results {
   std::uint64_t* workspace_size;
   aclOpExecutor** executor;

@@ -10,12 +10,12 @@ namespace assay::test {
 Prepared phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles);
 Prepared phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles);
 
-/// The forward operators, with the parameters that the gradient shares with them. The compressed
-/// tensor takes the place of its gradient.
+/// The forward operators. They have the parameters of the gradient; the compressed tensor takes the
+/// place of its gradient.
 Prepared forward_phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles);
 Prepared forward_phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles);
 
-/// Calls visit(name, parameter, tensor) for every tensor whose elements count.
+/// Calls visit(name, parameter, tensor) for every tensor whose elements the operator uses.
 template <class Visitor>
 void visit_inputs(const spec::NsaSelectedAttentionGrad::Parameters& p,
                   spec::NsaSelectedAttentionGrad::Inputs& inputs, const Visitor& visit) {

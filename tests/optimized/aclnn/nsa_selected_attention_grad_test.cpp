@@ -65,7 +65,7 @@ TEST_F(NsaSelected, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, function), 25U);
 }
 
-/// As everywhere; null is the other code.
+/// An empty array is invalid in all operators. A null array gives the other error code.
 TEST_F(NsaSelected, AnEmptyArrayOfLengthsIsInvalid) {
   for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen})
     for (const auto begin :
@@ -97,8 +97,8 @@ TEST_F(NsaSelected, TheWorkspaceHoldsTheSumsOfTheGradients) {
   Handles handles;
   const Prepared prepared = phase_1(call_of(plain()), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // dq: 9 * 4 * 192 floats, dk: 64 * 2 * 192, dv: 64 * 2 * 128, row terms: 9 * 4; in granules of
-  // 512 B.
+  // dq: 9 * 4 * 192 floats, dk: 64 * 2 * 192, dv: 64 * 2 * 128, row terms: 9 * 4; in units of 512
+  // B.
   EXPECT_EQ(prepared.workspace_size, 27648U + 98304U + 65536U + 512U);
 }
 
@@ -129,7 +129,7 @@ TEST_F(NsaSelected, RefusesForwardsOfWhichTheGradientWouldBeRefused) {
   EXPECT_EQ(forward_phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
 }
 
-/// Phase 1 cannot see it; the task finds it.
+/// A fault of the call that phase 1 cannot detect. The task detects it.
 class NsaSelectedFailure : public NsaSelected {
  protected:
   NsaSelectedFailure() {
@@ -149,10 +149,10 @@ class NsaSelectedFailure : public NsaSelected {
   Filling<Op> filling = filling_of(call);
   Handles handles{filling.uploaded.addresses()};
   void* const indices = filling.uploaded.addresses().at("topk_indices");
-  std::int32_t index = 4;  // of 64 keys in blocks of 16
+  std::int32_t index = 4;  // there are 64 keys in blocks of 16, so only 0 to 3 exist
 };
 
-TEST_F(NsaSelectedFailure, IsToldByTheNextSynchronizationOnce) {
+TEST_F(NsaSelectedFailure, IsReportedOnceByTheNextSynchronization) {
   launch_on(stream);
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_FAILURE);
   const std::string message = recent_message();
@@ -161,7 +161,7 @@ TEST_F(NsaSelectedFailure, IsToldByTheNextSynchronizationOnce) {
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
 }
 
-TEST_F(NsaSelectedFailure, IsToldOnceByASynchronizationWithALimit) {
+TEST_F(NsaSelectedFailure, IsReportedOnceByASynchronizationWithALimit) {
   launch_on(stream);
   EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 100000), ACL_ERROR_RT_FAILURE);
   EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 100000), ACL_SUCCESS);
@@ -190,7 +190,7 @@ TEST_F(NsaSelectedFailure, OfOneStreamDoesNotKeepTheDeviceFromWaitingForTheOther
   }
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_FAILURE);
   for (const aclrtStream each : streams)
-    EXPECT_EQ(aclrtSynchronizeStream(each), ACL_SUCCESS) << "its failure was told already";
+    EXPECT_EQ(aclrtSynchronizeStream(each), ACL_SUCCESS) << "its failure was already reported";
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 using namespace assay::test;
 using Numbers = std::vector<std::int64_t>;
 
-/// What a caller says of a tensor.
+/// The description of a tensor that a caller passes.
 struct Said {
   Numbers dims = {2, 3};
   aclDataType dtype = ACL_FLOAT16;
@@ -29,7 +29,7 @@ std::string refusal(const Said& said) {
   return recent_message();
 }
 
-/// What a getter hands out.
+/// The numbers that a getter returns.
 Numbers numbers(aclnnStatus (*get)(const aclTensor*, std::int64_t**, std::uint64_t*),
                 const aclTensor* tensor) {
   std::int64_t* values = nullptr;
@@ -41,7 +41,7 @@ Numbers numbers(aclnnStatus (*get)(const aclTensor*, std::int64_t**, std::uint64
   return {values, values + count};
 }
 
-TEST(Tensor, SaysWhatItWasMadeOf) {
+TEST(Tensor, ReturnsItsArguments) {
   const aclTensor* const tensor = Said{
       .dims = {2, 0, 3},
       .dtype = ACL_BF16,
@@ -76,7 +76,7 @@ TEST(Tensor, IsRowMajorWithoutStrides) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
 }
 
-/// Not even the strides of such a view could be said.
+/// The default strides of this view are not representable.
 TEST(Tensor, OfTooManyElementsNeedsStrides) {
   constexpr std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t dims[] = {2, many, many}, strides[] = {0, 0, 1};
@@ -108,7 +108,7 @@ TEST(Tensor, MayHaveEightAxes) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
 }
 
-TEST(Tensor, NamesWhatDescribesNone) {
+TEST(Tensor, ReportsInvalidDescriptions) {
   EXPECT_EQ(refusal({.dims = {2, -1}}),
             "aclCreateTensor: an entry of viewDims is -1; it must not be negative");
   EXPECT_EQ(refusal({.strides = {-3, 1}}),
@@ -145,7 +145,7 @@ TEST(IntArray, CopiesItsNumbers) {
   EXPECT_EQ(aclDestroyIntArray(none), ACLNN_SUCCESS);
 }
 
-/// 2^61 entries of 8 bytes are as many bytes as none.
+/// 2^61 entries of 8 bytes are 2^64 bytes, which wraps to 0.
 TEST(IntArray, OfMoreEntriesThanMemoryCanHaveIsRefused) {
   const std::int64_t value = 7;
   for (const std::uint64_t size :
@@ -175,11 +175,12 @@ TEST(TensorList, OwnsItsTensors) {
   EXPECT_EQ(aclGetTensorListSize(list, nullptr), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(aclGetTensorListSize(nullptr, &size), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_SUCCESS);
-  EXPECT_EQ(aclDestroyTensor(first), ACLNN_ERR_PARAM_INVALID) << "it ended with the list";
+  EXPECT_EQ(aclDestroyTensor(first), ACLNN_ERR_PARAM_INVALID)
+      << "the tensor was destroyed with the list";
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclGetTensorListSize(list, &size), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclCreateTensorList(&first, 1), nullptr);
-  EXPECT_EQ(recent_message(), "aclCreateTensorList: tensor is no live one");
+  EXPECT_EQ(recent_message(), "aclCreateTensorList: tensor was destroyed or never created");
   EXPECT_EQ(aclCreateTensorList(nullptr, 1), nullptr);
   EXPECT_EQ(aclCreateTensorList(&first, std::uint64_t{1} << 61), nullptr);
   const aclTensorList* const none = aclCreateTensorList(nullptr, 0);
@@ -200,7 +201,7 @@ TEST(DataType, HasTheSizeOfItsElements) {
   EXPECT_EQ(aclDataTypeSize(ACL_COMPLEX128), 16U);
   for (const aclDataType type :
        {ACL_INT4, ACL_UINT1, ACL_FLOAT6_E3M2, ACL_FLOAT6_E2M3, ACL_FLOAT4_E2M1, ACL_FLOAT4_E1M2})
-    EXPECT_EQ(aclDataTypeSize(type), 0U) << "less than a byte: " << type;
+    EXPECT_EQ(aclDataTypeSize(type), 0U) << "the type is smaller than a byte: " << type;
   EXPECT_EQ(aclDataTypeSize(ACL_DT_UNDEFINED), 0U);
 }
 

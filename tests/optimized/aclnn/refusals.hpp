@@ -9,8 +9,8 @@
 
 namespace assay::test {
 
-/// Breaks every row of every call in every way that needs no other entry point, and expects phase 1
-/// to answer as `own` does. Returns the number of rows that were broken.
+/// Takes every call and violates every requirement in every way that keeps the entry point. Expects
+/// the same answer from phase 1 as from `own`. Returns the number of violated requirements.
 template <class Op>
 std::size_t expect_same_refusals(const std::vector<spec::Call<Op>>& calls,
                                  const spec::Implementation<Op>& own, const std::string& function) {

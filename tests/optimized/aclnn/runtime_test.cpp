@@ -33,7 +33,7 @@ TEST(Process, MustBeInitializedOnce) {
   EXPECT_EQ(aclrtGetDeviceCount(&count), ACL_ERROR_UNINITIALIZE);
   EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);
-  EXPECT_EQ(recent_message(), "aclInit: the process is initialized already");
+  EXPECT_EQ(recent_message(), "aclInit: the process is already initialized");
   EXPECT_EQ(recent_message(), "");
   EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
   EXPECT_EQ(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
@@ -55,7 +55,7 @@ TEST(Process, ModelsTheProductOfTheEnvironment) {
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(recent_message(), "aclInit: ASSAY_ACLNN_PRODUCT is \"a4\"; it must be one of a2, a3");
   EXPECT_EQ(aclrtGetSocName(), nullptr);
-  EXPECT_EQ(soc_name_of(""), "Ascend910B2") << "empty is not set";
+  EXPECT_EQ(soc_name_of(""), "Ascend910B2") << "an empty value counts as not set";
   unsetenv("ASSAY_ACLNN_PRODUCT");
 }
 
@@ -69,9 +69,10 @@ TEST(Process, RefusesStatisticsOrdersThatItDoesNotHave) {
   };
   EXPECT_EQ(refusal_of("statistics_order=NTD"),
             "aclInit: ASSAY_ACLNN_STATISTICS is \"statistics_order=NTD\": numerics "
-            "'statistics_order=NTD': wanted undeclared, heads_first, tokens_first");
+            "'statistics_order=NTD': expected undeclared, heads_first, tokens_first");
   EXPECT_EQ(refusal_of("stage=bf16"),
-            "aclInit: ASSAY_ACLNN_STATISTICS is \"stage=bf16\": it may set statistics_order, "
+            "aclInit: ASSAY_ACLNN_STATISTICS is \"stage=bf16\": the variable may set only "
+            "statistics_order, "
             "statistics_order_empty and statistics_order_same_as_input");
   EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS) << recent_message();
   EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
@@ -94,8 +95,8 @@ TEST_F(Runtime, HasOneDevice) {
   EXPECT_EQ(aclrtGetDeviceCount(nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
-/// Not even a process that begins anew finds them.
-TEST_F(Runtime, TheEndOfTheProcessIsThatOfEveryObject) {
+/// Finalizing destroys all objects, even if the process initializes again.
+TEST_F(Runtime, FinalizeDestroysEveryObject) {
   const std::int64_t dims[] = {4};
   float value = 2;
   const auto tensor = [&] {
@@ -113,7 +114,7 @@ TEST_F(Runtime, TheEndOfTheProcessIsThatOfEveryObject) {
   EXPECT_EQ(aclDestroyScalar(scalar), ACLNN_ERR_PARAM_INVALID);
 }
 
-TEST_F(Runtime, AProcessThatBeginsAnewHasToSetItsDevice) {
+TEST_F(Runtime, ReinitializedProcessMustSetItsDevice) {
   EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
   EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
   EXPECT_EQ(aclrtResetDevice(0), ACL_ERROR_INVALID_PARAM);
@@ -171,7 +172,7 @@ TEST_F(Runtime, ContextsEndWithTheirStreams) {
   EXPECT_EQ(current, context);
   aclrtStream inner = nullptr;
   EXPECT_EQ(aclrtCreateStream(&inner), ACL_SUCCESS);
-  for (const void* handle : {context, inner})  // callers may keep bits of their own in addresses
+  for (const void* handle : {context, inner})  // callers may use the low bits of addresses
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(handle) % alignof(std::max_align_t), 0u);
   EXPECT_EQ(aclrtDestroyContext(context), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyContext(context), ACL_ERROR_INVALID_PARAM);
@@ -181,7 +182,8 @@ TEST_F(Runtime, ContextsEndWithTheirStreams) {
   EXPECT_EQ(aclrtCreateStream(&inner), ACL_ERROR_RT_CONTEXT_NULL);
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
   EXPECT_EQ(aclrtGetCurrentContext(&current), ACL_SUCCESS);
-  EXPECT_EQ(aclrtDestroyContext(current), ACL_ERROR_INVALID_PARAM) << "the default one";
+  EXPECT_EQ(aclrtDestroyContext(current), ACL_ERROR_INVALID_PARAM)
+      << "the default context cannot be destroyed";
   EXPECT_EQ(aclrtDestroyContext(nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
@@ -195,7 +197,7 @@ TEST_F(Runtime, RemembersWhetherResultsMustBeDeterministic) {
   EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_STRONG_CONSISTENCY, 1), ACL_SUCCESS);
   EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 0), ACL_SUCCESS);
   EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_STRONG_CONSISTENCY, &value), ACL_SUCCESS);
-  EXPECT_EQ(value, 1) << "each option is its own";
+  EXPECT_EQ(value, 1) << "options must be independent";
   EXPECT_EQ(aclrtCtxGetSysParamOpt(static_cast<aclSysParamOpt>(3), &value),
             ACL_ERROR_INVALID_PARAM);
   for (const std::int64_t other : {-1, 2}) {
@@ -215,7 +217,7 @@ TEST_F(Runtime, GivesAlignedMemoryWithinTheDevice) {
   EXPECT_EQ(aclrtMalloc(&start, 8, static_cast<aclrtMemMallocPolicy>(7)), ACL_ERROR_INVALID_PARAM);
   for (const std::size_t size : {std::size_t{1} << 40, std::numeric_limits<std::size_t>::max()}) {
     EXPECT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_BAD_ALLOC);
-    EXPECT_NE(recent_message().find("B of device memory"), std::string::npos);
+    EXPECT_NE(recent_message().find("device memory"), std::string::npos);
   }
 }
 
@@ -229,7 +231,7 @@ TEST_F(Runtime, FreesMemoryOnce) {
   EXPECT_EQ(aclrtFree(&host), ACL_ERROR_INVALID_PARAM);
 }
 
-/// What was freed can be had again: 80 GiB in all, of a device with 64.
+/// Freed memory can be allocated again: 80 GiB in total, on a device with 64 GiB.
 TEST_F(Runtime, GetsBackTheMemoryThatIsFreed) {
   constexpr std::size_t size = std::size_t{1} << 30, most = 80;
   std::size_t taken = 0;
@@ -241,13 +243,14 @@ TEST_F(Runtime, GetsBackTheMemoryThatIsFreed) {
   EXPECT_EQ(taken, most) << recent_message();
 }
 
-/// The last byte that there is, and not one more.
-TEST_F(Runtime, CountsTheMemoryThatIsTaken) {
+/// All available bytes can be allocated, but no more.
+TEST_F(Runtime, CountsAllocatedMemory) {
   void* start = nullptr;
   EXPECT_EQ(aclrtMalloc(&start, std::size_t{1} << 50, ACL_MEM_MALLOC_HUGE_FIRST),
             ACL_ERROR_BAD_ALLOC);
   const std::string message = recent_message();
-  const std::size_t of = message.find("; of ") + 5;
+  const std::string before = "a capacity of ";
+  const std::size_t of = message.find(before) + before.size();
   const std::size_t capacity = std::stoull(message.substr(of));
   EXPECT_NE(message.find(" " + std::to_string(capacity) + " B are left"), std::string::npos);
   void *const first = memory(60), *const second = memory(40);
@@ -276,12 +279,12 @@ TEST_F(Runtime, GivesHostMemoryForCopies) {
   EXPECT_EQ(aclrtMemcpy(host, 101, device, 101, ACL_MEMCPY_DEVICE_TO_HOST),
             ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(recent_message(),
-            "aclrtMemcpy: dst needs 101 B; its memory ends 100 B behind its start");
+            "aclrtMemcpy: dst needs 101 B; the allocation ends 100 B after this address");
   EXPECT_EQ(aclrtMemcpy(device, 100, host, 100, ACL_MEMCPY_DEVICE_TO_DEVICE),
             ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclrtFree(host), ACL_ERROR_INVALID_PARAM) << "of the other kind";
+  EXPECT_EQ(aclrtFree(host), ACL_ERROR_INVALID_PARAM) << "host memory needs aclrtFreeHost";
   EXPECT_EQ(aclrtFreeHost(device), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(recent_message(), "aclrtFreeHost: hostPtr is no start of live host memory");
+  EXPECT_EQ(recent_message(), "aclrtFreeHost: hostPtr is not the start of allocated host memory");
   EXPECT_EQ(aclrtFreeHost(host), ACL_SUCCESS);
   EXPECT_EQ(aclrtFreeHost(host), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtFreeHost(nullptr), ACL_ERROR_INVALID_PARAM);
@@ -290,7 +293,7 @@ TEST_F(Runtime, GivesHostMemoryForCopies) {
   EXPECT_EQ(aclrtMallocHost(&host, std::numeric_limits<std::size_t>::max()), ACL_ERROR_BAD_ALLOC);
 }
 
-/// The task keeps it.
+/// The task keeps its own reference to the memory.
 TEST_F(Runtime, HostMemoryMayBeFreedWhileACopyNeedsIt) {
   constexpr std::size_t size = 1 << 22;
   void *const device = memory(size), *host = nullptr;
@@ -329,17 +332,17 @@ TEST_F(Runtime, RefusesCopiesOutsideOfMemory) {
   EXPECT_EQ(copy(start, 64, host.data(), 65, ACL_MEMCPY_HOST_TO_DEVICE),
             "aclrtMemcpy: count is 65; destMax is 64");
   EXPECT_EQ(copy(start, 65, host.data(), 65, ACL_MEMCPY_HOST_TO_DEVICE),
-            "aclrtMemcpy: dst needs 65 B; its memory ends 64 B behind its start");
+            "aclrtMemcpy: dst needs 65 B; the allocation ends 64 B after this address");
   EXPECT_EQ(copy(host.data(), 128, start + 8, 57, ACL_MEMCPY_DEVICE_TO_HOST),
-            "aclrtMemcpy: src needs 57 B; its memory ends 56 B behind its start");
+            "aclrtMemcpy: src needs 57 B; the allocation ends 56 B after this address");
   EXPECT_EQ(copy(host.data(), 128, start, 64, ACL_MEMCPY_HOST_TO_DEVICE),
-            "aclrtMemcpy: dst is no live device memory");
+            "aclrtMemcpy: dst is not allocated device memory");
   EXPECT_EQ(copy(start, 64, start, 64, ACL_MEMCPY_HOST_TO_DEVICE),
-            "aclrtMemcpy: src is device memory; this kind of copy has it on the host");
+            "aclrtMemcpy: src is device memory; this kind of copy needs host memory");
   EXPECT_EQ(copy(nullptr, 64, host.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE),
             "aclrtMemcpy: dst is null; it is required");
   EXPECT_EQ(copy(start + 64, 8, host.data(), 8, ACL_MEMCPY_HOST_TO_DEVICE),
-            "aclrtMemcpy: dst is no live device memory");
+            "aclrtMemcpy: dst is not allocated device memory");
   EXPECT_EQ(aclrtMemset(start, 32, 0, 33), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(recent_message(), "aclrtMemset: count is 33; maxCount is 32");
   EXPECT_EQ(aclrtMemset(start, 64, 0, 65), ACL_ERROR_INVALID_PARAM);

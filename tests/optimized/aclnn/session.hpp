@@ -14,10 +14,10 @@
 #include "aclnn/aclnn_base.h"
 #include "assay/spec/call.hpp"
 
-/// The C API as its callers see it: nothing here looks behind the headers.
+/// The C API as its callers see it: this code uses only the public headers.
 namespace assay::test {
 
-/// The recent message of this thread, empty if there is none. Asking forgets it.
+/// The last error message of this thread, empty if there is none. Reading it clears it.
 std::string recent_message();
 
 /// A process in which device 0 is set, with one stream.
@@ -45,10 +45,11 @@ class DeviceBytes {
   std::size_t size_;
 };
 
-/// Where the tensors of a call have their elements, by name; without an entry: nowhere.
+/// The addresses of the elements of a call's tensors, by the tensor's name. A tensor that is not
+/// listed has no memory.
 using Addresses = std::map<std::string_view, void*>;
 
-/// The handles that calls consist of; they end with it.
+/// The handles of calls. The destructor destroys them.
 class Handles {
  public:
   explicit Handles(Addresses addresses = {}) : addresses_(std::move(addresses)) {}
@@ -59,9 +60,10 @@ class Handles {
   /// Null for an absent tensor.
   aclTensor* tensor(std::string_view name, const spec::Parameter& parameter);
   const aclIntArray* array(const std::optional<std::vector<std::int64_t>>& values);
-  /// Ends the arrays before the tensors.
+  /// Destroys the arrays before the tensors.
   void destroy_arrays();
-  /// Has the handle of that number, tensors and arrays counted as they are asked for, given dead.
+  /// Destroys handle number `number` before it is used. Tensors and arrays are counted in the order
+  /// in which they are requested.
   void kill(int number) { killed_ = number; }
 
  private:
@@ -73,14 +75,14 @@ class Handles {
   std::vector<const aclIntArray*> arrays_;
 };
 
-/// What a phase 1 answered.
+/// The result of a phase 1.
 struct Prepared {
   aclnnStatus status = ACLNN_SUCCESS;
   std::uint64_t workspace_size = 0;
   aclOpExecutor* executor = nullptr;
 };
 
-/// Null for nothing. Entry points take char*, though they do not write.
+/// Null for an absent text. The entry points take char*, but do not write to it.
 char* text(const std::optional<std::string>& text);
 
 }  // namespace assay::test

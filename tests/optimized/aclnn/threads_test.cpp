@@ -27,7 +27,7 @@ spec::Call<Op> call_of(const Op::Problem& problem) {
                        spec::Striding::transposed);
 }
 
-/// Each thread has problems, a stream and handles of its own.
+/// Each thread has its own problems, stream and handles.
 TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
   const auto body = [](std::int64_t number) {
     ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
@@ -47,8 +47,8 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
   for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body, number);
 }
 
-/// The stream has its thread; of those for the gradient one can be started.
-TEST_F(Threads, ThatTheMachineRefusesAreDoneWithout) {
+/// The stream has its thread already. The gradient can start only one further thread.
+TEST_F(Threads, ThatCannotStartAreNotNeeded) {
   const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
   const auto own = optimized::flash_attention_score_grad(device::a2());
   const ScarceThreads machine(1, 7);
@@ -56,7 +56,8 @@ TEST_F(Threads, ThatTheMachineRefusesAreDoneWithout) {
   EXPECT_GT(machine.refused(), 0);
 }
 
-/// Two streams write every other column of one buffer.
+/// Two streams write to the columns of one buffer: one to the even columns, the other to the odd
+/// ones.
 TEST_F(Threads, MayWriteInterleavedViews) {
   const Op::Problem problem = {.seq_q = 60, .seq_kv = 70};
   spec::Call<Op> call = spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2,
@@ -67,16 +68,16 @@ TEST_F(Threads, MayWriteInterleavedViews) {
   for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
     (odd.parameters.*member).offset = 1;
 
-  Filling<Op> filling = filling_of(odd);  // whose storages are the larger ones
+  Filling<Op> filling = filling_of(odd);  // the storages of `odd` are the larger ones
   Handles handles(filling.uploaded.addresses());
   const Prepared first = phase_1(call, handles), second = phase_1(odd, handles);
   ASSERT_EQ(first.status + second.status, ACLNN_SUCCESS) << recent_message();
   const Workspace one(first.workspace_size), other(second.workspace_size);
-  aclrtStream beside = nullptr;
-  ASSERT_EQ(aclrtCreateStream(&beside), ACL_SUCCESS);
+  aclrtStream extra = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&extra), ACL_SUCCESS);
   const Phase2 phase_2 = phase_2_of(FlashEntryPoint::g1);
   EXPECT_EQ(phase_2(one.get(), first.workspace_size, first.executor, stream), ACLNN_SUCCESS);
-  EXPECT_EQ(phase_2(other.get(), second.workspace_size, second.executor, beside), ACLNN_SUCCESS);
+  EXPECT_EQ(phase_2(other.get(), second.workspace_size, second.executor, extra), ACLNN_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
 
   const auto own = optimized::flash_attention_score_grad(device::a2());
@@ -87,7 +88,7 @@ TEST_F(Threads, MayWriteInterleavedViews) {
   expect_equal_bytes(odd, filling);
 }
 
-TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
+TEST_F(Threads, CannotShareAnExecutor) {
   const spec::Call<Op> call = call_of({});
   Filling<Op> filling = filling_of(call);
   Handles handles(filling.uploaded.addresses());
@@ -112,8 +113,9 @@ TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
   }
 }
 
-/// Each has a byte of its own, which ends as its last task left it.
-TEST_F(Threads, MayHandTasksToOneStream) {
+/// Each thread writes a byte of its own. The final value of the byte must come from the thread's
+/// last task.
+TEST_F(Threads, CanSubmitTasksToOneStream) {
   constexpr int tasks = 3000;
   void* start = nullptr;
   ASSERT_EQ(aclrtMalloc(&start, thread_count, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -133,7 +135,8 @@ TEST_F(Threads, MayHandTasksToOneStream) {
   for (const std::uint8_t byte : left) EXPECT_EQ(byte, 123);
 }
 
-/// None of them is left behind: what would be told to one alone would wait for its limit.
+/// All waiting threads must wake up. If only one thread were notified, the others would wait until
+/// their time limit.
 TEST_F(Threads, MayWaitForOneStream) {
   constexpr std::size_t size = 1 << 24;
   constexpr std::int32_t limit = 20000;
@@ -151,7 +154,8 @@ TEST_F(Threads, MayWaitForOneStream) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(limit));
 }
 
-/// While one thread waits for the tasks of the device that it closed, another one opens it anew.
+/// One thread closes a device and waits for the tasks of the device. Meanwhile another thread opens
+/// the device again.
 TEST_F(Threads, MayOpenTheDeviceWhileOthersCloseIt) {
   constexpr std::size_t size = 1 << 24;
   void* start = nullptr;
@@ -168,7 +172,7 @@ TEST_F(Threads, MayOpenTheDeviceWhileOthersCloseIt) {
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS) << recent_message();
 }
 
-/// Whatever each call finds, it answers.
+/// Every call must return, even if another thread changes the state.
 TEST_F(Threads, MayEndTheProcessWhileOthersWork) {
   const spec::Call<Op> call = call_of({});
   std::atomic<bool> ends = false;

@@ -3,7 +3,7 @@
 namespace assay::test {
 namespace {
 
-/// 64 bits from a counter: splitmix64.
+/// 64 random bits from a counter: splitmix64.
 std::uint64_t noise(std::uint64_t counter) {
   counter += 0x9E3779B97F4A7C15U;
   counter = (counter ^ counter >> 30) * 0xBF58476D1CE4E5B9U;
@@ -37,7 +37,7 @@ spec::Tensor storage_of(const spec::Parameter& parameter, std::byte fill) {
 
 void fill_with_noise(std::string_view name, spec::Tensor& tensor) {
   std::uint64_t counter = std::hash<std::string_view>()(name);
-  if (name == "atten_mask") {  // too large for more care
+  if (name == "atten_mask") {  // too large to fill element by element
     for (std::byte& byte : tensor.bytes)
       byte = static_cast<std::byte>((counter += 0x9E3779B97F4A7C15U) >> 63);
     return;

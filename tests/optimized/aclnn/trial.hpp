@@ -6,15 +6,15 @@
 
 namespace assay::test {
 
-/// Storage of a parameter, larger than its view, full of `fill`.
+/// Storage of a parameter, larger than its view, filled with `fill`.
 spec::Tensor storage_of(const spec::Parameter& parameter, std::byte fill);
 
-/// Stores elements with which an operator can compute, from a counter, in the view of the tensor of
-/// that name: floats in [-1, 1), sums of at least 1, masks of 0 and 1, dropout of any bits, indices
-/// of the first blocks.
+/// Fills the view of the tensor with that name with elements that are valid for the operator:
+/// floats in [-1, 1), sums of at least 1, masks of 0 and 1, random dropout bits, indices of the
+/// first blocks. The elements are computed from a counter.
 void fill_with_noise(std::string_view name, spec::Tensor& tensor);
 
-/// The tensor, there from now on.
+/// Returns the tensor, and creates it if it does not exist.
 inline spec::Tensor& there(std::optional<spec::Tensor>& tensor) {
   return tensor ? *tensor : tensor.emplace();
 }
@@ -30,7 +30,7 @@ class Uploaded {
   std::map<std::string_view, DeviceBytes> bytes_;
 };
 
-/// Device memory for the workspace of an executor, null if it needs none.
+/// Device memory for the workspace of an executor. Null if the executor needs none.
 class Workspace {
  public:
   explicit Workspace(std::uint64_t size);
@@ -44,7 +44,7 @@ class Workspace {
   void* start_ = nullptr;
 };
 
-/// Phase 2 with the workspace that it asks for, and synchronization.
+/// Runs phase 2 with the requested workspace, and synchronizes.
 template <class Phase2>
 void run(Phase2 phase_2, const Prepared& prepared, aclrtStream stream) {
   const Workspace workspace(prepared.workspace_size);
@@ -54,7 +54,8 @@ void run(Phase2 phase_2, const Prepared& prepared, aclrtStream stream) {
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << recent_message();
 }
 
-/// The tensors of a call, here and on the device: inputs of noise, outputs of garbage.
+/// The tensors of a call, on the host and on the device. Inputs contain noise, outputs contain
+/// garbage.
 template <class Op>
 struct Filling {
   typename Op::Inputs inputs;
@@ -82,7 +83,7 @@ Filling<Op> filling_of(const spec::Call<Op>& call) {
   return filling;
 }
 
-/// Expects every byte of the tensors on the device to be that of the tensors here.
+/// Expects every byte of the tensors on the device to equal the byte on the host.
 template <class Op>
 void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
   const auto compare = [&](std::string_view name, const spec::Parameter&,
@@ -93,7 +94,8 @@ void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
   visit_outputs(call.parameters, filling.outputs, compare);
 }
 
-/// Expects the entry point to leave what `own` leaves: in outputs, beside their views, in inputs.
+/// Expects the entry point and `own` to write the same bytes: in outputs, outside of views, in
+/// inputs.
 template <class Op, class Phase2>
 void expect_same_bits(const spec::Call<Op>& call, const typename Op::Problem& problem,
                       spec::Implementation<Op>& own, Phase2 phase_2, aclrtStream stream) {
@@ -106,7 +108,7 @@ void expect_same_bits(const spec::Call<Op>& call, const typename Op::Problem& pr
   expect_equal_bytes(call, filling);
 }
 
-/// Expects phase 1 to answer what `own` does, with the same words.
+/// Expects phase 1 to give the same answer and the same message as `own`.
 template <class Op>
 void expect_same_answer(const spec::Call<Op>& call, const spec::Implementation<Op>& own,
                         const std::string& function) {

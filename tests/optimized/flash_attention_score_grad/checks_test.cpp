@@ -136,7 +136,7 @@ TEST(Checks, LookAtACallOfWhichSomeOutputsAreEmpty) {
   }
 }
 
-/// The strings come first, and required arrays stay required.
+/// Strings and required arguments are checked first, even if no output has an element.
 TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   Call call = call_of(plain_problem(FlashEntryPoint::u4), FlashEntryPoint::u4);
   empty_outputs(call);
@@ -152,7 +152,7 @@ TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   EXPECT_EQ(id_of(refusal(call)), "FAG-C05");
 }
 
-/// The second pair of start indices differs by 10, like the lengths, only modulo 2^64.
+/// The start indices differ by 10, as the lengths do, only modulo 2^64.
 TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   Op::Problem problem = plain_problem(FlashEntryPoint::u2);
   problem.lengths_q = problem.lengths_kv = {20, 20, 20};
@@ -166,7 +166,7 @@ TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   EXPECT_EQ(id_of(refusal(call_of(problem, FlashEntryPoint::u2))), "FAG-C75");
 }
 
-/// 2^32 * 2^32 elements are none modulo 2^64.
+/// The tensor has 2^32 * 2^32 elements, which is 0 modulo 2^64.
 TEST(Checks, DoNotTakeHugeOutputsForEmptyOnes) {
   Call call = legal();
   for (Parameter* output : {&call.parameters.dq, &call.parameters.dk, &call.parameters.dv})
@@ -198,7 +198,8 @@ TEST(Checks, TakeRopeTensorsWithoutChannels) {
   EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u3)), "");
 }
 
-/// The documents' own programs. u1 comes with a prefix that its sparse mode ignores.
+/// The example programs in the documents. The call of u1 passes a prefix that its sparse mode
+/// ignores.
 TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
   Op::Problem problem = {.input_layout = Layout::tnd,
                          .dtype = DType::fp16,

@@ -46,8 +46,8 @@ Op::Problem compressed(Op::Problem p, std::int64_t mode) {
   return p;
 }
 
-/// Lengths within one tile, across its edge and across a record; empty sequences on either side, at
-/// both ends.
+/// Lengths within one tile, across a tile edge and across a record. Sequences without queries or
+/// without keys are at both ends and in the middle.
 const Lengths uneven_q = {0, 5, 130, 0, 21, 530, 1, 9, 0};
 const Lengths uneven_kv = {7, 5, 140, 0, 0, 160, 3, 150, 2};
 
@@ -158,7 +158,7 @@ TEST(Packed, ReadsTheSliceOfACompressedMaskThatBelongsToSequenceAndHead) {
   }
 }
 
-TEST(Prefix, LeavesKeysBehindTheDiagonalVisible) {
+TEST(Prefix, LeavesKeysAfterTheDiagonalVisible) {
   for (const auto& [sq, skv] : {std::pair{150, 150}, {130, 270}, {270, 130}})
     for (const Lengths& prefix : {Lengths{0, 1}, {127, 130}, {128, 129}}) {
       Op::Problem p = compressed(padded(sq, skv), 6);
@@ -185,7 +185,7 @@ TEST(Prefix, OfModeFiveIsWhatTheMaskSays) {
   }
 }
 
-TEST(Bias, OfEveryPaddedShapeIsAddedBeforeOrBehindTheScale) {
+TEST(Bias, OfEveryPaddedShapeIsAddedBeforeOrAfterTheScale) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
     for (const std::int64_t type : {0, 1})
       for (const auto& [striding, dtype] : {std::pair{Striding::contiguous, DType::fp32},
@@ -213,7 +213,8 @@ TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
       }
 }
 
-/// S are the longest lengths, so that rows are further apart than a shorter sequence has keys.
+/// S is the longest length. Therefore the row stride is larger than the number of keys of a shorter
+/// sequence.
 TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
     for (const std::int64_t type : {0, 1}) {
@@ -244,11 +245,13 @@ TEST(Bias, OfSlopesInTndTakesStartIndicesOfTheFirstSequenceOnlyInModeEight) {
     }
 }
 
-/// Rows of the last 1024 queries, the queries before them, and those before the first 1024.
+/// Three groups of queries: the last 1024, the 1024 before them, and all earlier ones. The bias
+/// stores only the last 1024 rows.
 TEST(Bias, CompressedToItsLastRowsServesEveryQuery) {
   for (const PseShape shape : {PseShape::bnhs, PseShape::one_nhs})
     for (const std::int64_t length : {1024, 1025, 2080}) {
-      // Oracle pairs cost most of this test: every boundary once is enough.
+      // The pairs of the oracle take most of the time of this test. Therefore every boundary is
+      // tested only once.
       if ((length == 1025) != (shape == PseShape::bnhs)) continue;
       Op::Problem p = compressed(padded(length, length), 2);
       p.batch = p.heads_q = p.heads_kv = length == 1025 ? 2 : 1;

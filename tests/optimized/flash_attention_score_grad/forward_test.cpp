@@ -60,7 +60,8 @@ Op::Inputs forward(const Example& example, const optimized::Options& options = {
   return inputs;
 }
 
-/// Every replica agrees with the oracle's number, relative to `scale` or to the number.
+/// Expects every replica to agree with the oracle's number. The error is relative to `scale` or to
+/// the number, whichever is larger.
 void expect_statistics(const spec::Tensor& actual, const spec::Tensor& expected, double scale) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(expected);
   ASSERT_EQ(elements, spec::viewed_elements(actual));
@@ -101,7 +102,7 @@ TEST(Forward, RescalesAcrossManyKeyTiles) {
   }
 }
 
-TEST(Forward, FollowsEverySparseModeAndLeavesDeadRows) {
+TEST(Forward, FollowsEverySparseModeWithFullyMaskedRows) {
   for (const std::int64_t mode : {2, 3, 4, 6, 7, 8}) {
     SCOPED_TRACE(mode);
     Op::Problem p = compressed(packed({0, 150, 7, 300, 5, 0}, {4, 160, 9, 280, 140, 3}), mode);
@@ -111,7 +112,7 @@ TEST(Forward, FollowsEverySparseModeAndLeavesDeadRows) {
   }
 }
 
-TEST(Forward, ReadsUserMasksWithDeadRows) {
+TEST(Forward, ReadsUserMasksWithFullyMaskedRows) {
   for (const auto& [mode, shape] :
        {std::pair{0, MaskShape::ss}, {1, MaskShape::bnss}, {5, MaskShape::b_one_ss}}) {
     Op::Problem p = padded(140, 150, DType::fp16);
@@ -125,7 +126,7 @@ TEST(Forward, ReadsUserMasksWithDeadRows) {
   }
 }
 
-TEST(Forward, OfRowsWithoutKeysIsThatOfDeadRows) {
+TEST(Forward, OfRowsWithoutKeysIsThatOfFullyMaskedRows) {
   for (const auto& [q, kv] :
        {std::pair<Lengths, Lengths>{{4, 0, 3}, {0, 5, 6}}, {{2, 4}, {0, 0}}, {{0, 0}, {3, 1}}})
     expect_forward({.problem = packed(q, kv)});
@@ -186,7 +187,7 @@ TEST(Forward, HasTheSameBitsForAnyThreadsAndInstructions) {
   const Example example = {.problem = p};
   const Op::Inputs one = forward(example, {.threads = 1});
   for (const optimized::Options& options : test::ways_to_run({3})) {
-    SCOPED_TRACE(test::told(options));
+    SCOPED_TRACE(test::printed(options));
     const Op::Inputs other = forward(example, options);
     EXPECT_EQ(one.softmax_max.bytes, other.softmax_max.bytes);
     EXPECT_EQ(one.softmax_sum.bytes, other.softmax_sum.bytes);

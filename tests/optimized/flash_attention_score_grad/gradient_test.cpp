@@ -185,7 +185,7 @@ TEST(Gradient, IgnoresModeAndTokensWithoutAMask) {
                                   .next_tokens = 2}});
 }
 
-TEST(Gradient, IsExactlyZeroInDeadRowsAndUnattendedKeys) {
+TEST(Gradient, IsExactlyZeroInFullyMaskedRowsAndUnattendedKeys) {
   const Example example = {
       .problem = {.dtype = DType::fp32,
                   .seq_q = 40,
@@ -250,7 +250,7 @@ TEST(Gradient, HasTheSameBitsForEveryNumberOfThreadsAndEveryInstructionSet) {
     const Op::Inputs inputs = test::inputs_of(example);
     const Op::Outputs expected = run(example, inputs, {.threads = 1});
     for (const optimized::Options& options : test::ways_to_run({2, 3, 4}))
-      EXPECT_TRUE(same_bits(run(example, inputs, options), expected)) << test::told(options);
+      EXPECT_TRUE(same_bits(run(example, inputs, options), expected)) << test::printed(options);
   }
 }
 

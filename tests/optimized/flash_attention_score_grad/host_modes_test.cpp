@@ -12,8 +12,8 @@
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "trial.hpp"
 
-/// The host modes avx512_bf16 and amx_bf16: kernels on pairs of bf16 numbers, and the gradient that
-/// uses them.
+/// The host modes avx512_bf16 and amx_bf16: kernels that multiply pairs of bf16 numbers, and the
+/// gradient that uses these kernels.
 namespace {
 
 using namespace assay;
@@ -29,12 +29,13 @@ using test::same_bits;
 
 constexpr optimized::Options paired = {.host = HostMode::avx512_bf16};
 
-/// Tests of what only some machines have.
+/// Tests that need instructions which only some machines have.
 class HostModes : public testing::Test {
  protected:
   void SetUp() override {
     if (!is_available(HostMode::avx512_bf16))
-      GTEST_SKIP() << "this machine has no AVX-512 BF16, which the host mode avx512_bf16 needs";
+      GTEST_SKIP()
+          << "this machine does not support AVX-512 BF16, which the host mode avx512_bf16 needs";
   }
 };
 
@@ -46,7 +47,7 @@ TEST(HostModesAnywhere, AreMadeOnlyWhereTheMachineHasTheirInstructions) {
   }
   try {
     make();
-    FAIL() << "made without its instructions";
+    FAIL() << "created without its instructions";
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("avx512_bf16"), std::string::npos) << error.what();
   }
@@ -73,7 +74,7 @@ TEST_F(HostModes, OfferOnlyTheTypesThatTheyMultiply) {
 
 std::uint32_t code(float value) { return std::bit_cast<std::uint32_t>(value) >> 16; }
 float number(Pair half) { return std::bit_cast<float>((half & 0xFFFFU) << 16); }
-/// Rounded half away from zero.
+/// Rounds to bf16, half away from zero.
 std::uint32_t away(float value) { return (std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16; }
 
 std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
@@ -84,7 +85,8 @@ std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
   return all;
 }
 
-/// Products of rows and columns of all kinds, each within the roundings of its sum.
+/// Checks products with many numbers of rows and columns. Each error must be within the roundings
+/// of the sum.
 void expect_products(void (*multiply)(const PairProduct&)) {
   constexpr std::size_t stride = 192, lines = 144;
   const std::vector<Pair> a = pairs(stride * stride, 1), b = pairs(lines * stride, 2);
@@ -124,7 +126,8 @@ void expect_products(void (*multiply)(const PairProduct&)) {
                 ASSERT_NEAR(static_cast<double>(c[at]), exact, bound)
                     << rows << " x " << columns << " x " << depth << transposed;
               }
-            // Behind whole groups of lanes of the columns, and behind the rows, nothing is written.
+            // Nothing may be written after the last whole group of column lanes, nor after the last
+            // row.
             const auto first_kept = static_cast<std::size_t>((columns + lanes - 1) / lanes * lanes);
             for (std::size_t i = 0; i < lines; ++i) {
               const std::size_t first = static_cast<std::int64_t>(i) < rows ? first_kept : 0;
@@ -139,12 +142,12 @@ TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
   expect_products(pair_kernels(HostMode::avx512_bf16).multiply);
 }
 
-/// Everything of the kernels for AMX but the instructions of the unit: those are emulated.
+/// The complete AMX kernels; the AMX instructions are emulated.
 TEST_F(HostModes, CutProductsForTheRegistersOfAmx) {
   expect_products(emulated_amx_kernels().multiply);
 }
 
-TEST_F(HostModes, OnAmxSkipBlocksOfWhichNoRowIsAskedFor) {
+TEST_F(HostModes, OnAmxSkipBlocksWithoutRequestedRows) {
   constexpr std::int64_t rows = 96, columns = 64, depth = 8;
   const std::vector<Pair> a = pairs(rows * depth, 1), b = pairs(depth * columns, 2);
   const RowRange asked[] = {{0, 0}, {40, 41}, {0, 0}, {0, 0}};
@@ -164,7 +167,7 @@ TEST_F(HostModes, OnAmxSkipBlocksOfWhichNoRowIsAskedFor) {
   product.c = all.data(), product.asked = nullptr;
   emulated_amx_kernels().multiply(product);
   for (std::size_t j = 16; j < 32; ++j) EXPECT_EQ(c[40 * columns + j], all[40 * columns + j]);
-  EXPECT_TRUE(std::isnan(c[0])) << "a block that is not asked for";
+  EXPECT_TRUE(std::isnan(c[0])) << "a block that is not requested must not change";
   EXPECT_TRUE(std::isnan(c[40 * columns + 32]));
 }
 
@@ -177,7 +180,7 @@ TEST_F(HostModes, MakeVerticalPairsOfRows) {
   constexpr std::int64_t stride = 48;
   const PairKernels& kernels = pair_kernels(HostMode::avx512_bf16);
   std::vector<Pair> from = pairs(5 * stride, 4);
-  from[2 * stride + 3] = 0x00018000U;  // the least magnitude, and a zero
+  from[2 * stride + 3] = 0x00018000U;  // the smallest magnitude, and a zero
   for (const std::int64_t rows : {1, 4, 5})
     for (const std::int64_t width : {16, 48}) {
       std::vector<Pair> to(3 * 2 * stride, 0xABABABABU);
@@ -200,7 +203,7 @@ TEST_F(HostModes, MakeVerticalPairsOfRows) {
     }
 }
 
-TEST_F(HostModes, CommitDropsTinyProbabilitiesAndWhatLiesBehindTheColumns) {
+TEST_F(HostModes, CommitDropsTinyProbabilitiesAndElementsAfterTheColumns) {
   constexpr std::int64_t rows = 5, columns = 19, stride = 32;
   constexpr float floor = 0x1p-50F;
   std::vector<float> prob = test::numbers(rows * stride, 5),
@@ -208,12 +211,12 @@ TEST_F(HostModes, CommitDropsTinyProbabilitiesAndWhatLiesBehindTheColumns) {
   const auto at = [](std::int64_t i, std::int64_t j) {
     return static_cast<std::size_t>(i * stride + j);
   };
-  prob[at(1, 2)] = 0x1.8p-51F;   // counts as zero with its dS
-  prob[at(2, 3)] = 0x1.FFp-51F;  // counts: it is rounded up to the floor
-  prob[at(4, 18)] = 0;           // dropped: its dS counts
+  prob[at(1, 2)] = 0x1.8p-51F;   // P and dS are taken as zero
+  prob[at(2, 3)] = 0x1.FFp-51F;  // not taken as zero: rounded up to the floor
+  prob[at(4, 18)] = 0;           // dropped, but dS is not zero
   dscore[at(4, 18)] = 0x1p-60F;
   dscore[at(0, 5)] = std::bit_cast<float>(0x3F808000U);  // a tie
-  dscore[at(0, 6)] = std::bit_cast<float>(0xFFFFFFFFU);  // the last NaN stays one
+  dscore[at(0, 6)] = std::bit_cast<float>(0xFFFFFFFFU);  // the largest NaN pattern stays a NaN
   std::vector<Pair> prob_pairs(3 * stride), dscore_pairs(3 * stride), dscore_rows(rows * stride);
   const auto least = pair_kernels(HostMode::avx512_bf16)
                          .commit({.prob = prob.data(),
@@ -264,7 +267,7 @@ TEST_F(HostModes, AgreeWithTheFormula) {
     }
 }
 
-/// The gradient on AMX, whose unit is emulated.
+/// The gradient in the mode amx_bf16, with an emulated AMX unit.
 TEST_F(HostModes, OnAmxAgreeWithTheFormula) {
   const PairKernels& kernels = emulated_amx_kernels();
   for (const std::int64_t dim : {24, 64, 128})
@@ -286,9 +289,9 @@ TEST_F(HostModes, OnAmxAgreeWithTheFormula) {
                                    .threads = 2,
                                    .pair_kernels = &kernels});
       const auto found = test::values(example.problem, outputs);
-      const auto due = test::oracle(example, inputs);
+      const auto expected_value = test::oracle(example, inputs);
       for (const auto one : {&test::Gradients::dq, &test::Gradients::dk, &test::Gradients::dv})
-        EXPECT_LT(test::error(found.*one, due.*one), 1.6e-2) << dim << seq;
+        EXPECT_LT(test::error(found.*one, expected_value.*one), 1.6e-2) << dim << seq;
     }
 }
 
@@ -320,17 +323,18 @@ TEST_F(HostModes, GiveTheSameBitsWithAnyNumberOfThreads) {
   for (const int threads : {2, 3, 5})
     EXPECT_TRUE(
         same_bits(run(example, inputs, {.threads = threads, .host = HostMode::avx512_bf16}), one));
-  EXPECT_FALSE(same_bits(run(example, inputs), one)) << "another order has other bits";
+  EXPECT_FALSE(same_bits(run(example, inputs), one)) << "another order must give other bits";
 }
 
-/// Multiplies the elements of a tensor by a power of two, exactly where they stay representable.
+/// Multiplies the elements of a tensor by a power of two. The result is exact if it is
+/// representable.
 void scale(spec::Tensor& tensor, double factor) {
   for (const std::int64_t element : spec::viewed_elements(tensor))
     tensor.store(element, tensor.load(element) * factor);
 }
 
-/// Expects gradients that differ from the default mode's by no more than orders of sums and
-/// roundings to few subnormal digits explain, and that one of them is not zero.
+/// Compares the gradients with those of the default mode. The difference must be explained by the
+/// order of sums and by rounding to subnormal numbers. At least one gradient must not be zero.
 void expect_near_the_default(const Example& example, const Op::Inputs& inputs,
                              std::vector<double> test::Gradients::*gradient) {
   const auto expected = test::values(example.problem, run(example, inputs));
@@ -344,7 +348,7 @@ void expect_near_the_default(const Example& example, const Op::Inputs& inputs,
   }
 }
 
-/// The instruction would take them for zero.
+/// The instruction would replace subnormal numbers by zero.
 TEST_F(HostModes, KeepSubnormalNumbers) {
   const Example example = {
       .problem = {.seq_q = 40, .seq_kv = 50, .head_dim = 32, .head_dim_v = 32}};
@@ -356,14 +360,14 @@ TEST_F(HostModes, KeepSubnormalNumbers) {
     expect_near_the_default(example, inputs, &test::Gradients::dv);
   }
   {
-    SCOPED_TRACE("query beside large keys");
+    SCOPED_TRACE("query with large keys");
     Op::Inputs inputs = ordinary;
     scale(inputs.query, 0x1p-127), scale(inputs.key, 0x1p125);
     expect_near_the_default(example, inputs, &test::Gradients::dv);
     expect_near_the_default(example, inputs, &test::Gradients::dq);
   }
   {
-    SCOPED_TRACE("dS beside large keys");
+    SCOPED_TRACE("dS with large keys");
     Op::Inputs inputs = ordinary;
     scale(inputs.dy, 0x1p-70), scale(inputs.value, 0x1p-50), scale(inputs.attention_in, 0x1p-50);
     scale(inputs.key, 0x1p100), scale(inputs.query, 0x1p-100);

@@ -52,7 +52,7 @@ TEST(Kernels, ExponentialIsWithinTwoToMinus23OfEveryArgumentTried) {
   }
 }
 
-TEST(Kernels, ExponentialMeetsItsEnds) {
+TEST(Kernels, ExponentialIsRightAtItsEnds) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> x = {0,        -0.0F, -infinity,
                                 infinity, -104,  89,
@@ -77,7 +77,7 @@ TEST(Kernels, ExponentialMeetsItsEnds) {
   }
 }
 
-/// Half away from zero, in double: the two neighbours are compared.
+/// Rounds half away from zero, in double. Compares the distances to the two neighbours.
 double away(double value, DType dtype) {
   const auto format = spec::format_of(dtype);
   const int exponent = std::max(value == 0 ? -1000 : std::ilogb(value), format.min_exponent);
@@ -91,7 +91,8 @@ double away(double value, DType dtype) {
 
 TEST(Kernels, NarrowRoundsHalfAwayFromZero) {
   std::vector<float> values;
-  // Every pattern of the upper bits, with the lower ones just below, at and above ties.
+  // Takes some patterns of the upper bits. The lower bits are just below a tie, at the tie and just
+  // above it.
   for (std::uint32_t upper = 0; upper < 0x10000; upper += 7)
     for (const std::uint32_t lower :
          {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU})
@@ -161,7 +162,7 @@ TEST(Kernels, MultiplyIsOneFusedChainPerElementForEveryShape) {
               ASSERT_EQ(c[static_cast<std::size_t>(i * stride + j)],
                         sum == Sum::add ? old + chain : chain);
             }
-          // Rows beyond the last stay as they were.
+          // The memory after the last row must not change.
           ASSERT_EQ(c[static_cast<std::size_t>(rows * stride)],
                     before[static_cast<std::size_t>(rows * stride)]);
         }
@@ -191,7 +192,7 @@ TEST(Kernels, AddBiasScalesThenAddsWhateverTheRowsOfTheBias) {
     }
 }
 
-TEST(Kernels, DropoutActsOnDpBeforeAndOnPBehindDs) {
+TEST(Kernels, DropoutActsOnDpBeforeAndOnPAfterDs) {
   constexpr std::int64_t stride = 16, rows = 3;
   const std::vector<float> max = numbers(rows, 13), sum(rows, 2), row_term = numbers(rows, 14);
   const std::vector<float> dprob_before = numbers(rows * stride, 15);
@@ -262,7 +263,7 @@ TEST(Kernels, GiveTheSameBitsInEverySet) {
   for (const auto& result : results) EXPECT_TRUE(same(result, results.front()));
 }
 
-TEST(Kernels, MultiplyGivesTheRowsThatAreAskedForTheSameBits) {
+TEST(Kernels, MultiplyGivesRequestedRowsTheSameBits) {
   constexpr std::int64_t rows = 45, columns = 70, depth = 9, groups = 5;
   const auto size = static_cast<std::size_t>(rows * groups * lanes);
   const std::vector<float> a = numbers(rows * depth, 1), b = numbers(depth * groups * lanes, 2);
@@ -295,7 +296,7 @@ TEST(Kernels, MultiplyGivesTheRowsThatAreAskedForTheSameBits) {
           ++left_out;
         }
       }
-    EXPECT_GT(left_out, rows * columns / 8) << "rows that nobody asks for cost nothing";
+    EXPECT_GT(left_out, rows * columns / 8) << "rows that are not requested must be skipped";
   }
 }
 

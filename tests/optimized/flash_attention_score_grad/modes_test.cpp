@@ -17,7 +17,8 @@ bool sees(const Window& window, std::int64_t i, std::int64_t j) {
   return j < window.prefix || (i - window.before <= j && j <= i + window.after);
 }
 
-/// Blocks of 128 x 128 with a pair that the window keeps, pair by pair.
+/// Counts the blocks of 128 x 128 in which the window leaves a pair unmasked, by a test of every
+/// pair.
 std::int64_t counted_blocks(const Problem& p) {
   std::int64_t blocks = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -74,10 +75,10 @@ schedules::Features features(const Problem& p) {
   return std::get<schedules::Attention>(attention_of(p)).features;
 }
 
-TEST(Schedules, KnowWhatOptionalTensorsAskOfATile) {
+TEST(Schedules, CountWhatOptionalTensorsNeedForATile) {
   const std::int64_t rows = 64, columns = 128, scores = rows * columns;
   Problem p = masked(3);
-  p.atten_mask = spec::MaskShape::compressed;  // of which no tile is read
+  p.atten_mask = spec::MaskShape::compressed;  // no tile of the mask is read
   EXPECT_FALSE(features(p).any());
   p = masked(1);
   EXPECT_EQ(features(p).read(rows, columns).count, scores);
@@ -88,12 +89,12 @@ TEST(Schedules, KnowWhatOptionalTensorsAskOfATile) {
   p.pse_shift = spec::PseShape::bnss;
   EXPECT_EQ(features(p).read(rows, columns).count, 2 * scores);
   EXPECT_EQ(features(p).tensors.count, 2 * p.batch * p.heads_q * p.seq_q * p.seq_kv);
-  EXPECT_EQ(features(p).of_scores.size(), 2U);  // it becomes fp32 and is added
+  EXPECT_EQ(features(p).of_scores.size(), 2U);  // the bias is converted to fp32 and added
   p.pse_shift = spec::PseShape::bn1s;
   EXPECT_EQ(features(p).read(rows, columns).count, 2 * columns);
   p.pse_shift = spec::PseShape::slopes_n, p.pse_type = 3;
   EXPECT_EQ(features(p).read(rows, columns).count, 4);
-  EXPECT_EQ(features(p).of_scores.size(), 5U);  // three for a distance, its root, a sum
+  EXPECT_EQ(features(p).of_scores.size(), 5U);  // 3 for the distance, 1 for the root, 1 for the sum
   EXPECT_TRUE(features(p).of_dprob.empty());
 
   p.pse_shift = spec::PseShape::absent, p.pse_type = 1, p.keep_prob = 0.5;
@@ -102,7 +103,7 @@ TEST(Schedules, KnowWhatOptionalTensorsAskOfATile) {
   EXPECT_EQ(features(p).of_dprob.size(), 2U);
 }
 
-TEST(Schedules, KnowChannelsAndElements) {
+TEST(Schedules, CountChannelsAndElements) {
   Problem p = masked(3);
   p.dtype = spec::DType::fp32;
   p.head_dim = 128, p.head_dim_v = 64, p.head_dim_rope = 32;

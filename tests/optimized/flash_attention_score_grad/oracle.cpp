@@ -10,7 +10,7 @@ namespace {
 using spec::Extents;
 using spec::Tensor;
 
-/// A tensor of attention as doubles, (b, n, s, d) without gaps.
+/// A tensor of attention as contiguous doubles, (b, n, s, d).
 struct Operand {
   Extents extents;
   std::vector<double> numbers;
@@ -26,7 +26,7 @@ double dot(const double* x, const double* y, std::int64_t count) {
   return sum;
 }
 
-/// Everything of one pair that the gradients need.
+/// The quantities of one pair that the gradients need.
 class Pairs {
  public:
   Pairs(const Example& example, const Op::Inputs& inputs)

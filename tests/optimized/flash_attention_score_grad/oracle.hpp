@@ -11,12 +11,12 @@ namespace assay::test {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// What a test asks for: a problem, how its tensors are strided, and which elements the caller's
+/// The input of a test: a problem, the strides of its tensors, and the elements that the caller's
 /// mask excludes.
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
-  /// Of modes 0, 1 and 5; the compressed masks are canonical.
+  /// Used in modes 0, 1 and 5. The compressed masks have the contents that the documents prescribe.
   std::function<bool(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> excludes =
       [](auto, auto, std::int64_t i, std::int64_t j) { return j > i; };
 };
@@ -26,29 +26,29 @@ struct Pair {
   std::int64_t b, n, i, j;
 };
 
-/// What the documents say of one score: whether it takes part, what the bias is, whether dropout
-/// drops it. None of them reads a tensor.
+/// The documented properties of one score: whether it is unmasked, its bias, and whether dropout
+/// drops it. These functions read no tensor.
 bool kept(const Example& example, const Pair& pair);
 double bias(const Op::Problem& problem, const Pair& pair);
 bool dropped(const Pair& pair);
-/// The compressed bias of one head, and the slope of pse_type 2 and 3; a bf16 number.
+/// The compressed bias of one head, and the slope of pse_type 2 and 3. All are bf16 numbers.
 double bias_of_distance(std::int64_t b, std::int64_t n, std::int64_t distance);
 double slope(std::int64_t b, std::int64_t n);
 /// A bf16 number in (-2, 2) for every pair.
 double bias_of_pair(const Pair& pair);
 
-/// Random tensors with the statistics and the output that a forward in double gives.
+/// Random tensors with the statistics and the output of a forward in double.
 Op::Inputs inputs_of(const Example& example);
-/// Outputs whose storage is full of 0xAB.
+/// Outputs whose storage is filled with 0xAB.
 Op::Outputs outputs_of(const Example& example);
 
-/// Random bits, mask and bias; softmax_max, softmax_sum and attention_in are zeros.
+/// Random numbers, mask and bias. softmax_max, softmax_sum and attention_in are filled with zeros.
 Op::Inputs inputs_without_forward(const Example& example);
 /// The storage elements of softmax_max or softmax_sum that hold the replicas of a row.
 std::vector<std::int64_t> statistics_elements(const Op::Problem& problem,
                                               const spec::Tensor& tensor, const Pair& row);
 
-/// Gradients in double by the formulas, pair by pair; each as (b, n, s, d), without gaps.
+/// Gradients in double by the formulas, pair by pair; each as contiguous (b, n, s, d).
 struct Gradients {
   std::vector<double> dq, dk, dv, dq_rope, dk_rope;
 };

@@ -27,7 +27,7 @@ void fill(Tensor& tensor, const Value& value) {
   }
 }
 
-/// The lower triangle, and below it 1024 rows that are ones in their right half, in every slice.
+/// Fills every slice with the lower triangle, followed by 1024 rows whose right half is ones.
 void fill_compressed_mask(Tensor& mask) {
   const spec::Shape& strides = mask.strides;
   const bool sliced = mask.shape.size() == 4;
@@ -52,7 +52,8 @@ void fill_mask(const Example& e, Tensor& mask) {
   fill(mask, [&](const spec::Shape& x) { return e.excludes(x[0], x[1], x[2], x[3]) ? 1.0 : 0.0; });
 }
 
-/// Stores value(pair) for all pairs, sequence by sequence without gaps; `rows` false: one row each.
+/// Stores value(pair) for all pairs, sequence by sequence without gaps. If `rows` is false, stores
+/// only one row for each sequence.
 void fill_packed(const Op::Problem& p, Tensor& tensor, bool rows) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   std::size_t next = 0;

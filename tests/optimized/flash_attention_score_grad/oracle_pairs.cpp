@@ -27,7 +27,8 @@ bool in_band(const Op::Problem& p, const Pair& x) {
   return right - p.pre_tokens <= x.j && x.j <= right + p.next_tokens;
 }
 
-/// Of the batches with queries, the last is the band of mode 7, the first that of mode 8.
+/// Returns whether b is the band sequence: the last batch with queries in mode 7, the first in mode
+/// 8.
 bool is_band(const Op::Problem& p, std::int64_t b) {
   if (p.length_q(b) == 0) return false;
   for (std::int64_t other = 0; other < p.batch; ++other)

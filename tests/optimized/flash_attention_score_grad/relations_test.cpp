@@ -19,7 +19,7 @@ using test::Example;
 using test::Op;
 using test::same_bits;
 
-/// All features that every layout has.
+/// A problem with every feature that is legal in all layouts.
 Op::Problem rich(Layout layout, DType dtype) {
   return {.input_layout = layout,
           .dtype = dtype,
@@ -49,7 +49,7 @@ void copy(const spec::Tensor& from, Layout from_layout, spec::Tensor& to, Layout
         for (std::int64_t d = 0; d < e.dim; ++d) to.store(y(b, n, s, d), from.load(x(b, n, s, d)));
 }
 
-/// The same numbers, laid out and strided as `to` asks.
+/// The same numbers with the layout and strides of `to`.
 Op::Inputs moved(const Example& from, const Op::Inputs& inputs, const Example& to) {
   Op::Inputs result = test::inputs_without_forward(to);
   const Op::Problem &p = from.problem, &q = to.problem;
@@ -132,7 +132,8 @@ TEST(Relations, ThreadsAndInstructionsLeaveTheBits) {
     const Op::Inputs inputs = test::inputs_of(example);
     const Op::Outputs expected = test::run(example, inputs, {.threads = 1});
     for (const optimized::Options& options : test::ways_to_run({2, 3, 7}))
-      EXPECT_TRUE(same_bits(test::run(example, inputs, options), expected)) << test::told(options);
+      EXPECT_TRUE(same_bits(test::run(example, inputs, options), expected))
+          << test::printed(options);
   }
 }
 
@@ -161,7 +162,7 @@ TEST(Relations, SumsOfDqExistForTheHeadsInWorkOnly) {
   }
 }
 
-/// The numbers of sequence b alone.
+/// The numbers of sequence b.
 std::vector<double> part(const std::vector<double>& all, const spec::Extents& e, std::int64_t b) {
   const auto at = [&](std::int64_t sequence) {
     return all.begin() + e.start(sequence) * e.heads * e.dim;
@@ -244,7 +245,7 @@ TEST(Relations, TypeZeroWithTheScaledBiasIsTypeOne) {
   Op::Inputs scaled = inputs;
   for (const std::int64_t element : spec::viewed_elements(*scaled.pse_shift))
     scaled.pse_shift->store(element, 0.25 * scaled.pse_shift->load(element));
-  // A power of two commutes with every rounding.
+  // Multiplication by a power of two can be exchanged with every rounding.
   EXPECT_TRUE(same_bits(test::run(added_before, inputs), test::run(added_behind, scaled)));
 }
 

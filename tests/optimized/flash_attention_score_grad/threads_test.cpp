@@ -6,7 +6,8 @@
 #include "scarce_threads.hpp"
 #include "trial.hpp"
 
-/// The gradient and the forward pass where threads are few, and where one fails.
+/// The gradient and the forward pass in two situations: threads cannot be started, or one thread
+/// fails.
 namespace {
 
 using namespace assay;
@@ -15,7 +16,7 @@ using test::Op;
 using test::same_bits;
 using test::ScarceThreads;
 
-/// Enough work for several threads, and keys that wait for each other.
+/// Enough work for several threads. Several threads add to the same keys.
 Example varied() {
   return {.problem = {.dtype = spec::DType::bf16,
                       .batch = 2,
@@ -59,7 +60,8 @@ TEST(Forward, NeedsNoThreadThatTheMachineRefuses) {
   }
 }
 
-/// Threads that wait for their turn behind a key tile that fails come to their end, too.
+/// If a key tile fails, other threads may be waiting for their turn to add to it. They must end,
+/// too.
 TEST(Gradient, ThrowsWhatOneOfItsThreadsThrows) {
   const Example example = varied();
   const Op::Inputs inputs = test::inputs_of(example);
@@ -72,7 +74,8 @@ TEST(Gradient, ThrowsWhatOneOfItsThreadsThrows) {
         {.tiling = tiling, .kernels = kernels, .workspace = workspace, .threads = threads});
   };
   EXPECT_GT(test::failed_runs(run_with), 15);
-  EXPECT_TRUE(same_bits(outputs, run(example, inputs, {.threads = 1}))) << "the runs that end well";
+  EXPECT_TRUE(same_bits(outputs, run(example, inputs, {.threads = 1})))
+      << "the successful runs must have the same bits";
 }
 
 TEST(Forward, ThrowsWhatOneOfItsThreadsThrows) {

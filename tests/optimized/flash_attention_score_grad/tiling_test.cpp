@@ -17,7 +17,7 @@ using optimized::Tiling;
 
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
 
-/// In TND up to four sequences, empty ones among them; any sparse mode that the layout has.
+/// In TND up to four sequences, some of them empty. Any sparse mode that the layout allows.
 Problem random_problem() {
   Problem p{.dtype = *rc::gen::element(spec::DType::fp16, spec::DType::bf16, spec::DType::fp32),
             .batch = up_to(4),
@@ -49,7 +49,7 @@ bool is_legal(const Problem& p, const device::Spec& spec) {
   return test::has_legal_buffers(plan(p, spec), spec);
 }
 
-/// A problem for each thing that changes what the memories hold.
+/// One problem for each feature that changes what the device memories contain.
 std::vector<Problem> modes() {
   const Problem dense = {.seq_q = 2000, .seq_kv = 1500, .head_dim = 128, .head_dim_v = 128};
   std::vector<Problem> all = {dense};
@@ -66,7 +66,7 @@ std::vector<Problem> modes() {
   return all;
 }
 
-TEST(Tiling, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
+TEST(Tiling, AdaptsInEveryModeIfACapacityIsOneByteTooSmall) {
   const device::Spec usual = device::a2();
   for (const Problem& p : modes()) {
     const Tiling before = plan(p, usual);
@@ -84,7 +84,7 @@ TEST(Tiling, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
   }
 }
 
-TEST(Tiling, TellsOfItsRegimes) {
+TEST(Tiling, ReportsItsRegimes) {
   using Times = std::map<std::string, double>;
   const device::Spec a2 = device::a2();
   Problem p = {.batch = 3, .seq_q = 2000, .seq_kv = 1500, .head_dim = 128, .head_dim_v = 128};
@@ -157,7 +157,7 @@ TEST(Tiling, HoldsWhatAFeatureNeedsInTheUnifiedBuffer) {
   EXPECT_LE(full.vector_rows, plain.vector_rows);
 }
 
-/// The predicates themselves, element by element.
+/// The predicates, element by element.
 bool may_attend(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   if (p.atten_mask == spec::MaskShape::absent) return true;
   const std::int64_t right = i + p.length_kv(b) - p.length_q(b);
@@ -270,7 +270,7 @@ TEST(Tiling, NamesTheBufferThatIsTooSmall) {
   spec.memories.ub.value = 2048;
   try {
     plan({.dtype = spec::DType::fp32}, spec);
-    FAIL() << "no fault";
+    FAIL() << "the tiling must fail";
   } catch (const device::DeviceFault& fault) {
     EXPECT_STREQ(fault.what(),
                  "UB overflow: scores pong needs 512 B at offset 1792, capacity is 2048 B");

@@ -16,8 +16,8 @@ Traffic planned(const Problem& p) {
   return optimized::traffic(p, optimized::plan(p, device::a2()));
 }
 
-/// One block of scores of each query head, counted by hand. `key_tiles`: how often a key head reads
-/// a tile of key or value.
+/// The traffic of one block of scores for each query head, counted by hand. `key_tiles`: how many
+/// times each tile of key or value of a key head is read.
 Traffic of_one_block(const Problem& p, std::int64_t key_tiles) {
   const std::int64_t element = spec::size_of(p.dtype), heads = p.heads_q;
   const std::int64_t rows = p.seq_q * p.head_dim, scores = p.seq_q * p.seq_q;
@@ -28,7 +28,7 @@ Traffic of_one_block(const Problem& p, std::int64_t key_tiles) {
   const std::int64_t row_terms = heads * 2 * rows * element, store = gradients * 4;
   Traffic all;
   all.read = {heads * (cube + vector) + key_tiles * rows * element + row_terms + store};
-  const std::int64_t added = heads * 3 * rows * 4;  // to the sums of dq, dk and dv
+  const std::int64_t added = heads * 3 * rows * 4;  // added to the sums of dq, dk and dv
   all.written = {heads * (2 * scores * 4 + 2 * scores * element) + added +  //
                  gradients * 4 + heads * statistics + gradients * element};
   return all;
@@ -57,10 +57,10 @@ TEST(Traffic, ReadsKeysAgainThatDoNotStay) {
                      .head_dim_v = 512};
   ASSERT_FALSE(optimized::plan(p, device::a2()).keys_stay);
   EXPECT_EQ(planned(p),
-            of_one_block(p, 3 * p.heads_q));  // key twice and value, for every query head
+            of_one_block(p, 3 * p.heads_q));  // two reads of key, one of value, for each query head
 }
 
-/// Whole blocks only, so that every score is read once.
+/// The sizes give only whole blocks, so that every score is read once.
 TEST(Traffic, CountsBiasAndDropoutBits) {
   Problem p = {
       .heads_q = 3, .heads_kv = 3, .seq_q = 1024, .seq_kv = 512, .head_dim = 64, .head_dim_v = 64};

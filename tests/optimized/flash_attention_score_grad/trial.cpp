@@ -5,7 +5,8 @@
 namespace assay::test {
 namespace {
 
-/// Relative to the largest element; 16-bit: P, dS and the result are rounded at 2^-8 or 2^-11.
+/// The error relative to the largest element. With 16-bit types P, dS and the result are rounded,
+/// each with a relative error of 2^-8 or 2^-11.
 double tolerance(spec::DType dtype) {
   return dtype == spec::DType::fp32 ? 3e-6 : dtype == spec::DType::fp16 ? 2e-3 : 1.6e-2;
 }

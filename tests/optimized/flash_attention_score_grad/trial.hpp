@@ -5,15 +5,15 @@
 
 namespace assay::test {
 
-/// The outputs of the implementation on the modelled A2.
+/// Runs the implementation on the modelled A2. Returns its outputs.
 Op::Outputs run(const Example& example, const Op::Inputs& inputs,
                 const optimized::Options& options = {});
 
-/// Expects the gradients of the formulas, within what fp32 sums, or the rounding of P, dS and the
-/// result to 16 bits, make of them.
+/// Expects the gradients that the formulas give. The errors of fp32 sums are allowed. With 16 bits,
+/// the errors of rounding P, dS and the result are also allowed.
 void expect_gradients(const Example& example, const optimized::Options& options = {});
 
-/// Whether all bytes of all gradients are equal.
+/// Returns whether all bytes of all gradients are equal.
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y);
 
 }  // namespace assay::test

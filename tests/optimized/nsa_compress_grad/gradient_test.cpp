@@ -17,7 +17,8 @@ using namespace assay::test::compress;
 using spec::DType;
 using spec::Striding;
 
-/// Overlaps of two to eight windows per token; windows that are whole strides, and that are not.
+/// Two to eight windows overlap at each token. Window sizes include multiples of the stride and
+/// other sizes.
 const std::vector<std::pair<std::int64_t, std::int64_t>>& window_kinds() {
   static const std::vector<std::pair<std::int64_t, std::int64_t>> kinds = {
       {32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32}, {64, 48}, {128, 112}};
@@ -44,8 +45,8 @@ TEST(Compress, TakesEverySizeOfHeadsAndAnyNumberOfThem) {
     }
 }
 
-/// Outside the documented domain; the formulas hold all the same.
-TEST(Compress, TakesWindowsThatMeetWithoutOverlapAndThatLeaveGaps) {
+/// These sizes are outside of the documented domain, but the formulas still apply.
+TEST(Compress, AcceptsAdjacentWindowsAndGaps) {
   for (const auto& [size, stride] : {std::pair{32, 32}, {16, 48}, {5, 3}, {7, 1}, {1, 1}})
     expect_gradients({.problem = problem_of({200, 3, 64}, size, stride)});
 }
@@ -104,7 +105,7 @@ TEST(Compress, HasTheSameBitsWhateverTheStrides) {
   problem.heads = 3, problem.head_dim = 24, problem.dtype = DType::fp16;
   const Op::Inputs inputs = inputs_of({.problem = problem});
   const Gradients expected = values(run({.problem = problem}, inputs));
-  // The last axis, too, may be strided.
+  // The last axis may have a stride, too.
   Op::Inputs spread = inputs;
   for (spec::Tensor* tensor : {&spread.output_grad, &spread.input, &spread.weight}) {
     const spec::Tensor packed = *tensor;
@@ -134,8 +135,8 @@ TEST(Compress, WritesAllOfTheViewsAndNoByteOutside) {
   }
 }
 
-/// Row by row of the table: {0,128,272}, {128,272}, ... as lengths, and the windows of each
-/// sequence.
+/// The lengths that each table row gives: the sums {0,128,272}, {128,272}, ..., and the number of
+/// windows of each sequence.
 TEST(Compress, ReadsTheSequenceArraysOfTheDocument) {
   struct Row {
     std::vector<std::int64_t> sums;
@@ -173,7 +174,7 @@ TEST(Compress, ALeadingZeroAndRepeatedSumsAreEmptySequences) {
     EXPECT_TRUE(same_bits(run({.problem = problem_of(lengths, 32, 16)}, inputs), expected));
 }
 
-/// All numbers as in the document's program, whose fp16 tensors are views of the floats 1.0f.
+/// The numbers that the document's program computes. Its fp16 tensors are the bytes of floats 1.0f.
 TEST(Compress, GivesTheNumbersOfTheDocumentedExample) {
   Op::Problem problem = problem_of({0, 128, 144}, 32, 16);
   problem.dtype = DType::fp16, problem.heads = 64, problem.head_dim = 128;
@@ -223,7 +224,7 @@ TEST(Compress, KeepsNansOutOfTokensAndWeightsThatTheyDoNotReach) {
   Op::Inputs inputs = inputs_of(example);
   const Gradients clean = values(run(example, inputs));
   inputs.output_grad.store(0, std::numeric_limits<double>::quiet_NaN());
-  inputs.input.store(99 * 16, std::numeric_limits<double>::infinity());  // in the tail of the first
+  inputs.input.store(99 * 16, std::numeric_limits<double>::infinity());  // in the first tail
   const Gradients g = values(run(example, inputs));
   for (std::size_t k = 0; k < g.input_grad.size(); ++k)
     ASSERT_TRUE(k % 16 == 0 && k / 16 < 48 ? std::isnan(g.input_grad[k])
@@ -259,7 +260,7 @@ TEST(Compress, IsZeroWhereThereIsNoWindowAtAll) {
   }
 }
 
-/// Enough work for several threads, with parts and slices.
+/// Enough work for several threads, which is divided into parts and slices.
 Example varied(DType dtype) {
   Op::Problem problem = problem_of({300, 3, 0, 127, 400}, 128, 16);
   problem.dtype = dtype, problem.heads = 2, problem.head_dim = 280;
@@ -272,7 +273,7 @@ TEST(Compress, HasTheSameBitsForEveryNumberOfThreadsAndEveryInstructionSet) {
     const Op::Inputs inputs = inputs_of(example);
     const Op::Outputs expected = run(example, inputs, {.threads = 1});
     for (const optimized::Options& options : test::ways_to_run({2, 3, 5}))
-      EXPECT_TRUE(same_bits(run(example, inputs, options), expected)) << test::told(options);
+      EXPECT_TRUE(same_bits(run(example, inputs, options), expected)) << test::printed(options);
   }
 }
 
@@ -288,7 +289,7 @@ TEST(Compress, HasTheSameBitsWhenTheSameObjectRunsAgain) {
   EXPECT_TRUE(same_bits(between, run(little, little_inputs)));
 }
 
-/// A sequence alone gives the tokens of its share of a pack the same bits.
+/// A sequence gives the same bits alone as within a pack of sequences.
 TEST(Compress, APackOfSequencesIsItsSequencesAlone) {
   Op::Problem problem = problem_of({150, 20, 0, 333}, 48, 16);
   problem.heads = 2;

@@ -7,7 +7,7 @@
 #include "scarce_threads.hpp"
 #include "trial.hpp"
 
-/// The gradient where threads are few, and where one fails.
+/// The gradient in two situations: threads cannot be started, or one thread fails.
 namespace {
 
 using namespace assay;
@@ -44,7 +44,8 @@ TEST(Compress, ThrowsWhatOneOfItsThreadsThrows) {
         {.tiling = tiling, .kernels = kernels, .workspace = workspace, .threads = threads});
   };
   EXPECT_GT(test::failed_runs(run_with), 10);
-  EXPECT_TRUE(same_bits(outputs, run(example, inputs, {.threads = 1}))) << "the runs that end well";
+  EXPECT_TRUE(same_bits(outputs, run(example, inputs, {.threads = 1})))
+      << "the successful runs must have the same bits";
 }
 
 }  // namespace

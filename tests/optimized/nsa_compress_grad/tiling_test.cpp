@@ -19,7 +19,7 @@ using test::compress::problem_of;
 
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(0, last + 1); }
 
-/// Up to six sequences, empty and short ones among them, one of them not empty.
+/// Up to six sequences. Some may be empty or short, but at least one is not empty.
 Problem random_problem(std::int64_t longest) {
   std::vector<std::int64_t> lengths = {1 + up_to(longest - 1)};
   for (std::int64_t left = up_to(5); left > 0; --left)
@@ -32,8 +32,8 @@ Problem random_problem(std::int64_t longest) {
   return p;
 }
 
-/// Whether the buffers lie behind each other within the unified buffer, those of the tiles as large
-/// as the tiles.
+/// Returns whether the buffers are consecutive within the unified buffer and the buffers of tiles
+/// are as large as the tiles.
 bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
   device::Bytes used;
@@ -58,16 +58,16 @@ RC_GTEST_PROP(CompressTiling, FitsTheUnifiedBufferOfEveryDevice, ()) {
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
 }
 
-TEST(CompressTiling, TellsOfItsRegimes) {
+TEST(CompressTiling, ReportsItsRegimes) {
   Problem p = problem_of({96, 0, 40, 16}, 32, 16);
   p.heads = 1, p.head_dim = 72;
   const auto times = [&](std::int64_t tokens, std::int64_t channels) {
     return test::times_of(regimes_of(tiling_of(p, device::a2(), tokens, channels), p.head_dim));
   };
   auto wide = times(32, 80);
-  EXPECT_EQ(wide["token_tile.whole"], 4);  // 3 of 96 tokens, and the first of 40
+  EXPECT_EQ(wide["token_tile.whole"], 4);  // 3 tiles of the 96 tokens, the first tile of the 40
   EXPECT_EQ(wide["token_tile.tail"], 2);
-  EXPECT_EQ(wide["token_tile.without_window"], 2);  // tokens 32 to 39, and the 16
+  EXPECT_EQ(wide["token_tile.without_window"], 2);  // tokens 32 to 39 of the 40, the 16 tokens
   EXPECT_EQ(wide["slice.whole"], 0);
   EXPECT_EQ(wide["slice.tail"], 1);
   EXPECT_EQ(wide["tokens.in_one_part"] + wide["tokens.in_several_parts"], 1);
@@ -78,7 +78,7 @@ TEST(CompressTiling, TellsOfItsRegimes) {
   EXPECT_EQ(times(16, 32)["slice.tail"], 0);
 }
 
-TEST(CompressTiling, GivesWayWhereTheUnifiedBufferIsOneByteTooSmall) {
+TEST(CompressTiling, AdaptsIfTheUnifiedBufferIsOneByteTooSmall) {
   Problem p = problem_of({3000, 70}, 32, 16);
   p.heads = 4, p.head_dim = 192;
   const device::Spec usual = device::a2();
@@ -114,8 +114,8 @@ TEST(CompressTiling, IsLegalForEverySizeOfHeadsAndEveryWindow) {
       }
 }
 
-/// Every token of every sequence lies in one tile of one part, and tiles meet no more windows than
-/// there is room for.
+/// Every token of every sequence must be in exactly one tile of one part. No tile may need more
+/// windows than its buffers hold.
 RC_GTEST_PROP(CompressTiling, CutsEveryTokenOnce, ()) {
   const Problem p = random_problem(3000);
   const Tiling tiling = plan(p, device::a2());
@@ -190,7 +190,7 @@ TEST(CompressTiling, NamesTheBufferThatIsTooSmall) {
   spec.memories.ub.value = 4096;
   try {
     plan(problem_of({100}, 32, 16), spec);
-    FAIL() << "no fault";
+    FAIL() << "the tiling must fail";
   } catch (const device::DeviceFault& fault) {
     EXPECT_STREQ(fault.what(),
                  "UB overflow: input gradient sums needs 1024 B at offset 3456, capacity is 4096 "
@@ -208,7 +208,7 @@ TEST(CompressTiling, RefusesAWindowWhoseChainsDoNotFit) {
 TEST(CompressTiling, WithoutAWindowHasNothingToSchedule) {
   const Problem p = problem_of({31, 9}, 32, 16);
   const std::string plan = optimized::Tiled<spec::NsaCompressGrad>::plan(p, device::a2());
-  EXPECT_TRUE(plan.ends_with("no schedule: no window is whole\n")) << plan;
+  EXPECT_TRUE(plan.ends_with("no schedule: the problem has no full window\n")) << plan;
   EXPECT_THROW(optimized::Tiled<spec::NsaCompressGrad>::trace(p, device::a2()),
                optimized::NothingToCut);
 }
@@ -217,7 +217,7 @@ TEST(CompressTiling, PrintsOneLinePerBuffer) {
   const Tiling tiling = plan({.seq = 300, .head_dim = 128}, device::a2());
   const std::string text = to_text(tiling);
   EXPECT_TRUE(
-      text.starts_with("tile 64 tokens x 128 channels under at most 6 windows, 1 slices of "
+      text.starts_with("tile 64 tokens x 128 channels, covered by at most 6 windows, 1 slices of "
                        "a head, 5 parts of 300 tokens\nUB input ping: 16384 B at 0\n"))
       << text;
   EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),

@@ -10,7 +10,7 @@ namespace assay::test::compress {
 
 using Op = spec::NsaCompressGrad;
 
-/// What a test asks for: a problem, and how its tensors are strided.
+/// The input of a test: a problem, and the strides of its tensors.
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
@@ -19,16 +19,16 @@ struct Example {
 /// A problem of sequences of these lengths.
 Op::Problem problem_of(std::vector<std::int64_t> lengths, std::int64_t size, std::int64_t stride);
 
-/// Windows that lie within a sequence, found by trying where one can begin.
+/// Counts the windows within a sequence by trying every start.
 std::int64_t windows_within(std::int64_t length, std::int64_t size, std::int64_t stride);
 std::int64_t windows_within(const Op::Problem& problem);
 
-/// Random tensors; `zeros`: of the same shapes and strides, full of zeros.
+/// Random tensors. `zeros` returns the same shapes and strides with all elements 0.
 Op::Inputs inputs_of(const Example& example);
 Op::Inputs zeros(const Example& example);
-/// Outputs whose storage is full of 0xAB.
+/// Outputs whose storage is filled with 0xAB.
 Op::Outputs outputs_of(const Example& example);
-/// The outputs of the implementation on the modelled A2.
+/// Runs the implementation on the modelled A2. Returns its outputs.
 Op::Outputs run(const Example& example, const Op::Inputs& inputs,
                 const optimized::Options& options = {});
 
@@ -45,7 +45,7 @@ struct Expected {
 };
 Expected oracle(const Op::Problem& problem, const Op::Inputs& inputs);
 
-/// Expects each element within one rounding of the formula, beside the rounding of fp32 sums.
+/// Each element must be within one output rounding of the formula, plus the rounding of fp32 sums.
 void expect_gradients(const Example& example);
 
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y);

@@ -63,7 +63,7 @@ TEST(SelectedChecks, TakeBothEndsOfEveryRange) {
   }
 }
 
-/// The documents' own program passes NCHW for tensors of three axes.
+/// The program in the documents passes NCHW for tensors with three axes.
 TEST(SelectedChecks, TakeTheCallOfTheDocumentedExample) {
   Call call = call_of({.dtype = spec::DType::fp16,
                        .seq_q = 1,
@@ -100,12 +100,12 @@ TEST(SelectedChecks, NameTheCulpritTheValueAndTheLimit) {
   EXPECT_EQ(refusal_after([](Call& c) {
               c.parameters.actual_seq_qlen = {5, 5, 26};
             }),
-            "NSAS-C15: entry 1 of actual_seq_qlen is 5; it must be more than the sum before it, "
+            "NSAS-C15: entry 1 of actual_seq_qlen is 5; it must be larger than the previous sum, "
             "which is 5");
   EXPECT_EQ(refusal_after([](Call& c) {
               c.parameters.actual_seq_kvlen = {0, 64, 192};
             }),
-            "NSAS-C15: entry 0 of actual_seq_kvlen is 0; it must be more than the sum before it, "
+            "NSAS-C15: entry 0 of actual_seq_kvlen is 0; it must be larger than the previous sum, "
             "which is 0");
   EXPECT_EQ(refusal_after([](Call& c) { c.parameters.actual_seq_kvlen->back() = 200; }),
             "NSAS-C15: last entry of actual_seq_kvlen is 200; it must be the number of tokens, "
@@ -123,7 +123,7 @@ TEST(SelectedChecks, NameTheCulpritTheValueAndTheLimit) {
             "NSAS-C33: sparseMode is 3; it must be 0 or 2");
 }
 
-/// A count whose product with the size exceeds 64 bits.
+/// The count multiplied by the size exceeds 64 bits.
 TEST(SelectedChecks, DoNotOverflowOnHugeCounts) {
   Call call = call_of(packed());
   constexpr std::int64_t huge = std::int64_t{1} << 62;

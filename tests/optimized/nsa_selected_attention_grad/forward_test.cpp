@@ -82,7 +82,7 @@ TEST(SelectedForward, WritesStridedViewsAndNothingElse) {
     EXPECT_TRUE(test::untouched_outside(*tensor, std::byte{0xAB}));
 }
 
-TEST(SelectedForward, OfATokenThatSeesNothingHasTheStatisticsOfADeadRow) {
+TEST(SelectedForward, OfATokenWithoutKeysHasTheStatisticsOfAFullyMaskedRow) {
   const auto list = [](const Entry& e) { return e.token < 16 ? 1 + e.slot : e.slot; };
   const Example example = {.problem = causal(small()), .block = list};
   const Op::Inputs inputs = forward(example), expected = inputs_of(example);
@@ -102,7 +102,7 @@ TEST(SelectedForward, HasTheSameBitsForAnyThreadsAndInstructions) {
   const Example example = {.problem = causal(small(DType::bf16))};
   const Op::Inputs one = forward(example, {.threads = 1});
   for (const optimized::Options& options : test::ways_to_run({3})) {
-    SCOPED_TRACE(test::told(options));
+    SCOPED_TRACE(test::printed(options));
     const Op::Inputs other = forward(example, options);
     EXPECT_EQ(one.softmax_max.bytes, other.softmax_max.bytes);
     EXPECT_EQ(one.softmax_sum.bytes, other.softmax_sum.bytes);

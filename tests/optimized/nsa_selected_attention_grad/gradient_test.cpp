@@ -24,7 +24,7 @@ using test::selected::run;
 using test::selected::same_bits;
 using test::selected::values;
 
-/// Two sequences of unequal lengths, two query heads on each of two.
+/// Two sequences of different lengths, and two key heads with two query heads each.
 Op::Problem small(DType dtype = DType::fp16) {
   return {.dtype = dtype,
           .batch = 2,
@@ -78,7 +78,7 @@ TEST(SelectedGradient, TakesEveryBlockSizeAndCount) {
     }
 }
 
-/// All queries on few blocks: many row tiles, several records.
+/// All queries list the same few blocks, which gives many row tiles and several records.
 TEST(SelectedGradient, AddsRecordAfterRecord) {
   expect_gradients({.problem = causal({.dtype = DType::fp16,
                                        .heads_q = 3,
@@ -105,7 +105,8 @@ TEST(SelectedGradient, CountsABlockAsOftenAsItIsListed) {
   };
   expect_gradients({.problem = small(), .block = [](const Entry&) { return 1; }});
   expect_gradients({.problem = small(), .block = twice});
-  // With the statistics of the single list, a second copy doubles dk and dv and dq.
+  // The list contains the block twice, but the statistics belong to a list that contains it once.
+  // Then dk, dv and dq are twice as large.
   Op::Problem p = small(DType::bf16);
   p.selected_block_count = 1;
   const auto alone = [](const Entry& e) { return e.token % 4; };
@@ -144,7 +145,7 @@ TEST(SelectedGradient, HasTheSameBitsForAnyThreadsAndInstructions) {
   const Op::Inputs inputs = inputs_without_forward(example);
   const Op::Outputs one = run(example, inputs, {.threads = 1});
   for (const optimized::Options& options : test::ways_to_run({2, 3, 8}))
-    EXPECT_TRUE(same_bits(one, run(example, inputs, options))) << test::told(options);
+    EXPECT_TRUE(same_bits(one, run(example, inputs, options))) << test::printed(options);
 }
 
 TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
@@ -153,7 +154,7 @@ TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
   expect_gradients({.problem = causal(p)});
 }
 
-/// A block in the future adds nothing to any sum, and leaves its keys without gradient.
+/// A block in the future adds nothing to any sum. Its keys get no gradient.
 TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   const auto list = [](const Entry& e) { return e.slot == 0 ? 0 : e.slot + 2; };
   Op::Problem p = causal(small(DType::bf16));
@@ -162,10 +163,10 @@ TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   expect_gradients(example);
   const Op::Inputs inputs = inputs_of(example);
   const Gradients g = values(run(example, inputs));
-  const std::size_t token = 2 * 192;  // of dk: two key heads
+  const std::size_t token = 2 * 192;  // index in dk: two key heads
   for (std::size_t k = 16 * token; k < 80 * token; ++k) ASSERT_EQ(g.dk[k], 0) << k;
   EXPECT_NE(g.dk[0], 0);
-  // Without the entries of the future nothing changes.
+  // The result must be the same without the future entries.
   Example without = example;
   without.problem.selected_block_count = 1;
   Op::Inputs shorter = inputs;
@@ -202,7 +203,7 @@ TEST(SelectedGradient, CountsPositionsBeyondTheEdgeOfTheMask) {
   expect_gradients({.problem = causal(p), .block = list});
 }
 
-/// The documents' own program: everything it computes rounds to zero.
+/// The program in the documents. All gradients that it computes are rounded to zero.
 TEST(SelectedGradient, OfTheDocumentedExampleIsZero) {
   const Example example = {.problem = {.dtype = DType::fp16,
                                        .seq_q = 1,
@@ -234,7 +235,7 @@ TEST(SelectedGradient, RefusesAnIndexThatNamesNoBlockAndWritesNothing) {
     Op::Outputs outputs = outputs_of(example);
     try {
       optimized::nsa_selected_attention_grad(device::a2())->run(example.problem, inputs, outputs);
-      FAIL() << "no refusal";
+      FAIL() << "the call must be refused";
     } catch (const spec::Rejected& rejected) {
       EXPECT_EQ(std::string(rejected.what()),
                 "NSAS-C38: entry 2 of topk_indices of token 5 of sequence 0, key head 1 is " +

@@ -39,11 +39,11 @@ void store(Tensor& x, const spec::Shape& index, double value) {
           value);
 }
 
-/// A row of query, and the listed keys one by one: the same key once per entry that names its
-/// block.
+/// A row of query with the keys that its list contains. A key occurs once for every entry that
+/// names its block.
 struct Row {
-  std::int64_t t, n, kv;        ///< token of all, query head, key head
-  std::vector<std::int64_t> r;  ///< tokens of all keys, without hidden ones
+  std::int64_t t, n, kv;        ///< token in the pack, query head, key head
+  std::vector<std::int64_t> r;  ///< keys that the query attends to, as tokens in the pack
 };
 
 std::vector<Row> rows_of(const Op::Problem& p, const Tensor& topk_indices) {
@@ -96,7 +96,8 @@ spec::Call<Op> call(const Example& e) {
                        e.outputs);
 }
 
-/// Any block; of the first entry one that begins in front of the token, if it must be seen.
+/// Any block. For the first entry a block that begins at or before the token, so that the token
+/// attends to some key.
 std::int64_t any_block(const Op::Problem& p, const Entry& e) {
   const std::int64_t blocks = p.length_kv(e.b) / p.selected_block_size;
   const std::int64_t seen = std::min(blocks, e.token / p.selected_block_size + 1);

@@ -9,24 +9,24 @@ namespace assay::test::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// An entry of a list: of a token of a sequence, counted from the sequence's first.
+/// An entry in the list of a token. The token is counted from the start of its sequence.
 struct Entry {
   std::int64_t b, kv, token, slot;
 };
 
-/// What a test asks for: a problem, how its tensors are strided, and the blocks that are listed.
+/// The input of a test: a problem, the strides of its tensors, and the listed blocks.
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
-  /// Unset: any block of the sequence, the first entry one that the token sees.
+  /// If unset: any block of the sequence. For the first entry a block to which the token attends.
   std::function<std::int64_t(const Entry&)> block = {};
 };
 
-/// Random tensors with the statistics and the output that a forward in double gives.
+/// Random tensors with the statistics and the output of a forward in double.
 Op::Inputs inputs_of(const Example& example);
-/// The same with zeros in softmax_max, softmax_sum and attention_out.
+/// The same tensors with zeros in softmax_max, softmax_sum and attention_out.
 Op::Inputs inputs_without_forward(const Example& example);
-/// Outputs whose storage is full of 0xAB.
+/// Outputs whose storage is filled with 0xAB.
 Op::Outputs outputs_of(const Example& example);
 
 /// Gradients in double by the formulas, entry by entry and key by key; each as (token, head,
@@ -40,7 +40,7 @@ Gradients oracle(const Op::Problem& problem, const Op::Inputs& inputs);
 std::vector<double> values(const spec::Tensor& tensor);
 Gradients values(const Op::Outputs& outputs);
 
-/// Whether all bytes of all gradients are equal.
+/// Returns whether all bytes of all gradients are equal.
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y);
 
 }  // namespace assay::test::selected

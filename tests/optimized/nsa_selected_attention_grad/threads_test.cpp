@@ -6,7 +6,8 @@
 #include "scarce_threads.hpp"
 #include "trial.hpp"
 
-/// The gradient and the forward pass where threads are few, and where one fails.
+/// The gradient and the forward pass in two situations: threads cannot be started, or one thread
+/// fails.
 namespace {
 
 using namespace assay;
@@ -30,7 +31,7 @@ Example varied() {
                       .selected_block_count = 3}};
 }
 
-/// A fraction of it.
+/// A small problem.
 Example little() {
   Example example = varied();
   example.problem.heads_q = 4;
@@ -67,7 +68,8 @@ TEST(SelectedForward, NeedsNoThreadThatTheMachineRefuses) {
   }
 }
 
-/// Threads that wait for their turn behind a key block that fails come to their end, too.
+/// If a key block fails, other threads may be waiting for their turn to add to it. They must end,
+/// too.
 TEST(SelectedGradient, ThrowsWhatOneOfItsThreadsThrows) {
   const Example example = little();
   const Op::Inputs inputs = inputs_without_forward(example);
@@ -80,7 +82,8 @@ TEST(SelectedGradient, ThrowsWhatOneOfItsThreadsThrows) {
         {.tiling = tiling, .kernels = kernels, .workspace = workspace, .threads = threads});
   };
   EXPECT_GT(test::failed_runs(run_with), 15);
-  EXPECT_TRUE(same_bits(outputs, run(example, inputs, {.threads = 1}))) << "the runs that end well";
+  EXPECT_TRUE(same_bits(outputs, run(example, inputs, {.threads = 1})))
+      << "the successful runs must have the same bits";
 }
 
 TEST(SelectedForward, ThrowsWhatOneOfItsThreadsThrows) {

@@ -24,7 +24,7 @@ using Problem = Op::Problem;
 
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
 
-/// Any legal problem whose sequences are at most 40 blocks long.
+/// A random legal problem whose sequences have at most 40 blocks.
 Problem random_problem() {
   Problem p{.dtype = *rc::gen::element(spec::DType::fp16, spec::DType::bf16),
             .batch = up_to(4),
@@ -45,7 +45,7 @@ Problem random_problem() {
   return p;
 }
 
-/// Whether all buffers lie behind each other within their memories, and hold what they are said to.
+/// Returns whether all buffers are consecutive within their memories and have the stated sizes.
 bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
   const std::int64_t rows = tiling.tokens * p.group();
@@ -59,7 +59,7 @@ RC_GTEST_PROP(SelectedTiling, FitsEveryBufferOfEveryDevice, ()) {
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
 }
 
-TEST(SelectedTiling, TellsOfItsRegimes) {
+TEST(SelectedTiling, ReportsItsRegimes) {
   Tiling tiling{};
   tiling.tokens = 4;
   const auto times = test::times_of(regimes_of(tiling, {{0, 2}, {3, 5}, {4, 7}, {8, 11}, {9, 1}}));
@@ -71,7 +71,7 @@ TEST(SelectedTiling, TellsOfItsRegimes) {
                                                   {"keys.loaded_again", 1}}));
 }
 
-TEST(SelectedTiling, GivesWayWhereACapacityIsOneByteTooSmall) {
+TEST(SelectedTiling, AdaptsIfACapacityIsOneByteTooSmall) {
   const Problem p{.heads_q = 16,
                   .heads_kv = 4,
                   .seq_q = 4096,
@@ -130,11 +130,11 @@ TEST(SelectedTiling, NamesTheBufferThatIsTooSmall) {
   spec.memories.ub.value = 2048;
   try {
     plan({}, spec);
-    FAIL() << "no fault";
+    FAIL() << "the tiling must fail";
   } catch (const device::DeviceFault& fault) {
     EXPECT_EQ(std::string(fault.what()).substr(0, 12), "UB overflow:") << fault.what();
   }
-  // A group needs all its rows at once.
+  // All rows of a group must fit in memory together.
   spec = device::a2();
   spec.memories.l0c.value = 4 * 1024;
   EXPECT_NO_THROW(plan({.heads_q = 16, .seq_q = 64}, spec));
@@ -158,7 +158,8 @@ RC_GTEST_PROP(SelectedDemand, SpreadsEveryListOverTheBlocks, ()) {
   RC_ASSERT(listed == topk_extents(p).rows() * p.selected_block_count);
 }
 
-/// Four tokens list one of two blocks of 16 keys each: by hand. Rows that pad a block are not read.
+/// Counted by hand: four tokens list one of the two blocks of 16 keys. Padding rows of a block are
+/// not read.
 TEST(SelectedTraffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
   const Problem p = {.heads_q = 3,
                      .seq_q = 4,
@@ -175,7 +176,7 @@ TEST(SelectedTraffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
   const std::int64_t tokens_of_half = device::ceil_divide(tiling.rows / 2, 3);
   const Traffic one = traffic(p, tiling, {{0, 1}, {4, 1}});
   EXPECT_EQ(one.read.count,
-            4 * rows + 2 * scores * 2 + 2 * 2 * keys  // keys of the other block, too
+            4 * rows + 2 * scores * 2 + 2 * 2 * keys  // also the keys of the other block
                 + 2 * scores * 4 + 3 * tiling.rows * statistics + 2 * tokens_of_half * 8  //
                 + 4 * 4 + 2 * q * 16 * 2 + gradients * 4);
   EXPECT_EQ(one.written.count, 2 * scores * 4 + 2 * scores * 2 + tiling.rows * 16 * 4 +
@@ -206,7 +207,8 @@ TEST(SelectedCostTable, ChangesNoOutputBit) {
   EXPECT_TRUE(same_bits(usual, slow));
 }
 
-/// Inverting by hand: two tokens, three blocks of 16 keys, the first token sees one of them.
+/// The inverted lists, computed by hand. There are two tokens and three blocks of 16 keys. With the
+/// mask, the tokens attend only to the first block.
 TEST(Readers, HaveEveryTokenAsOftenAsItListsTheBlock) {
   Example example = {
       .problem = {.seq_q = 2, .seq_kv = 48, .selected_block_count = 3},

@@ -5,12 +5,12 @@
 
 namespace assay::test::selected {
 
-/// The outputs of the implementation on the modelled A2.
+/// Runs the implementation on the modelled A2. Returns its outputs.
 Op::Outputs run(const Example& example, const Op::Inputs& inputs,
                 const optimized::Options& options = {});
 
-/// Expects the gradients of the formulas, within what the rounding of P, dS and the result to 16
-/// bits makes of them.
+/// Expects the gradients that the formulas give. The error of rounding P, dS and the result to 16
+/// bits is allowed.
 void expect_gradients(const Example& example);
 
 }  // namespace assay::test::selected

@@ -21,12 +21,14 @@ double cycles(const Modelled& modelled, Pipe pipe) {
   return modelled.share(pipe) * modelled.seconds * 1.8e9;
 }
 
-/// So many rounds of 4 x 4 tiles on every core.
+/// Attention with this number of rounds on every core. A round is a group of 4 x 4 tiles that a
+/// core processes together.
 Attention rounds(std::int64_t count) {
   return {.heads = 24 * count, .heads_kv = 24 * count, .seq_q = 512, .seq_kv = 512};
 }
 
-/// Cycles of one queue for a tile of 128 x 128 scores, from one round more.
+/// Cycles of one queue for a tile of 128 x 128 scores: the difference between 18 rounds and 17
+/// rounds, divided by 16 tiles.
 double of_tile(const Round& round, Pipe pipe) {
   const device::Spec spec = boundless_memories();
   return (cycles(model(rounds(18), round, spec), pipe) -
@@ -37,7 +39,7 @@ double of_tile(const Round& round, Pipe pipe) {
 TEST(Attention, CountsBlocksThatHoldAPair) {
   EXPECT_EQ((Attention{.heads = 3, .seq_q = 256, .seq_kv = 384}.blocks()), 3 * 6);
   EXPECT_EQ((Attention{.seq_q = 4096, .seq_kv = 4096, .causal = true}.blocks()), 32 * 33 / 2);
-  // Query 0 sees keys 0 to 128, which are two blocks; query 255 all 384.
+  // Query 0 attends to keys 0 to 128, which are in two blocks. Query 255 attends to all 384 keys.
   EXPECT_EQ((Attention{.seq_q = 256, .seq_kv = 384, .causal = true}.blocks()), 2 + 3);
   EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
 }
@@ -58,7 +60,7 @@ TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
 }
 
-/// Device facts, section 6.3: about 2280 cycles of each vector core, and in sameAB the copies
+/// Device facts, section 6.3: about 2280 cycles on each vector core, and in sameAB also the copies
 /// between tiles and rows: 96 KiB at 256 B a cycle in four instructions.
 TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
   EXPECT_NEAR(of_tile(basic(), Pipe::vector), 2280, 25);
@@ -66,7 +68,7 @@ TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
               96 * 1024.0 / 256 + 4 * (1 + 16), 0.01);
 }
 
-/// Section 4.4: the buffers of the 512 x 512 round fill L1 to the last byte.
+/// Section 4.4: the buffers of the round of 512 x 512 scores fill L1 completely.
 TEST(Gradient, FaultsWhereARoundDoesNotFitByOneByte) {
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(rounds(1), same_ab(), spec));
@@ -90,7 +92,8 @@ TEST(Gradient, IsHeldUpBySharedMemoryAndByItsHandOvers) {
 }
 
 TEST(Forward, ReadsKeysValuesAndProbabilitiesOfEveryTile) {
-  // 17 and 18 tiles of 128 x 1024 on a core: query, and keys, values and P of eight blocks.
+  // 18 tiles of 128 x 1024 on a core are compared with 17. A tile reads the query, and the keys,
+  // values and P of eight blocks.
   const auto read = [](std::int64_t tiles) {
     const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 1024};
     return cycles(model(attention, Forward{}, boundless_memories()), Pipe::cube_mte2);
@@ -99,7 +102,7 @@ TEST(Forward, ReadsKeysValuesAndProbabilitiesOfEveryTile) {
   EXPECT_NEAR(read(18) - read(17), (1 + 3 * 8) * 32768.0 / 88, 0.01);
 }
 
-/// Row F11 says how long softmax and sums take.
+/// Row F11 of the device facts gives the time of softmax and sums.
 TEST(Forward, TakesTheFittedVectorCycles) {
   const auto vector = [](std::int64_t tiles) {
     const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 256};
@@ -108,7 +111,7 @@ TEST(Forward, TakesTheFittedVectorCycles) {
   EXPECT_NEAR(vector(18) - vector(17), 2488.9 + 833.7, 0.01);
 }
 
-TEST(Forward, HidesHandOversBehindScoresAhead) {
+TEST(Forward, OverlapsTransfersWithScoresAhead) {
   const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = 8192};
   device::Spec spec = device::a2();
   spec.overheads.handover.value = 5000;
@@ -116,7 +119,7 @@ TEST(Forward, HidesHandOversBehindScoresAhead) {
             0.8 * model(attention, Forward{.columns = 256, .ahead = 1}, spec).seconds);
 }
 
-// A change of the model shows here: who means it writes the time anew.
+// This test fails if the model changes. If the change is intended, update the times.
 TEST(Forward, TakesTheTimeThatItTookBefore) {
   const auto microseconds = [](const Attention& attention, const Forward& schedule) {
     return model(attention, schedule, device::a2()).seconds * 1e6;

@@ -10,8 +10,9 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// The shapes of published models, as cases/nsa_compress_grad/models.txt cuts them and whole, and
-/// windows that overlap eight times.
+/// The shapes of published models: the original shapes, and those that
+/// cases/nsa_compress_grad/models.txt cuts to a smaller size. Also windows that overlap eight
+/// times.
 std::vector<Compression> published() {
   const auto of = [](std::int64_t heads, std::int64_t head_dim, std::vector<std::int64_t> lengths) {
     return Compression{.heads = heads, .head_dim = head_dim, .lengths = std::move(lengths)};
@@ -40,8 +41,9 @@ Bytes moved(const device::Program& program) {
 }
 
 TEST(ByWindow, ReadsAWindowAndAddsItToSums) {
-  // Each of two vector cores: 32 tokens and a window of 192 channels in 16 bits; 32 tokens in fp32,
-  // which an addition reads and writes. Every second token of a window is read for the first time.
+  // Each of two vector cores reads 32 tokens and one window of 192 channels in 16 bits. It adds to
+  // 32 tokens in fp32, which are read and written. Half of the bytes are read for the first time
+  // and miss in L2.
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const Bytes one = moved(program_of(c, ByWindow{}, device::a2(), 1));
   EXPECT_EQ(one.read, 2 * 33 * 192 * 2);
@@ -50,7 +52,7 @@ TEST(ByWindow, ReadsAWindowAndAddsItToSums) {
 }
 
 TEST(ByTile, ReadsATileWithItsWindowsAndStoresItOnce) {
-  // Over 48 tokens lie (48 + 30) / 16 + 1 = 5 windows at most.
+  // Over 48 tokens there are at most (48 + 30) / 16 + 1 = 5 windows.
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const Bytes one = moved(program_of(c, {.tokens = 48, .channels = 96}, device::a2(), 1));
   EXPECT_EQ(one.read, 2 * (48 + 5) * 96 * 2);
@@ -58,7 +60,7 @@ TEST(ByTile, ReadsATileWithItsWindowsAndStoresItOnce) {
   EXPECT_EQ(one.missing, one.read);
 }
 
-TEST(ByTile, ComputesBesideItsMovesIfItHasTwoBuffersOfEach) {
+TEST(ByTile, OverlapsMovesAndComputeWithTwoBuffersOfEach) {
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {32768}};
   const device::Spec spec = device::a2();
   EXPECT_LT(model(c, ByTile{32, 192, 2}, spec).seconds,
@@ -66,7 +68,8 @@ TEST(ByTile, ComputesBesideItsMovesIfItHasTwoBuffersOfEach) {
 }
 
 TEST(ByTile, MultipliesEveryPairOfTokenAndWindow) {
-  // Twice as many windows over a token take nearly twice as long where arithmetic binds.
+  // If arithmetic is the bottleneck, the time nearly doubles if twice as many windows contain a
+  // token.
   Compression c = {.heads = 4, .head_dim = 128, .lengths = {32768}};
   const auto busy = [&] {
     const Modelled m = model(c, ByTile{64, 128, 2}, device::a2());
@@ -106,7 +109,7 @@ TEST(CompressPlanner, IsNeverSlowerThanTheVendorOnPublishedShapes) {
   }
 }
 
-TEST(CompressPlanner, GivesWayWhereTheUnifiedBufferIsOneByteTooSmall) {
+TEST(CompressPlanner, AdaptsIfTheUnifiedBufferIsOneByteTooSmall) {
   const device::Spec usual = device::a2();
   for (const Compression& c : published()) {
     const CompressPlan best = plans(c, usual).front();
@@ -125,9 +128,9 @@ TEST(CompressReport, NamesTheFastestTheNextAndTheVendors) {
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const std::string text = report(c, device::a2());
   for (const char* part :
-       {"fastest schedule, in the event model: by tile", "held up most by vector",
-        "next: ", "vendor's by window", " times as long",
-        "  UB input: ", "roofline of whole tiles: ", " % of the vector cores", "; HBM at "})
+       {"fastest schedule, in the event model: by tile", "limited most by vector",
+        "next: ", "vendor's by window", " times as long", "  UB input: ",
+        "roofline, with full tiles counted: ", " % of the vector cores", "; HBM at "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   EXPECT_NE(trace(c, device::a2()).find("\"ph\": \"X\""), std::string::npos);
 }

@@ -12,7 +12,7 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// Eight heads of BNSD.
+/// Eight heads in layout BNSD.
 Attention square(std::int64_t seq, bool causal = false, std::int64_t head_dim = 128) {
   return {.heads = 8,
           .heads_kv = 8,
@@ -33,7 +33,7 @@ Features biased_and_dropped() {
           .tensors = {std::int64_t{1} << 20}};
 }
 
-/// What a mode of attention changes, each for itself.
+/// Variants of attention; each has one feature.
 std::vector<Attention> modes() {
   const Attention dense = square(512);
   std::vector<Attention> all = {dense, square(512, true), square(512, false, 192)};
@@ -49,7 +49,8 @@ std::vector<Attention> modes() {
   return all;
 }
 
-/// Cycles of one queue for a tile, from one round more on every core.
+/// Cycles of one queue for a tile, measured as the difference between two numbers of rounds that
+/// differ by one on every core.
 double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
   device::Spec spec = device::a2();
   spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
@@ -64,20 +65,22 @@ double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
 }
 
 TEST(Woven, MovesTheBytesOfItsRound) {
-  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, 4 of columns for
-  // each group; 2 keys, 4 of query and 4 of dy stay; dS twice and P once: 16 + 10 + 24 tiles of 32
-  // KiB in
-  // 8. Drains of 64 KiB: 16 of scores and dP, 4 of dq, 2 of dk and 2 of dv.
+  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, and 4 of columns for
+  // each group. 2 tiles of keys, 4 of query and 4 of dy stay in L1. dS is read twice and P once. In
+  // total 16 + 10 + 24 tiles of 32 KiB for 8 tiles of scores. Results of 64 KiB that leave L0C: 16
+  // of scores and dP, 4 of dq, 2 of dk and 2 of dv.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 50 * 32768.0 / 88 / 8, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe), 24 * 65536.0 * 3 / 256 / 8, 0.01);
-  // Three products and twice the scores, all in halves of 256 steps, six to start each.
+  // Each tile needs three products, and two more for the scores. All are computed in two halves of
+  // 256 steps. Each half has a start time of six cycles.
   EXPECT_NEAR(of_tile(woven, Pipe::cube), 10 * 262, 0.01);
 }
 
 TEST(Woven, BringsAHalfOfAColumnIntoL0BOnceForItsGroup) {
-  // Of a tile four halves of scores and dP, each with 32 KiB of query or dy, and 16 KiB of key or
-  // value for all rows of a group; three products in halves of 16 KiB on either side.
+  // A tile needs four halves of scores and dP. Each half copies 32 KiB of query or dy, and 16 KiB
+  // of key or value for all rows of a group. The tile also needs three products in halves, each
+  // with 16 KiB on both sides.
   const auto of_group = [](double rows) { return 4 * (26 + 128) + 4 * (26 + 128) / rows; };
   const double of_gradients = 6 * (26 + 64 + 26 + 128);
   for (const std::int64_t group : {1, 2, 4})
@@ -86,7 +89,7 @@ TEST(Woven, BringsAHalfOfAColumnIntoL0BOnceForItsGroup) {
 }
 
 TEST(Woven, FaultsWhereItDoesNotFitByOneByte) {
-  // 4 + 1 + 6 + 5 tiles are all of L1; a sum and two halves of scores all of L0C.
+  // Buffers of 4 + 1 + 6 + 5 tiles fill L1. One sum and two halves of scores fill L0C.
   const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 10};
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(square(1024), woven, spec));
@@ -95,8 +98,8 @@ TEST(Woven, FaultsWhereItDoesNotFitByOneByte) {
   spec = device::a2();
   spec.memories.l0c.value -= 1;
   EXPECT_THROW(model(square(1024), woven, spec), device::DeviceFault);
-  // Rounds of 8 x 8 tiles: of 24 cores each has 8 tiles of 128 KiB of scores and dP, and 84 + 106
-  // of 32 KiB of P and dS.
+  // Rounds of 8 x 8 tiles. Each of 24 cores needs 8 tiles of 128 KiB for scores and dP, and 84 +
+  // 106 tiles of 32 KiB for P and dS.
   const Woven large = {.rows = 8, .columns = 8};
   spec = device::a2();
   spec.memories.l2.value = 24 * (8 * 128 + (84 + 106) * 32) * 1024;
@@ -112,7 +115,7 @@ TEST(Features, TakeTheirBytesAndInstructionsOfATile) {
   const auto more = [&](Pipe pipe) { return of_tile(woven, pipe, with) - of_tile(woven, pipe); };
   const device::Spec spec = device::a2();
   const auto& v = spec.vector;
-  // Of each of two vector cores four tiles of 2,048 scores.
+  // Each of two vector cores processes four tiles of 2,048 scores.
   EXPECT_NEAR(more(Pipe::vector_mte2), 4 * gm_to_ub_transfer(spec, {2048 * 17 / 8}).count, 0.01);
   double cycles = 0;
   for (const auto* operation : {&v.cast_to_fp32, &v.add, &v.select, &v.muls, &v.select, &v.muls})
@@ -138,7 +141,8 @@ TEST(Features, NeedRoomInTheUnifiedBuffer) {
   attention.features = biased_and_dropped();
   EXPECT_EQ(names(), (std::set<std::string>{"scores", "dP", "P", "dS", "bias", "stored bias",
                                             "drop bits", "dropped prob"}));
-  // 12 bytes of a score, and 10 and a bit: 177 KiB of 8,192.
+  // A score takes 12 bytes in some buffers and a little more than 10 in others: 177 KiB for 8,192
+  // scores.
   device::Spec spec = device::a2();
   spec.memories.ub.value = 177 * 1024;
   EXPECT_NO_THROW(buffers_of(attention, woven, spec));
@@ -158,8 +162,9 @@ TEST(Features, MakeNoScheduleFasterAndLeaveTheVendorOneFamily) {
 }
 
 TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
-  // 2048 causal, 8 heads: 10 rounds of 4 x 4 a head, whole 4 a core; a stream of 136 tiles a head
-  // makes 68 rounds, 3 a core. On bounds alone the whole rounds take 4 / 3 of the time.
+  // A causal problem of 2048 x 2048 with 8 heads. In whole rounds: 10 rounds of 4 x 4 tiles for
+  // each head, 4 for each core. As a stream: 136 tiles for each head, which are 68 rounds in total,
+  // 3 for each core. If only the longest core counts, whole rounds take 4 / 3 of the time.
   Round whole = basic(), stream = basic();
   whole.masked = Masked::whole;
   const device::Spec spec = device::a2();
@@ -173,7 +178,7 @@ TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
 }
 
 TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
-  // One round of 4 x 4 tiles for each of 24 cores, and more of them.
+  // One round of 4 x 4 tiles for each of 24 cores, then a few rounds more than 24.
   const device::Spec spec = device::a2();
   const auto busy = [&](std::int64_t rounds, const auto& schedule) {
     const Attention attention = {.heads = rounds, .heads_kv = rounds, .seq_q = 512, .seq_kv = 512};
@@ -181,10 +186,12 @@ TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
     return modelled.share(Pipe::cube) * modelled.seconds;
   };
   const double one = busy(24, Woven{});
-  // Of a round for 24 cores each has a column; of 10 for 24 cores two have one, in halves.
+  // If 1 round is left for 24 cores, each core computes at most one column of it. If 10 are left,
+  // two cores share a column, half each.
   EXPECT_NEAR(busy(25, Woven{}), 1.25 * one, 1e-9 * one);
   EXPECT_NEAR(busy(34, Woven{}), 1.5 * one, 1e-9 * one);
-  // 16 are a round more for some cores, and one for all in the vendor's families.
+  // If 16 rounds are left, some cores compute a full round. In the vendor's families some core
+  // computes a full round for any remainder.
   EXPECT_NEAR(busy(40, Woven{}), 2 * one, 1e-9 * one);
   EXPECT_NEAR(busy(25, same_ab()), 2 * busy(24, same_ab()), 1e-9 * one);
 }
@@ -194,7 +201,7 @@ TEST(Roofline, IsWhatCubeAndMemoriesAllowAtItsIntensities) {
   Modelled modelled;
   modelled.seconds = 2, modelled.l2_share = 0.5;
   // Five products of 2 x 1024 x 1024 x 128 FLOP for each of eight heads. Eight tensors of 8 x 1024
-  // x 128 numbers of two bytes; half of two seconds of L2.
+  // x 128 numbers with two bytes each. The L2 traffic is half of what L2 can move in two seconds.
   const Roofline roofline = roofline_of(square(1024), modelled, spec);
   const double flop = 5.0 * 8 * 2 * 1024 * 1024 * 128;
   EXPECT_NEAR(roofline.cube, 353.9e12, 0.1e12);
@@ -214,12 +221,12 @@ TEST(Roofline, IsWhatCubeAndMemoriesAllowAtItsIntensities) {
 TEST(Floor, IsTheFewestBytesAndTheTimeTheyTakeWhileL2NeverIdles) {
   ModelledSchedule few{"few", Woven{}, {}}, many{"many", Woven{}, {}};
   few.modelled.l2_bytes = 10, few.modelled.l2_share = 0.5, few.modelled.seconds = 8;
-  few.modelled.beside = 1;
+  few.modelled.extra = 1;
   many.modelled.l2_bytes = 14, many.modelled.l2_share = 1, many.modelled.seconds = 7;
   const Floor floor = floor_of({many, few});
   EXPECT_EQ(floor.l2_bytes, 10);
   EXPECT_EQ(floor.seconds, 0.5 * 8 + 1);
-  // No schedule is faster than this, of any problem.
+  // No schedule of any problem can be faster than this floor.
   const auto all = plans(square(2048), device::a2());
   EXPECT_LE(floor_of(all).seconds, all.front().modelled.seconds);
   EXPECT_GT(floor_of(all).seconds, 0.5 * all.front().modelled.seconds);
@@ -259,8 +266,9 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
   }
 }
 
-/// What a search costs, in what does not depend on the machine; `assay_bench modelled` has seconds.
-TEST(Planner, AsksTheModelForFewSchedulesOfALongProblem) {
+/// The cost of a search is counted in schedules, which does not depend on the machine. `assay_bench
+/// modelled` measures seconds.
+TEST(Planner, ModelsFewSchedulesOfALongProblem) {
   for (const std::int64_t seq : {8192, 16384})
     EXPECT_LE(plans(square(seq), device::a2()).size(), 250u) << seq;
 }
@@ -303,7 +311,7 @@ std::vector<assay::optimized::Buffer> buffers_of_plan(const Attention& a,
   return std::visit([&](const auto& of) { return buffers_of(a, of, spec); }, plan.schedule);
 }
 
-TEST(Planner, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
+TEST(Planner, AdaptsInEveryModeIfACapacityIsOneByteTooSmall) {
   for (const Attention& a : modes()) {
     const device::Spec usual = device::a2();
     const ModelledSchedule best = plans(a, usual).front();
@@ -334,9 +342,10 @@ TEST(Planner, IsNeverSlowerThanTheVendorsFamiliesInAnyMode) {
 }
 
 TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
-  // Rounds of 4 x 2 tiles by groups of 2 rows, of whose operands MovesTheBytesOfItsRound says how
-  // many are loaded: 8 + 2 of query and key for scores and dq, 4 of query for dk; as many of dy and
-  // value for dP, 4 of dy for dv. Every product has a step of 16 x 16 x 16, or two of 8 deep.
+  // Rounds of 4 x 2 tiles by groups of 2 rows. MovesTheBytesOfItsRound gives the number of loaded
+  // operands: 8 + 2 of query and key for scores and dq, 4 of query for dk; the same number of dy
+  // and value for dP, and 4 of dy for dv. Every product has a step of 16 x 16 x 16, or two of depth
+  // 8.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   Attention narrow, rope, wide;
   narrow.head_dim_v = 64;
@@ -347,18 +356,18 @@ TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
     return element * 128 * (keys * channels + values * channels_v + exchanged * 128) / 88 / 8;
   };
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2, narrow), read(128, 64, 2), 0.01);
-  // In fp32 rounds are smaller: 2 x 2 tiles by single rows load 6 + 2 + 2 of query and key, 6 + 2
-  // of dy and value, and 12 of P and dS.
+  // In fp32 rounds are smaller. Rounds of 2 x 2 tiles by single rows load 6 + 2 + 2 of query and
+  // key, 6 + 2 of dy and value, and 12 of P and dS.
   const Woven small = {.rows = 2, .columns = 2, .group = 1};
   EXPECT_NEAR(of_tile(small, Pipe::cube_mte2, wide), 4 * 128 * 30 * 128.0 / 88 / 4, 0.01);
   const double start = 10 * 6;
   EXPECT_NEAR(of_tile(woven, Pipe::cube, narrow), start + 3 * 512 + 2 * 256, 0.01);
-  // fp32 takes four times the steps; half of L0A holds 64 channels of 128 rows, a quarter of
-  // L0B 32.
+  // fp32 takes four times the number of steps. Half of L0A contains 64 channels of 128 rows, and a
+  // quarter of L0B contains 32 channels.
   EXPECT_NEAR(of_tile(small, Pipe::cube, wide), (12 + 8) * 6 + 5 * 4 * 512, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe, narrow),
               (16 * 128 + 6 * 128 + 2 * 64) * 128 * 4 * 3 / 256.0 / 8, 0.01);
-  // 16-bit P and dS are cast and stored, fp32 only stored.
+  // 16-bit P and dS are cast and then stored. In fp32 they are only stored.
   EXPECT_NEAR(of_tile(small, Pipe::mte3, wide), 2 * of_tile(woven, Pipe::mte3), 0.01);
   EXPECT_LT(of_tile(small, Pipe::vector, wide), of_tile(woven, Pipe::vector));
   rope.head_dim = 64;
@@ -378,23 +387,26 @@ TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
   EXPECT_EQ(end("L1"), 512 * 1024);
   EXPECT_EQ(end("L0C"), 128 * 1024);
   EXPECT_EQ(end("UB"), 96 * 1024);
-  // Four buffers of a quarter are as much; P and dS of fp32 take twice as much as of 16 bits.
+  // Four buffers of a quarter of the size take the same memory. P and dS in fp32 take twice the
+  // memory of 16-bit ones.
   Attention wide = square(1024);
   wide.element = {4};
   const Woven quarters = {
       .rows = 2, .columns = 2, .group = 1, .vector_buffers = 4, .vector_tile = 2048};
   EXPECT_EQ(occupied(buffers_of(square(1024), quarters, device::a2()), "UB"), 96 * 1024);
   EXPECT_EQ(occupied(buffers_of(wide, quarters, device::a2()), "UB"), 128 * 1024);
-  // Of 24 cores 4 steps of 2 tiles of 128 KiB, and of 36 tiles of P of a round a third more, of dS
-  // two thirds, and what a step of two stores before as many are read.
+  // L2 contains for each of 24 cores: 4 steps of 2 tiles of 128 KiB, 48 tiles of P and 60 tiles of
+  // dS. A round has only 36 tiles of each. The others are stored by a step before the same number
+  // of tiles is read.
   EXPECT_EQ(end("L2"), 24 * (8 * 128 + (48 + 60) * 32) * 1024);
 }
 
 TEST(Report, NamesTheFastestTheNextAndTheVendors) {
   const std::string text = report(square(8192), device::a2());
-  for (const char* part : {"fastest schedule, in the event model: woven", "held up most by L2",
-                           "next: ", "vendor's basic", "vendor's sameAB", " times as long",
-                           "  UB dS: ", "roofline of whole tiles: ", "; L2 at ", "; HBM at "})
+  for (const char* part :
+       {"fastest schedule, in the event model: woven", "limited most by L2",
+        "next: ", "vendor's basic", "vendor's sameAB", " times as long",
+        "  UB dS: ", "roofline, with full tiles counted: ", "; L2 at ", "; HBM at "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 

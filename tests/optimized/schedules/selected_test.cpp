@@ -12,7 +12,7 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// Lists spread evenly over the blocks.
+/// Lists that are distributed evenly over the blocks.
 Selection selection(std::int64_t heads_kv, std::int64_t group, std::int64_t queries,
                     std::int64_t keys) {
   Selection s = {.heads_kv = heads_kv, .group = group, .queries = queries, .keys = keys};
@@ -23,8 +23,8 @@ Selection selection(std::int64_t heads_kv, std::int64_t group, std::int64_t quer
   return s;
 }
 
-/// The shapes of published models, as cases/nsa_selected_attention_grad/models.txt cuts them, and
-/// one of them whole.
+/// The shapes of published models, as cases/nsa_selected_attention_grad/models.txt cuts them to a
+/// smaller size. One model has its original shape.
 std::vector<Selection> published() {
   std::vector<Selection> all = {selection(1, 16, 9, 4096), selection(1, 16, 1216, 1216),
                                 selection(4, 16, 8192, 8192)};
@@ -52,7 +52,7 @@ device::Spec boundless_memories() {
   return spec;
 }
 
-/// Busy cycles of one queue of a core in so many of a schedule's items.
+/// The cycles in which one queue of a core is busy, if a schedule has this number of items.
 template <class Schedule>
 double busy(const Selection& s, const Schedule& schedule, Pipe pipe, std::int64_t count) {
   const device::Spec spec = boundless_memories();
@@ -69,8 +69,9 @@ double bytes_through_l2(const device::Program& program, Pipe pipe) {
   return bytes;
 }
 
-/// Device facts, section 4.7: of a chunk of eight blocks 1664 cycles of the cube, 320 KiB of keys
-/// and values read, 64 KiB of scores and dP, and 640 KiB of dk and dv added.
+/// Device facts, section 4.7. For a chunk of eight blocks, the cube works for 1664 cycles. The
+/// chunk reads 320 KiB of keys and values and 64 KiB of scores and dP, and adds 640 KiB of dk and
+/// dv.
 TEST(ByToken, MovesThePublishedBytesOfAChunk) {
   const Selection s = selection(1, 16, 64, 4096);
   const device::Spec spec = device::a2();
@@ -104,18 +105,18 @@ TEST(ByToken, HasOneVectorCoreAsTheVendorOrTwo) {
 }
 
 TEST(ByBlock, AddsDqAloneToGlobalMemory) {
-  // A tile of four tokens, 64 rows: scores and dP 16 KiB each, dq of 192 channels added twice over;
-  // dk and dv leave once for a block, in 16 bits.
+  // A tile of four tokens has 64 rows. Its scores and dP take 16 KiB each, and dq of 192 channels
+  // is added twice. dk and dv are written once for each block, in 16 bits.
   const Selection s = selection(1, 16, 64, 4096);
   const ByBlock by = {.tokens = 4};
   const auto drained = [&](std::int64_t tiles) {
     return bytes_through_l2(program_of(s, by, device::a2(), tiles), Pipe::fixpipe);
   };
-  // 16 listings of a block are four tiles.
+  // A block that is listed by 16 tokens has four tiles.
   const double of_tile = 2 * 16 * 1024 + 2 * 64 * 192 * 4, of_block = 64 * (192 + 128) * 2;
   EXPECT_EQ(drained(4), 4 * of_tile + of_block);
   EXPECT_EQ(drained(8), 8 * of_tile + 2 * of_block);
-  // Of several cores each adds what it has.
+  // If several cores share a block, each core adds its part of dk and dv.
   const ByBlock shared = {.tokens = 4, .parts = 2};
   EXPECT_EQ(bytes_through_l2(program_of(s, shared, device::a2(), 2), Pipe::fixpipe),
             2 * of_tile + 2 * 2 * of_block);
@@ -124,7 +125,7 @@ TEST(ByBlock, AddsDqAloneToGlobalMemory) {
 TEST(ByBlock, CutsTheKeysOfABlock) {
   Selection s = selection(1, 4, 64, 4096);
   s.head_dim = 128, s.block = 128, s.count = 8, s.demand = {{16, 32}};
-  // dk and dv of 128 keys are all of L0C.
+  // dk and dv of 128 keys fill L0C.
   EXPECT_THROW(model(s, ByBlock{.tokens = 4}, device::a2()), device::DeviceFault);
   EXPECT_NO_THROW(model(s, ByBlock{.tokens = 4, .cuts = 2}, device::a2()));
   const auto all = plans(s, device::a2());
@@ -155,7 +156,7 @@ TEST(SelectedPlanner, IsNeverSlowerThanTheVendorOnPublishedShapes) {
   }
 }
 
-TEST(SelectedPlanner, GivesWayWhereACapacityIsOneByteTooSmall) {
+TEST(SelectedPlanner, AdaptsIfACapacityIsOneByteTooSmall) {
   const device::Spec usual = device::a2();
   for (const Selection& s : published()) {
     const SelectedPlan best = plans(s, usual).front();
@@ -178,9 +179,10 @@ TEST(SelectedPlanner, GivesWayWhereACapacityIsOneByteTooSmall) {
 TEST(SelectedReport, NamesTheFastestTheNextAndTheVendors) {
   const Selection s = selection(4, 16, 8192, 8192);
   const std::string text = report(s, device::a2());
-  for (const char* part : {"fastest schedule, in the event model: by block", "held up most by ",
-                           "next: ", "vendor's basic", " times as long", "  L0C dk of a block: ",
-                           "roofline of whole tiles: ", " % of the cube", "; L2 at ", "none of "})
+  for (const char* part :
+       {"fastest schedule, in the event model: by block", "limited most by ",
+        "next: ", "vendor's basic", " times as long", "  L0C dk of a block: ",
+        "roofline, with full tiles counted: ", " % of the cube", "; L2 at ", "each of the "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   const std::string json = trace(s, device::a2());
   EXPECT_NE(json.find("\"traceEvents\""), std::string::npos);

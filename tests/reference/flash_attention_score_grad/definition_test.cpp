@@ -36,8 +36,8 @@ TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
   EXPECT_EQ(gradient.dq_row(0, 0, 0).dq, std::vector<Quad>(4, 0));
 }
 
-TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithPencilAndPaper) {
-  // Scores 0, so P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1.
+TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
+  // The scores are 0, so P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
                                                {.query = {0},
                                                 .key = {5, 8},
@@ -53,8 +53,8 @@ TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithPencilAndPaper) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dk[0], 0);
 }
 
-TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithPencilAndPaper) {
-  // Scores 3 = 0.5 * 2 * 3, P = 1/2, 1/2, dS = -1, 1 as above.
+TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
+  // The scores are 3 = 0.5 * 2 * 3, P = 1/2, 1/2, dS = -1, 1 as above.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
                                                {.query = {2},
                                                 .key = {3, 3},
@@ -75,8 +75,8 @@ TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithPencilAndPaper) {
 }
 
 TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither) {
-  // As above, but a sum of 4 halves P, and attention_in 0 removes the row term: dS = 1/4 * 2, 1/4 *
-  // 6.
+  // As above, but the sum is 4, which halves P, and attention_in is 0, which removes the row term:
+  // dS = 1/4 * 2, 1/4 * 6.
   const FlashAttentionScoreGrad<double> gradient(one_query(2, 0.5),
                                                  {.query = {2},
                                                   .key = {3, 3},
@@ -124,7 +124,7 @@ TEST(FlashAttentionScoreGrad, AMaskedKeyOfNaNReachesNoOtherElement) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 1).dv[0], 0.0);
 }
 
-TEST(FlashAttentionScoreGrad, AQueryWithoutKeptKeyHasZeroDqAndDeadStatistics) {
+TEST(FlashAttentionScoreGrad, FullyMaskedQueryHasZeroDqAndMaskedStatistics) {
   Problem p = one_query(1, 1.0);
   p.seq_q = 3;
   p.sparse_mode = 3;
@@ -143,7 +143,7 @@ TEST(FlashAttentionScoreGrad, AQueryWithoutKeptKeyHasZeroDqAndDeadStatistics) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dv[0], operands.dy[2]);
 }
 
-TEST(FlashAttentionScoreGrad, OperandsKeptAsFloatGiveTheSameBits) {
+TEST(FlashAttentionScoreGrad, OperandsStoredAsFloatGiveTheSameBits) {
   Problem p;
   p.dtype = spec::DType::fp32;
   p.seq_q = 2;

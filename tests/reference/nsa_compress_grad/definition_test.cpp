@@ -25,12 +25,12 @@ struct Windows {
   std::int64_t size, stride;
 };
 
-/// Of two and of more windows over a token, of sizes that the stride divides and does not; outside
-/// of the domain also windows side by side and with gaps.
+/// Block size and stride with two and more windows over a token, with sizes that are and are not
+/// multiples of the stride. Outside of the domain also adjacent windows and windows with gaps.
 constexpr Windows windows[] = {{2, 1}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {3, 3}, {2, 3}};
 
-/// Lengths of one sequence and of several: without tokens in front, between and behind, shorter
-/// than a window, of one window, with a tail.
+/// Lengths of one sequence and of several: empty ones at the start, in the middle and at the end,
+/// shorter than a window, exactly one window, with a tail.
 std::vector<NamedCompression> small_compressions() {
   std::vector<NamedCompression> compressions;
   for (const auto& [size, stride] : windows) {
@@ -136,7 +136,7 @@ TEST_P(Compression, DifferencesOfTheForwardAgreeTo1e10) {
 using Eigen::MatrixXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Row i holds the weights of head n where window i lies in the sequence.
+/// Row i contains the weights of head n at the position of window i in the sequence.
 MatrixXd window_matrix(const CompressProblem& p, const std::vector<double>& weight, std::int64_t n,
                        std::int64_t rows, std::int64_t tokens) {
   MatrixXd result = MatrixXd::Zero(rows, tokens);
@@ -146,7 +146,7 @@ MatrixXd window_matrix(const CompressProblem& p, const std::vector<double>& weig
   return result;
 }
 
-/// dk = W^T dk_cmp, and dw the sums along the windows of dk_cmp K^T, as the page writes it.
+/// dk = W^T dk_cmp, and dw is the sums of dk_cmp K^T along the windows, as the page writes it.
 CompressGradients<double> matrix_form(const CompressProblem& p,
                                       const CompressOperands<double>& operands) {
   CompressGradients<double> all{.input = {},
@@ -273,8 +273,8 @@ TEST_P(Compression, OnesCountTheWindowsOfEveryToken) {
     }
 }
 
-TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithPencilAndPaper) {
-  // Windows 0-1 and 1-2 with weights 2, 3 and gradients 5, 7; token 3 is beyond them.
+TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithHandComputation) {
+  // Windows 0-1 and 1-2 with weights 2, 3 and gradients 5, 7.
   const CompressProblem p{.seq = 3, .head_dim = 1, .compress_block_size = 2, .compress_stride = 1};
   const CompressOperands<Quad> operands{
       .output_grad = {5, 7}, .input = {1, 10, 100}, .weight = {2, 3}};
@@ -284,7 +284,7 @@ TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithPencilAndPaper) {
   EXPECT_EQ(all.weight, (std::vector<Quad>{75, 750}));    // 5*1 + 7*10, 5*10 + 7*100
 }
 
-/// Outside of the domain, which asks for overlapping windows.
+/// These windows are outside of the domain, which requires overlapping windows.
 TEST(NsaCompressGrad, WindowsSideBySideAreBlockDiagonal) {
   const CompressProblem p{
       .heads = 2, .seq = 14, .head_dim = 3, .compress_block_size = 4, .compress_stride = 4};
@@ -390,8 +390,8 @@ TEST(NsaCompressGrad, RefusesTensorsOfAnotherShapeAndWindowsOfNothing) {
   EXPECT_THROW(NsaCompressGrad<double>(p, make_operands<double>(p)), std::invalid_argument);
 }
 
-/// The example of the page, whose fp16 buffers hold the halves of 1.0f: 0 where the element is
-/// even, else 1.875.
+/// The example of the page. Its fp16 buffers contain the halves of 1.0f: even elements are 0, odd
+/// ones 1.875.
 TEST(NsaCompressGrad, TheExampleOfThePageIsAsDecoded) {
   const CompressProblem p{.dtype = spec::DType::fp16,
                           .batch = 3,

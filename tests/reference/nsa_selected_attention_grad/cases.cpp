@@ -27,7 +27,7 @@ SelectedProblem smallest() {
           .selected_block_count = 2};
 }
 
-/// A block of `blocks` for slot `slot` of list number `list`.
+/// The block (0 .. `blocks` - 1) in slot `slot` of list number `list`.
 std::int64_t choice(ListKind kind, std::int64_t list, std::int64_t slot, std::int64_t blocks) {
   switch (kind) {
     case ListKind::ascending:
@@ -42,7 +42,7 @@ std::int64_t choice(ListKind kind, std::int64_t list, std::int64_t slot, std::in
   return 0;
 }
 
-/// Appends one value of an axis of the combinations to name and problem.
+/// One value of one axis: extends the name and changes the problem.
 struct Choice {
   std::string name;
   void (*apply)(SelectedProblem& problem);

@@ -12,10 +12,10 @@ namespace assay::reference {
 using SelectedProblem = spec::NsaSelectedAttentionGrad::Problem;
 using SelectedInputs = spec::NsaSelectedAttentionGrad::Inputs;
 
-/// How the blocks of a list follow one another.
+/// The order of the blocks in a list.
 enum class ListKind : std::uint8_t { ascending, shuffled, duplicates, all_equal };
 
-/// A problem, and the kind of its lists, with a name for the test's output.
+/// A problem and the kind of its lists, with a name for the test's output.
 struct NamedSelection {
   std::string name;
   SelectedProblem problem;
@@ -28,23 +28,24 @@ inline void PrintTo(const NamedSelection& named, std::ostream* out) { *out << na
 /// queries than keys), with 2 blocks of 2 keys.
 std::vector<NamedSelection> small_selections();
 
-/// Sparse mode 2 with its mask.
+/// The problem with sparse mode 2 and its mask.
 SelectedProblem causal(SelectedProblem problem);
 
-/// The lists of all queries and key heads. Under the mask every query sees a key of its list.
+/// The lists of all queries and key heads. With the mask, every query attends to at least one key
+/// of its list.
 std::vector<std::int64_t> make_lists(const SelectedProblem& problem, ListKind kind);
 
-/// Random query, key, value and gradient, with the exact forward of type Real as statistics and
-/// output.
+/// Random query, key, value and gradient. Statistics and output are those of the exact forward in
+/// type Real.
 template <class Real>
 SelectedOperands<Real> consistent_operands(const SelectedProblem& problem,
                                            std::vector<std::int64_t> topk_indices);
 
-/// Sets statistics and output to those of the forward.
+/// Sets statistics and output to the results of the forward.
 template <class Real>
 void make_consistent(const SelectedProblem& problem, SelectedOperands<Real>& operands);
 
-/// All rows of the gradients, dense, in the order of `spec::Extents::row`.
+/// All rows of the gradients, contiguous, in the order of `spec::Extents::row`.
 template <class Real>
 struct SelectedGradients {
   std::vector<Real> dq, dk, dv;

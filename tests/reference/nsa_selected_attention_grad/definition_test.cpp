@@ -22,9 +22,9 @@ SelectedProblem one_query(std::int64_t keys, std::int64_t blocks, double scale) 
           .selected_block_count = blocks};
 }
 
-TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithPencilAndPaper) {
-  // Keys 0 and 2 of scores 0: P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1. Key 1 is
-  // nobody's.
+TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithHandComputation) {
+  // Keys 0 and 2 with scores 0: P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1. No list
+  // contains key 1.
   const NsaSelectedAttentionGrad<Quad> gradient(one_query(3, 2, 0.5), {.query = {0},
                                                                        .key = {5, 77, 8},
                                                                        .value = {1, 99, 3},
@@ -40,9 +40,9 @@ TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithPencilAndPaper) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 2).dv[0], 1);
 }
 
-TEST(NsaSelectedAttentionGrad, AKeyListedTwiceAgreesWithPencilAndPaper) {
-  // Entries 0, 0, 1 of score 3 = 0.5 * 2 * 3: P = 1/3 each. Output 2, dP = 3, 3, 12, row term 6, dS
-  // = -1, -1, 2.
+TEST(NsaSelectedAttentionGrad, KeyListedTwiceAgreesWithHandComputation) {
+  // Entries 0, 0, 1 with the score 3 = 0.5 * 2 * 3: P = 1/3 each. Output 2, dP = 3, 3, 12, row term
+  // 6, dS = -1, -1, 2.
   const NsaSelectedAttentionGrad<Quad> gradient(one_query(2, 3, 0.5), {.query = {2},
                                                                        .key = {3, 3},
                                                                        .value = {1, 4},
@@ -73,8 +73,8 @@ TEST(NsaSelectedAttentionGrad, TheForwardCountsAKeyAsOftenAsItIsListed) {
 }
 
 TEST(NsaSelectedAttentionGrad, ReadsStatisticsAndOutputAndRecomputesNeither) {
-  // A sum of 4 instead of 2 halves P, and attention_out 0 removes the row term: dS = 1/4 * 2, 1/4 *
-  // 6.
+  // The sum is 4 instead of 2, which halves P, and attention_out is 0, which removes the row term:
+  // dS = 1/4 * 2, 1/4 * 6.
   const NsaSelectedAttentionGrad<double> gradient(one_query(2, 2, 0.5), {.query = {2},
                                                                          .key = {3, 3},
                                                                          .value = {1, 3},
@@ -121,7 +121,8 @@ TEST(NsaSelectedAttentionGrad, TheMaskCountsInSparseModeTwoAlone) {
   EXPECT_TRUE(sees_the_future());
   p.sparse_mode = 2;
   EXPECT_FALSE(sees_the_future());
-  // Open in the documents; the forward of the same arguments applies no mask.
+  // The documents leave it open whether sparse mode 2 masks without a mask tensor. The forward of
+  // the same arguments does not.
   p.atten_mask = spec::SelectedMask::absent;
   EXPECT_TRUE(sees_the_future());
 }
@@ -143,7 +144,7 @@ TEST(NsaSelectedAttentionGrad, AnUnseenKeyOfNaNReachesNoOtherElement) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 1).dv[0], 0.0);
 }
 
-/// Outside of the domain: the list of query 0 names the future alone.
+/// This problem is outside of the domain: the list of query 0 contains only future blocks.
 TEST(NsaSelectedAttentionGrad, ARowThatSeesNoKeyContributesNothing) {
   SelectedProblem p = causal({.seq_q = 2,
                               .seq_kv = 2,

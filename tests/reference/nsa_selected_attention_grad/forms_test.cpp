@@ -5,7 +5,7 @@
 #include "../cases.hpp"
 #include "cases.hpp"
 
-/// The gradient of selected attention against two other forms of it: difference quotients and
+/// Compares the gradient of selected attention with two other forms: difference quotients and
 /// matrices.
 namespace assay::reference {
 namespace {
@@ -14,8 +14,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// The sum over all elements of attention_out_grad * output: its gradient is what the operator
-/// computes.
+/// The sum over all elements of attention_out_grad * output. Its gradient is the result of the
+/// operator.
 Quad loss(const SelectedProblem& p, const SelectedOperands<Quad>& operands) {
   const auto result = forward(p, operands);
   Quad sum(0);
@@ -66,12 +66,12 @@ void add_rows(std::vector<double>& all, std::int64_t first, const RowMajor& grad
     all[static_cast<std::size_t>(first * gradient.cols() + k)] += gradient.data()[k];
 }
 
-/// Where a sequence and a head of it start.
+/// The first rows of a sequence and of one of its heads.
 struct Place {
   std::int64_t queries, keys, lists, length_q, length_kv;
 };
 
-/// How often each query counts each key: the gather as a matrix.
+/// A matrix with the number of times that a query's list contains each key.
 MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists, const Place& at) {
   MatrixXd result = MatrixXd::Zero(at.length_q, at.length_kv);
   for (std::int64_t i = 0; i < at.length_q; ++i)
@@ -85,8 +85,8 @@ MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists
   return result;
 }
 
-/// Softmax over keys that count several times; the gradient through the Jacobian diag(p) - p p^T of
-/// each row, where p is the probability of all copies together.
+/// Softmax over keys that a list may contain several times. The gradient uses the Jacobian diag(p)
+/// - p p^T of each row. Here p is the probability of all copies of a key together.
 void add_head(const SelectedProblem& p, const SelectedOperands<double>& operands, const Place& at,
               SelectedGradients<double>& all) {
   const MatrixXd query = rows_of(operands.query, at.queries, at.length_q, p.head_dim);
@@ -137,7 +137,8 @@ SelectedGradients<double> matrix_form(const SelectedProblem& p,
 template <class Real>
 void expect_near(const std::vector<Real>& gradient, const std::vector<double>& matrix) {
   ASSERT_EQ(gradient.size(), matrix.size());
-  // Not tighter: Eigen's order of summation and libm's exponential are not specified.
+  // The limit cannot be smaller: Eigen's order of summation and the exponential of libm are not
+  // specified.
   const double limit = 1e-13 * (1.0 + largest_magnitude(matrix));
   for (std::size_t k = 0; k < gradient.size(); ++k)
     EXPECT_NEAR(static_cast<double>(gradient[k]), matrix[k], limit) << "element " << k;

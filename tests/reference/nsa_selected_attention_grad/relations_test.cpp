@@ -111,7 +111,7 @@ TEST_P(SelectedRelations, SequencesAreIndependent) {
   }
 }
 
-TEST_P(SelectedRelations, KeysThatNobodyListsHaveNoGradient) {
+TEST_P(SelectedRelations, UnlistedKeysHaveNoGradient) {
   const SelectedProblem& p = GetParam().problem;
   const NsaSelectedAttentionGrad<double> gradient(
       p, consistent_operands<double>(p, make_lists(p, GetParam().kind)));
@@ -175,7 +175,8 @@ TEST(SelectedRelations, SelectingEveryBlockOnceIsDenseAttention) {
   }
 }
 
-/// Two blocks of a sequence hold the same keys and values: naming the first twice is naming both.
+/// Two blocks of a sequence have the same keys and values. A list that contains the first block
+/// twice must give the same result as a list that contains each once.
 TEST(SelectedRelations, ABlockListedTwiceCountsTwice) {
   const SelectedProblem p{.seq_q = 3,
                           .seq_kv = 6,
@@ -231,7 +232,7 @@ TEST(SelectedRelations, ABlockOfTheFutureContributesNothing) {
   expect_equal_but_for_rounding(with_future, all_rows(p, consistent_operands<Quad>(p, {0, 0})));
 }
 
-TEST(SelectedRelations, QueriesBehindAllKeysSeeThemAll) {
+TEST(SelectedRelations, QueriesAfterAllKeysSeeThemAll) {
   const SelectedProblem all{.seq_q = 6,
                             .seq_kv = 2,
                             .head_dim = 3,

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScarceThreads;
 
-/// How often a loop over `count` numbers came to each.
+/// For each number of a loop over `count` numbers, the count of its visits.
 std::vector<int> visits(std::int64_t count, std::int64_t threads) {
   std::vector<int> visited(static_cast<std::size_t>(count));
   for_each(
@@ -26,8 +26,8 @@ std::vector<int> visits(std::int64_t count, std::int64_t threads) {
   return visited;
 }
 
-/// Counts the threads that meet in a turn, and lets no turn end before so many have met, or a
-/// second has passed.
+/// Counts the threads that are in the same step of a loop. A step ends when the wanted number of
+/// threads has arrived, or after a second.
 class Meeting {
  public:
   void join(std::size_t wanted) {
@@ -56,16 +56,16 @@ std::size_t threads_that_meet(std::int64_t turns, std::int64_t threads, std::siz
   return meeting.size();
 }
 
-TEST(Loop, ComesToEveryNumberOnce) {
+TEST(Loop, VisitsEveryNumberOnce) {
   for (const std::int64_t threads : {0, 1, 2, 7, 40})
     for (const std::int64_t count : {0, 1, 2, 39, 1000})
       EXPECT_EQ(visits(count, threads), std::vector<int>(static_cast<std::size_t>(count), 1));
 }
 
-TEST(Loop, HasSoManyThreadsAndNoMore) {
+TEST(Loop, HasTheGivenNumberOfThreads) {
   EXPECT_EQ(threads_that_meet(8, 1, 1), 1U);
   EXPECT_EQ(threads_that_meet(8, 3, 3), 3U);
-  EXPECT_EQ(threads_that_meet(2, 5, 2), 2U) << "not more than turns";
+  EXPECT_EQ(threads_that_meet(2, 5, 2), 2U) << "not more threads than turns";
 }
 
 TEST(Loop, HasAsManyThreadsAsTheMachineUnlessAskedForANumber) {
@@ -85,7 +85,7 @@ TEST(Loop, ThrowsTheFirstExceptionAgainAndBeginsNothingMore) {
     };
     try {
       for_each(100'000, task, threads);
-      ADD_FAILURE() << "nothing was thrown";
+      ADD_FAILURE() << "the loop must throw";
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "turn 3");
     }
@@ -113,8 +113,8 @@ TEST(Loop, EndsBeforeItThrows) {
   EXPECT_EQ(running, 0);
 }
 
-/// What next() began is lost: an item behind it must not reach anybody.
-TEST(Loop, WhoseItemsEndInAnExceptionHandsOutNothingBehind) {
+/// The item that next() was about to return is lost. After that no thread may get an item.
+TEST(Loop, ReturnsNoItemAfterAnException) {
   for (int round = 0; round < 50; ++round) {
     std::int64_t asked = 0;
     std::atomic<std::int64_t> latest = 0;
@@ -138,7 +138,7 @@ TEST(Loop, DoesItsWorkOnTheThreadsThatCanBeStarted) {
   for (const int startable : {0, 1, 2}) {
     const ScarceThreads machine(startable);
     EXPECT_EQ(visits(1000, 40), std::vector<int>(1000, 1));
-    EXPECT_EQ(machine.refused(), 1) << "it does not ask again";
+    EXPECT_EQ(machine.refused(), 1) << "the loop must not try again";
   }
 }
 
@@ -152,7 +152,7 @@ TEST(Loop, DoesWithoutThreadsThatHaveNoMemoryForWhatTheyWorkIn) {
   EXPECT_EQ(done, 100);
 }
 
-TEST(Loop, WithoutMemoryInTheCallersThreadIsToldSo) {
+TEST(Loop, ReportsMissingMemoryInTheCallersThread) {
   const auto make = [](std::int64_t thread) {
     if (thread == 0) throw std::bad_alloc();
     return [](std::int64_t) {};
@@ -168,7 +168,7 @@ TEST(Loop, ThatCannotEquipAThreadForAnotherReasonFails) {
   EXPECT_THROW(work_off(numbers(1000), make, 2), std::runtime_error);
 }
 
-TEST(Loop, WhoWorksAloneHasOneThread) {
+TEST(Loop, WithoutHelpersHasOneThread) {
   const std::int64_t all = thread_count(0);
   {
     const Alone alone;

@@ -2,8 +2,8 @@
 
 namespace assay::test {
 
-/// As long as it lives, the machine says that it has so many cores, and starts so many threads more
-/// and then none.
+/// While this object exists, the machine reports this number of cores. This number of further
+/// threads can be started, then no more.
 class ScarceThreads {
  public:
   explicit ScarceThreads(int startable, int cores = 7);
@@ -11,7 +11,7 @@ class ScarceThreads {
   ScarceThreads& operator=(const ScarceThreads&) = delete;
   ~ScarceThreads();
 
-  /// How many could not be started since.
+  /// The number of threads that could not be started since the construction of this object.
   int refused() const;
 };
 

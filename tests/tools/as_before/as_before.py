@@ -1,9 +1,9 @@
-"""Whether commands print what they printed before: reports digit by digit, tilings, schedules, words.
+"""Checks that commands print the recorded output: reports with all digits, tilings, schedules, texts.
 
 python3 as_before.py ASSAY RECORD [--write]
-RECORD holds the commands, each with what it printed; they run in one temporary folder, in which `lines` are this folder's
-replay lines and `lib` that of the program. Whoever means something else to be printed writes it anew with --write, and reads the difference before it is
-kept. It says nothing about what is right: other tests do.
+RECORD contains the commands, each with its output. They run in one temporary folder, in which `lines` is this folder's
+folder of replay lines and `lib` that of the program. After an intended change of the output, record it again with
+--write and read the difference before you commit it. Other tests check that the output is right.
 """
 
 import difflib
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SIGN = "$ "
 
 
-def told(command, assay, folder):
+def printed(command, assay, folder):
     environment = {"PATH": f"{assay.parent}:{HERE}:{os.defpath}", "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
     ran = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -35,12 +35,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, at in ("lines", HERE / "lines"), ("lib", assay.parent.parent / "lib"):
             (pathlib.Path(folder) / name).symlink_to(at)
-        now = "".join(told(command, assay, folder) for command in commands)
+        now = "".join(printed(command, assay, folder) for command in commands)
     if sys.argv[3:] == ["--write"]:
         record.write_text(now, encoding="utf-8")
         return
     different = list(difflib.unified_diff(before.splitlines(), now.splitlines(), "before", "now", lineterm="", n=1))
-    print("\n".join(different) or f"{len(commands)} commands print what they did")
+    print("\n".join(different) or f"{len(commands)} commands print the recorded output")
     sys.exit(bool(different))
 
 

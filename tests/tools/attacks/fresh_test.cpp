@@ -10,14 +10,15 @@
 #include "printing/print_pace.hpp"
 #include "session.hpp"
 
-/// Data that no kernel can know, problems that come again, and calls that take too long.
+/// Tests kernels that cheat. Inputs are fresh, so that no kernel can predict them. Some problems
+/// are repeated, and some calls take too long.
 namespace assay::tests {
 namespace {
 
 using Compress = spec::NsaCompressGrad;
 using Json = nlohmann::json;
 
-/// A healthy kernel, which a cheat asks where it has no other way.
+/// A correct kernel that a cheating kernel calls if it cannot cheat.
 class Cheat : public spec::Implementation<Compress> {
  public:
   std::string name() const override { return "cheat"; }
@@ -37,7 +38,7 @@ class Cheat : public spec::Implementation<Compress> {
       mutants::mutants<Compress>().front().make();
 };
 
-/// The fields of a problem, those that can be written.
+/// The fields of a problem that have a text form, as text.
 std::string fields_of(const Compress::Problem& problem) {
   std::ostringstream text;
   visit_fields(problem, [&](const char* field, const auto& value, const auto&...) {
@@ -47,8 +48,8 @@ std::string fields_of(const Compress::Problem& problem) {
   return text.str();
 }
 
-/// Keeps its outputs by the fields of a problem, and by the bytes of some tensors: 1 the input,
-/// 2 the weight, 4 the output's gradient.
+/// Caches its outputs. The key contains the fields of a problem and the bytes of some tensors: 1
+/// the input, 2 the weight, 4 the output's gradient.
 template <unsigned tensors>
 class Forgetful final : public Cheat {
  public:
@@ -71,7 +72,7 @@ class Forgetful final : public Cheat {
   std::map<std::string, Compress::Outputs> kept_;
 };
 
-/// Digests of the inputs of a sweep that it saw before.
+/// The digests of the inputs of an earlier sweep.
 std::set<std::string>& table() {
   static std::set<std::string> digests;
   return digests;
@@ -82,7 +83,7 @@ std::string digest_of(const Compress::Inputs& inputs) {
          fixtures::digest(inputs.output_grad);
 }
 
-/// Learns what it is asked.
+/// A kernel that records the inputs of its calls.
 class Learning final : public Cheat {
  public:
   void run(const Compress::Problem& problem, const Compress::Inputs& inputs,
@@ -92,7 +93,7 @@ class Learning final : public Cheat {
   }
 };
 
-/// Knows the outputs of what was learned, and of nothing else.
+/// A kernel that computes outputs only for recorded inputs.
 class Knowing final : public Cheat {
  public:
   void run(const Compress::Problem& problem, const Compress::Inputs& inputs,
@@ -111,9 +112,10 @@ cli::Registry registry_with() {
   return registry;
 }
 
-/// What a sweep reports; `drawn`: what its program draws, 0: nothing can be drawn.
+/// The printed text and the report of a sweep. `drawn` is the random number that the program draws;
+/// with 0 the draw fails.
 struct Swept {
-  Answer told;
+  Answer printed;
   Json report;
 };
 
@@ -128,14 +130,14 @@ Swept sweep(std::vector<std::string> flags, std::uint64_t drawn = 0) {
   flags.insert(flags.begin(),
                {"sweep", "nsa_compress_grad", "--report", folder / "r.json", "--shrink=0"});
   Swept swept;
-  swept.told.code = static_cast<int>(cli::execute(flags, context));
-  swept.told.out = out.str(), swept.told.err = err.str();
+  swept.printed.code = static_cast<int>(cli::execute(flags, context));
+  swept.printed.out = out.str(), swept.printed.err = err.str();
   if (std::filesystem::exists(folder / "r.json"))
     swept.report = Json::parse(text_of(folder / "r.json"));
   return swept;
 }
 
-/// Small cases whose numbers are judged, a share of a plan.
+/// Selects a small part of the plan. Its cases are numerically judged.
 const std::string some = "--only=--track=exact & --dtype=bf16";
 
 std::vector<std::string> lines_of(const Json& report) {
@@ -150,8 +152,8 @@ std::set<std::string> set_of(const std::vector<std::string>& lines) {
 
 TEST(FreshData, IsThatOfOneCaseInTen) {
   const Swept fixed = sweep<Learning>({some}), fresh = sweep<Learning>({some}, 41);
-  ASSERT_EQ(fixed.told.code, 0) << fixed.told.err;
-  ASSERT_EQ(fresh.told.code, 0) << fresh.told.out;
+  ASSERT_EQ(fixed.printed.code, 0) << fixed.printed.err;
+  ASSERT_EQ(fresh.printed.code, 0) << fresh.printed.out;
   EXPECT_EQ(fixed.report["environment"]["fresh_seed"], 0);
   EXPECT_EQ(fresh.report["environment"]["fresh_seed"], 42);
   const auto before = set_of(lines_of(fixed.report));
@@ -161,9 +163,9 @@ TEST(FreshData, IsThatOfOneCaseInTen) {
       std::ranges::count_if(now, [&](const auto& l) { return !before.contains(l); });
   EXPECT_GE(others, std::ssize(now) / 15) << now.size();
   EXPECT_LE(others, std::ssize(now) / 10 + 1) << now.size();
-  EXPECT_PRED2(has, fresh.told.err, std::string("the fresh seed 42; --fresh=42 repeats them"));
-  EXPECT_PRED2(has, fresh.told.out, std::string("from the fresh seed 42"));
-  EXPECT_PRED2(has, fixed.told.out, std::string("data: of fixed seeds in all cases"));
+  EXPECT_PRED2(has, fresh.printed.err, std::string("the fresh seed 42; --fresh=42 repeats them"));
+  EXPECT_PRED2(has, fresh.printed.out, std::string("has data of the fresh seed 42"));
+  EXPECT_PRED2(has, fixed.printed.out, std::string("data: all cases have fixed seeds"));
 }
 
 TEST(FreshData, IsRepeatedByItsSeed) {
@@ -185,12 +187,13 @@ TEST(FreshData, IsLeftOutWhereDataAreNamed) {
                                                 {some, "--baseline", folder / "known.txt"}})
     EXPECT_EQ(sweep<Learning>(flags, 41).report["environment"]["fresh_seed"], 0) << flags.back();
   const Swept refused = sweep<Learning>({"--lines", folder / "lines.txt", "--fresh=3"});
-  EXPECT_EQ(refused.told.code, 2);
-  EXPECT_PRED2(has, refused.told.err, std::string("--fresh has nothing to choose"));
+  EXPECT_EQ(refused.printed.code, 2);
+  EXPECT_PRED2(has, refused.printed.err, std::string("so --fresh has no effect"));
 }
 
-/// Parts run anywhere and at any time, and join to one sweep; so does what a store takes up.
-TEST(FreshData, IsTheSameInAllPartsAndInWhatIsTakenUp) {
+/// The parts of a sweep can run on any machine at any time and can be merged to one sweep. The same
+/// applies to the cases of a resumed store.
+TEST(FreshData, IsTheSameInAllPartsAndInResumedSweeps) {
   const Folder folder;
   std::set<int> seeds;
   for (const std::string part : {"1/2", "2/2"})
@@ -207,10 +210,10 @@ TEST(FreshData, IsTheSameInAllPartsAndInWhatIsTakenUp) {
 
 TEST(FreshData, ShowsAKernelThatHasATableOfTheDefaultSweep) {
   table().clear();
-  ASSERT_EQ(sweep<Learning>({some}).told.code, 0);
-  EXPECT_EQ(sweep<Knowing>({some}).told.code, 0) << "the table is whole";
+  ASSERT_EQ(sweep<Learning>({some}).printed.code, 0);
+  EXPECT_EQ(sweep<Knowing>({some}).printed.code, 0) << "the table must contain all inputs";
   const Swept caught = sweep<Knowing>({some}, 41);
-  EXPECT_EQ(caught.told.code, 1);
+  EXPECT_EQ(caught.printed.code, 1);
   for (const Json& one : caught.report["cases"]) {
     const bool is_known = one["verdict"] == "conforms";
     EXPECT_TRUE(is_known || has(one["command_line"], "--seed=")) << one["command_line"];
@@ -220,20 +223,21 @@ TEST(FreshData, ShowsAKernelThatHasATableOfTheDefaultSweep) {
 template <unsigned... tensors>
 void expect_caught_at_once(std::integer_sequence<unsigned, tensors...>) {
   for (const Swept& caught : {sweep<Forgetful<tensors>>({"--random=0", "--fail-fast"})...}) {
-    EXPECT_EQ(caught.told.code, 1) << caught.told.err;
+    EXPECT_EQ(caught.printed.code, 1) << caught.printed.err;
     EXPECT_LE(caught.report["cases"].size(), 20u);
   }
 }
 
-/// Seven kernels omit a tensor from their cache key and fail; the eighth omits none and conforms.
+/// Seven kernels omit at least one tensor from their cache key and fail. The eighth kernel omits
+/// none and conforms.
 TEST(Twins, ShowAKernelThatKeepsItsOutputsByAPartOfItsInputs) {
   expect_caught_at_once(std::make_integer_sequence<unsigned, 7>());
-  EXPECT_EQ(sweep<Forgetful<7>>({some}).told.code, 0);
+  EXPECT_EQ(sweep<Forgetful<7>>({some}).printed.code, 0);
 }
 
 TEST(Twins, BeginASweep) {
   const Swept healthy = sweep<Learning>({"--random=0", "--budget=2s"});
-  EXPECT_EQ(healthy.told.code, 0) << healthy.told.out;
+  EXPECT_EQ(healthy.printed.code, 0) << healthy.printed.out;
   std::vector<std::string> twins;
   for (const conformance::CaseText& text : conformance::shipped_case_texts())
     if (text.name == "cases/nsa_compress_grad/twins.txt")
@@ -260,19 +264,19 @@ conformance::Results timed(double last_seconds) {
   return results;
 }
 
-TEST(Pace, OfACallThatIsFarSlowerThanItsWorkSaysIsTold) {
+TEST(Pace, OfAnUnexpectedlySlowCallIsReported) {
   std::ostringstream healthy, slow;
   cli::print_pace(timed(0.002), "assay", healthy);
   cli::print_pace(timed(2), "assay", slow);
   EXPECT_PRED2(has, healthy.str(),
                std::string("median time of a call, transfer to the kernel included (40 calls): "
-                           "1 ms if small, less than twice that if large\n"));
+                           "1 ms if small, less than twice this time if large\n"));
   EXPECT_FALSE(has(healthy.str(), "times as long"));
   EXPECT_PRED2(has, slow.str(), std::string("1 call took more than 20 times as long as usual"));
   EXPECT_PRED2(has, slow.str(), std::string("assay run nsa_compress_grad --seq=103"));
 }
 
-TEST(Pace, OfFewCallsIsNotTold) {
+TEST(Pace, OfFewCallsIsNotReported) {
   conformance::Results few = timed(0.001);
   few.cases.resize(19);
   std::ostringstream out;

@@ -18,7 +18,7 @@
 #include "program_process.hpp"
 #include "session.hpp"
 
-/// The program itself, several at a time, and killed.
+/// Starts the program itself, in several processes at a time, and kills it.
 namespace assay::tests {
 namespace {
 
@@ -37,7 +37,7 @@ std::set<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// Some hundred small cases.
+/// A few hundred small cases.
 const std::vector<std::string> small_sweep = {"sweep", "nsa_compress_grad", "--random=0",
                                               "--only=--violate=NSAC"};
 
@@ -47,7 +47,7 @@ std::vector<std::string> with(std::vector<std::string> words,
   return words;
 }
 
-/// Records that a journal holds whole.
+/// Counts the complete records of a journal.
 std::int64_t records_in(const std::string& journal) {
   const std::string text = text_of(journal);
   std::int64_t count = 0;
@@ -56,12 +56,10 @@ std::int64_t records_in(const std::string& journal) {
   return count;
 }
 
-/// The number before the text; 0 where it is absent.
-std::int64_t number_before(const std::string& text, const std::string& what) {
-  const std::size_t end = text.find(what);
-  if (end == text.npos) return 0;
-  const std::size_t begin = text.find_last_not_of("0123456789", end - 1) + 1;
-  return std::stoll(text.substr(begin, end - begin));
+/// Returns the number that follows `text`, 0 if it does not occur.
+std::int64_t number_after(const std::string& output, const std::string& text) {
+  const std::size_t at = output.find(text);
+  return at == std::string::npos ? 0 : std::stoll(output.substr(at + text.size()));
 }
 
 TEST(Kills, LoseNoFinishedCase) {
@@ -77,7 +75,8 @@ TEST(Kills, LoseNoFinishedCase) {
     const auto delay =
         std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
     const auto deadline = std::chrono::steady_clock::now() + delay;
-    // Time that only starts once it has taken something up is spent where it matters.
+    // The random delay starts only after the sweep has resumed its cases, since kills after that
+    // time are tested.
     while (!sweep.has_ended() && records_in(journal) <= before &&
            std::chrono::steady_clock::now() < deadline + 20s)
       std::this_thread::sleep_for(1ms);
@@ -86,25 +85,25 @@ TEST(Kills, LoseNoFinishedCase) {
     const int code = sweep.wait();
     const std::string said = sweep.output();
     if (said.find(" cases against ") != said.npos) {
-      ASSERT_EQ(number_before(said, " finished cases of an interrupted sweep"), before) << said;
+      ASSERT_EQ(number_after(said, "resuming an interrupted sweep: "), before) << said;
       taken_up += before > 0 ? 1 : 0;
     }
     if (code < 0) continue;
     ASSERT_EQ(code, 0) << said;
     const std::size_t found = fixtures::Reader(store).ids().size();
     if (cases == 0) cases = found;
-    EXPECT_EQ(found, cases) << "a sweep that was never killed has as many";
+    EXPECT_EQ(found, cases) << "a sweep that was never killed has the same number of cases";
     ++finished;
     fs::remove(store);
   }
-  EXPECT_GT(taken_up, 0) << "no kill came between two cases";
+  EXPECT_GT(taken_up, 0) << "no sweep was killed between two cases";
   RecordProperty("finished", std::to_string(finished));
   Program last(command, folder / "output");
   EXPECT_EQ(last.wait(), 0) << last.output();
   EXPECT_EQ(names_in(folder / ""), (std::set<std::string>{"sweep.h5", "output"}));
 }
 
-/// A file of one case with outputs of three implementations.
+/// Writes a file with one case and the outputs of three implementations.
 std::string file_of_three(const Folder& folder) {
   const std::string exported = folder / "exported.h5", file = folder / "three.h5";
   Program program({"export", exported, "--implementation=optimized-a2", "nsa_compress_grad"},
@@ -157,7 +156,7 @@ TEST(Checks, WaitForTheirTurnAndSaySo) {
   EXPECT_PRED2(has, check.output(), file + " is in use by another process; waiting for it");
   EXPECT_FALSE(check.has_ended());
   other.kill();
-  EXPECT_EQ(other.wait(), -1) << "who waits can be interrupted";
+  EXPECT_EQ(other.wait(), -1) << "a waiting process can be interrupted";
   close(turn);
   EXPECT_EQ(check.wait(), 0) << check.output();
 }
@@ -189,7 +188,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   Program second(with(small_sweep, {"--store", store}), folder / "second");
   const int code = second.wait();
   ASSERT_EQ(first.wait(), 0) << first.output();
-  // It may have come when the first one was done.
+  // The second sweep may have started after the first one ended.
   if (code != 0) {
     EXPECT_EQ(code, 2);
     EXPECT_PRED2(has, second.output(), std::string("is in use by another process"));
@@ -197,7 +196,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   EXPECT_GT(fixtures::Reader(store).ids().size(), 10u);
 }
 
-/// A program whose HDF5 crashes in every process that opens a file for this `use`.
+/// A program in which HDF5 crashes. It does so in every process that opens a file for this `use`.
 struct CrashAtOpening {
   std::string use;
   void operator()() const {
@@ -225,7 +224,7 @@ TEST(CrashesAtOpening, AreTheFaultOfTheFileThatIsNamed) {
   }
 }
 
-/// What is known of the outputs before their file proves damaged is told.
+/// The report must contain the verdicts that were found before the file proved to be damaged.
 TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
   const Folder folder;
   const std::string cases = folder / "cases.h5", report = folder / "report.json";
@@ -243,7 +242,7 @@ TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
   for (const std::string& name : names_in(folder / "")) EXPECT_FALSE(has(name, ".assay-")) << name;
 }
 
-/// What a sweep with a store says where the system lets it have little.
+/// The output of a sweep with a store under small system limits.
 std::string poor_sweep(const Folder& folder, int& code, const std::string& implementation,
                        const std::function<void()>& prepare) {
   fs::create_directories(folder / "in");
@@ -264,8 +263,8 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
       const rlimit limit{count, count};
       setrlimit(RLIMIT_NOFILE, &limit);
     });
-    EXPECT_NE(code, -1) << count << " descriptors: a signal\n" << said;
-    if (code == 127 || said.empty()) continue;  // too few to start any program
+    EXPECT_NE(code, -1) << count << " descriptors: ended by a signal\n" << said;
+    if (code == 127 || said.empty()) continue;  // too few descriptors to start any program
     (code == 0 ? has_worked : has_failed) = true;
     EXPECT_TRUE(code == 0 || has(said, "Too many open files")) << count << ": " << said;
   }
@@ -273,8 +272,8 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
   EXPECT_TRUE(has_worked);
 }
 
-/// Of so many threads some cannot be started, and some have no memory to work in.
-TEST(Poverty, OfMemoryForThreadsIsNoReasonToWait) {
+/// Some of the threads cannot be started, and some get no memory.
+TEST(Poverty, OfMemoryForThreadsDoesNotBlock) {
   const Folder folder;
   Program run({"run", "flash_attention_score_grad", "--heads_q=16", "--heads_kv=16", "--seq_q=512",
                "--seq_kv=512", "--head_dim=64", "--head_dim_v=64", "--rows=1", "--threads=64"},
@@ -289,8 +288,8 @@ TEST(Poverty, OfMemoryForThreadsIsNoReasonToWait) {
   EXPECT_EQ(run.wait(), 0) << run.output();
 }
 
-/// A sound file is called no other thing where only the descriptors to read it are lacking.
-TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
+/// If no file descriptor is free, the program must not report that the file is damaged.
+TEST(Poverty, OfFileDescriptorsIsNotAFileFault) {
   const Folder folder;
   const std::string store = folder / "sweep.h5", cases = folder / "cases.h5",
                     out = folder / "output";
@@ -310,7 +309,7 @@ TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
       });
       const int code = program.wait();
       const std::string said = command.front() + ": " + program.output();
-      if (code == 127) continue;  // too few to start any program
+      if (code == 127) continue;  // too few descriptors to start any program
       (code == 0 ? has_worked : has_failed) = true;
       if (code == 0) continue;
       EXPECT_EQ(code, 3) << said;
@@ -320,7 +319,7 @@ TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
   }
 }
 
-/// The destructor of a JSON value wants memory, too.
+/// The destructor of a JSON value needs memory, too.
 TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
   const Folder folder;
   const std::string report = folder / "report.json", out = folder / "output";
@@ -334,7 +333,7 @@ TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
       const rlimit limit{megabytes << 20, megabytes << 20};
       setrlimit(RLIMIT_AS, &limit);
     };
-    if (Program({"--version"}, out, limited).wait() != 0) continue;  // too little to begin with
+    if (Program({"--version"}, out, limited).wait() != 0) continue;  // too little memory to start
     Program program({"report", report}, out, limited);
     const int code = program.wait();
     (code == 0 ? has_worked : has_failed) = true;
@@ -345,7 +344,7 @@ TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
   EXPECT_TRUE(has_failed && has_worked);
 }
 
-/// What export and check had begun is removed on the way out.
+/// An interrupted export or check must remove the files that it has begun.
 TEST(Stops, LeaveNothingHalfWritten) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const Folder folder;
@@ -356,12 +355,13 @@ TEST(Stops, LeaveNothingHalfWritten) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     program.kill(signal);
     EXPECT_EQ(program.wait(), 3) << program.output();
-    EXPECT_PRED2(has, program.output(), "stopped by a signal; " + cases + " is as it was");
+    EXPECT_PRED2(has, program.output(), "stopped by a signal; " + cases + " is unchanged");
     EXPECT_TRUE(fs::is_empty(folder / "in"));
   }
 }
 
-/// The process that reads the file is started when signals ask for a stop; many cases follow.
+/// A signal asks for a stop before the process that reads the file starts. Many cases are still to
+/// be judged.
 TEST(Stops, LeaveACheckedFileAsItWas) {
   const Folder folder;
   const std::string cases = folder / "cases.h5";
@@ -377,13 +377,13 @@ TEST(Stops, LeaveACheckedFileAsItWas) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     program.kill(signal);
     EXPECT_EQ(program.wait(), 3) << program.output();
-    EXPECT_PRED2(has, program.output(), "stopped by a signal; " + cases + " is as it was");
+    EXPECT_PRED2(has, program.output(), "stopped by a signal; " + cases + " is unchanged");
     EXPECT_TRUE(text_of(cases) == before);
     EXPECT_EQ(names_in(folder / ""), (std::set<std::string>{"cases.h5", "output"}));
   }
   Program whole({"check", cases}, folder / "output");
   EXPECT_EQ(whole.wait(), 0) << whole.output();
-  EXPECT_FALSE(text_of(cases) == before) << "what is not stopped writes verdicts";
+  EXPECT_FALSE(text_of(cases) == before) << "a check that is not stopped must write verdicts";
 }
 
 TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
@@ -396,14 +396,14 @@ TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   EXPECT_PRED2(has, said, std::string("no folder for temporary files"));
 }
 
-/// Who may do everything cannot be kept from anything.
+/// Drops root privileges, since limits do not apply to root.
 void become_nobody() {
   constexpr uid_t nobody = 65534;
   if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(126);
 }
 
-/// Threads are done without; the process that a kernel runs in, and the two that guard it, cannot
-/// be.
+/// A sweep works without threads. It does not work without three processes: the kernel's and the
+/// two that guard it.
 TEST(Poverty, OfProcessesIsNamed) {
   const Folder folder;
   fs::permissions(folder / "", fs::perms(0755));
@@ -417,7 +417,7 @@ TEST(Poverty, OfProcessesIsNamed) {
         const rlimit limit{most, most};
         setrlimit(RLIMIT_NPROC, &limit);
       });
-      if (code == 127) GTEST_SKIP() << "nobody may not execute this program here";
+      if (code == 127) GTEST_SKIP() << "the user nobody may not execute this program";
       EXPECT_EQ(code, 3) << said;
       EXPECT_PRED2(has, said,
                    "cannot be started; this user may have " + std::to_string(most) + " processes");
@@ -431,13 +431,13 @@ TEST(Poverty, OfRightsIsNamedBeforeTheFirstCase) {
   fs::permissions(folder / "", fs::perms(0755));
   int code = 0;
   const std::string said = poor_sweep(folder, code, "optimized-a2", become_nobody);
-  if (code == 127) GTEST_SKIP() << "nobody may not execute this program here";
+  if (code == 127) GTEST_SKIP() << "the user nobody may not execute this program";
   EXPECT_EQ(code, 2) << said;
-  EXPECT_PRED2(has, said, std::string("cannot be written: no file can be made in"));
+  EXPECT_PRED2(has, said, std::string("cannot be written: no file can be created in"));
   EXPECT_TRUE(fs::is_empty(folder / "in"));
 }
 
-/// In process a kernel can take the judge with it to another folder.
+/// A kernel that runs in the judge's process can change the judge's working directory.
 TEST(Poverty, OfAFolderThatIsLeftChangesNoDestination) {
   struct Wanderer final : spec::Implementation<spec::NsaCompressGrad> {
     explicit Wanderer(std::string elsewhere) : to(std::move(elsewhere)) {}

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t plenty = 1 << 20;
 
-/// A pipe with a name in a folder of its own.
+/// A named pipe in its own folder.
 struct Pipe {
   Pipe() { EXPECT_EQ(mkfifo(path.c_str(), 0600), 0); }
   Folder folder;
@@ -38,10 +38,10 @@ TEST(InputFiles, AreReadWhole) {
   EXPECT_EQ(read_input("/dev/null", plenty).fault, "");
 }
 
-TEST(InputFiles, APipeThatNobodyWritesIntoIsRefused) {
+TEST(InputFiles, PipeWithoutAWriterIsRefused) {
   const Pipe pipe;
   const InputFile input = read_input(pipe.path, plenty, {.for_writer = 50ms});
-  EXPECT_EQ(input.fault, "is a pipe that nobody writes into: nobody opened it for 0.05 s");
+  EXPECT_EQ(input.fault, "is a pipe without a writer: no process opened it for 0.05 s");
 }
 
 TEST(InputFiles, APipeWhoseWriterIsSilentIsRefused) {
@@ -53,7 +53,7 @@ TEST(InputFiles, APipeWhoseWriterIsSilentIsRefused) {
   close(both);
 }
 
-/// As of <(command), or of a writer that comes later and writes in pieces.
+/// A pipe from <(command), or from a writer that starts later and writes piece by piece.
 TEST(InputFiles, APipeIsReadToItsEnd) {
   const Pipe pipe;
   const auto writer = std::async(std::launch::async, [&] {
@@ -68,8 +68,8 @@ TEST(InputFiles, APipeIsReadToItsEnd) {
   EXPECT_EQ(input.text, "one two");
 }
 
-/// Every command that reads a text of the user.
-TEST(InputFiles, NoCommandWaitsForEver) {
+/// Runs every command that reads a text file of the user.
+TEST(InputFiles, EveryCommandEnds) {
   const Pipe pipe;
   const cli::Registry registry = registry_of({"flash_like"});
   std::vector<std::future<Answer>> answers;
@@ -84,11 +84,11 @@ TEST(InputFiles, NoCommandWaitsForEver) {
         {"export", pipe.folder / "cases.h5", "--lines", pipe.path}})
     answers.push_back(std::async(std::launch::async, answer, std::cref(registry), command,
                                  std::cref(never_stop)));
-  for (auto& told : answers) {
-    ASSERT_EQ(told.wait_for(60s), std::future_status::ready) << "it waits for ever";
-    const Answer result = told.get();
+  for (auto& printed : answers) {
+    ASSERT_EQ(printed.wait_for(60s), std::future_status::ready) << "the command waits without end";
+    const Answer result = printed.get();
     EXPECT_EQ(result.code, 2) << result.err;
-    EXPECT_PRED2(has, result.err, std::string("is a pipe that nobody writes into"));
+    EXPECT_PRED2(has, result.err, std::string("is a pipe without a writer"));
   }
 }
 

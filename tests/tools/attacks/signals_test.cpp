@@ -7,21 +7,22 @@
 
 #include "program_process.hpp"
 
-/// The program under signals that its user, its terminal or its limits send.
+/// Sends the program the signals that a user, a terminal or a resource limit sends.
 namespace assay::tests {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// Whatever the test itself was started with.
+/// Expects the default action of the signal, even if the test itself was started with another
+/// action.
 void expect_default(int number) {
   struct sigaction action = {};
   sigaction(number, nullptr, &action);
   EXPECT_EQ(action.sa_handler, SIG_DFL) << "signal " << number;
 }
 
-/// A sweep in a worker, whose temporary files lie in `tmp`.
+/// The command line of a sweep with a worker process. The worker's temporary files are in `tmp`.
 std::vector<std::string> isolated_sweep(const Folder& folder) {
   return {"sweep",      "nsa_compress_grad", "--random=0",
           "--isolated", "--report",          folder / "report.json"};
@@ -51,7 +52,7 @@ TEST(Signals, ThatAskForAnEndLeaveAReportAndNoTemporaryFile) {
   }
 }
 
-/// What nohup starts goes on when its terminal is gone.
+/// If a program is started by nohup, it continues after its terminal closes.
 TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   const Folder folder;
   const auto prepare = in_temporary_folder(folder);
@@ -66,7 +67,8 @@ TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   EXPECT_EQ(sweep.wait(), 0) << sweep.output();
 }
 
-/// ulimit -f: a report that is too long is an error like a full disk, and no death by SIGXFSZ.
+/// ulimit -f limits the size of files. If a report exceeds the limit, this must be an error like a
+/// full disk. The program must not die by SIGXFSZ.
 TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
   expect_default(SIGXFSZ);
   const Folder folder;
@@ -80,12 +82,12 @@ TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
     EXPECT_EQ(sweep.wait(), 3) << flag << ": " << sweep.output();
     EXPECT_PRED2(has, sweep.output(), file);
     EXPECT_TRUE(has(sweep.output(), "File too large") ||
-                has(sweep.output(), "the limit of a file is 8192 bytes"))
+                has(sweep.output(), "the size limit of a file"))
         << sweep.output();
   }
 }
 
-/// A kernel has the default of the signal, whatever its judge does.
+/// The kernel's process has the default action of the signal, even if the judge ignores the signal.
 TEST(Signals, OfTheJudgeDoNotReachAKernel) {
   const Folder folder;
   Program run({"run", "nsa_compress_grad",

@@ -9,7 +9,8 @@ namespace {
 
 const std::string attention = "run flash_attention_score_grad";
 
-/// The flags behind the first "add " of a message: "add --layout=TND, or ..." offers --layout=TND.
+/// Returns the flags after the first "add " of a message: "add --layout=TND, or ..." offers
+/// --layout=TND.
 std::vector<std::string> offered_flags(const std::string& message) {
   std::smatch found;
   if (!std::regex_search(message, found, std::regex("add ((--[^ ;,()\n]+ ?)+)"))) return {};
@@ -25,7 +26,7 @@ cli::Registry kernels() {
   return registry;
 }
 
-/// What a message offers is added until the line runs.
+/// Adds the flags that a message offers, again and again, until the line runs.
 TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   const cli::Registry registry = kernels();
   for (const std::string& line :
@@ -51,7 +52,7 @@ TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   }
 }
 
-/// A kernel that ignores the field would conform, too: the user should know.
+/// A kernel that ignores the field would conform, too. Therefore the user must be informed.
 TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
   const cli::Registry registry = kernels();
   for (const std::string& line :
@@ -63,11 +64,11 @@ TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
         attention + " --entry_point=g2 --pse_type=2 --pse_shift=N --q_start_idx=3",
         std::string("run nsa_selected_attention_grad --atten_mask=compressed")}) {
     const Answer silent = answer(registry, words(line));
-    if (silent.code == 2) continue;  // a name that this version has not
+    if (silent.code == 2) continue;  // a name that this version does not have
     EXPECT_PRED2(has, silent.err, std::string("note: --")) << line;
     const std::vector<std::string> more = offered_flags(silent.err);
     ASSERT_FALSE(more.empty()) << silent.err;
-    // What is offered may say another value of a field that the line has.
+    // The offered flag replaces a flag of the line that gives the same field another value.
     std::vector<std::string> all = words(line);
     for (const std::string& flag : more)
       std::erase_if(all, [&](const std::string& word) {
@@ -103,7 +104,7 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect("pack modell-bert-base --to x", "; did you mean 'model-bert-base'? ");
 }
 
-/// The guess comes before the list of all flags, which fills lines.
+/// The suggested flag must come before the list of all flags, which fills several lines.
 TEST(Messages, TheGuessComesFirst) {
   const Answer result = answer(registry_of({"flash_like"}), words(attention + " --hed_dim=3"));
   EXPECT_PRED2(has, result.err,
@@ -120,7 +121,8 @@ TEST(Messages, IdsAreTakenInSmallLetters) {
   EXPECT_EQ(answer(registry, words("explain BOUND")).code, 0);
 }
 
-/// Every entry point by the name of the documents, and of the function that asks for the workspace.
+/// Tests every entry point with its documented name and with the name of its GetWorkspaceSize
+/// function.
 TEST(Messages, ANameOfTheDocumentsIsTranslatedIntoALineThatRuns) {
   const cli::Registry registry = kernels();
   const Answer listed = answer(registry, words("list entry_points"));
@@ -129,7 +131,7 @@ TEST(Messages, ANameOfTheDocumentsIsTranslatedIntoALineThatRuns) {
   for (std::string line; std::getline(lines, line);) {
     const std::vector<std::string> cells = words(line);
     if (cells.size() != 3 || !cells[2].starts_with("aclnn")) continue;
-    const bool is_judged = cells[1] != "nsa_compress_grad";  // no kernel of it is at hand
+    const bool is_judged = cells[1] != "nsa_compress_grad";  // it has no registered kernel
     for (const std::string end : {"", "GetWorkspaceSize"}) {
       const Answer refused = answer(registry, {"run", cells[2] + end, "--seq_q=3"});
       EXPECT_EQ(refused.code, 2);
@@ -151,11 +153,12 @@ TEST(Messages, ALineInQuotationMarksIsNamedAsSuch) {
   const auto registry = registry_of({"flash_like"});
   const Answer typed = answer(registry, {"run", "flash_attention_score_grad --seq_q=3"});
   EXPECT_EQ(typed.code, 2);
-  EXPECT_PRED2(has, typed.err, std::string("is one word because it is quoted: leave out its"));
+  EXPECT_PRED2(has, typed.err,
+               std::string("is one word because of its quotation marks: remove them"));
   const Folder folder;
   std::ofstream(folder / "lines.txt") << "\"flash_attention_score_grad --seq_q=3\"\n";
   const Answer read = answer(registry, {"sweep", "--lines=" + (folder / "lines.txt")});
-  EXPECT_PRED2(has, read.err, std::string("lines.txt:1: the line stands in quotation marks"));
+  EXPECT_PRED2(has, read.err, std::string("lines.txt:1: the line is in quotation marks"));
 }
 
 TEST(Messages, AFileOfAnotherKindIsNamedWithTheOneThatIsWanted) {
@@ -167,7 +170,7 @@ TEST(Messages, AFileOfAnotherKindIsNamedWithTheOneThatIsWanted) {
   const Answer report = answer(registry, {"report", folder / "cases.h5"});
   EXPECT_EQ(report.code, 2);
   EXPECT_PRED2(has, report.err,
-               std::string("is an HDF5 file of cases, not a report; wanted the report.json"));
+               std::string("is an HDF5 file of cases, not a report; expected the report.json"));
   std::filesystem::create_directory(folder / "lines");
   std::ofstream(folder / "lines/a.lst") << "nsa_compress_grad\n";
   const Answer lines = answer(registry, {"sweep", "--lines=" + (folder / "lines")});
@@ -176,8 +179,9 @@ TEST(Messages, AFileOfAnotherKindIsNamedWithTheOneThatIsWanted) {
   for (const std::string& path : {folder / "none", folder / "cases.h5", folder / "lines"}) {
     const Answer pack = answer(registry, {"pack", "--verify=" + path});
     EXPECT_EQ(pack.code, 2);
-    EXPECT_PRED2(has, pack.err,
-                 std::string("wanted the folder of a pack, as 'assay pack SET --to FOLDER'"));
+    EXPECT_PRED2(
+        has, pack.err,
+        std::string("expected the folder of a pack, such as 'assay pack SET --to FOLDER'"));
   }
 }
 

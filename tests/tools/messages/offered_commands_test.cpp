@@ -12,7 +12,8 @@ namespace {
 
 const std::string program = "assay";
 
-/// The commands that a text offers: a line, or a part of it that ends at a sign of the sentence.
+/// Returns the commands in a text. A command is a line, or the part of a line up to a punctuation
+/// mark.
 std::set<std::string> commands_in(const std::string& text) {
   std::set<std::string> found;
   const std::regex command(
@@ -20,7 +21,8 @@ std::set<std::string> commands_in(const std::string& text) {
   for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
     std::string words = (*at)[1];
     words.erase(words.find_last_not_of(" .") + 1);
-    // A shortened line is whole in the report; FILE and ID stand for what the user fills in.
+    // Skips commands that are shortened, since the report contains the complete line. Skips
+    // commands in which the user replaces FILE or ID.
     if (words.find("...") == words.npos && words.find("FILE") == words.npos &&
         words.find(" ID") == words.npos)
       found.insert(words);
@@ -28,7 +30,7 @@ std::set<std::string> commands_in(const std::string& text) {
   return found;
 }
 
-/// Runs them as they stand: none is wrong usage.
+/// Runs the commands unchanged. None of them may be a usage error.
 void expect_that_all_run(const cli::Registry& registry, const std::string& text,
                          std::set<std::string>& ran) {
   for (const std::string& command : commands_in(text)) {
@@ -62,7 +64,7 @@ TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
   EXPECT_GT(ran.size(), 8U);
 }
 
-/// Of outputs that a file holds, under the name of a kernel that nobody has here.
+/// The file contains outputs of a kernel. No kernel with this name is registered here.
 TEST(OfferedCommands, OfACheckedFileJudgeItAgain) {
   const Folder folder;
   const std::string file = folder / "of a kernel.h5";
@@ -99,7 +101,8 @@ TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
   EXPECT_GE(ran.size(), 3U);
 }
 
-/// The page adds what follows the program; its own test, which needs a browser, runs those lines.
+/// The page itself adds the part after the program's path. The page's own test, which needs a
+/// browser, runs these lines.
 TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
   const Folder folder;
   const cli::Registry registry = registry_of({"flash_like"});
@@ -131,7 +134,8 @@ TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
   ASSERT_NE(other.find(own), other.npos);
   other.replace(other.find(own), own.size(), "\"program\": \"theirs\"");
   std::ofstream(folder / "r.json") << other;
-  EXPECT_EQ(program_of("build/release/bin/assay", report), "theirs") << "another program wrote it";
+  EXPECT_EQ(program_of("build/release/bin/assay", report), "theirs")
+      << "another program wrote the report";
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
             "mine does not conform: 1 of 2 judged cases fail, 1 judged numerically, 1 not "
             "applicable (71 s).");
   EXPECT_EQ(cli::conclusion(results_of({conforms, crash}), ExitCode::conformant),
-            "mine conforms: 2 cases, 1 judged numerically, 1 failure, all of them known (71 s).");
+            "mine conforms: 2 cases, 1 judged numerically, 1 failure, all of them known failures "
+            "(71 s).");
   EXPECT_EQ(cli::conclusion(results_of({conforms, inconclusive}), ExitCode::not_conclusive),
             "mine: not conclusive: 1 case judged, 1 of them numerically, 0 failures, 1 without a "
             "clear verdict (71 s).");
@@ -55,7 +56,7 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
             "mine conforms: 1 case, 1 judged numerically, 0 failures, 4 not run (71 s).");
 }
 
-/// The last line answers the question that the user has.
+/// The last line answers the user's question.
 TEST(Conclusion, IsTheLastLineOfASweepAReportAndACheck) {
   const Folder folder;
   const cli::Registry registry = registry_of({"argument_checks", "no_checks"});

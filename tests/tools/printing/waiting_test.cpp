@@ -9,7 +9,7 @@
 namespace assay::tests {
 namespace {
 
-/// What is printed on standard error while `work` goes on for so long.
+/// Runs `work` for `time` and returns the text on standard error.
 std::string heard(const cli::Task& work, std::chrono::milliseconds time, bool terminal = false,
                   std::int64_t done = 0) {
   const cli::Registry registry;

@@ -1,4 +1,4 @@
-"""What the tests of the package share: a folder of exported cases."""
+"""Shared fixtures of the package tests: a folder of exported cases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture(scope="session")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of small cases; nobody writes into it."""
+    """A file of small cases. No test writes to it."""
     file = tmp_path_factory.mktemp("cases") / "cases.h5"
     export_lines(file, SMALL_LINES, "fp32_staging")
     return file
@@ -23,7 +23,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cases(exported: Path, tmp_path: Path) -> list[assay.Case]:
-    """The same in a file of the test's own."""
+    """The same cases in a file of the test's own."""
     file = tmp_path / "cases.h5"
     assay.write_cases(file, assay.read_cases(exported))
     return assay.read_cases(file)

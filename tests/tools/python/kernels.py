@@ -1,4 +1,4 @@
-"""Implementations for the tests: attention gradients in numpy, right ones and wrong ones, and cases for them."""
+"""Implementations for the tests: correct and wrong attention gradients in numpy, and cases for them."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def without_scale(case: assay.Case) -> dict[str, np.ndarray]:
 
 @assay.implementation(numerics="fp32_staging")
 def troubled(case: assay.Case) -> dict[str, np.ndarray]:
-    """Each kind of trouble for one layout."""
+    """One wrong implementation of each kind, for one layout."""
     layout = case.problem["layout"]
-    print("this is no answer")
+    print("this is not an answer")
     if layout == "BSH":
         raise assay.Unsupported("BSH")
     if layout == "SBH":
@@ -71,7 +71,7 @@ def troubled(case: assay.Case) -> dict[str, np.ndarray]:
 
 @assay.implementation(numerics="fp32_staging", unsupported=not_offered)
 def in_place(case: assay.Case) -> dict[str, np.ndarray]:
-    """Right outputs, but the key is not what it was."""
+    """Its outputs are correct, but it changes the key."""
     outputs = right(case)
     case.inputs["key"][..., -1] += 1
     return outputs
@@ -83,7 +83,7 @@ turns = iter(range(10**9))
 
 @assay.implementation(numerics="fp32_staging,order=fixed")
 def moody(case: assay.Case) -> dict[str, np.ndarray]:
-    """Promises a fixed order, and returns other last bits every second time."""
+    """Declares a fixed order, but in every second run the last bits of the outputs differ."""
     outputs = dict(right(case))
     if next(turns) % 2:
         outputs["dq"] = np.nextafter(outputs["dq"], np.float32(np.inf))

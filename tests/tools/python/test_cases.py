@@ -1,4 +1,4 @@
-"""Case files: what Assay exported is read, copied, and extended."""
+"""Case files that Assay exported are read, copied, and extended."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_file_holds_the_chosen_cases_in_their_order(exported: Path, tmp_path: 
 
 
 def test_a_copy_is_judged_as_the_original(exported: Path, tmp_path: Path) -> None:
-    """Assay checks digests of what it reads: a copy that changed a bit would be refused."""
+    """Assay checks digests when it reads: it would refuse a copy with one changed bit."""
     copy = tmp_path / "copy.h5"
     originals = assay.read_cases(exported)
     assay.write_cases(copy, originals)
@@ -104,7 +104,7 @@ def test_a_file_is_replaced_at_once(exported: Path, tmp_path: Path) -> None:
 
     def torn() -> Iterator[assay.Case]:
         yield assay.read_cases(exported)[0]
-        assert copy.read_bytes() == before, "the old file stays until the end"
+        assert copy.read_bytes() == before, "the old file must stay until the end"
         raise RuntimeError("stopped half way")
 
     with pytest.raises(RuntimeError, match="half way"):
@@ -116,14 +116,14 @@ def test_a_file_is_replaced_at_once(exported: Path, tmp_path: Path) -> None:
     assay.write_outputs(case, "x", {"dq": np.zeros((1, 1))})
     assert copy.stat().st_mode & 0o777 == 0o640
     assert list(case.outputs("x")) == ["dq"]
-    assert [path.name for path in tmp_path.iterdir()] == ["copy.h5"], "nothing is left beside it"
+    assert [path.name for path in tmp_path.iterdir()] == ["copy.h5"], "no other file may be left"
 
 
-def test_files_that_are_none_are_named(tmp_path: Path) -> None:
+def test_invalid_files_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
         file.attrs["schema"] = "assay-9"
-    with pytest.raises(assay.CaseFileError, match="x.h5.*'assay-9', wanted 'assay-2'"):
+    with pytest.raises(assay.CaseFileError, match="x.h5.*'assay-9'; expected 'assay-2'"):
         assay.read_cases(path)
     with h5py.File(path, "w") as file:
         file.attrs["schema"] = "assay-2"

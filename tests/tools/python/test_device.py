@@ -1,4 +1,4 @@
-"""The device of adapters, without a framework: a stand-in of PyTorch knows `cpu` and `cuda`."""
+"""The device of adapters, without a framework: a stand-in of PyTorch has the devices `cpu` and `cuda`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def placed(case: assay.Case) -> dict[str, assay.dtypes.Array]:
 
 
 def where(implementation: DeviceImplementation) -> str:
-    """On which device it is called."""
-    with pytest.raises(assay.Unsupported) as told:
+    """Returns the device on which it is called."""
+    with pytest.raises(assay.Unsupported) as printed:
         implementation("case")  # type: ignore[arg-type]
-    return str(told.value)
+    return str(printed.value)
 
 
 def test_the_environment_is_read_when_an_implementation_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,28 +62,28 @@ def test_numerics_are_those_of_the_device(monkeypatch: pytest.MonkeyPatch) -> No
     assert "tf32" in placed.ready().numerics
 
 
-def test_another_process_is_told_the_device_that_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_named_device_is_passed_to_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert assay.command_of(placed.on("cuda")).endswith("test_device.py:placed --device=cuda")
     monkeypatch.setenv("ASSAY_DEVICE", "cuda")
-    assert assay.command_of(placed).endswith("test_device.py:placed"), "its own environment says it"
+    assert assay.command_of(placed).endswith("test_device.py:placed"), "the other process reads the environment"
 
 
 def test_a_device_that_is_not_there_is_named_and_who_named_it(monkeypatch: pytest.MonkeyPatch) -> None:
     line = "nsa_compress_grad"
-    with pytest.raises(ValueError, match="^device is 'cuba', which PyTorch does not reach: no device type cuba$"):
+    with pytest.raises(ValueError, match="^device is 'cuba', which PyTorch cannot use: no device type cuba$"):
         assay.judge(placed.on("cuba"), line)
     with pytest.raises(ValueError, match="^device is 'npu', which .* No module named 'torch_npu'$"):
         assay.judge(placed.on("npu"), line)
-    with pytest.raises(ValueError, match="^device of placed is '', wanted cpu, cuda"):
+    with pytest.raises(ValueError, match="^device of placed is ''; expected cpu, cuda"):
         placed.on("")
     monkeypatch.setenv("ASSAY_DEVICE", "cuba")
-    with pytest.raises(ValueError, match="^ASSAY_DEVICE is 'cuba', which PyTorch does not reach"):
+    with pytest.raises(ValueError, match="^ASSAY_DEVICE is 'cuba', which PyTorch cannot use"):
         assay.judge(placed, line)
 
 
 def test_a_process_interprets_triton_or_compiles_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "triton", raising=False)
-    monkeypatch.setenv("TRITON_INTERPRET", "")  # so that it is put back behind the test
+    monkeypatch.setenv("TRITON_INTERPRET", "")  # so that it is restored after the test
     for name, interprets in (("cuda", "0"), ("cpu", "1")):
         monkeypatch.setenv("ASSAY_DEVICE", name)
         prepare_triton()
@@ -91,11 +91,11 @@ def test_a_process_interprets_triton_or_compiles_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "triton", ModuleType("triton"))
     prepare_triton()
     monkeypatch.setenv("ASSAY_DEVICE", "cuda")
-    with pytest.raises(ValueError, match="^device is 'cuda', for which Triton has to compile, but TRITON_INTERPRET had it interpret"):
+    with pytest.raises(ValueError, match="^device is 'cuda', for which Triton must compile, but TRITON_INTERPRET made it interpret"):
         prepare_triton()
     monkeypatch.delenv("TRITON_INTERPRET")
     prepare_triton()
     with_triton = dataclasses.replace(placed, prepare=prepare_triton)
     assert with_triton.ready().device == "cuda"
-    with pytest.raises(ValueError, match="^device is 'cpu', for which Triton has to interpret"):
+    with pytest.raises(ValueError, match="^device is 'cpu', for which Triton must interpret"):
         with_triton.on("cpu").ready()

@@ -56,7 +56,7 @@ def test_an_implementation_is_found_by_file_and_name() -> None:
 
 
 def test_what_the_package_brings_is_found_as_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    """assay/adapters/torch.py as a file of its own would be the module `torch`, which it imports."""
+    """If assay/adapters/torch.py were loaded as a single file, it would be the module `torch`, which it imports."""
     module = types.ModuleType("assay.adapters.mine")
     module.attention = lambda case: {}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -88,7 +88,8 @@ renamed = assay.implementation(name="flash v2")(kernel)
 
 @pytest.mark.parametrize("name", ["kernel", "other", "doubled", "part", "declared", "renamed"])
 def test_the_name_leads_to_the_implementation_and_to_no_other(tmp_path: Path, name: str) -> None:
-    """functools.wraps copies the name of the wrapped function: by that name, a sweep would judge the wrong one."""
+    """functools.wraps copies the name of the wrapped function. A sweep that finds the kernel by this name would judge
+    the wrong function."""
     (tmp_path / "wrapped.py").write_text(WRAPPED, encoding="utf-8")
     module = vars(sys.modules[load(f"{tmp_path / 'wrapped.py'}:kernel").function.__module__])
     assert as_implementation(module[name]).location() == f"{tmp_path / 'wrapped.py'}:{name}"

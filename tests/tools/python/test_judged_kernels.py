@@ -1,4 +1,4 @@
-"""How many lines the tests of frameworks/ demand to be judged."""
+"""The number of lines that the tests of frameworks/ require to be judged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reports(judged: int, asked: int) -> assay.Reports:
 def test_sixty_of_seventy_lines_of_a_kernel_are_judged(
     asked: int, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is what docs/frameworks.md says of them, and of fewer lines it is as large a share."""
+    """docs/frameworks.md promises this number. If there are fewer lines, the same fraction is required."""
     lines = [f"line {k}" for k in range(asked)]
     monkeypatch.setattr(assay, "judge", lambda *_: reports(least, asked))
     assert len(frameworks.judged_kernel(ANY, "fp32", lines)) == asked

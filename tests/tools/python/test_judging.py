@@ -32,7 +32,7 @@ def test_a_right_kernel_conforms(exported: Path) -> None:
     assert assay.assert_conforms(kernels.right, kernels.SMALL_LINES[0]).conforms
 
 
-def test_a_wrong_kernel_is_told_where(exported: Path) -> None:
+def test_a_wrong_kernel_is_reported_with_its_place(exported: Path) -> None:
     with pytest.raises(AssertionError) as raised:
         assay.assert_conforms(kernels.without_scale, exported)
     text = str(raised.value)
@@ -53,7 +53,7 @@ def test_replay_lines_start_with_the_program_that_judged(tmp_path: Path) -> None
         assert len(assay.judge(kernel, report.replay, program=program)) == 1
 
 
-def test_a_replay_line_gives_the_same_verdict_as_it_stands(tmp_path: Path) -> None:
+def test_a_replay_line_gives_the_same_verdict_unchanged(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom kernels import right, without_scale\n"
         "import assay\n\n@assay.implementation(name='mine', numerics='fp32_staging')\ndef mine(case):\n"
@@ -75,7 +75,7 @@ def test_what_no_command_finds_is_repeated_by_a_call_in_python() -> None:
     assert again[0].verdict == report.verdict != "conforms"
 
 
-def test_replay_lines_of_somebody_else_are_words_and_no_commands(tmp_path: Path) -> None:
+def test_replay_lines_of_others_run_no_commands(tmp_path: Path) -> None:
     report = assay.judge(kernels.right, kernels.SMALL_LINES[0])[0]
     mine = tmp_path / "mine"
     for command in (f"; touch {mine}", f"$(touch {mine})", f"`touch {mine}`", f"\ntouch {mine}", f"'; touch {mine}; '"):
@@ -97,11 +97,11 @@ def test_cases_may_be_given_in_many_ways(exported: Path) -> None:
         reports = assay.judge(kernels.right, cases)
         assert count is None or len(reports) == count
         assert not reports.failures, reports.summary()
-    assert first.outputs("numpy") == {}  # nothing is written into a file that was given
+    assert first.outputs("numpy") == {}  # judge does not write to a given file
 
 
-def test_what_is_no_case_among_cases_is_named(cases: list[assay.Case]) -> None:
-    with pytest.raises(TypeError, match=r"^cases\[1\] is int, wanted a Case or a replay line$"):
+def test_an_invalid_case_among_cases_is_reported(cases: list[assay.Case]) -> None:
+    with pytest.raises(TypeError, match=r"^cases\[1\] is int; expected a Case or a replay line$"):
         assay.judge(kernels.right, [cases[0], 3])  # type: ignore[list-item]
 
 
@@ -134,7 +134,7 @@ def test_a_verdict_carries_its_reason(cases: list[assay.Case]) -> None:
     assert (changed.decided_by, changed.evidence) == ("conduct", str(changed.findings[0]))
 
 
-def test_the_refusal_of_a_disputed_call_convicts_nobody() -> None:
+def test_the_refusal_of_a_disputed_call_does_not_fail() -> None:
     def narrow(case: assay.Case) -> dict[str, assay.dtypes.Array]:
         raise assay.Rejected(161002, "too wide")
 
@@ -158,13 +158,13 @@ def test_inputs_that_are_changed_in_place_are_a_verdict(cases: list[assay.Case])
     assert not cases[0].changed_inputs()
 
 
-def test_what_is_no_function_and_no_outputs_are_named(cases: list[assay.Case]) -> None:
-    with pytest.raises(TypeError, match="^NoneType, wanted a function"):
+def test_invalid_functions_and_outputs_are_reported(cases: list[assay.Case]) -> None:
+    with pytest.raises(TypeError, match="^NoneType; expected a function"):
         assay.judge(None, cases[0])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="^NoneType, wanted a function"):
+    with pytest.raises(TypeError, match="^NoneType; expected a function"):
         assay.sweep(None)  # type: ignore[arg-type]
     report = assay.judge(lambda case: None, cases[0])[0]  # type: ignore[arg-type, return-value]
-    assert report.verdict == "crash" and "returned NoneType, wanted outputs by name" in str(report.findings[0])
+    assert report.verdict == "crash" and "returned NoneType; expected outputs by name" in str(report.findings[0])
 
 
 def test_a_kernel_does_not_end_the_program_that_judges_it(cases: list[assay.Case]) -> None:
@@ -175,14 +175,14 @@ def test_a_kernel_does_not_end_the_program_that_judges_it(cases: list[assay.Case
     assert report.verdict == "crash" and "SystemExit: 0" in str(report.findings[0])
 
 
-def test_a_program_that_is_no_assay_is_named(cases: list[assay.Case], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_program_than_assay_is_reported(cases: list[assay.Case], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY", "/bin/true")
     with pytest.raises(assay.AssayError, match=r"^'/bin/true' \(the environment's ASSAY\) is not the program assay$"):
         assay.judge(kernels.right, cases[0])
 
 
 def run_command(command: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """`assay` with a program that serves."""
+    """`assay` with a program that serves as a kernel."""
     line = [str(assay.find_program()), *words, "--implementation", command]
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
@@ -191,8 +191,8 @@ def run_command(command: str, *words: str) -> subprocess.CompletedProcess[str]:
     "location, fault",
     [
         (f"{kernels.__file__}:no_such", "AttributeError: module 'kernels' has no attribute 'no_such'"),
-        ("/no/such.py:right", "FileNotFoundError: there is no file /no/such.py"),
-        (f"{kernels.__file__}:nothing", "nothing is NoneType, wanted a function"),
+        ("/no/such.py:right", "FileNotFoundError: no such file: /no/such.py"),
+        (f"{kernels.__file__}:nothing", "nothing is NoneType; expected a function"),
     ],
 )
 def test_what_cannot_be_served_is_wrong_usage(location: str, fault: str) -> None:
@@ -219,7 +219,7 @@ def test_an_output_of_another_shape_or_type_is_an_error_of_use(cases: list[assay
 
     report = assay.judge(transposed, cases[0])[0]
     assert report.verdict == "usage_error" and not report.conforms
-    assert re.search(r"\bd[kqv] has shape", str(report.findings[0]))  # of the first in the file
+    assert re.search(r"\bd[kqv] has shape", str(report.findings[0]))  # the first case of the file
     assert report.command == cases[0].command and "/tmp" not in str(report.findings[0])
 
 
@@ -234,17 +234,17 @@ def test_outputs_in_another_floating_type_are_judged_if_nothing_is_lost(cases: l
     assert assay.judge(wide, case).conforms
     report = assay.judge(unrounded, case)[0]
     assert report.verdict == "usage_error" and report.command == case.command
-    assert "dq is float64, wanted bfloat16, and dq[0, " in str(report.findings[0])
+    assert "dq is float64; expected bfloat16, and dq[0, " in str(report.findings[0])
 
 
-def test_nothing_judged_is_no_success(cases: list[assay.Case]) -> None:
+def test_judging_nothing_is_not_a_success(cases: list[assay.Case]) -> None:
     nothing = assay.implementation(unsupported=lambda case: "nothing is offered")(lambda case: {})
     assert not assay.judge(nothing, cases[0]).conforms
     with pytest.raises(AssertionError, match="1 not_applicable"):
         assay.assert_conforms(nothing, cases[0])
 
 
-def test_exact_inputs_that_there_are_not_for_the_numerics_are_told(tmp_path: Path) -> None:
+def test_missing_exact_inputs_for_the_numerics_are_reported(tmp_path: Path) -> None:
     grouped = f"{kernels.OPERATOR} --track=exact --scale_value=0.0625 --heads_q=4 --heads_kv=1 --seq_q=8 --seq_kv=8"
     loose = assay.implementation(name="loose", numerics="jax_cpu")(kernels.right.function)
     report = assay.judge(loose, [grouped])[0]
@@ -252,7 +252,7 @@ def test_exact_inputs_that_there_are_not_for_the_numerics_are_told(tmp_path: Pat
     assert assay.judge(kernels.right, [grouped]).conforms
 
 
-def test_misuse_is_told_by_assay() -> None:
+def test_misuse_is_reported_by_assay() -> None:
     with pytest.raises(assay.AssayError, match="no_such_operator"):
         assay.judge(kernels.right, "no_such_operator --seq_q=3")
     with pytest.raises(assay.AssayError, match="/no/such/assay.*given"):

@@ -1,4 +1,4 @@
-"""What Python says of wrong arguments: one line, with what was expected."""
+"""The error messages for wrong arguments in Python: one line, with what was expected."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def one_line(raised: pytest.ExceptionInfo[BaseException]) -> str:
     return text
 
 
-def test_cases_that_are_none_are_named() -> None:
+def test_invalid_cases_are_reported() -> None:
     with pytest.raises(TypeError) as raised:
         assay.judge(kernels.right, 42)  # type: ignore[arg-type]
-    assert one_line(raised).startswith("cases is int (42), wanted a replay line, a file of 'assay export', a Case")
+    assert one_line(raised).startswith("cases is int (42); expected a replay line, a file of 'assay export', a Case")
 
 
 def test_a_wrong_line_is_named_by_its_number_and_not_by_a_temporary_file() -> None:
@@ -36,30 +36,30 @@ def test_a_file_that_is_not_there_is_named(path: str | Path) -> None:
     for use in (assay.read_cases, lambda given: assay.judge(kernels.right, given)):
         with pytest.raises(FileNotFoundError) as raised:
             use(path)
-        assert one_line(raised) == f"there is no file '{path}'; wanted one that 'assay export' wrote"
+        assert one_line(raised) == f"the file '{path}' does not exist; expected a file of 'assay export'"
 
 
 def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
     (tmp_path / "cases.h5").write_text("no HDF5", encoding="utf-8")
     with pytest.raises(assay.CaseFileError) as raised:
         assay.judge(kernels.right, tmp_path / "cases.h5")
-    assert "is no HDF5 file; wanted one that 'assay export' wrote" in one_line(raised)
+    assert "is not an HDF5 file; expected a file of 'assay export'" in one_line(raised)
 
 
 def test_numerics_are_a_text() -> None:
     for numerics, given in (({"order": "fixed"}, "dict"), (None, "NoneType")):
         with pytest.raises(TypeError) as raised:
             assay.implementation(name="mine", numerics=numerics)(lambda case: {})  # type: ignore[arg-type]
-        assert one_line(raised).startswith(f"numerics is {given} ({numerics!r}), wanted a text such as")
-    with pytest.raises(TypeError, match=r"^unsupported is str \('no'\), wanted a function"):
+        assert one_line(raised).startswith(f"numerics is {given} ({numerics!r}); expected a text such as")
+    with pytest.raises(TypeError, match=r"^unsupported is str \('no'\); expected a function"):
         assay.implementation(unsupported="no")(lambda case: {})  # type: ignore[arg-type]
 
 
 def test_an_executor_has_submit() -> None:
     with pytest.raises(TypeError) as raised:
         assay.sweep(kernels.right, executor="dask")  # type: ignore[arg-type]
-    assert one_line(raised).startswith("executor is str ('dask'), wanted an object with submit(), such as")
-    with pytest.raises(TypeError, match=r"^flags hold int \(3\), wanted texts"):
+    assert one_line(raised).startswith("executor is str ('dask'); expected an object with submit(), such as")
+    with pytest.raises(TypeError, match=r"^flags contain int \(3\); expected strings"):
         assay.sweep(kernels.right, 3)  # type: ignore[arg-type]
 
 
@@ -103,17 +103,17 @@ def test_a_case_that_does_not_apply_is_not_counted_among_those_judged() -> None:
 
 
 def test_a_narrow_output_is_an_error() -> None:
-    """A float16 holds values that bfloat16 does not, and lacks others: it is not what the kernel should write."""
+    """A float16 array has values that bfloat16 does not have, and lacks others: the kernel must not write it."""
     def halved(case: assay.Case) -> dict[str, np.ndarray]:
         return {name: np.zeros(array.shape, np.float16) for name, array in kernels.right(case).items()}
 
     for line, wanted in ((LINE, "float32"), (kernels.SMALL_LINES[6], "bfloat16")):
         report = assay.judge(halved, line)[0]
-        assert report.verdict == "usage_error" and f"is float16, wanted {wanted}: cast it" in report.evidence
+        assert report.verdict == "usage_error" and f"is float16; expected {wanted}: cast it" in report.evidence
 
 
 def test_judge_gives_the_reason_that_run_gives(tmp_path: Path) -> None:
-    """An exact case with a scale that no exact inputs have."""
+    """An exact case with a scale for which no exact inputs exist."""
     line = f"{kernels.OPERATOR} --dtype=fp16 --track=exact --seq_q=8 --seq_kv=8 --scale_value=0.3"
     (tmp_path / "lines.txt").write_text(line + "\n", encoding="utf-8")
     judged = assay.judge(kernels.right, line)[0]

@@ -1,4 +1,4 @@
-"""Packs in every format hold the same, and others' readers of a format read ours."""
+"""Packs contain the same in every format, and third-party readers of a format read our packs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_format_holds_the_same_bits(packs: dict[str, Path]) -> None:
     assert {"bf16", "fp16", "fp32", "int32", "uint8", "bool"} <= dtypes
 
 
-def test_what_is_rounded_is_right_and_what_is_beside_it_is_off(packs: dict[str, Path]) -> None:
+def test_rounded_outputs_pass_and_their_neighbours_fail(packs: dict[str, Path]) -> None:
     for folder in packs.values():
         for case in assay.read_pack(folder):
             outputs = {}
@@ -99,7 +99,7 @@ def test_safetensors_reads_ours(packs: dict[str, Path]) -> None:
     assert any(np.any(values != 0) for name, values in goldens.items() if name.endswith("/tau"))
 
 
-def test_what_is_no_pack_or_not_stored_is_named(packs: dict[str, Path], tmp_path: Path) -> None:
+def test_an_invalid_pack_or_missing_array_is_reported(packs: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(assay.PackError, match=r"no manifest\.json"):
         assay.read_pack(tmp_path)
     (tmp_path / "manifest.json").write_text('{"schema": "assay-pack-9"}')
@@ -109,7 +109,7 @@ def test_what_is_no_pack_or_not_stored_is_named(packs: dict[str, Path], tmp_path
     with pytest.raises(assay.PackError, match="zarr"):
         assay.read_pack(tmp_path)
     subprocess.run([find_program(), "pack", "smoke", "--to", tmp_path / "drawn", "--format", "npz"], check=True, capture_output=True)
-    with pytest.raises(assay.PackError, match="is drawn, not stored"):
+    with pytest.raises(assay.PackError, match="is generated from the recipe, not stored"):
         for case in assay.read_pack(tmp_path / "drawn"):
             _ = case.inputs
 
@@ -122,12 +122,12 @@ def test_a_changed_file_of_every_format_is_found(packs: dict[str, Path]) -> None
         data = bytearray(file.read_bytes())
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
-        told = subprocess.run(verify, capture_output=True, text=True, check=False)
-        assert told.returncode == 2 and file.name in told.stdout, told
+        printed = subprocess.run(verify, capture_output=True, text=True, check=False)
+        assert printed.returncode == 2 and file.name in printed.stdout, printed
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     words = [find_program(), "pack", "smoke", "--to", tmp_path / "x", "--format", "zarr"]
-    told = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert told.returncode == 2 and "--format is 'zarr'; it must be hdf5, npz or safetensors" in told.stderr
+    printed = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert printed.returncode == 2 and "--format is 'zarr'; it must be hdf5, npz or safetensors" in printed.stderr
     assert not (tmp_path / "x").exists()

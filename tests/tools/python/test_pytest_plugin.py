@@ -1,4 +1,4 @@
-"""The plug-in, in test suites of its users."""
+"""The pytest plug-in in test suites of its users."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_options_override_the_cases_of_a_marker(pytester: pytest.Pytester, expor
 @pytest.mark.parametrize(
     "options, fault",
     [
-        (["--assay-cases=/no/such/file"], "there is no file '/no/such/file'"),
-        (["--assay-cases={exported}", "--assay-only=--seq_q=1"], "only: this chooses cases of a plan"),
+        (["--assay-cases=/no/such/file"], "no such file: '/no/such/file'"),
+        (["--assay-cases={exported}", "--assay-only=--seq_q=1"], "only: this selects cases of a plan"),
         (["--assay-largest=-1"], "--largest"),
         (["--assay-only=no such text"], "no such text"),
     ],
@@ -84,7 +84,7 @@ def test_nothing(assay_case):
     result = pytester.runpytest("-q", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*mine: *only on Sundays*"])
-    assert result.ret == pytest.ExitCode.TESTS_FAILED, "nothing was judged"
+    assert result.ret == pytest.ExitCode.TESTS_FAILED, "no case was judged"
     result.stdout.fnmatch_lines(["*test_nothing: 0 of 1 cases were judged, 1 must be"])
     assert pytester.runpytest("-q", "--assay-require-judged=0").ret == pytest.ExitCode.OK
 
@@ -135,12 +135,12 @@ def test_raising(assay_case):
         ('dtype="bf16"', "no argument dtype"),
         ('cases=["no_such_operator"]', "no_such_operator"),
         ('largest="many"', "many"),
-        ("cases=[]", "cases is empty, wanted a file or replay lines"),
+        ("cases=[]", "cases is empty; expected a file or replay lines"),
         ("cases=iter(())", "cases is empty"),
-        ("cases=3", "cases: 3 is no file and no replay line"),
-        ('cases=["nsa_compress_grad", None]', "cases: None is no file"),
-        ('cases=__import__("pathlib").Path("no/such.h5")', "no/such.h5') is no file"),
-        ('"nsa_compress_grad"', "'nsa_compress_grad' has no name, wanted e.g. cases="),
+        ("cases=3", "cases: 3 is neither a file nor a replay line"),
+        ('cases=["nsa_compress_grad", None]', "cases: None is neither a file nor a replay line"),
+        ('cases=__import__("pathlib").Path("no/such.h5")', "no/such.h5') is neither a file nor"),
+        ('"nsa_compress_grad"', "'nsa_compress_grad' has no name; expected e.g. cases="),
     ],
 )
 def test_a_wrong_marker_costs_its_own_test(pytester: pytest.Pytester, marker: str, fault: str) -> None:

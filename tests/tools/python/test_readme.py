@@ -1,4 +1,4 @@
-"""What README.md and the handbook show in a few lines keeps to them, and tells right from wrong."""
+"""The examples of README.md and the handbook are as short as promised, and distinguish right kernels from wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def block(page: str, heading: str, number: int = 0) -> str:
-    """A block of Python below a heading."""
+    """A Python block under a heading."""
     section = re.split(r"\n##+ ", (ROOT / page).read_text(encoding="utf-8").split(f"# {heading}\n")[1])[0]
     return re.findall(r"```python\n(.*?)```", section, re.S)[number]
 
@@ -39,18 +39,18 @@ def test_the_first_kernel_is_judged_in_15_lines(tmp_path: Path) -> None:
 
 
 def test_the_kernel_of_the_handbook_rounds_its_outputs_in_every_type(tmp_path: Path) -> None:
-    """Its statistics are in fp32, and what numpy makes of them and 16 bits is, too."""
+    """Its statistics are in fp32, and numpy's results of fp32 and 16 bits are in fp32, too."""
     (tmp_path / "my_kernel.py").write_text(block("docs/kernel_python.md", "My kernel in Python"), encoding="utf-8")
     lines = [f"{kernels.OPERATOR} --dtype={dtype} --seq_q=9 --seq_kv=17 {flags}" for dtype in ("fp32", "fp16", "bf16")
              for flags in ("", "--heads_q=4 --heads_kv=4 --head_dim=8 --head_dim_v=8 --profile=foreign_statistics",
                            "--track=exact --scale_value=0.0625")]
     code = f"import assay\nfrom my_kernel import mine\nprint(assay.judge(mine, {lines}).summary())\n"
-    told = run(code, tmp_path, "test_of_readme.py")
-    assert re.match(r"(\d) cases, \1 judged: \1 conforms\n", told), told
+    printed = run(code, tmp_path, "test_of_readme.py")
+    assert re.match(r"(\d) cases, \1 judged: \1 conforms\n", printed), printed
 
 
 def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:
-    """What a kernel writes that is right to the last bit."""
+    """The outputs of a kernel that is right to the last bit."""
     outputs = {}
     for name, expected in case.expected.items():
         heads = case.problem["heads_q" if name == "dq" else "heads_kv"]
@@ -61,7 +61,7 @@ def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:
     return outputs
 
 
-def test_few_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_few_lines_accept_only_outputs_right_to_the_last_bit(tmp_path: Path) -> None:
     file, code = tmp_path / "cases.h5", block("docs/goldens.md", "Without Assay")
     lines = [
         f"{kernels.OPERATOR} {flags}"
@@ -84,25 +84,25 @@ def test_few_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_
             value.reshape(-1, value.shape[-1])[row, 0] += 1 + abs(value).max()
         assay.write_outputs(case, "wrong", wrong)
         if case.track == "exact":
-            due = case.expected.values()
-            away += sum(np.sum(expected.rounded != expected.value.astype(case.dtype)) for expected in due)
-    assert away > 0  # ties go away from zero, where numpy's go to even
+            expected_value = case.expected.values()
+            away += sum(np.sum(expected.rounded != expected.value.astype(case.dtype)) for expected in expected_value)
+    assert away > 0  # ties round away from zero; numpy rounds them to even
     words = ("test_of_readme.py", str(file))
-    told = run(code, tmp_path, *words, "right")
-    assert told.count("conforms") == 3 * len(lines) and "fails" not in told
+    printed = run(code, tmp_path, *words, "right")
+    assert printed.count("conforms") == 3 * len(lines) and "fails" not in printed
     assert run(code, tmp_path, *words, "wrong").count("fails") == 3 * len(lines)
 
 
 def test_few_lines_judge_without_assay(cases: list[assay.Case], tmp_path: Path) -> None:
     code = block("docs/goldens.md", "Without Assay")
-    assert len(code.strip().splitlines()) <= 15  # one is its name
+    assert len(code.strip().splitlines()) <= 15  # one line contains only its name
     case = next(case for case in cases if case.problem["layout"] == "BNSD")
     assay.write_outputs(case, "right", kernels.right(case))
     assay.write_outputs(case, "wrong", kernels.without_scale(case))
     words = ("test_of_readme.py", str(case.path))
     assert run(code, tmp_path, *words, "right").count("conforms") == 3
-    told = run(code, tmp_path, *words, "wrong")
-    assert re.search(r"dk .*fails", told) and re.search(r"dq .*conforms", told)
+    printed = run(code, tmp_path, *words, "wrong")
+    assert re.search(r"dk .*fails", printed) and re.search(r"dq .*conforms", printed)
 
 
 def test_few_lines_refuse_a_name_without_outputs(cases: list[assay.Case], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reports from elsewhere: what the program refuses is refused, and a large one takes little room."""
+"""Reports from other sources: the program's refusals are refusals here, too, and a large report takes little memory."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def test_another_layout_is_the_same_report(report: Path, tmp_path: Path) -> None
     ('{"id":', '{"id":"0","id":', 'has the member "id" twice'),
     ('"note":"', '"note":' + "[" * 90 + "]" * 90 + ',"x":"', "nests deeper than 64 levels"),
     ('"note":"', '"note":' + "[" * 90_000 + "]" * 90_000 + ',"x":"', "nests deeper than 64 levels"),
-    ('"findings":[', '"findings":7,"x":[', "a case of the report is none"),
-    ('"verdict":"', '"vurdict":"', "a case of the report is none: KeyError: 'verdict'"),
+    ('"findings":[', '"findings":7,"x":[', "a case of the report is invalid"),
+    ('"verdict":"', '"vurdict":"', "a case of the report is invalid: KeyError: 'verdict'"),
     ('"command_line":"', '"command_line":7,"x":"', "command_line is 7"),
     ('"schema": "assay-report-2"', '"schema": "assay-report-2", "schema": "assay-report-2"', 'has the member "schema" twice'),
-    ('"schema": "assay-report-2"', '"schema": "assay-report-9"', "the schema 'assay-report-9', wanted 'assay-report-2'"),
+    ('"schema": "assay-report-2"', '"schema": "assay-report-9"', "the schema 'assay-report-9'; expected 'assay-report-2'"),
     ('"summary": {\n  "cases": ', '"summary": {\n  "cases": 1', "summary.cases is 1"),
     ('"verdicts": {', '"verdicts": {"crash": 3, ', "summary.verdicts.crash is 3, but cases contains 0"),
 ])
@@ -72,8 +72,8 @@ def test_what_the_program_refuses_is_refused(report: Path, tmp_path: Path, layou
 
 
 @pytest.mark.parametrize("change, reason", [
-    (lambda lines: lines[:-2], "ends within its cases"),
-    (lambda lines: [*lines[:-3], lines[-3].rstrip(",") + ",", "]}", ""], "ends within its cases"),
+    (lambda lines: lines[:-2], "ends in the middle of its cases"),
+    (lambda lines: [*lines[:-3], lines[-3].rstrip(",") + ",", "]}", ""], "ends in the middle of its cases"),
     (lambda lines: [*lines, "{}"], "after its last case"),
     (lambda lines: ["[]"], "is not a JSON object"),
     (lambda lines: ["{"], "is not JSON"),
@@ -91,11 +91,11 @@ def test_a_torn_report_is_named(report: Path, tmp_path: Path, change, reason: st
 def test_a_large_report_takes_less_room_than_its_file(report: Path, tmp_path: Path) -> None:
     *head, last, end, _ = report.read_text(encoding="utf-8").split("\n")
     large, more = tmp_path / "large.json", 24_000_000 // len(last)
-    told = "\n".join(head)
+    printed = "\n".join(head)
     for member in ("cases", "value_cases", json.loads(last)["verdict"]):
-        told = re.sub(f'(\\n +"{member}": )(\\d+)', lambda found: f"{found[1]}{int(found[2]) + more}", told, count=1)
+        printed = re.sub(f'(\\n +"{member}": )(\\d+)', lambda found: f"{found[1]}{int(found[2]) + more}", printed, count=1)
     with large.open("w", encoding="utf-8") as file:
-        file.write(told + "\n")
+        file.write(printed + "\n")
         for _ in range(more):
             file.write(last + ",\n")
         file.write(f"{last}\n{end}\n")

@@ -12,7 +12,7 @@ FILES = sorted((PACKAGE / "requirements").glob("*.txt"))
 
 
 def pins(text: str) -> dict[str, str]:
-    """Versions by the normal form of a package's name."""
+    """Versions by the normalized package name."""
     return {name.replace("_", "-").lower(): version for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", text, re.M)}
 
 

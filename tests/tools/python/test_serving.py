@@ -1,4 +1,4 @@
-"""The protocol of conformance/adapters/command.md, spoken by Python."""
+"""The protocol of conformance/adapters/command.md, implemented in Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.serving import answer, load, serve
 
 
 def question(folder: Path) -> Path:
-    """The file without cases by which numerics are asked."""
+    """The file without cases that asks for numerics."""
     path = folder / "numerics.h5"
     with h5py.File(path, "w") as file:
         file.attrs["schema"] = "assay-2"
@@ -45,11 +45,11 @@ def test_answers(cases: list[assay.Case], tmp_path: Path) -> None:
     assert answer(kernels.right, "/no/such.h5").startswith("error: FileNotFoundError")
 
 
-def test_a_wrong_type_is_told_in_the_words_of_judge(cases: list[assay.Case], tmp_path: Path) -> None:
+def test_a_wrong_type_is_reported_as_by_judge(cases: list[assay.Case], tmp_path: Path) -> None:
     wrong = {case.problem["dtype"]: case for case in cases}["bf16"]
     for dtype, said in (
-        (np.float32, r"dq is float32, wanted bfloat16, and dq\[0, .*\] = .* is no bfloat16: round it as the kernel does"),
-        (np.int32, "dq is int32, wanted bfloat16: cast it where the kernel does"),
+        (np.float32, r"dq is float32; expected bfloat16, and dq\[0, .*\] = .* is not a bfloat16: round it as the kernel does"),
+        (np.int32, "dq is int32; expected bfloat16: cast it at the point where the kernel casts"),
     ):
         def other(case: assay.Case) -> dict[str, np.ndarray]:
             return {name: array.astype(dtype) * dtype(1.1) for name, array in kernels.right(case).items()}
@@ -59,7 +59,7 @@ def test_a_wrong_type_is_told_in_the_words_of_judge(cases: list[assay.Case], tmp
         assert answer(other, str(single(wrong, tmp_path))) == f"error: {report.evidence}"
 
 
-def test_regimes_are_told_behind_done(cases: list[assay.Case], tmp_path: Path) -> None:
+def test_regimes_are_printed_after_done(cases: list[assay.Case], tmp_path: Path) -> None:
     def tiled(case: assay.Case) -> dict[str, np.ndarray]:
         case.regimes["key_tile.tail"] += 3
         case.regimes["key_tile.whole"] += 0
@@ -68,14 +68,14 @@ def test_regimes_are_told_behind_done(cases: list[assay.Case], tmp_path: Path) -
     assert answer(tiled, str(single(cases[0], tmp_path))) == "done: key_tile.tail=3 key_tile.whole=0"
 
 
-def test_what_is_no_regime_is_told_by_name(cases: list[assay.Case], tmp_path: Path) -> None:
+def test_an_invalid_regime_is_reported_by_name(cases: list[assay.Case], tmp_path: Path) -> None:
     def tiled(case: assay.Case) -> dict[str, np.ndarray]:
         case.regimes.update(wrong)
         return kernels.right(case)
 
     for wrong in ({"dtype": 1}, {"key tile.tail": 1}, {"a.b\nrejected: 161002": 1}, {"\udcff.b": 1}):
-        told = answer(tiled, str(single(cases[0], tmp_path)))
-        assert told.startswith(f"error: ValueError: regime {next(iter(wrong))!r}: wanted AXIS.VALUE"), told
+        printed = answer(tiled, str(single(cases[0], tmp_path)))
+        assert printed.startswith(f"error: ValueError: regime {next(iter(wrong))!r}: expected AXIS.VALUE"), printed
     wrong = {"key_tile.tail": 0.5}
     assert answer(tiled, str(single(cases[0], tmp_path))).startswith("error: TypeError")
     wrong = {"key_tile.tail": True}
@@ -91,11 +91,11 @@ def test_every_question_gets_one_line(cases: list[assay.Case], tmp_path: Path) -
 
 def test_a_process_serves_and_keeps_prints_out_of_its_answers(cases: list[assay.Case], tmp_path: Path) -> None:
     line = [sys.executable, "-m", "assay", "serve", kernels.troubled.location()]
-    told = subprocess.run(
+    printed = subprocess.run(
         line, input=f"{single(cases[1], tmp_path)}\n", capture_output=True, text=True, check=True
     )
-    assert told.stdout == "unsupported: BSH\n"
-    assert told.stderr == "this is no answer\n"
+    assert printed.stdout == "unsupported: BSH\n"
+    assert printed.stderr == "this is not an answer\n"
 
 
 def test_what_is_served_is_loaded_by_name() -> None:
@@ -108,7 +108,7 @@ def test_what_is_served_is_loaded_by_name() -> None:
     words = [sys.executable, "-m", "assay", "serve", f"{kernels.__file__}:nothing"]
     wrong = subprocess.run(words, capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1
-    assert "nothing is NoneType, wanted a function" in wrong.stderr
+    assert "nothing is NoneType; expected a function" in wrong.stderr
 
 
 def test_a_device_is_for_those_that_take_one() -> None:
@@ -117,4 +117,4 @@ def test_a_device_is_for_those_that_take_one() -> None:
         line = [sys.executable, "-m", "assay", "serve", *words]
         wrong = subprocess.run(line, input="", capture_output=True, text=True, check=False)
         assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1, wrong.stderr
-        assert "numpy takes no device, and 'cuda' was asked for" in wrong.stderr
+        assert "numpy does not accept a device, but 'cuda' was given" in wrong.stderr

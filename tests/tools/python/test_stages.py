@@ -1,4 +1,4 @@
-"""Stages of a kernel, compared with the definition's."""
+"""Stages of a kernel, compared with those of the definition."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> assay.Case:
 
 
 def test_the_gradients_follow_from_the_stages(case: assay.Case) -> None:
-    due = assay.stages(LINE)
-    dq = 0.5 * due["dS"] @ np.asarray(case.inputs["key"], np.float64)
-    dv = (due["P"].swapaxes(2, 3) @ np.asarray(case.inputs["dy"], np.float64)).sum(1, keepdims=True)
+    expected_value = assay.stages(LINE)
+    dq = 0.5 * expected_value["dS"] @ np.asarray(case.inputs["key"], np.float64)
+    dv = (expected_value["P"].swapaxes(2, 3) @ np.asarray(case.inputs["dy"], np.float64)).sum(1, keepdims=True)
     for name, gradient in (("dq", dq), ("dv", dv)):
         expected = case.expected[name]
         assert np.abs(gradient - expected.value.reshape(gradient.shape)).max() < 1e-12, name
@@ -54,7 +54,7 @@ def test_the_first_wrong_stage_is_named(case: assay.Case) -> None:
 
 
 def test_what_would_compare_nothing_is_refused(case: assay.Case) -> None:
-    with pytest.raises(assay.AssayError, match="computed has no stage"):
+    with pytest.raises(assay.AssayError, match="computed contains no stage"):
         assay.first_deviation(LINE, {})
     with pytest.raises(assay.AssayError, match="S has complex numbers"):
         assay.first_deviation(LINE, {"S": computed(case, 0.5)["S"] + 1j})
@@ -70,23 +70,23 @@ def test_what_masks_leave_out_is_not_compared(case: assay.Case) -> None:
     assert found is not None and (found.stage, found.expected) == ("P", 0)
 
 
-def test_a_stage_that_is_none_is_named(case: assay.Case) -> None:
+def test_an_unknown_stage_is_reported(case: assay.Case) -> None:
     with pytest.raises(assay.AssayError, match="no stage 'Q'; it has S, P, dP, row_term, dS"):
         assay.first_deviation(LINE, {"Q": np.zeros(1)})
-    with pytest.raises(assay.AssayError, match=r"S has the shape \(3,\); the case's is \(1, 2, 5, 7\)"):
+    with pytest.raises(assay.AssayError, match=r"S has the shape \(3,\); the shape in the case is \(1, 2, 5, 7\)"):
         assay.first_deviation(LINE, {"S": np.zeros(3)})
     with pytest.raises(assay.AssayError, match="nothing between inputs and sums"):
         assay.stages("nsa_compress_grad")
 
 
 @pytest.mark.parametrize("tolerance", [-1, -1e-30, float("nan"), float("inf")])
-def test_a_tolerance_that_is_none_is_named(tolerance: float) -> None:
-    """By such a one everything deviates, or nothing does."""
-    with pytest.raises(ValueError, match=f"^tolerance is {tolerance}, wanted a finite number"):
+def test_an_invalid_tolerance_is_reported(tolerance: float) -> None:
+    """With such a tolerance everything deviates, or nothing."""
+    with pytest.raises(ValueError, match=f"^tolerance is {tolerance}; expected a finite number"):
         assay.first_deviation(LINE, {}, tolerance)
 
 
-def test_a_tolerance_of_0_asks_for_the_very_numbers() -> None:
+def test_a_tolerance_of_0_requires_equal_numbers() -> None:
     exact = {"S": assay.stages(LINE)["S"]}
     assert assay.first_deviation(LINE, exact, tolerance=0) is None
     found = assay.first_deviation(LINE, {"S": np.nextafter(exact["S"], 9)}, tolerance=0)

@@ -14,7 +14,7 @@ from assay.program import Program, find_program
 from assay.sweeping import run_part
 from timeless import timeless
 
-# Of short sequences, since the kernels are of Python.
+# Only short sequences, since kernels in Python are slow.
 ONLY = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1 & !--seq_q=102 & !--seq_kv=8193"
 FLAGS = (kernels.OPERATOR, ONLY, "--random=0", "--shrink=0", "--seed=1")
 
@@ -47,13 +47,13 @@ def test_a_budget_is_each_parts_own(whole: Path) -> None:
 
 
 @pytest.mark.slow
-def test_each_part_may_end_behind_its_first_failure(tmp_path: Path) -> None:
+def test_each_part_can_stop_after_its_first_failure(tmp_path: Path) -> None:
     alone = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast")
     assert alone[-1].verdict.startswith("nonconformant") and len(alone.failures) == 1
     with ThreadPoolExecutor(2) as executor:
         joined = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast", executor=executor, parts=2)
         whole = assay.sweep(kernels.right, *FLAGS, "--fail-fast", executor=executor, parts=2)
-    # A part may hold nothing but cases that the kernel does not offer.
+    # All cases of a part may be unsupported by the kernel.
     assert 1 <= len(joined.failures) <= 2 and len(joined) < len(whole), joined.summary()
     assert alone[-1].command in [failure.command for failure in joined.failures]
     assert not whole.failures
@@ -84,29 +84,29 @@ def test_files_and_a_least_number_are_of_the_whole_sweep(
             kernels.without_scale, *FLAGS, "--baseline", str(baseline),
             report=report, html=page, junit=junit, require_judged=10**6, **split,
         )  # fmt: skip
-        assert reports.failures, "which says more than a number"
+        assert reports.failures, "the reports of the failures must be available"
         assert len(assay.read_reports(report)) == len(reports) == len(assay.read_reports(whole))
         assert junit.read_text(encoding="utf-8").count("<testcase") == len(reports)
         assert '<skipped message="known' in junit.read_text(encoding="utf-8")
         assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
         least = sum(report.judged for report in assay.read_reports(whole))
         assert assay.sweep(kernels.right, *FLAGS, require_judged=least - 1, **split).conforms
-        few = r"^only \d+ of \d+ cases were judged by numbers; --require-judged is 1000$"
+        few = r"^only \d+ of \d+ cases were judged numerically; --require-judged is 1000$"
         with pytest.raises(assay.AssayError, match=few):
             some = assay.sweep(kernels.right, *FLAGS, report=report, require_judged=1000, **split)
             print(some.summary())
-    assert len(assay.read_reports(report)) == len(reports), "the report is there nevertheless"
+    assert len(assay.read_reports(report)) == len(reports), "the report must be written nevertheless"
 
 
 @pytest.mark.parametrize(
     "argument, fault",
     [
-        ({"require_judged": -1}, "require_judged is -1, wanted 0 or more"),
-        ({"junit": "/no/such/j.xml"}, "junit is '/no/such/j.xml', wanted a file in a folder that there is"),
-        ({"html": "/tmp"}, "html is '/tmp', wanted a file"),
+        ({"require_judged": -1}, "require_judged is -1; expected 0 or more"),
+        ({"junit": "/no/such/j.xml"}, "junit is '/no/such/j.xml'; expected a file in an existing folder"),
+        ({"html": "/tmp"}, "html is '/tmp'; expected a file"),
     ],
 )
-def test_what_merge_would_refuse_is_told_before_anything_runs(argument: dict[str, Any], fault: str) -> None:
+def test_flags_that_merge_would_refuse_are_reported_first(argument: dict[str, Any], fault: str) -> None:
     executor = Idle("1/2")
     with pytest.raises(ValueError, match=f"^{fault}"):
         assay.sweep(kernels.right, *FLAGS, executor=executor, **argument)
@@ -114,7 +114,7 @@ def test_what_merge_would_refuse_is_told_before_anything_runs(argument: dict[str
 
 
 class Idle:
-    """Runs nothing; the worker of the part `broken` is lost."""
+    """Runs nothing, and loses the worker of the part `broken`."""
 
     def __init__(self, broken: str) -> None:
         self.broken, self.futures = broken, list[Future[Any]]()
@@ -128,7 +128,7 @@ class Idle:
         return future
 
 
-def test_a_part_that_fails_is_told_and_the_others_are_cancelled() -> None:
+def test_a_failing_part_is_reported_and_the_others_are_cancelled() -> None:
     executor = Idle("1/3")
     with pytest.raises(OSError, match="the worker is gone"):
         assay.sweep(kernels.right, *FLAGS, executor=executor, parts=3)
@@ -139,17 +139,17 @@ def test_what_cannot_be_run_in_parts_is_named() -> None:
     executor = Idle("1/2")
     for flag, argument in (("--html=x", "html"), ("--junit=j.xml", "junit"),
                            ("--require-judged=3", "require_judged")):
-        told = f"^'{flag}' is about the whole sweep, .*: give sweep\\(\\) the argument {argument}$"
-        with pytest.raises(ValueError, match=told):
+        printed = f"^'{flag}' applies to a whole sweep, .*: give sweep\\(\\) the argument {argument}$"
+        with pytest.raises(ValueError, match=printed):
             assay.sweep(kernels.right, flag, executor=executor)
     for flag in ("--store=s.h5", "--resume"):
-        told = f"^'{flag}' keeps the cases of one process: without an executor, run `assay sweep --shard"
-        with pytest.raises(ValueError, match=told):
+        printed = f"^'{flag}' keeps the cases of one process: without an executor, run `assay sweep --shard"
+        with pytest.raises(ValueError, match=printed):
             assay.sweep(kernels.right, flag, executor=executor)
     for flag in ("--shard=1/2", "--report=r.json"):
         with pytest.raises(ValueError, match=f"^'{flag}' is set by sweep"):
             assay.sweep(kernels.right, flag)
-    with pytest.raises(ValueError, match="^parts is 0, wanted 1 or more$"):
+    with pytest.raises(ValueError, match="^parts is 0; expected 1 or more$"):
         assay.sweep(kernels.right, executor=executor, parts=0)
     assert not executor.futures
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_run_in_parts_is_named() -> None:
 def test_a_flag_that_is_given_as_a_keyword_is_shown_as_a_string() -> None:
     with pytest.raises(TypeError, match="^sweep.* has no argument 'budget'; .* such as '--budget=3s'$"):
         assay.sweep(kernels.right, budget="3s")
-    with pytest.raises(TypeError, match="^implementation.* got Implementation, wanted a function of a case$"):
+    with pytest.raises(TypeError, match="^implementation.* got Implementation; expected a function of a case$"):
         assay.implementation(assay.implementation(kernels.right))
 
 

@@ -1,4 +1,4 @@
-"""The kernel in Python that `assay new` writes conforms, and a fault in it is found."""
+"""The Python kernel that `assay new` writes conforms, and a fault in it is found."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def test_a_new_kernel_conforms_until_it_has_a_fault(tmp_path: Path) -> None:
     assert " conforms: " in said(sweep, 0).splitlines()[-1]
     kernel = folder / "kernel.py"
     text = kernel.read_text(encoding="utf-8")
-    assert text.count("EDIT") == 4  # in the first line, too
+    assert text.count("EDIT") == 4  # one of them in the first line
     kernel.write_text(text.replace("dk = scale * ds", "dk = ds"), encoding="utf-8")
     assert "dk " in said(sweep, 1)

@@ -1,4 +1,4 @@
-"""Every element type lies in a file bit by bit, and Assay's own files are read bit by bit."""
+"""Every element type is stored bit by bit, and Assay's own files are read bit by bit."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def test_shapes_without_extent(shape: tuple[int, ...], tmp_path: Path) -> None:
 def test_types_without_a_name_are_refused() -> None:
     with pytest.raises(ValueError, match="complex64.*fp16, bf16"):
         dtype_name(np.dtype(np.complex64))
-    with pytest.raises(ValueError, match="'fp17'; there are fp16"):
+    with pytest.raises(ValueError, match="'fp17' is not an element type; accepted are fp16"):
         numpy_dtype("fp17")

@@ -1,4 +1,4 @@
-"""Reports without what a clock said: then those of one process and of joined parts are the same text."""
+"""Reports without clock values: those of one process and of joined parts are then equal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def timeless(report: Path) -> str:
-    told = json.loads(report.read_text(encoding="utf-8"))
+    printed = json.loads(report.read_text(encoding="utf-8"))
     for member in ("started", "seconds"):
-        del told["environment"][member]
-    del told["summary"]["seconds"]
-    for case in told["cases"]:
+        del printed["environment"][member]
+    del printed["summary"]["seconds"]
+    for case in printed["cases"]:
         del case["seconds_total"], case["seconds_implementation"]
-    return json.dumps(told, indent=1)
+    return json.dumps(printed, indent=1)

@@ -1,7 +1,7 @@
-"""What `assay new` writes runs as it stands, and a fault in it is found.
+"""The kernel that `assay new` writes runs unchanged, and a fault in it is found.
 
 python3 conforms_test.py ASSAY KIND
-KIND is cpp, plugin or command; the Python package's own tests have the fourth.
+KIND is cpp, plugin or command; the tests of the Python package cover the fourth.
 """
 
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# Of each kind: its file, a line of it, and the line with a fault.
+# For each kind of kernel: the file, a correct line of the file, and the line with a fault.
 FAULTS = {
     "cpp": ("main.cpp", "add(dk(b, kv, j), p.scale_value * dscore,", "add(dk(b, kv, j), dscore,"),
     "plugin": ("kernel.c", "gradient = p->scale * probability", "gradient = probability"),
@@ -32,18 +32,18 @@ def main():
     with tempfile.TemporaryDirectory() as made:
         at = pathlib.Path(made, "a folder of 'mine'")
         last = said([assay, "new", kind, at], 0, made)[-1]
-        if last != f"written: a kernel that conforms; {at}/sweep judges it":
+        if last != f"wrote a kernel that conforms; to judge it, run {at}/sweep":
             sys.exit(f"the last line is: {last}")
-        said([assay, "new", kind, at], 2, made)  # it is not overwritten
+        said([assay, "new", kind, at], 2, made)  # an existing file is not overwritten
         sweep = [at / "sweep", "--random=0", "--budget=4s", "--require-judged=5", "--shrink=0"]
         last = said(sweep, 0, made, PYTHON=sys.executable)[-1]
         if " conforms: " not in last:
             sys.exit(f"the last line is: {last}")
         if not (at / "report.html").is_file():
-            sys.exit("the sweep left no page")
+            sys.exit("the sweep must write a page")
         text = (at / name).read_text(encoding="utf-8")
         if text.count("EDIT") < 3 or right not in text:
-            sys.exit(f"{name} lacks its three places to edit, or the line {right!r}")
+            sys.exit(f"{name} lacks its three places marked EDIT, or the line {right!r}")
         (at / name).write_text(text.replace(right, wrong), encoding="utf-8")
         said(sweep, 1, made, PYTHON=sys.executable)
 

@@ -38,8 +38,7 @@ struct CheckOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Suffix of the name under which a file holds a second run of the same implementation on the same
-/// inputs.
+/// Suffix of the implementation name that marks the outputs of its second run on the same inputs.
 constexpr std::string_view second_run = "@2";
 
 struct Judged {
@@ -58,7 +57,7 @@ class FileJudge {
 
   const fixtures::CaseRecord& record() const { return record_; }
 
-  /// Errors: UsageError naming what of the file contradicts the case.
+  /// Errors: UsageError naming the part of the file that contradicts the case.
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
     if (!actual.fault.empty()) throw UsageError(actual.fault);
     if (const auto reason = without_tensors(case_))
@@ -97,23 +96,27 @@ class FileJudge {
            .text = "the file states no numerics: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
       report.verdict = {report.verdict.rule(), Ground::likely, report.verdict.evidence};
-      result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
+      result.unconfirmed.emplace_back(
+          "the failure is statistical, and a retry is impossible "
+          "without the kernel");
     }
     settle_determinism(name, actual, numerics, result);
     return result;
   }
 
-  /// Why the kernel would not have been given these inputs: it declares that they lie otherwise.
+  /// Returns why the inputs in the file differ from those that the kernel expects: it declares
+  /// another layout of them. Empty if they do not differ.
   std::optional<std::string> other_places(const spec::Numerics& numerics) const {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
     if (declared == case_.problem) return std::nullopt;
-    return "the file has them otherwise: " + Suite::place_of_inputs(declared) +
-           "; export with --numerics for what the kernel declares";
+    return "the file has another layout: " + Suite::place_of_inputs(declared) +
+           "; export the case again with the --numerics that the kernel declares";
   }
 
-  /// The report `first`; where its numbers are wrong and the numerics leave open how the inputs
-  /// lie, that of the same inputs and outputs read otherwise, if this does not object.
+  /// Returns the report `first`, unless its numbers are wrong and the numerics allow several
+  /// interpretations of the inputs that the documents dispute. Then returns the report of another
+  /// interpretation if that report is not a failure.
   CaseReport read_otherwise(CaseReport first, const typename Op::Outputs& outputs,
                             const spec::Numerics& numerics) {
     using Suite = conformance::Suite<Op>;
@@ -129,7 +132,7 @@ class FileJudge {
       const std::string text = (conforms ? "conforms if " : "may conform if ") + reading.text;
       first.verdict = {Rule::undeclared_order,
                        conforms ? Ground::fits_otherwise : Ground::may_fit_otherwise,
-                       text + "; as the case asks: " + first.verdict.evidence};
+                       text + "; with the interpretation of the case: " + first.verdict.evidence};
       if (conforms) first.tensors = report.tensors, first.findings.clear();
       first.findings.push_back(
           {.rule = conformance::FindingRule::note, .tensor = {}, .text = text});
@@ -148,17 +151,17 @@ class FileJudge {
     return result;
   }
 
-  /// Why the stored inputs are not those that the case has for these numerics: only exact cases
-  /// depend on them.
-  /// Errors: std::invalid_argument where no inputs depend on them, that is, where the file was
-  ///         changed.
+  /// Returns why the stored inputs differ from those that the case has for these numerics. Only
+  /// exact cases have inputs that depend on the numerics.
+  /// Errors: std::invalid_argument if the inputs differ although no input of the case depends on
+  /// the numerics: the file was changed.
   std::optional<std::string> other_inputs(const spec::Numerics& numerics) {
     const auto inputs = conformance::named_tensors(prepared_.inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
-        return mismatch(fmt::format("input '{}' has digest {}, the replay line makes one of {}",
-                                    name, stored->second, fixtures::digest(tensor)));
+        return mismatch(fmt::format("input '{}' has digest {}, but the replay line gives {}", name,
+                                    stored->second, fixtures::digest(tensor)));
     }
     return std::nullopt;
   }
@@ -166,7 +169,8 @@ class FileJudge {
   std::string mismatch(const std::string& what) const {
     if (case_.track == conformance::Track::bound) throw std::invalid_argument(what);
     return what +
-           " for the numerics of the outputs: export with --numerics for what the kernel declares";
+           " for the numerics of the outputs: export the case again with the --numerics of the "
+           "kernel";
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,
@@ -205,14 +209,14 @@ std::string verdict_json(const Judged& judged) {
   return json.dump();
 }
 
-/// Verdicts of one file, by implementation.
+/// The verdicts for one file, by implementation.
 struct Verdicts {
   conformance::Results results;
   std::map<std::string, fixtures::Verdicts> json;
   std::map<std::string, std::int64_t> unconfirmed;
 };
 
-/// An entry that cannot be judged: the others are.
+/// Adds a report for outputs that cannot be judged. The other outputs of the file are still judged.
 void refuse(const CheckOptions& options, CaseReport report, const std::string& name,
             const std::string& why, Verdicts& verdicts) {
   report.implementation = name;
@@ -248,8 +252,8 @@ void judge_case(const CheckOptions& options, fixtures::CaseRecord record, Verdic
   }
 }
 
-/// What a case must hold, by its replay line. Errors: those of a line that is none, and StoreError
-/// for a damaged case.
+/// The expected contents of a case, from its replay line. Errors: those of an invalid line, and
+/// StoreError for a damaged case.
 fixtures::Expectation expectation(const CheckOptions& options, const fixtures::CaseRecord& head) {
   const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
   if (head.operator_name.empty()) throw UsageError(where + " names no operator");
@@ -263,12 +267,12 @@ fixtures::Expectation expectation(const CheckOptions& options, const fixtures::C
   return expected;
 }
 
-/// All cases of the file, or the one that was asked for. Errors: UsageError where there is none.
+/// Returns all cases of the file, or the selected case. Errors: UsageError if no case is found.
 std::vector<std::string> ids_to_judge(const CheckOptions& options, const fixtures::Reader& reader) {
   std::vector<std::string> ids = reading([&] { return reader.ids(); });
   if (options.id.empty()) return ids;
   if (std::ranges::find(ids, options.id) == ids.end())
-    throw UsageError(fmt::format("--case is '{}', wanted one of the {} of {}, such as '{}'",
+    throw UsageError(fmt::format("--case is '{}'; expected one of the {} of {}, such as '{}'",
                                  options.id, conformance::counted(std::ssize(ids), "case"),
                                  options.file, ids.empty() ? "" : ids.front()));
   return {options.id};
@@ -331,7 +335,7 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
 ExitCode check(const CheckOptions& options, const Context& context) {
   require_numerics(options.numerics);
   require_writable(texts(options), {{"file", options.file}}, options.replace);
-  const Context told = beside(texts(options), context);
+  const Context output = context_for(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
   stop_on_signals();
   Verdicts verdicts = judge_file(options, context);
@@ -340,12 +344,12 @@ ExitCode check(const CheckOptions& options, const Context& context) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (verdicts.results.cases.empty()) {
     context.err << fmt::format(
-        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
+        "assay: {} contains no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
         conformance::printable(options.file),
         options.implementation.empty() ? "" : " of '" + options.implementation + "'",
         is_store(options.file)
-            ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep, "
-              "and a file for outputs is written by 'assay export cases.h5'"
+            ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep; "
+              "to write a file for outputs, use 'assay export cases.h5'"
             : "");
     return ExitCode::not_conclusive;
   }
@@ -377,15 +381,15 @@ ExitCode check(const CheckOptions& options, const Context& context) {
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
   if (!left_out.empty()) verdicts.results.summary.ends_with = ExitCode::usage;
-  print_results(verdicts.results, context.typed, Detail::whole, told.out);
+  print_results(verdicts.results, context.typed, Detail::whole, output.out);
   write_reports(options, verdicts.results, deliveries, context);
-  told.out << "\nnot confirmed by a file alone:\n";
+  output.out << "\nnot checked, because a file alone cannot show it:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
-    told.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
+    output.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
   const conformance::Summary& summary = verdicts.results.summary;
   const ExitCode code =
       deliveries.conclude(summary.ends_with.value_or(summary.exit_code()), context.err);
-  told.out << '\n' << conclusion(verdicts.results, code) << '\n';
+  output.out << '\n' << conclusion(verdicts.results, code) << '\n';
   return code;
 }
 
@@ -393,20 +397,22 @@ ExitCode check(const CheckOptions& options, const Context& context) {
 
 Command check_command() {
   return {.name = "check",
-          .summary = "judge outputs that someone added to an exported file",
+          .summary = "judge outputs that a kernel has added to an exported file",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<CheckOptions>();
             app.add_option("file", options->file,
                            "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
                 ->required();
             app.add_option("--implementation", options->implementation,
-                           "judge only the outputs of this one");
+                           "judge only the outputs of this implementation");
             app.add_option("--case", options->id, "judge only this case, by its id");
-            app.add_option(
-                "--numerics", options->numerics,
-                "preset, or PRESET,field=value, for outputs without numerics of their own");
+            app.add_option("--numerics", options->numerics,
+                           "numerics for outputs whose file states none: a preset, or "
+                           "PRESET,field=value");
             app.add_option("--report", options->report, "report as JSON");
-            app.add_option("--html", options->html, "report as one page with pictures");
+            app.add_option("--html", options->html,
+                           "HTML file for the report: one page with "
+                           "charts");
             app.add_option("--junit", options->junit, "report as JUnit XML");
             declare_force(app, options->replace);
             return [options](const Context& context) { return check(*options, context); };

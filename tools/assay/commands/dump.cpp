@@ -34,17 +34,18 @@ struct DumpOptions : OneCaseOptions {
 
   void declare(CLI::App& sub) {
     implementation.declare(sub);
-    sub.add_option("--npy", folder, "folder for the arrays, one .npy file each; made if missing")
+    sub.add_option("--npy", folder, "folder for the arrays, one .npy file each; created if missing")
         ->required();
   }
 };
 
-/// Files below a folder, each told when it is written.
+/// Writes files below a folder and prints the name of each.
 class Dump {
  public:
   Dump(std::filesystem::path folder, std::ostream& out) : folder_(std::move(folder)), out_(out) {}
 
-  /// Errors: UsageError for an array of another dump, which would lie beside those of this one.
+  /// Errors: UsageError if the folder contains arrays of another dump, and this case has no arrays
+  /// of these names.
   void require_no_other_than(const std::set<std::string>& names) const {
     std::set<std::string> others;
     for (const char* const part : {"inputs", "actual", "expected", "radius", "tau", "stages"}) {
@@ -57,8 +58,8 @@ class Dump {
     }
     if (!others.empty())
       throw UsageError(
-          fmt::format("--npy is '{}', which holds {} of another dump: this case has no such array; "
-                      "name another folder, or remove what is there",
+          fmt::format("--npy is '{}', which contains {} of another dump: this case has no such "
+                      "array; name another folder, or remove the files in this one",
                       folder_.string(), *others.begin()));
   }
   void add(const std::string& name, const spec::Tensor& tensor) {
@@ -86,7 +87,8 @@ class Dump {
   std::ostream& out_;
 };
 
-/// The judged elements in the output's own shape; NaN where none is judged.
+/// Returns the judged elements in the shape of the output, with NaN for elements that are not
+/// judged.
 template <class Op>
 void add_expected(const conformance::Case<Op>& c, const conformance::Expected& expected,
                   const spec::Shape& shape, Dump& dump) {
@@ -110,14 +112,14 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
   std::error_code failure;
   std::filesystem::create_directories(options.folder, failure);
   if (failure)
-    throw UsageError(fmt::format("--npy is '{}': no such folder can be made: {}", options.folder,
+    throw UsageError(fmt::format("--npy is '{}': the folder cannot be created: {}", options.folder,
                                  failure.message()));
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   const spec::Call<Op> call = conformance::call_of(c);
   if (const auto reason = implementation->unsupported(call))
     throw UsageError(
-        fmt::format("{} does not take this call: {}", implementation->name(), *reason));
+        fmt::format("{} does not support this call: {}", implementation->name(), *reason));
 
   std::optional<Waiting> waiting;
   if (!options.implementation.in_process)
@@ -133,7 +135,7 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
 
   const auto given = conformance::named_tensors(inputs),
              actual = conformance::named_tensors(outputs);
-  const auto due = prepared.expected(numerics);
+  const auto all_expected = prepared.expected(numerics);
   const auto stages = conformance::Suite<Op>::intermediates(c.problem, inputs);
   std::set<std::string> files;
   const auto announce = [&](const std::string& part, const auto& arrays) {
@@ -141,14 +143,14 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
   };
   announce("inputs", given);
   announce("actual", actual);
-  for (const char* const part : {"expected", "radius", "tau"}) announce(part, due);
+  for (const char* const part : {"expected", "radius", "tau"}) announce(part, all_expected);
   announce("stages", stages.arrays);
 
   Dump dump(options.folder, context.out);
   dump.require_no_other_than(files);
   for (const auto& [name, tensor] : given) dump.add("inputs/" + name, tensor);
   for (const auto& [name, tensor] : actual) dump.add("actual/" + name, tensor);
-  for (const conformance::Expected& expected : due) {
+  for (const conformance::Expected& expected : all_expected) {
     const auto tensor = std::ranges::find(actual, expected.name, &fixtures::NamedTensor::name);
     add_expected(c, expected, tensor->tensor.shape, dump);
   }
@@ -162,8 +164,8 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
 Command dump_command() {
   return one_case_command<DumpOptions>(
       "dump",
-      "write a case's arrays for numpy: inputs, what is due, its tolerance, what an implementation "
-      "made of it, and the definition's S, P, dP, row term and dS",
+      "write a case's arrays for numpy: inputs, expected values, tolerances, outputs of an "
+      "implementation, and the definition's S, P, dP, row term and dS",
       []<class Op>(const DumpOptions& options, const CLI::App& app, const Context& context) {
         return dump_case<Op>(options, app, context);
       });

@@ -30,13 +30,13 @@ char small(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// Ids are told apart without regard to capitals.
+/// Compares ids without regard to case.
 bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, small, small);
 }
 
 /// Returns "; did you mean 'FAG-C20'?" if the word resembles a known name or is the end of an id.
-/// For the documented name of an entry point, returns how to write it.
+/// For the documented name of an entry point, returns the form that Assay accepts.
 std::string guess_of(const std::string& word) {
   if (const std::string hint = documented_hint(word); !hint.empty()) return hint;
   std::vector<std::string> known;
@@ -55,7 +55,8 @@ std::string guess_of(const std::string& word) {
                         : fmt::format("; did you mean '{}'?", fmt::join(ending, "' or '"));
 }
 
-/// "any status but success", or the code with the entry points whose page names it.
+/// Returns "any status but success", or the status code with the entry points whose page states
+/// this code.
 template <class Op>
 std::string refusal_text(const spec::Requirement<Op>& requirement) {
   const std::string any = "any status but success";
@@ -65,12 +66,15 @@ std::string refusal_text(const spec::Requirement<Op>& requirement) {
   if (named.empty()) return any;
   const std::string code = fmt::format("{} {}", static_cast<std::int32_t>(requirement.status.code),
                                        spec::to_string(requirement.status.code));
-  return others.empty()
-             ? code
-             : fmt::format("{} on {}, whose page names it; else {}", code, joined(named), any);
+  return others.empty() ? code
+                        : fmt::format(
+                              "{} on {}, whose page names this status; else "
+                              "{}",
+                              code, joined(named), any);
 }
 
-/// The standings of a requirement on the entry points of which it speaks, each once.
+/// Returns the standings of a requirement on the entry points to which it applies, each standing
+/// once.
 template <class Op>
 std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requirement,
                                          const RequirementUse& use) {
@@ -84,7 +88,7 @@ std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requiremen
   return standings.empty() ? std::vector{requirement.standing} : standings;
 }
 
-/// One line a way, with the entry points whose planned calls take it.
+/// Prints one line for each variant or violation, with the entry points whose planned calls use it.
 template <class Way>
 void print_ways(std::string_view what, std::string_view id, const std::vector<Way>& ways,
                 const std::map<std::string, std::vector<std::string>>& taken_on,
@@ -112,7 +116,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
     out << fmt::format("            {}: {}\n", spec::to_string(standing),
                        spec::sentence_of(standing));
   out << fmt::format("  sides:    {}\n", joined(sides));
-  out << fmt::format("  speaks of {}\n",
+  out << fmt::format("  applies to {}\n",
                      use.entry_points.empty() ? "no planned call" : joined(use.entry_points));
   if (!requirement.notes.empty())
     out << fmt::format(
@@ -128,18 +132,18 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
     if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.typed, line);
 }
 
-/// Errors: UsageError naming the ways there are.
+/// Errors: UsageError naming the existing variants and violations.
 template <class Op>
 void require_way(const spec::Requirement<Op>& requirement, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& way : requirement.variants) names.emplace_back(way.name);
   for (const auto& way : requirement.violations) names.emplace_back(way.name);
   if (std::ranges::find(names, name) == names.end())
-    throw UsageError(fmt::format("{} has no way '{}' to be met or broken; there are {}",
-                                 requirement.id, name, joined(names)));
+    throw UsageError(fmt::format("{} has no variant or violation '{}'; it has {}", requirement.id,
+                                 name, joined(names)));
 }
 
-/// Of a way to meet or to break one, "FAG-C20:key", the requirement is printed.
+/// Prints the requirement, also for the name of a variant or violation such as "FAG-C20:key".
 bool explain_requirement(const std::string& word, const Context& context) {
   const std::size_t colon = word.find(':');
   const std::string id = word.substr(0, colon);
@@ -155,14 +159,14 @@ bool explain_requirement(const std::string& word, const Context& context) {
   return found;
 }
 
-/// The cases of a sweep, drawn once.
+/// The cases of a default sweep; made only once.
 template <class Op>
 const std::vector<conformance::Case<Op>>& planned() {
   static const auto cases = conformance::sample<Op>({});
   return cases;
 }
 
-/// Whether the comma-separated `notes` contain `id`.
+/// Returns whether `id` occurs in the comma-separated `notes`.
 bool cites(std::string_view notes, std::string_view id) {
   while (!notes.empty()) {
     const std::size_t comma = std::min(notes.find(','), notes.size());
@@ -172,7 +176,8 @@ bool cites(std::string_view notes, std::string_view id) {
   return false;
 }
 
-/// Prints what each source says of a point, how the suite reads it, and which requirements cite it.
+/// Prints what each source says about a contradiction or open point, which interpretation Assay
+/// uses, and which requirements cite it.
 bool explain_contradiction(const std::string& id, const Context& context) {
   const auto all = spec::contradictions();
   const auto point = std::ranges::find_if(
@@ -194,7 +199,8 @@ bool explain_contradiction(const std::string& id, const Context& context) {
   return true;
 }
 
-/// A relation with the lines of all planned cases that compare by it.
+/// Prints a relation (a check that compares several runs), with the lines of all planned cases that
+/// use it.
 bool explain_relation(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
   bool found = false;
@@ -206,7 +212,7 @@ bool explain_relation(const std::string& name, const Context& context) {
           "{}\n  {}\n  holds for: {}\n  agreement: {}\n", relation.name, relation.sentence,
           relation.domain,
           relation.agreement == "bits"
-              ? "every bit where the kernel declares a fixed order, else within the tolerances"
+              ? "all bits equal if the kernel declares a fixed order, else within the tolerances"
               : "within the sum of the tolerances of the runs");
       for (const auto& c : planned<Op>())
         if (c.relation == relation.name)
@@ -221,12 +227,12 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
       reading([&] { return fixtures::Reader(options.store, fixtures::Origin::foreign); });
   const std::vector<std::string> ids = reading([&] { return reader.ids(); });
   if (std::find(ids.begin(), ids.end(), options.id) == ids.end())
-    throw UsageError(fmt::format("{} has no case '{}' (it holds {})", options.store, options.id,
+    throw UsageError(fmt::format("{} has no case '{}' (it contains {})", options.store, options.id,
                                  conformance::counted(std::ssize(ids), "case")));
   const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
   context.out << fmt::format(
       "case {}\n  {} run {}\n  {}\n", record.id, context.typed, record.command,
-      record.inputs.empty() ? "stored as a recipe: inputs are rebuilt from the line"
+      record.inputs.empty() ? "stored as a recipe: inputs are generated from the line"
                             : fmt::format("stored with {} inputs, {} outputs of the reference",
                                           record.inputs.size(), record.expected.size()));
   for (const auto& [implementation, json] : record.verdicts) {
@@ -241,7 +247,8 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// The rule of the documents, and what each standing of a requirement means.
+/// Prints the rule that decides which documents bind a kernel, and the meaning of each standing of
+/// a requirement.
 bool explain_documents(const std::string& word, const Context& context) {
   if (word != "documents") return false;
   context.out << fmt::format("the rule of the documents\n  {}\n", spec::rule_of_documents);
@@ -250,17 +257,17 @@ bool explain_documents(const std::string& word, const Context& context) {
   return true;
 }
 
-/// What "decided by RULE" means in a report.
+/// Prints the meaning of "decided by RULE" in a report.
 bool explain_rule(const std::string& word, const Context& context) {
   const auto rule = std::ranges::find_if(
       conformance::rules, [&](const auto& one) { return same_letters(one.word, word); });
   if (rule == conformance::rules.end()) return false;
-  context.out << fmt::format("{}, a rule by which verdicts are decided\n  {}\n", rule->word,
+  context.out << fmt::format("{}, a rule that decides verdicts\n  {}\n", rule->word,
                              rule->sentence);
   return true;
 }
 
-/// What a verdict means, and the rules that give it.
+/// Prints the meaning of a verdict and the rules that give it.
 bool explain_verdict(const std::string& word, const Context& context) {
   const auto& known = spec::spellings_of<conformance::Verdict>.entries;
   const auto named =
@@ -284,13 +291,12 @@ ExitCode explain(const ExplainOptions& options, const Context& context) {
       explain_verdict(options.id, context) || explain_documents(options.id, context))
     return ExitCode::conformant;
   const std::string guess = guess_of(options.id);
-  throw UsageError(
-      "no requirement, contradiction, relation, rule or verdict '" + options.id + "'" + guess +
-      (guess.empty() ? "; requirements" : " Requirements") +
-      " are listed by 'assay list requirements', relations by 'assay list relations'; "
-      "contradictions are those that requirements cite in their notes, rules are those "
-      "that reports say they were decided by; a stored case needs --store FILE, a replay "
-      "line is for 'assay run'");
+  throw UsageError("no requirement, contradiction, relation, rule or verdict '" + options.id + "'" +
+                   guess + (guess.empty() ? "; requirements" : " Requirements") +
+                   " are listed by 'assay list requirements', relations by 'assay list relations'; "
+                   "requirements cite contradictions in their notes; a report names the rule that "
+                   "decided each verdict; a stored case needs --store FILE; to run a replay "
+                   "line, use 'assay run'");
 }
 
 }  // namespace
@@ -299,8 +305,8 @@ Command explain_command() {
   return {
       .name = "explain",
       .summary =
-          "print one documented requirement and where it was read, a contradiction of the "
-          "documents, a relation, a rule, a verdict, or a stored case",
+          "explain a documented requirement with its source, a contradiction in the documents, a "
+          "relation between runs, a rule, a verdict, or a stored case",
       .declare = [](CLI::App& app, const Registry&) -> Action {
         const auto options = std::make_shared<ExplainOptions>();
         app.add_option(
@@ -309,7 +315,7 @@ Command explain_command() {
                "FAG-Q4, name of a relation, of a verdict or of a rule that decided one, id of a "
                "stored case, or 'documents': what a kernel must accept and refuse")
             ->required();
-        app.add_option("--store", options->store, "file in which the case lies");
+        app.add_option("--store", options->store, "file that contains the case");
         return [options](const Context& context) { return explain(*options, context); };
       }};
 }

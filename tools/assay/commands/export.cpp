@@ -33,24 +33,26 @@ constexpr std::int64_t unlimited = std::int64_t{1} << 40;
 
 struct ExportOptions {
   std::string file, lines, numerics = "ascend_a2", implementation;
-  std::optional<std::int64_t> largest;  ///< elements of a case
+  std::optional<std::int64_t> largest;  ///< limit of the elements of a case
   bool recipe_only = false;
-  bool is_golden = false;  ///< says how the references are known, and fails where one is not
+  bool is_golden = false;  ///< print how the references were computed; fail if one is uncertain
   PlanFlags plan;
 
-  /// A file of tensors has a limit of its own; recipes have none that is not said.
+  /// The limit of elements in a case. The default limit applies only to files with tensors; files
+  /// of recipes have no limit by default.
   std::int64_t limit() const { return largest.value_or(recipe_only ? unlimited : 1'048'576); }
   Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
 };
 
-/// Cases of one operator, and what was left out of them.
+/// Cases of one operator, and the number of cases that were left out for each reason.
 template <class Op>
 struct Chosen {
   std::vector<conformance::Case<Op>> cases;
   std::int64_t large = 0, calls = 0, relations = 0, only = 0;
 };
 
-/// Cases written, and how the references in them are known.
+/// The number of cases written, and the number of elements for each method that computed their
+/// references.
 struct Golden {
   std::int64_t cases = 0, repeated = 0;
   conformance::Certainty certainty;
@@ -76,11 +78,11 @@ Chosen<Op> chosen_cases(const ExportOptions& options) {
   return chosen;
 }
 
-/// What becomes of a case that has no exact inputs for the numerics.
+/// The action for a case for which no exact inputs exist with these numerics.
 enum class Inexact { left_out, recipe, refused };
 
-/// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is
-/// refused.
+/// Returns the record to store for a case; nothing if the case is left out. Errors: UsageError if
+/// the case is refused.
 template <class Op>
 std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
                                               const conformance::Case<Op>& c,
@@ -100,7 +102,7 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
   }
 }
 
-/// One line that is drawn again and again on a terminal, and elsewhere a line now and then.
+/// On a terminal, overwrites one line with the progress; elsewhere prints a line from time to time.
 class Progress {
  public:
   Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {
@@ -135,7 +137,7 @@ class Progress {
 
  private:
   static constexpr std::chrono::seconds interval{10};
-  static constexpr double least_seconds = 2;  ///< before the time left is estimated
+  static constexpr double least_seconds = 2;  ///< minimum before the time left is estimated
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const Context& context_;
   std::int64_t cases_, done_ = 0;
@@ -149,13 +151,13 @@ std::string size_text(std::int64_t bytes) {
                                 : fmt::format("{:.1f} MB", size / 1e6);
 }
 
-/// Told before the first case: an export may take long, and a disk may be small.
+/// Prints the size before the first case: an export may take long, and a disk may be small.
 void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
   out << fmt::format("{}, about {}\n", conformance::counted(cases, "case"), size_text(size.bytes()))
       << std::flush;
 }
 
-/// What `make` returns; where the judge fails, its case is named.
+/// Returns the result of `make`. If `make` throws, adds the name of the case to the error.
 template <class Op, class Make>
 auto named(const conformance::Case<Op>& c, const Make& make) {
   try {
@@ -165,7 +167,8 @@ auto named(const conformance::Case<Op>& c, const Make& make) {
   }
 }
 
-/// Writes the cases, with what the named implementation makes of them, and adds them to `golden`.
+/// Writes the cases, with the outputs of the named implementation. Adds to `golden` how their
+/// references were computed.
 template <class Op>
 void write_cases(const ExportOptions& options, const std::vector<conformance::Case<Op>>& cases,
                  fixtures::Writer& writer, Inexact inexact, const Context& context, Golden& golden,
@@ -180,7 +183,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   std::set<std::string> lines;
   for (auto c : cases) {
     if (context.stop) throw Stopped(options.file);
-    // Two cases may differ in nothing but how disputed inputs lie.
+    // Two cases may differ only in the layout of inputs about which the documents contradict each
+    // other.
     c.problem = conformance::Suite<Op>::as_declared(
         c.problem, c.entry_point,
         implementation ? implementation->numerics(c.problem)
@@ -199,7 +203,7 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
     if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
         add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
-        context.err << fmt::format("{} made nothing of {}: {}\n",
+        context.err << fmt::format("{} produced no output for {}: {}\n",
                                    conformance::excerpt(implementation->name()), record->command,
                                    conformance::excerpt(failure.what()));
       }
@@ -214,16 +218,14 @@ void print_written(const ExportOptions& options, std::int64_t cases, std::ostrea
                      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 
-/// Of a golden file how its references are known.
+/// For a golden file, prints how the references were computed.
 ExitCode conclude(const ExportOptions& options, const Golden& golden, std::ostream& out) {
   if (!options.is_golden) return ExitCode::conformant;
   const conformance::Certainty& c = golden.certainty;
   out << fmt::format(
       "{} elements, {} of them certified: {} exact, {} within their radius in double, {} by the "
-      "definition in double-double, {} in 75 digits, {} on ties, of which both neighbours are "
-      "golden; {} enclosed, {} "
-      "open\n"
-      "largest radius: {:.2g} tau\n",
+      "definition in double-double, {} in 75 digits, {} on ties, where both neighbours are "
+      "accepted; not certified: {} enclosed, {} open\nlargest radius: {:.2g} tau\n",
       c.elements(), c.certified(), c.exact, c.by_radius, c.by_double_double, c.by_definition,
       c.ties, c.enclosed, c.open, c.largest_radius);
   return c.certified() == c.elements() ? ExitCode::conformant : ExitCode::not_conclusive;
@@ -266,7 +268,7 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
   print_written(options, golden.cases, context.out);
   const std::int64_t limit = options.limit();
   context.out << fmt::format(
-      "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
+      "left out: {} cases that check only arguments, {} that compare several runs, {} {}, {} "
       "without "
       "exact inputs for the numerics{}\n",
       sum.calls, sum.relations, sum.large,
@@ -274,7 +276,7 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
       sum.cases - golden.cases - golden.repeated,
       golden.repeated == 0
           ? ""
-          : fmt::format(", {} that repeat another one with the statistics as the numerics declare",
+          : fmt::format(", {} that equal another case in the statistics layout of the numerics",
                         golden.repeated));
   return conclude(options, golden, context.out);
 }
@@ -294,7 +296,7 @@ ExitCode export_one(const ExportOptions& options, const conformance::Case<Op>& c
   return conclude(options, golden, context.out);
 }
 
-/// The case of a replay line. Errors: UsageError naming the line.
+/// Returns the case of a replay line. Errors: UsageError naming the line.
 template <class Op>
 conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
   try {
@@ -306,7 +308,7 @@ conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
   }
 }
 
-/// A case that several lines name is stored once.
+/// Writes the cases of replay lines. If several lines name the same case, it is stored once.
 ExitCode export_lines(const ExportOptions& options, const Context& context) {
   std::vector<conformance::CaseLine> lines;
   for (const conformance::CaseText& text : case_texts("--lines", options.lines))
@@ -330,23 +332,24 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
   return conclude(options, golden, context.out);
 }
 
-/// Errors: UsageError for a flag of a plan, which is of no use where `named` names the cases.
+/// Errors: UsageError for a flag that selects cases from a plan, since `named` already names the
+/// cases.
 void require_no_plan(const CLI::App& app, std::string_view named) {
   for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",
                            "--documents", "--cases", "--full"})
     if (app.count(flag) > 0)
-      throw UsageError(fmt::format("{} chooses among the cases of a plan, and {}; only one of both",
-                                   flag, named));
+      throw UsageError(
+          fmt::format("{} selects cases of a plan, but {}; use only one of the two", flag, named));
 }
 
 Action declare(CLI::App& app, bool is_golden) {
   const auto options = std::make_shared<ExportOptions>();
   options->is_golden = is_golden;
-  app.add_option("file", options->file, "HDF5 file that is written")->required();
+  app.add_option("file", options->file, "HDF5 file to write")->required();
   app.add_option(
       "--lines", options->lines,
-      "text file with the replay lines of the cases, one a line, instead of a plan, or a folder of "
-      ".txt files; a line without exact inputs for the numerics becomes a recipe");
+      "instead of a plan: text file with the replay lines of the cases, one per line, or a folder "
+      "of .txt files; a line without exact inputs for the numerics becomes a recipe");
   if (!is_golden)
     app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   CLI::Option* const numerics = app.add_option(
@@ -354,11 +357,11 @@ Action declare(CLI::App& app, bool is_golden) {
       "numerics whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   if (!is_golden)
     app.add_option("--implementation", options->implementation,
-                   "also store what this implementation makes of the cases; its numerics are those "
+                   "also store the outputs of this implementation; the numerics are those "
                    "that it declares")
         ->excludes(numerics);
   add_integer(app, "--largest", options->largest, 1, unlimited,
-              std::string("largest number of query and key elements of a case; 1048576") +
+              std::string("limit of the query and key elements of a case; 1048576") +
                   (is_golden ? "" : ", with --recipe-only none"));
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
@@ -380,7 +383,7 @@ Action declare(CLI::App& app, bool is_golden) {
         require_no_plan(app, fmt::format("{} with its fields is one case", name));
         if (!options->lines.empty())
           throw UsageError(fmt::format(
-              "--lines names the cases, and {} with its fields is one case; only one of both",
+              "--lines names the cases, but {} with its fields is one case; use only one of them",
               name));
         return action(context);
       }
@@ -394,13 +397,13 @@ Action declare(CLI::App& app, bool is_golden) {
 
 Command export_command() {
   return {.name = "export",
-          .summary = "write cases to an HDF5 file, to be run on another machine",
+          .summary = "write cases to an HDF5 file, to run them on another machine",
           .declare = [](CLI::App& app, const Registry&) { return declare(app, false); }};
 }
 
 Command golden_command() {
   return {.name = "golden",
-          .summary = "write cases with references of which every element is certified",
+          .summary = "write cases whose references are certified in every element",
           .declare = [](CLI::App& app, const Registry&) { return declare(app, true); }};
 }
 

@@ -12,7 +12,7 @@
 
 namespace assay::cli {
 
-/// How large a file of cases becomes: known from the calls alone, before anything is computed.
+/// Estimates the size of a file of cases from the calls alone, before anything is computed.
 class ExportSize {
  public:
   explicit ExportSize(Contents contents, bool with_outputs)
@@ -35,7 +35,7 @@ class ExportSize {
   }
 
  private:
-  /// What HDF5 adds for groups, attributes, texts and headers, as measured.
+  /// Measured overhead of HDF5 for groups, attributes, texts and headers, in bytes.
   static constexpr std::int64_t recipe_overhead = 7'500, case_overhead = 15'000;
   static constexpr std::int64_t value_radius_tau = 8 + 8 + 4;
 
@@ -47,7 +47,7 @@ class ExportSize {
     return names;
   }
 
-  /// Of the rows of an output.
+  /// The fraction of an output's rows that is judged.
   template <class Op>
   static double judged_share(const conformance::Case<Op>& c) {
     if (c.rows == 0) return 1;
@@ -66,7 +66,8 @@ class ExportSize {
     if (with_outputs_) bytes_ += static_cast<std::int64_t>(elements) * size;
   }
 
-  /// A mask that is as large as a compressed one is one of few, of which each is stored once.
+  /// A mask with as many elements as a compressed mask is one of a few constant masks, and each
+  /// constant mask is stored once.
   void add_input(std::string_view name, const spec::Parameter& input) {
     constexpr std::int64_t compressed = 2048 * 2048;
     const std::int64_t elements = spec::element_count(input.shape);

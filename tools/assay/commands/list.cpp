@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Column names and rows of one kind of thing.
+/// Column names and rows of one list.
 struct Listing {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
@@ -45,7 +45,8 @@ Listing entry_points(const Registry&, const spec::Policy&) {
   return listing;
 }
 
-/// Without those that bind nobody where what upstream alone states is left out.
+/// Lists requirements. Omits the requirements that only upstream states if the policy ignores
+/// these.
 Listing requirements(const Registry&, const spec::Policy& policy) {
   Listing listing{.head = {"requirement", "standing", "sides", "statement"}, .rows = {}};
   for_each_operator([&]<class Op> {
@@ -149,7 +150,7 @@ struct ListOptions {
   PlanFlags plan;
 };
 
-/// What the cases of a sweep would exercise if every one of them conformed.
+/// The coverage of a sweep if every planned case conforms.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy) {
   Coverage coverage{.requirements = conformance::requirement_coverage<Op>(policy),
@@ -173,7 +174,8 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   return coverage;
 }
 
-/// Removes from the missing values of each size those that the next seeds draw.
+/// Removes values from the missing values of each size if the plan of one of the next seeds
+/// contains them.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
   const std::uint64_t seed = flags.seed;
@@ -235,42 +237,45 @@ ExitCode list(const ListOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Errors: UsageError for a flag that chooses nothing beside the others, or without them.
+/// Errors: UsageError for a flag that has no effect in combination with the other flags, or without
+/// a flag that it needs.
 void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
   std::string of_plan;
   for (const char* flag : {"--seed", "--random", "--product", "--only", "--cases", "--full"})
     if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
   if (!options.coverage && (!options.report.empty() || !of_plan.empty()))
-    throw UsageError((options.report.empty() ? of_plan : "--report") + " goes with --coverage");
+    throw UsageError((options.report.empty() ? of_plan : "--report") + " requires --coverage");
   for (const char* flag : {"--upstream", "--documents"})
     if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
   const std::string& idle = options.kind.empty() ? of_plan : options.kind;
   if (!options.report.empty() && !idle.empty())
     throw UsageError("--report has the coverage of all its cases: '" + idle +
-                     "' has nothing to choose");
+                     "' has no effect together with it");
 }
 
 }  // namespace
 
 Command list_command() {
-  return {
-      .name = "list",
-      .summary = "print what exists: operators, requirements, input profiles, implementations, ...",
-      .declare = [](CLI::App& app, const Registry&) -> Action {
-        const auto options = std::make_shared<ListOptions>();
-        app.add_option("kind", options->kind,
-                       "operators, entry_points, requirements, profiles, patterns, relations, "
-                       "implementations or presets; with --coverage: one operator");
-        app.add_flag("--json", options->json, "print JSON");
-        app.add_flag("--coverage", options->coverage,
-                     "what the planned cases, or those of a report, exercise");
-        app.add_option("--report", options->report, "with --coverage: a report as JSON");
-        options->plan.declare(app);
-        return [options, &app](const Context& context) {
-          require_use_of_flags(app, *options);
-          return options->coverage ? list_coverage(*options, context) : list(*options, context);
-        };
-      }};
+  return {.name = "list",
+          .summary = "list operators, requirements, input profiles, implementations, ...",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<ListOptions>();
+            app.add_option("kind", options->kind,
+                           "operators, entry_points, requirements, profiles, patterns, relations, "
+                           "implementations or presets; with --coverage: one operator");
+            app.add_flag("--json", options->json, "print JSON");
+            app.add_flag("--coverage", options->coverage,
+                         "requirements and pairs of values that the planned cases, or those of a "
+                         "report, exercise");
+            app.add_option("--report", options->report,
+                           "with --coverage: report.json whose cases to "
+                           "count");
+            options->plan.declare(app);
+            return [options, &app](const Context& context) {
+              require_use_of_flags(app, *options);
+              return options->coverage ? list_coverage(*options, context) : list(*options, context);
+            };
+          }};
 }
 
 }  // namespace assay::cli

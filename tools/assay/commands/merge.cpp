@@ -36,22 +36,22 @@ struct MergeOptions {
   bool unfinished = false;
 };
 
-/// The verdict that the sweep gave, among those that others may have added.
+/// Returns the verdict that the sweep wrote for a case; other programs may have added more
+/// verdicts.
 const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Results& results,
                                     const std::string& where) {
   if (record.verdicts.size() == 1) return record.verdicts.begin()->second;
   const auto found = record.verdicts.find(results.environment.implementation);
   if (found != record.verdicts.end()) return found->second;
-  throw UsageError(fmt::format("{}: case {} has {} verdicts, none of {}", where, record.id,
+  throw UsageError(fmt::format("{}: case {} has {} verdicts, but none of {}", where, record.id,
                                record.verdicts.size(), results.environment.implementation));
 }
 
-/// The results that a store holds: its description, and the reports of its cases, in the order in
-/// which they ran.
+/// Reads the results in a store: its description, and the reports of its cases in execution order.
 Results read_store(const fixtures::Reader& reader, const std::string& path) {
   const std::string description = reading([&] { return reader.description(); });
   if (description.empty())
-    throw UsageError(path + " is no part of a sweep: it was written without --shard");
+    throw UsageError(path + " is not a part of a sweep: it was written without --shard");
   Results results = conformance::results_from_json(description);
   std::map<std::string, CaseReport> by_id;
   for (CaseReport& report : results.cases) by_id[report.id] = std::move(report);
@@ -60,25 +60,25 @@ Results read_store(const fixtures::Reader& reader, const std::string& path) {
     by_id[id] = conformance::report_from_json(verdict_of_sweep(record, results, path));
   }
   results.cases.clear();
-  if (!results.shard) throw UsageError(path + " says not which part of a sweep it is");
+  if (!results.shard) throw UsageError(path + " does not state which part of a sweep it is");
   for (const std::string& id : results.shard->ids)
     if (const auto found = by_id.find(id); found != by_id.end())
       results.cases.push_back(std::move(found->second));
   return results;
 }
 
-/// A part that was named, and where its cases lie; no reader where it is a report alone.
+/// One part of the command line and the reader of its cases; no reader if the part is a report.
 struct Given {
   SweepShard shard;
   std::unique_ptr<fixtures::Reader> reader;
 };
 
-/// Parts come from other machines: they are read as what somebody else has written.
+/// Reads a part. Parts come from other machines, so they are checked as untrusted input.
 Given given(const std::string& path) {
   if (!std::filesystem::exists(path) && std::filesystem::is_directory(path + ".parts"))
     throw UsageError(fmt::format(
-        "{} is not there yet: its part was killed, and what it finished lies in {}.parts; the "
-        "part's own command takes it up",
+        "{} does not exist yet: its part was killed, and its finished cases are in {}.parts; run "
+        "the command of that part again to resume it",
         path, path));
   Given part{.shard = {.name = path, .results = {}}, .reader = nullptr};
   if (!is_hdf5(path)) {
@@ -95,7 +95,9 @@ Given given(const std::string& path) {
   return part;
 }
 
-/// One process keeps the tensors of the first failing cases of an operator; each part kept as many.
+/// Stores tensors only for the first failing cases of each operator, with the same limit as a sweep
+/// in one process. Each part has stored as many cases as the limit, so all parts together have
+/// more.
 class Evidence {
  public:
   void limit(fixtures::CaseRecord& record) {
@@ -119,7 +121,7 @@ void write_store(const std::string& path, const Results& results, const std::vec
   Evidence evidence;
   for (const CaseReport& report : results.cases) {
     const auto reader = reader_of.find(report.id);
-    if (reader == reader_of.end()) continue;  // what does not apply leaves nothing to keep
+    if (reader == reader_of.end()) continue;  // a case that does not apply has no record
     fixtures::CaseRecord record = reading([&] { return reader->second->read(report.id); });
     evidence.limit(record);
     writer.write(record);
@@ -158,7 +160,7 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
     shards.push_back(parts.back().shard);
     if (!options.files.store.empty() && !parts.back().reader)
       throw UsageError("--store: " + path +
-                       " is a report, which lacks what a store keeps of cases");
+                       " is a report; --store needs parts that were written by --store");
   }
   Results results;
   try {
@@ -167,24 +169,24 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
-  std::ostringstream words;  // the report has the exit code, and they come last
+  std::ostringstream words;  // printed last, but the report needs the exit code now
   const ExitCode code = options.exit.code_of(results, baseline, words);
   results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
-  const Context told = beside(options.files.texts(), context);
-  print_results(results, replay_program(results, context), detail_of(context), told.out);
+  const Context output = context_for(options.files.texts(), context);
+  print_results(results, replay_program(results, context), detail_of(context), output.out);
   Deliveries deliveries;
   if (!options.files.store.empty())
     deliveries.attempt("--store", [&] { write_store(options.files.store, results, parts); });
   write_texts(options, results, baseline, deliveries, context);
-  told.out << '\n';
-  options.files.print(told.out, deliveries);
-  told.out << words.str();
+  output.out << '\n';
+  options.files.print(output.out, deliveries);
+  output.out << words.str();
   if (const auto left = results.summary.planned - results.summary.cases; left > 0)
-    told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
-                            results.summary.planned);
+    output.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
+                              results.summary.planned);
   if (results.summary.interrupted) context.err << "a part was stopped\n";
   const ExitCode end = deliveries.conclude(*results.summary.ends_with, context.err);
-  told.out << conclusion(results, end) << '\n';
+  output.out << conclusion(results, end) << '\n';
   return end;
 }
 
@@ -196,12 +198,14 @@ Command merge_command() {
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<MergeOptions>();
             app.add_option("part", options->parts,
-                           "all parts in any order: what --store wrote of each, or --report")
+                           "all parts in any order: for each part its --store file or its --report "
+                           "file")
                 ->required();
             options->files.declare(app, "HDF5 file of the cases of all parts");
             options->exit.declare(app);
             app.add_flag("--unfinished", options->unfinished,
-                         "accept parts whose budget was spent: of each its first cases");
+                         "accept parts that stopped at their time budget, with the cases that they "
+                         "finished");
             return [options](const Context& context) { return merge(*options, context); };
           }};
 }

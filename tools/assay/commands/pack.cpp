@@ -38,11 +38,11 @@ struct PackOptions {
   bool list = false, whole = false;
 };
 
-/// What a pack grows to.
+/// The pack that is being written.
 struct Pack {
   fixtures::PackWriter& writer;
   std::string recipes = {};
-  Json digests = Json::object();  ///< of every input, by case and name
+  Json digests = Json::object();  ///< digest of every input, by case and name
   std::int64_t cases = 0, inexact = 0, long_recipes = 0;
 };
 
@@ -75,7 +75,7 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
 template <class Op>
 void add_cases(const PackOptions& options, Pack& pack, Waiting& waiting, const Context& context) {
   for (const auto& c : cases_of_set<Op>(options.set)) {
-    if (context.stop) throw std::runtime_error(options.to + ": stopped; there is no whole pack");
+    if (context.stop) throw std::runtime_error(options.to + ": stopped; the pack is incomplete");
     try {
       add_case(options, c, pack);
     } catch (const conformance::NoExactCase&) {
@@ -106,7 +106,7 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
     std::vector<std::string> names;
     for (const PackSet& set : sets) names.push_back(set.name);
     throw UsageError("no set '" + options.set + "'" +
-                     one_of(options.set, names, "'assay pack --list' says what they hold:"));
+                     one_of(options.set, names, "'assay pack --list' describes the sets:"));
   }
   require_numerics(options.numerics);
   const auto format = pack_format(options.format);
@@ -155,7 +155,7 @@ ExitCode run_pack(const PackOptions& options, const Context& context) {
       context.out << fmt::format("{:<40} {}\n", set.name, set.sentence);
     return ExitCode::conformant;
   }
-  if (options.set.empty()) throw UsageError("pack needs a set; 'assay pack --list' has them");
+  if (options.set.empty()) throw UsageError("pack needs a set; 'assay pack --list' lists them");
   if (options.to.empty()) throw UsageError("pack " + options.set + " needs --to FOLDER");
   return write_pack(options, context);
 }
@@ -163,16 +163,19 @@ ExitCode run_pack(const PackOptions& options, const Context& context) {
 Action declare(CLI::App& app) {
   const auto options = std::make_shared<PackOptions>();
   app.add_option("set", options->set, "named set of cases");
-  app.add_option("--to", options->to, "folder that is written: made, empty, or an older pack");
+  app.add_option("--to", options->to,
+                 "folder for the pack: a new or an empty folder, or an older "
+                 "pack");
   CLI::Option* const list = app.add_flag("--list", options->list, "the named sets");
   CLI::Option* const verify =
       app.add_option("--verify", options->verified,
-                     "a pack's folder: compares digests of its files, and of all inputs made anew");
+                     "folder of a pack: check the digests of its files, and of its inputs after "
+                     "generating them again");
   CLI::Option* const of_writing[] = {
       app.add_flag("--whole", options->whole,
                    "every judged element and every input, instead of samples and recipes"),
       app.add_option("--format", options->format,
-                     "files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
+                     "format of the files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
       app.add_option("--numerics", options->numerics,
                      "numerics whose tolerances are stored: a preset of 'list presets', or "
                      "PRESET,field=value")};
@@ -184,7 +187,7 @@ Action declare(CLI::App& app) {
 
 Command pack_command() {
   return {.name = "pack",
-          .summary = "write a folder of recipes and goldens that needs no Assay to be used",
+          .summary = "write a folder of recipes and goldens that can be used without Assay",
           .declare = [](CLI::App& app, const Registry&) { return declare(app); }};
 }
 

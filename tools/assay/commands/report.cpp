@@ -24,7 +24,8 @@ using conformance::Results;
 struct ReportOptions {
   std::string report, html, json;
   Replace replace = Replace::own_results;
-  /// The first report of them is compared; all are on the page, a kill table and a trace.
+  /// `report` is compared with the first of these reports. The page shows all of them, and a kill
+  /// table and a trace.
   std::vector<std::string> before;
 };
 
@@ -36,20 +37,21 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
                std::string(then == nullptr ? "-" : spec::to_string(then->verdict.value())),
                std::string(spec::to_string(today->verdict.value())),
                conformance::replay_command(*today, program)});
-  out << fmt::format("\ncompared with {} of {}: {} in both, {} only now, {} only before\n",
-                     before.environment.implementation, before.environment.started,
-                     conformance::counted(changes.common, "case"), changes.only_now,
-                     changes.only_before.size());
+  out << fmt::format(
+      "\ncompared with the report of {}, started {}: {} in both, {} only now, {} "
+      "only before\n",
+      before.environment.implementation, before.environment.started,
+      conformance::counted(changes.common, "case"), changes.only_now, changes.only_before.size());
   for (const auto& [when, results] : {std::pair{"now", &now}, std::pair{"before", &before}}) {
     const Tally tally = tally_of(*results);
     out << fmt::format("{}: {} of {} judged cases conform; {} not applicable\n", when,
                        tally.conforming, tally.judged(), tally.not_applicable);
   }
   if (!changes.only_before.empty())
-    out << "missing now, the first of them: "
+    out << "cases that are missing now; the first of them: "
         << conformance::replay_command(*changes.only_before.front(), program) << '\n';
   if (changes.common == 0)
-    out << "no case is in both reports: nothing was compared\n";
+    out << "the reports have no case in common: nothing was compared\n";
   else if (table.empty())
     out << "no verdict changed\n";
   if (table.empty()) return;
@@ -59,8 +61,8 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
                      conformance::counted(changes.count(Change::improvement), "improvement"));
 }
 
-/// Shows what changed since the first earlier report; the exit code says whether something became
-/// worse, or nothing was compared.
+/// Prints the changes since the first of the earlier reports. The exit code shows a regression, or
+/// that nothing was compared.
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, Deliveries& deliveries, const Context& context) {
   const Changes changes = changes_between(results, before);
@@ -78,55 +80,56 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   for (const std::string& before : options.before) read.push_back({"before", before});
   for (const Destination& input : read) require_writable(written, {input}, Replace::anything);
   require_writable(written, {}, options.replace);
-  const Context told = beside(written, context);
+  const Context output = context_for(written, context);
   Shown shown;
   read_shown(options.report, shown);
   for (const std::string& before : options.before) read_shown(before, shown);
   const std::vector<Results>& runs = shown.runs;
   if (!options.json.empty() && runs.size() < 2)
-    throw UsageError("--json: says what changed, and no earlier report is named");
+    throw UsageError("--json writes what changed, but no earlier report is named");
   if (!runs.empty())
-    print_results(runs[0], replay_program(runs[0], context), detail_of(context), told.out);
-  if (shown.kills) print_kills(*shown.kills, told.out);
-  if (shown.timeline) print_timeline(*shown.timeline, told.out);
+    print_results(runs[0], replay_program(runs[0], context), detail_of(context), output.out);
+  if (shown.kills) print_kills(*shown.kills, output.out);
+  if (shown.timeline) print_timeline(*shown.timeline, output.out);
   Deliveries deliveries;
   const ExitCode code = runs.size() < 2
                             ? ExitCode::conformant
-                            : compare(options, runs[0], runs[1], told.out, deliveries, context);
+                            : compare(options, runs[0], runs[1], output.out, deliveries, context);
   if (const auto write = deliveries.guarded("--html", sink(options.html, context)))
     write(dashboard_page(shown, context));
   if (!options.html.empty() && !deliveries.has_failed("--html"))
-    told.out << "\npage: " << conformance::printable(options.html) << '\n';
+    output.out << "\npage: " << conformance::printable(options.html) << '\n';
   const ExitCode end = deliveries.conclude(code, context.err);
   if (runs.size() == 1)
-    told.out << '\n'
-             << conclusion(runs[0], runs[0].summary.ends_with.value_or(runs[0].summary.exit_code()))
-             << '\n';
+    output.out << '\n'
+               << conclusion(runs[0],
+                             runs[0].summary.ends_with.value_or(runs[0].summary.exit_code()))
+               << '\n';
   return end;
 }
 
 }  // namespace
 
 Command report_command() {
-  return {
-      .name = "report",
-      .summary =
-          "show a report, or compare it with an earlier one: exit code 1 on a regression, 3 where "
-          "no case is in both",
-      .declare = [](CLI::App& app, const Registry&) -> Action {
-        const auto options = std::make_shared<ReportOptions>();
-        app.add_option("report", options->report,
-                       "report.json of a sweep, a table of 'assay mutants', or a trace of 'assay "
-                       "device plan'")
-            ->required();
-        app.add_option("before", options->before,
-                       "report.json to compare it with; more of them are on the page, too, "
-                       "and a table of 'assay mutants' and a trace of 'assay device plan'");
-        app.add_option("--html", options->html, "write one page with pictures");
-        app.add_option("--json", options->json, "write what changed, for programs");
-        declare_force(app, options->replace);
-        return [options](const Context& context) { return report(*options, context); };
-      }};
+  return {.name = "report",
+          .summary =
+              "show a report, or compare it with an earlier one: exit code 1 on a regression, 3 if "
+              "they have no case in common",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<ReportOptions>();
+            app.add_option(
+                   "report", options->report,
+                   "report.json of a sweep, a table of 'assay mutants', or a trace of 'assay "
+                   "device plan'")
+                ->required();
+            app.add_option("before", options->before,
+                           "report.json to compare with; the page also shows further ones, "
+                           "a table of 'assay mutants' and a trace of 'assay device plan'");
+            app.add_option("--html", options->html, "HTML file to write: one page with charts");
+            app.add_option("--json", options->json, "write the changes as JSON, for programs");
+            declare_force(app, options->replace);
+            return [options](const Context& context) { return report(*options, context); };
+          }};
 }
 
 }  // namespace assay::cli

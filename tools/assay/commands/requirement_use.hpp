@@ -10,8 +10,8 @@
 
 namespace assay::cli {
 
-/// "documented", or by entry points where these differ: "documented for u1, u3; page for u2; else
-/// upstream".
+/// Returns the standing of a requirement, such as "documented". If it differs between entry points,
+/// lists them: "documented for u1, u3; page for u2; else upstream".
 template <class Op>
 std::string standing_text(const spec::Requirement<Op>& requirement) {
   if (requirement.stated_for.empty() && requirement.page_for.empty())
@@ -32,12 +32,12 @@ std::string standing_text(const spec::Requirement<Op>& requirement) {
   return text;
 }
 
-/// Where the planned cases meet one requirement.
+/// The planned cases that exercise one requirement.
 struct RequirementUse {
   std::vector<std::string>
-      entry_points;  ///< entry points with a call about which the requirement says something
+      entry_points;  ///< entry points with a call to which the requirement applies
   std::map<std::string, std::vector<std::string>>
-      met_on;            ///< variant -> entry points that have room for it
+      met_on;            ///< variant -> entry points that can use it
   std::string met_line;  ///< replay line of the first of them
   std::map<std::string, std::vector<std::string>>
       broken_on;            ///< violation -> entry points that can break it

@@ -10,7 +10,7 @@ namespace assay::cli {
 void ResultFiles::declare(CLI::App& app, const std::string& store_text) {
   app.add_option("--store", store, store_text);
   app.add_option("--report", report, "report as JSON");
-  app.add_option("--html", html, "report as one page with pictures");
+  app.add_option("--html", html, "HTML file for the report: one page with charts");
   app.add_option("--junit", junit, "report as JUnit XML");
   declare_force(app, replace);
 }
@@ -37,7 +37,7 @@ void ResultFiles::print(std::ostream& out, const Deliveries& deliveries) const {
     const std::string& path;
   };
   for (const auto& [flag, what, path] :
-       {Written{"--html", "report, to look at", html},
+       {Written{"--html", "report, for people", html},
         Written{"--report", "report, for programs", report}, Written{"--junit", "JUnit", junit},
         Written{"--store", "cases", store}})
     if (!path.empty() && !deliveries.has_failed(flag))
@@ -46,10 +46,10 @@ void ResultFiles::print(std::ostream& out, const Deliveries& deliveries) const {
 
 void ExitFlags::declare(CLI::App& app) {
   add_integer(app, "--require-judged", least, 0, 1'000'000,
-              "fewer cases judged by numbers are not conclusive (exit code 3)");
+              "exit 3 (not conclusive) if fewer cases were judged numerically");
   app.add_option("--baseline", baseline_path,
-                 "file of known failures, each until a day, which do not count: lines of day, "
-                 "verdict, replay line");
+                 "file of known failures, which do not count until their expiry date; each line: "
+                 "date, verdict, and a replay line or a condition as for --only");
 }
 
 Baseline ExitFlags::baseline() const {
@@ -60,7 +60,7 @@ ExitCode ExitFlags::code_of(const conformance::Results& results, const Baseline&
                             std::ostream& out) const {
   const ExitCode code = baseline.apply(results, out);
   if (results.summary.value_cases >= least) return code;
-  out << fmt::format("only {} of {} cases were judged by numbers; --require-judged is {}\n",
+  out << fmt::format("only {} of {} cases were judged numerically; --require-judged is {}\n",
                      results.summary.value_cases, results.summary.planned, least);
   return code == ExitCode::conformant ? ExitCode::not_conclusive : code;
 }

@@ -12,30 +12,31 @@
 
 namespace assay::cli {
 
-/// Where a command that has results writes them, as flags.
+/// The flags for the files to which a command writes its results.
 struct ResultFiles {
   std::string store, report, html, junit;
   Replace replace = Replace::own_results;
 
-  /// `store_text`: what the help says of --store.
+  /// `store_text`: the help text of --store.
   void declare(CLI::App& app, const std::string& store_text);
   std::vector<Destination> texts() const;
-  /// Errors: UsageError where a file cannot be written, or is one of `inputs`.
+  /// Errors: UsageError if a file cannot be written, or is one of `inputs`.
   void require_writable(const std::vector<Destination>& inputs = {}) const;
-  /// Says where the results lie that were written.
+  /// Prints the paths of the results that were written.
   void print(std::ostream& out, const Deliveries& deliveries) const;
 };
 
-/// What makes the exit code of a sweep another one than its verdicts say, as flags: failures that
-/// are known, too few cases that were judged by numbers.
+/// The flags that can change the exit code of a sweep: known failures, and the required number of
+/// numerically judged cases.
 struct ExitFlags {
-  std::int64_t least = 0;  ///< cases judged by numbers
+  std::int64_t least = 0;  ///< minimum of cases judged numerically
   std::string baseline_path;
 
   void declare(CLI::App& app);
   /// Errors: UsageError.
   Baseline baseline() const;
-  /// The exit code of a sweep; says why it is another one than its verdicts amount to.
+  /// Returns the exit code of a sweep; if it differs from the code that the verdicts give, prints
+  /// why.
   ExitCode code_of(const conformance::Results& results, const Baseline& baseline,
                    std::ostream& out) const;
 };

@@ -46,7 +46,7 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
 
 Command run_command() {
   return one_case_command(
-      "run", "run one case and judge it; takes any replay line",
+      "run", "run one case and judge it; accepts any replay line",
       []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
         return run<Op>(options, app, context);
       });

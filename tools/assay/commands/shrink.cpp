@@ -24,7 +24,9 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
                      conformance::replay_command(failing, context.typed));
   if (shrunk.shrunk == shrunk.command_line)
     out << end_text(shrunk)
-        << (shrunk.end == conformance::ShrinkEnd::unsteady ? "\n" : "; it is the smallest found\n");
+        << (shrunk.end == conformance::ShrinkEnd::unsteady ? "\n"
+                                                           : "; no smaller failing case was "
+                                                             "found\n");
   else
     out << fmt::format("{}:\n\n", end_text(shrunk));
   if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.typed, out);
@@ -48,7 +50,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     else
       print_case(report, context.typed, context.out);
     (options.json ? context.err : context.out)
-        << fmt::format("nothing to shrink: the verdict is {}, and only a failing case is shrunk\n",
+        << fmt::format("nothing to shrink: the verdict is {}, but only failing cases are shrunk\n",
                        spec::to_string(report.verdict.value()));
     return conformance::contribution(report.verdict);
   }
@@ -65,8 +67,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
         if (conformance::command_line(c) != conformance::command_line(smallest.smallest))
           failing.insert(failing.begin(), smallest.smallest);
         ShrunkCase said =
-            told(report, smallest, fitting_numerics(smallest, failing, recorder, budget), 1,
-                 std::move(untried));
+            shrunk_case(report, smallest, fitting_numerics(smallest, failing, recorder, budget), 1,
+                        std::move(untried));
         return std::pair(std::move(smallest), std::move(said));
       });
   if (options.json)
@@ -91,7 +93,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
 
 Command shrink_command() {
   return one_case_command(
-      "shrink", "reduce a failing case field by field to its smallest failing neighbour",
+      "shrink", "reduce a failing case, field by field, to the smallest case that still fails",
       []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
         return shrink<Op>(options, app, context);
       });

@@ -20,9 +20,9 @@
 
 namespace assay::cli {
 
-/// The smallest failing neighbour of a case that failed with the report `failing`. `fresh` makes
-/// the kernels on which a case is run again alone. A search that ends early leaves in `untried` the
-/// fields that it did not come to.
+/// Searches for the smallest failing neighbour of a case whose report is `failing`, and returns it.
+/// `fresh` makes a new kernel, for runs of a single case. If the search ends early, `untried` gets
+/// the fields that it did not try.
 template <class Op>
 conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
                                const conformance::CaseReport& failing, Recorder<Op>& recorder,
@@ -36,7 +36,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
     recorder.take();
     return report;
   };
-  // Kept as long as the same case is run again.
+  // The kernel is reused as long as the same case is repeated.
   std::unique_ptr<spec::Implementation<Op>> kernel;
   std::string line;
   const conformance::CaseJudge<Op> alone = [&](const conformance::Case<Op>& again) {
@@ -54,8 +54,9 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
   return result;
 }
 
-/// With which numerics nearly all of `failing` would conform, cases of one cause, and an ordinary
-/// one; none where no numbers are the matter, or where the shrunk case does not fail each time.
+/// Searches for numerics with which an ordinary case and nearly all of `failing`, the cases of one
+/// cause, would conform, and returns them. Returns none if the failure is not numerical, or if the
+/// shrunk case does not fail every time.
 template <class Op>
 conformance::NumericsFit fitting_numerics(const conformance::Shrunk<Op>& result,
                                           const std::vector<conformance::Case<Op>>& failing,
@@ -76,12 +77,13 @@ conformance::NumericsFit fitting_numerics(const conformance::Shrunk<Op>& result,
   return fit;
 }
 
-/// What a report tells of it. `cases`: of its cause.
+/// Returns the facts about a shrunk case for a report. `cases`: the number of cases with the same
+/// cause.
 template <class Op>
-conformance::ShrunkCase told(const conformance::CaseReport& failing,
-                             const conformance::Shrunk<Op>& result,
-                             const conformance::NumericsFit& fit, std::size_t cases,
-                             std::vector<std::string> untried) {
+conformance::ShrunkCase shrunk_case(const conformance::CaseReport& failing,
+                                    const conformance::Shrunk<Op>& result,
+                                    const conformance::NumericsFit& fit, std::size_t cases,
+                                    std::vector<std::string> untried) {
   return {.id = failing.id,
           .command_line = failing.command_line,
           .shrunk = conformance::command_line(result.smallest),

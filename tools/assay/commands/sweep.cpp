@@ -40,7 +40,7 @@ using conformance::Summary;
 
 struct SweepOptions {
   std::string operator_name;
-  std::optional<double> budget;  ///< in seconds, after which no case starts
+  std::optional<double> budget;  ///< seconds; no case starts after this time
   std::optional<ShardValue> shard;
   std::int64_t shrink = 3;  ///< faults
   ImplementationFlags implementation;
@@ -50,11 +50,12 @@ struct SweepOptions {
   std::string lines, last_failed;
   FreshFlag fresh;
   bool resume = false, fail_fast = false;
-  std::string asked;  ///< the command line but for where results go, see `asked_line`
+  std::string asked;  ///< the command line without the result files, see `asked_line`
 };
 
-/// Limits of the time for all shrinking of a sweep, which is that of its budget; without a budget,
-/// the most.
+/// Limits of the total time for shrinking in a sweep. Shrinking may take as long as the time budget
+/// of the sweep, but not less than the lower and not more than the upper limit. Without a budget,
+/// the upper limit applies.
 constexpr double least_shrink_seconds = 10, most_shrink_seconds = 40;
 
 conformance::Environment environment(const SweepOptions& options, const Parts& parts,
@@ -79,7 +80,8 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
                              [](const auto& part) { return part->operator_name(); });
 }
 
-/// The first failures of `wanted` faults with their smallest failing neighbours.
+/// Returns the first failing cases, at most `wanted` different faults, each with its smallest
+/// failing neighbour.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
                                                      std::int64_t wanted, double seconds,
                                                      const Parts& parts, const Context& context) {
@@ -101,8 +103,8 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
   return result;
 }
 
-/// How a sweep ended, was stopped or ran out of its budget. The report has the code: it is known
-/// before the words are due, which come last.
+/// How a sweep ended: it finished, it was stopped, or its time budget was spent. This is determined
+/// before the last lines are printed, because the report contains the exit code.
 struct Conclusion {
   ExitCode code = ExitCode::conformant;
   std::string words, warning;  ///< for standard output, and standard error
@@ -112,48 +114,49 @@ Conclusion conclude(const conformance::Results& results, const SweepOptions& opt
                     const Baseline& baseline) {
   const Summary& summary = results.summary;
   if (summary.interrupted)
-    return {
-        ExitCode::not_conclusive, "",
-        fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
-                    options.files.store.empty() ? "without --store nothing can be taken up again"
-                                                : "the same command takes up the rest")};
+    return {ExitCode::not_conclusive, "",
+            fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
+                        options.files.store.empty() ? "without --store the sweep cannot be resumed"
+                                                    : "run the same command again to resume it")};
   std::ostringstream words;
   const ExitCode code = options.exit.code_of(results, baseline, words);
   const bool failed = options.fail_fast && code == ExitCode::nonconformant;
   if (summary.cases < summary.planned)
     words << fmt::format(
         "{}: {} of {} cases were not run{}\n",
-        failed ? "ended behind the first failure"
+        failed ? "stopped after the first failure"
                : fmt::format("budget of {} s spent", options.budget.value_or(0)),
         summary.planned - summary.cases, summary.planned,
-        options.files.store.empty() || failed ? "" : "; the same command takes them up");
+        options.files.store.empty() || failed ? "" : "; run the same command again to resume it");
   return {code, words.str(), ""};
 }
 
-/// Where the results go. They are settled before a kernel runs, which may go to another folder.
+/// The destinations of the results. Paths are made absolute before a kernel runs, because a kernel
+/// may change the current folder.
 struct Sinks {
   conformance::Sink report, html, junit;
 };
 
-/// Errors: UsageError for flags that do not go together, or whose values are none.
+/// Errors: UsageError for flags that exclude each other, and for invalid values.
 void require_usable(const SweepOptions& options) {
   if (options.resume && options.files.store.empty())
-    throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
+    throw UsageError("--resume needs --store with the file of the interrupted sweep");
   if (options.shard && options.exit.least > 0)
-    throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
+    throw UsageError("--require-judged counts all cases: pass it to 'merge', not with --shard");
   const bool ends_early = options.budget || options.fail_fast;
   std::error_code apart;
   if (ends_early && !options.last_failed.empty() && !options.files.report.empty() &&
       std::filesystem::equivalent(options.last_failed, options.files.report, apart))
     throw UsageError(
-        "--report is the file of --last-failed: failures that --budget or --fail-fast leaves out "
-        "would be forgotten; write another one");
+        "--report is the file of --last-failed: failures that --budget or --fail-fast skips "
+        "would be lost; name another file for --report");
   options.files.require_writable({{"--lines", options.lines},
                                   {"--cases", options.plan.cases},
                                   {"--baseline", options.exit.baseline_path}});
 }
 
-/// What is run, what the store knows the sweep by, and of which whole sweep it is a part.
+/// The cases to run; the text by which the store recognizes the sweep; the shard, if only a part of
+/// the sweep runs.
 struct SweepPlan {
   Order order;
   std::string text;
@@ -175,7 +178,7 @@ SweepPlan plan_of(const Parts& parts, const SweepOptions& options) {
   return plan;
 }
 
-/// The cases that failed, or were not conclusive, in a report, as a text of lines.
+/// Returns the lines of the cases in a report that failed or were not conclusive.
 conformance::CaseText failed_lines(const std::string& path, const conformance::Results& results) {
   conformance::CaseText failed{.name = path, .text = {}};
   for (const CaseReport& report : results.cases)
@@ -184,7 +187,7 @@ conformance::CaseText failed_lines(const std::string& path, const conformance::R
   return failed;
 }
 
-/// Flags for cases that are named instead of planned.
+/// Flags that name cases instead of planning them.
 void declare_lines(CLI::App& app, SweepOptions& options) {
   app.add_option("--lines", options.lines,
                  "instead of a plan, the cases of these replay lines: a file, or a folder of .txt");
@@ -192,20 +195,21 @@ void declare_lines(CLI::App& app, SweepOptions& options) {
                  "instead of a plan, the cases that failed in this report.json");
 }
 
-/// Errors: UsageError for a flag beside one that names the cases.
+/// Errors: UsageError if another flag is combined with one that names the cases.
 void require_one_choice(const CLI::App& app) {
   const char* const all[] = {"--lines",   "--last-failed", "--seed", "--random",
                              "--product", "--cases",       "--full"};
   for (std::size_t named = 0; named < 2; ++named)
     for (std::size_t other = named + 1; other < std::size(all); ++other)
       if (app.count(all[named]) > 0 && app.count(all[other]) > 0)
-        throw UsageError(fmt::format("{} names the cases, so that {} has nothing to choose",
-                                     all[named], all[other]));
+        throw UsageError(
+            fmt::format("{} already names the cases, so {} has no effect", all[named], all[other]));
 }
 
-/// What failed is judged of the implementation that failed, unless another one is named. A report
-/// may come from elsewhere: of what is not registered, a command say, none is run at its word.
-/// Errors: UsageError where it is not registered.
+/// Selects the implementation that failed, unless the user names another one. The report may come
+/// from elsewhere. Therefore an implementation that is not registered, such as a command, never
+/// runs only because a report names it.
+/// Errors: UsageError if the implementation is not registered.
 void choose_implementation(const conformance::Results& results, SweepOptions& options,
                            const Context& context) {
   std::string& name = options.implementation.name;
@@ -216,13 +220,13 @@ void choose_implementation(const conformance::Results& results, SweepOptions& op
       [&]<class Op> { is_known = is_known || is_registered<Op>(context.registry, failed); });
   if (!is_known)
     throw UsageError(fmt::format(
-        "--last-failed is '{}', a report of {}, which is none of this program's implementations: "
-        "name one by --implementation",
+        "--last-failed is '{}', a report of {}, which is not an implementation of this program: "
+        "name one with --implementation",
         options.last_failed, conformance::excerpt(failed)));
   name = failed;
 }
 
-/// Settles which cases are meant; false where there are none to run again.
+/// Selects the cases to run. Returns false if no failed case is left that could be run again.
 bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& context) {
   require_one_choice(app);
   options.plan.lines = case_texts("--lines", options.lines);
@@ -238,7 +242,7 @@ bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& con
   return false;
 }
 
-/// What asks for results finds some, of no case.
+/// Writes result files without cases, so that programs that expect the files find them.
 void publish_none(const SweepOptions& options, const Context& context) {
   options.files.require_writable();
   conformance::Results none;
@@ -255,18 +259,18 @@ void publish_none(const SweepOptions& options, const Context& context) {
 /// A sweep, step by step.
 class SweepSteps {
  public:
-  /// Settles which cases run, and where results go. Errors: UsageError.
+  /// Selects the cases to run and opens the destinations. Errors: UsageError.
   SweepSteps(const SweepOptions& options, const Context& context);
 
-  /// Opens the store, with what an earlier start left in it. Errors: UsageError.
+  /// Opens the store and reads the cases that an earlier run finished. Errors: UsageError.
   void open_store();
   /// Judges the cases.
   void judge();
-  /// Shrinks the first failures, and decides how the sweep ended.
+  /// Shrinks the first failures, and determines how the sweep ended.
   void conclude_results();
-  /// Prints the results and writes those files that are made of all of them at once.
+  /// Prints the results, and writes the files that can be written only after the last case.
   void write();
-  /// Writes what a later start of the same sweep reads, and says how the sweep ended.
+  /// Writes the state from which the sweep can resume, and prints how the sweep ended.
   ExitCode end();
 
  private:
@@ -279,11 +283,11 @@ class SweepSteps {
   Baseline baseline_;
   Deliveries deliveries_;
   Sinks sinks_;
-  std::filesystem::path store_path_;  ///< absolute: a kernel may go to another folder
+  std::filesystem::path store_path_;  ///< absolute: a kernel may change the current folder
   Parts parts_;
   SweepPlan plan_;
   std::optional<fixtures::Store> store_;
-  std::map<std::string, CaseReport> earlier_;  ///< finished by an earlier start
+  std::map<std::string, CaseReport> earlier_;  ///< finished by an earlier run
   // Listeners:
   SlowCaseTeller slow_;
   std::optional<conformance::ConsoleListener> console_;
@@ -304,7 +308,7 @@ SweepSteps::SweepSteps(const SweepOptions& options, const Context& context)
       teller_(context.err) {
   tell_in_process(options.implementation, context.err);
   if (!options.files.store.empty()) store_path_ = std::filesystem::absolute(options.files.store);
-  stop_on_signals();  // before there are workers, which have temporary files
+  stop_on_signals();  // before worker processes start: they have temporary files
   parts_ = sweep_parts(options.operator_name, context.registry, options.implementation,
                        options.plan, context.err);
   plan_ = plan_of(parts_, options);
@@ -326,7 +330,7 @@ void SweepSteps::open_store() {
                 plan_.text, context_));
   earlier_ = taken_up(*store_);
   if (!earlier_.empty())
-    context_.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
+    context_.err << fmt::format("resuming an interrupted sweep: {} cases are finished\n",
                                 earlier_.size());
   for (const auto& part : parts_) part->keep_digests();
   const auto record = [this](const CaseReport& report) {
@@ -338,7 +342,7 @@ void SweepSteps::open_store() {
 conformance::SweepControl SweepSteps::control() const {
   conformance::SweepControl control{.stop = &context_.stop};
   if (options_.fail_fast)
-    control.ends_behind = [this](const CaseReport& report) {
+    control.ends_after = [this](const CaseReport& report) {
       return conformance::contribution(report.verdict) == ExitCode::nonconformant &&
              baseline_.excuse(report).empty();
     };
@@ -391,21 +395,21 @@ void SweepSteps::conclude_results() {
 }
 
 void SweepSteps::write() {
-  const Context told = beside(options_.files.texts(), context_);
-  print_results(results_, context_.typed, detail_of(context_), told.out);
-  // A report on standard output cannot be replaced: it is written here alone.
+  const Context output = context_for(options_.files.texts(), context_);
+  print_results(results_, context_.typed, detail_of(context_), output.out);
+  // A report on standard output is written only here, because it cannot be replaced later.
   const bool says_more = !results_.shrunk.empty() || results_.shard ||
                          results_.summary.ends_with != results_.summary.exit_code();
   if (sinks_.report && (says_more || is_standard_output(options_.files.report)))
     sinks_.report(conformance::to_json(results_));
   if (sinks_.html) sinks_.html(dashboard_page(results_, context_));
-  told.out << '\n';
-  options_.files.print(told.out, deliveries_);
+  output.out << '\n';
+  options_.files.print(output.out, deliveries_);
 }
 
 ExitCode SweepSteps::end() {
-  // Last: after a kill before this line the next start takes everything up. What a stop or a budget
-  // left out is taken up as well.
+  // Keep this last: if the process is killed before this line, the next run can resume all finished
+  // cases. Cases that a stop or a time budget left out are run then, too.
   bool stored = true;
   if (store_ && !deliveries_.has_failed("--store"))
     deliveries_.attempt("--store", [&] {
@@ -416,8 +420,8 @@ ExitCode SweepSteps::end() {
   const bool lacks_cases = !stored && conclusion_.code == ExitCode::conformant;
   const ExitCode code =
       deliveries_.conclude(lacks_cases ? ExitCode::not_conclusive : conclusion_.code, context_.err);
-  beside(options_.files.texts(), context_).out << conclusion_.words << conclusion(results_, code)
-                                               << '\n';
+  context_for(options_.files.texts(), context_).out << conclusion_.words
+                                                    << conclusion(results_, code) << '\n';
   if (code == conclusion_.code) return code;
   results_.summary.ends_with = code;
   if (sinks_.report && !deliveries_.has_failed("--report") &&
@@ -440,28 +444,28 @@ ExitCode sweep(const SweepOptions& options, const Context& context) {
 
 Command sweep_command() {
   return {.name = "sweep",
-          .summary = "judge an implementation on many cases: the main job",
+          .summary = "judge an implementation on many cases: the main command",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<SweepOptions>();
             app.add_option("operator", options->operator_name,
-                           "one operator, see 'list operators'; by default all");
+                           "one operator, see 'list operators' [all]");
             options->implementation.declare(app);
             options->plan.declare(app);
             add_seconds(
                 app, "--budget", options->budget,
-                "do not start new cases after this time, e.g. 60s, 5min; shrinking then takes "
-                "as long at most, or 10 s if that is more, and never more than 40 s");
+                "do not start new cases after this time, e.g. 60s, 5min; the limit for shrinking "
+                "is the same time, but not less than 10 s and not more than 40 s");
             add_integer(app, "--shrink", options->shrink, 0, 1000,
-                        "how many faults are reduced to their smallest neighbour [3]");
+                        "number of faults for which to find the smallest failing case [3]");
             options->exit.declare(app);
             declare_fresh(app, options->fresh);
             add_value(app, "--shard", options->shard, shard_value,
-                      "only part i of n, e.g. 1/3; 'merge' joins the parts");
-            options->files.declare(
-                app, "HDF5 file of the cases; an interrupted sweep is taken up from it");
+                      "run only part i of n, e.g. 1/3; 'merge' joins the parts");
+            options->files.declare(app,
+                                   "HDF5 file of the cases; resume an interrupted sweep from it");
             app.add_flag("--resume", options->resume,
-                         "refuse to start anew: go on with the sweep that --store has begun");
-            app.add_flag("--fail-fast", options->fail_fast, "end behind the first failing case");
+                         "resume the sweep in --store; fail if it contains no interrupted sweep");
+            app.add_flag("--fail-fast", options->fail_fast, "stop after the first failure");
             declare_lines(app, *options);
             return [options, &app](const Context& context) {
               options->asked = asked_line(app);

@@ -10,20 +10,21 @@
 
 namespace assay::cli {
 
-/// Fields of a case, and which of them a search for a smaller one tried.
+/// The fields of a case. Records which of them the search for a smaller case has tried to change.
 class TriedFields {
  public:
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
   explicit TriedFields(Fields fields) : fields_(std::move(fields)), tried_(fields_.size()) {}
 
-  /// A case that the search judges.
+  /// Records a candidate of the search, before it is judged.
   void add(const Fields& candidate) {
     for (std::size_t k = 0; k < std::min(fields_.size(), candidate.size()); ++k)
       tried_[k] = tried_[k] || candidate[k] != fields_[k];
   }
-  /// Those that no such case has otherwise, though they are not at their defaults. What the case is
-  /// about is never changed.
+  /// Returns the fields that are not at their defaults although no candidate changed them. The list
+  /// omits the fields that identify the problem (track, seed, relation, violate), because the
+  /// search never changes them.
   std::vector<std::string> untried(const Fields& defaults) const {
     static const std::set<std::string_view> kept = {"track", "seed", "relation", "violate"};
     std::vector<std::string> names;

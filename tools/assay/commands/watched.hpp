@@ -10,8 +10,8 @@
 
 namespace assay::cli {
 
-/// What `work` returns, which judges the case; who waits is told meanwhile what goes on. With
-/// --in-process nothing else goes on in this process, and nothing is told.
+/// Calls `work`, which judges the case, and returns its result. Meanwhile prints the current phase.
+/// With --in-process, this process starts no second thread, and nothing is printed.
 template <class Op, class Judge>
 auto watched(const conformance::Case<Op>& c, const ImplementationFlags& flags,
              const std::string& command, Recorder<Op>& recorder, const Context& context,
@@ -21,12 +21,12 @@ auto watched(const conformance::Case<Op>& c, const ImplementationFlags& flags,
                             .expected_seconds = conformance::Suite<Op>::expected_cost(c),
                             .is_foreign = !runs_here<Op>(context.registry, flags)});
   waiting.phase("the judge prepares");
-  recorder.tell([&waiting](bool runs) {
+  recorder.set_listener([&waiting](bool runs) {
     waiting.phase(runs ? "the implementation runs" : "the judge compares");
   });
   struct Untold {
     Recorder<Op>& recorder;
-    ~Untold() { recorder.tell({}); }
+    ~Untold() { recorder.set_listener({}); }
   } untold{recorder};
   return work();
 }

@@ -16,7 +16,7 @@ namespace {
 
 using conformance::FieldTerm;
 
-/// A value in pieces: terms of fields, texts, and the signs between them.
+/// Splits a filter into field terms, texts, and the operator signs between them.
 class Pieces {
  public:
   Pieces(std::string_view flag, const std::string& value, const std::vector<std::string>& known)
@@ -28,15 +28,15 @@ class Pieces {
     return at_ == value_.size();
   }
   std::size_t place() const { return at_; }
-  /// Whether this sign is next, which is then taken.
+  /// Returns whether this sign is next; if so, consumes it.
   bool take(char sign) {
     skip_blanks();
     if (at_ == value_.size() || value_[at_] != sign) return false;
     ++at_;
     return true;
   }
-  /// Whether this word is next, which is then taken: next to a term of a field, a flag, a quote or
-  /// a parenthesis.
+  /// Returns whether this word is next; if so, consumes it. It is an operator only next to a field
+  /// term, a flag, a quote or a parenthesis.
   bool take_word(std::string_view word) {
     skip_blanks();
     if (field_terms_ > 0 ? word_end(at_, word) == 0 : !is_word_at(at_, word)) return false;
@@ -44,7 +44,7 @@ class Pieces {
     ++words_;
     return true;
   }
-  /// A term of a field that ends at a blank, a sign or the end.
+  /// Reads a field term, which ends at a blank, a sign or the end of the filter.
   std::optional<FieldTerm> field_term() {
     skip_blanks();
     const auto read = field_term_at(at_);
@@ -55,12 +55,12 @@ class Pieces {
   }
   bool is_condition() const { return field_terms_ + words_ > 0; }
   bool begins_with_field_term() { return field_term_at(value_.find_first_not_of(' ')).has_value(); }
-  /// Whether a term of a field is next, its contrary, or a parenthesis.
+  /// Returns whether a field term, its negation, or a parenthesis is next.
   bool is_at_next_term() {
     skip_blanks();
     return (field_terms_ > 0 && at_ < value_.size() && value_[at_] == '(') || begins_term(at_);
   }
-  /// In a text parentheses stand in pairs, as notes have them.
+  /// Reads a text. Parentheses inside a text must be balanced, as they are in the notes of cases.
   std::string text() {
     if (take('"')) return quoted();
     const std::size_t begin = at_;
@@ -82,25 +82,26 @@ class Pieces {
     require_field(text, begin);
     return text;
   }
-  /// Refuses a comparison of an unknown field: no line contains it as a text.
+  /// Refuses a field term whose field does not exist: no replay line contains such a term as a
+  /// text.
   void require_field(const std::string& text, std::size_t at) const {
     const std::string name = conformance::compared_name(text);
     if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;
     const std::string guess = meant(name, names_);
     throw UsageError(fmt::format(
         "{} is '{}': no planned case has a field '{}' (character {}){} 'assay run OPERATOR --help' "
-        "lists the fields; put a text into double quotes",
+        "lists the fields; put literal text into double quotes",
         flag_, shown(), name, at + 1, guess.empty() ? ";" : guess));
   }
-  /// What a user sees of a long value.
+  /// The value of the flag, shortened for messages.
   std::string shown() const { return conformance::excerpt(value_, 200); }
   [[noreturn]] std::string refuse(std::string_view why, std::optional<std::size_t> at = {}) const {
     throw UsageError(
-        fmt::format("{} is '{}': {} at character {}; wanted TEXT, a field and its value, such as "
+        fmt::format("{} is '{}': {} at character {}; expected TEXT, a field and its value, such as "
                     "head_dim>=64, or a combination: 'A & !(B | \"C & D\")'",
                     flag_, shown(), why, at.value_or(at_) + 1));
   }
-  [[noreturn]] void refuse_open(std::size_t at) const { refuse("a parenthesis is open", at); }
+  [[noreturn]] void refuse_open(std::size_t at) const { refuse("a parenthesis is not closed", at); }
 
  private:
   std::optional<FieldTerm::Read> field_term_at(std::size_t at) const {
@@ -116,7 +117,8 @@ class Pieces {
     return is_whole ? read : std::nullopt;
   }
   static bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
-  /// Where the text after the word begins; 0 where another word stands there, or nothing follows.
+  /// Returns the position after the operator word; 0 if another word is at this position, or if
+  /// nothing follows the word.
   std::size_t word_end(std::size_t at, std::string_view word) const {
     if (at + word.size() > value_.size()) return 0;
     for (std::size_t k = 0; k < word.size(); ++k)
@@ -127,7 +129,7 @@ class Pieces {
     return is_apart && next < value_.size() ? next : 0;
   }
   bool begins_term(std::size_t at) const { return field_term_at(at) || is_word_at(at, "not"); }
-  /// Whether the word is a sign, by what follows.
+  /// Returns whether the word is an operator, which depends on the text after it.
   bool is_word_at(std::size_t at, std::string_view word) const {
     std::size_t next = word_end(at, word);
     if (next == 0) return false;
@@ -138,7 +140,7 @@ class Pieces {
   void skip_blanks() { at_ = std::min(value_.find_first_not_of(" \t\n", at_), value_.size()); }
   std::string quoted() {
     const std::size_t end = value_.find('"', at_);
-    if (end == std::string::npos) refuse("a quote is open");
+    if (end == std::string::npos) refuse("a quote is not closed");
     if (end == at_) refuse("a term is empty");
     std::string text = value_.substr(at_, end - at_);
     at_ = end + 1;
@@ -159,8 +161,7 @@ Question holds_text(const std::string& words) {
 
 Question alternatives(Pieces& pieces, int depth);
 
-/// A term of a field, a text, or what stands in parentheses; after an exclamation mark the
-/// contrary.
+/// Parses a field term, a text, or an expression in parentheses; an exclamation mark negates it.
 Question term(Pieces& pieces, int depth) {
   constexpr int deepest = 64;
   if (depth > deepest) pieces.refuse(fmt::format("terms nest deeper than {} levels", deepest));
@@ -174,11 +175,12 @@ Question term(Pieces& pieces, int depth) {
   const std::size_t opened = pieces.place() - 1;
   Question inner = alternatives(pieces, depth + 1);
   if (pieces.at_end()) pieces.refuse_open(opened);
-  if (!pieces.take(')')) pieces.refuse("no & or | stands between two terms");
+  if (!pieces.take(')')) pieces.refuse("an & or | is missing between two terms");
   return inner;
 }
 
-/// What stands between such signs, one after the other; `goes_on` takes the next sign.
+/// Parses operands with the same operator between them. `goes_on` consumes the operator if it is
+/// next.
 std::vector<Question> parted_by(const std::function<bool()>& goes_on,
                                 Question (*part)(Pieces&, int), Pieces& pieces, int depth) {
   std::vector<Question> parts;
@@ -220,8 +222,10 @@ Filter::Filter(std::string_view flag, const std::string& value, std::vector<std:
   }
   if (pieces.at_end()) return;
   const std::size_t at = pieces.place();
-  pieces.refuse(
-      pieces.take(')') ? "a parenthesis closes none" : "no & or | stands between two terms", at);
+  pieces.refuse(pieces.take(')') ? "this parenthesis has no opening "
+                                   "parenthesis"
+                                 : "an & or | is missing between terms",
+                at);
 }
 
 }  // namespace assay::cli

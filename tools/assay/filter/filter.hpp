@@ -9,24 +9,24 @@
 
 namespace assay::cli {
 
-/// What --only looks at.
+/// The texts and fields of a case that --only searches.
 struct Searched {
   std::string text;  ///< the replay line, its defaults, the note
   conformance::CaseFields fields;
 };
 
-/// What --only asks of a case: that its text holds another one, that its fields compare as a term
-/// says (field_term.hpp), or a combination of such questions.
+/// The condition of --only on a case: its text contains a given text, its fields satisfy a field
+/// term (field_term.hpp), or a combination of such conditions.
 ///
-/// "A & !(B | C) | D": it holds A and neither B nor C, or it holds D. Blanks around the signs are
-/// none of the texts; a text with a sign in it, or with blanks at its ends next to one, stands in
-/// "double quotes". Without a sign, the whole of it is one text, blanks and all. Next to a term of
-/// a field the words `and`, `or` and `not` are signs, too, and a blank between two of them is
-/// `and`.
+/// Example: "A & !(B | C) | D" selects a case that contains A and neither B nor C, or that contains
+/// D. Blanks around the operators are not part of the texts. A text that contains an operator, or
+/// has blanks at its ends next to one, must be in "double quotes". Without an operator, the whole
+/// value is one text, including blanks. Next to a field term, the words `and`, `or` and `not` are
+/// also operators, and a blank between two field terms means `and`.
 class Filter {
  public:
-  /// `names`: of fields. Errors: UsageError naming the flag, its value, the place, and the term
-  /// that is empty, the quote that is open, or the parenthesis that lacks its other one.
+  /// `names`: the names of the existing fields. Errors: UsageError naming the flag, its value, the
+  /// position, and the error: an empty term, an unclosed quote or an unbalanced parenthesis.
   Filter(std::string_view flag, const std::string& value, std::vector<std::string> names);
 
   bool holds(const Searched& searched) const { return holds_(searched); }

@@ -6,21 +6,24 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <set>
+#include <map>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/choose.hpp"
+#include "flags/plan_flags.hpp"
 
 namespace assay::cli {
 namespace {
 
 using conformance::CaseReport;
 
-/// A day of the calendar, such as 2027-03-31.
+/// Returns whether the text is a calendar date such as 2027-03-31.
 bool is_day(const std::string& text) {
   constexpr std::string_view shape = "dddd-dd-dd";
   if (!std::ranges::equal(text, shape, [](char letter, char wanted) {
@@ -49,12 +52,28 @@ bool fails(conformance::Verdict verdict) {
   return conformance::contribution(verdict) != ExitCode::conformant;
 }
 
-/// Those that a case of a sweep may have, and that count for its exit code.
+/// The verdicts that a case of a sweep may have and that count as failures for its exit code.
 std::string failing_verdicts() {
   std::vector<std::string> names;
   for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
     if (fails(verdict) && verdict != conformance::Verdict::usage_error) names.emplace_back(name);
   return joined(names);
+}
+
+/// Returns whether the words after the verdict are a condition on fields, not a replay line.
+bool is_condition(const std::string& words) {
+  return words.find_first_of("<>=") != std::string::npos && words.find("--") == std::string::npos;
+}
+
+/// The data of a report that a condition searches, as --only searches a planned case.
+Searched searchable(const CaseReport& report) {
+  Searched searched{.text = report.command_line + '\n' + report.note + '\n',
+                    .fields = report.fields};
+  for (const auto& [name, value] : searched.fields) searched.text += " --" + name + "=" + value;
+  searched.text += ' ';
+  searched.fields.emplace_back("operator", report.operator_name);
+  searched.fields.emplace_back("violated", report.violated_requirement);
+  return searched;
 }
 
 }  // namespace
@@ -75,70 +94,106 @@ Baseline::Baseline(const std::string& path)
   }
 }
 
+Baseline::Known Baseline::read_case(const std::string& words) const {
+  if (is_condition(words))
+    return {.until = {},
+            .line = words,
+            .reason = {},
+            .condition = Filter("the condition", words, names_of_fields())};
+  const std::vector<std::string> case_words = conformance::words_of_line(words);
+  if (case_words.empty()) throw UsageError("no replay line or condition follows the verdict");
+  return {.until = {}, .line = written_line(case_words), .reason = {}};
+}
+
 void Baseline::read_line(const std::string& line, const std::string& place,
                          const std::string& reason) try {
   std::istringstream stream(line);
   std::string day, verdict, words;
   stream >> day >> verdict >> std::ws;
   std::getline(stream, words);
+  words.erase(words.find_last_not_of(" \t\r") + 1);
   if (!is_day(day))
-    throw UsageError("'" + day + "', wanted a day such as 2027-03-31, a verdict, a replay line");
+    throw UsageError("'" + day +
+                     "'; expected a day such as 2027-03-31, a verdict, and a replay line or a "
+                     "condition such as dtype=fp16");
   const auto value = spec::spellings_of<conformance::Verdict>.parse(verdict);
   if (!value || !fails(*value) || *value == conformance::Verdict::usage_error)
     throw UsageError("'" + verdict +
-                     "', wanted a verdict that counts as a failure: " + failing_verdicts());
-  const std::vector<std::string> case_words = conformance::words_of_line(words);
-  if (case_words.empty())
-    throw UsageError("no replay line stands behind '" + day + " " + verdict +
-                     "', wanted a day, a verdict, a replay line");
-  Known known{.until = day,
-              .line = written_line(case_words),
-              .reason = conformance::excerpt(reason),
-              .verdict = *value};
-  const std::string id = conformance::case_id(known.line);
-  if (!by_id_.emplace(id, std::move(known)).second)
-    throw UsageError("the case of '" + words + "' is there twice");
+                     "'; expected a verdict that counts as a failure: " + failing_verdicts());
+  Known known = read_case(words);
+  known.until = day;
+  known.reason = conformance::excerpt(reason);
+  known.verdict = *value;
+  if (!known.condition && !by_id_.emplace(conformance::case_id(known.line), entries_.size()).second)
+    throw UsageError("the case of '" + words + "' is listed twice");
+  entries_.push_back(std::move(known));
 } catch (const std::exception& error) {
   throw UsageError(place + ": " + error.what());
 }
 
+bool Baseline::excuses(const Known& known, const CaseReport& report) const {
+  return fails(report.verdict) && !has_expired(known) && known.verdict == report.verdict.value();
+}
+
+const Baseline::Known* Baseline::entry_of(const CaseReport& report) const {
+  if (const auto own = by_id_.find(report.id); own != by_id_.end()) return &entries_[own->second];
+  const Known* first = nullptr;
+  for (const Known& known : entries_) {
+    if (!known.condition || !known.condition->holds(searchable(report))) continue;
+    if (excuses(known, report)) return &known;
+    if (first == nullptr) first = &known;
+  }
+  return first;
+}
+
 std::string Baseline::excuse(const CaseReport& report) const {
-  const auto known = by_id_.find(report.id);
-  if (known == by_id_.end() || !fails(report.verdict) || is_due(known->second) ||
-      known->second.verdict != report.verdict.value())
-    return {};
-  return fmt::format("known until {}{}{}", known->second.until,
-                     known->second.reason.empty() ? "" : ": ", known->second.reason);
+  const Known* const known = entry_of(report);
+  if (known == nullptr || !excuses(*known, report)) return {};
+  return fmt::format("known until {}{}{}", known->until, known->reason.empty() ? "" : ": ",
+                     known->reason);
+}
+
+void Baseline::print_stale(const Known& known, const CaseReport& report, std::ostream& out) const {
+  const std::string path = conformance::printable(path_);
+  if (!fails(report.verdict)) {
+    out << fmt::format("{}: fails no more, remove it: {}\n", path, known.line);
+  } else if (has_expired(known)) {
+    out << fmt::format("{}: expired on {}: {}\n", path, known.until, known.line);
+  } else {
+    out << fmt::format("{}: the verdict is {}, not {} as listed: {}\n", path,
+                       spec::to_string(report.verdict.value()), spec::to_string(known.verdict),
+                       known.condition ? report.command_line : known.line);
+  }
 }
 
 ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out) const {
   conformance::Summary counted = results.summary;
-  if (by_id_.empty()) return counted.exit_code();
-  const std::string path = conformance::printable(path_);
-  std::set<std::string> met;
-  std::int64_t known = 0;
-  for (const CaseReport& report : results.cases) {
-    const auto found = by_id_.find(report.id);
-    if (found == by_id_.end()) continue;
-    met.insert(report.id);
-    const Known& said = found->second;
-    if (!excuse(report).empty()) {
-      ++known;
-      --counted.verdicts[report.verdict.value()];  // it was judged, and what came out was awaited
+  if (entries_.empty()) return counted.exit_code();
+  std::map<const Known*, std::vector<const CaseReport*>> cases;
+  for (const CaseReport& report : results.cases)
+    if (const Known* const known = entry_of(report)) cases[known].push_back(&report);
+  std::int64_t excused = 0, not_run = 0;
+  for (const Known& known : entries_) {
+    const std::vector<const CaseReport*>& own = cases[&known];
+    if (own.empty()) ++not_run;
+    std::int64_t failing = 0;
+    for (const CaseReport* report : own) {
+      if (fails(report->verdict)) ++failing;
+      if (!excuses(known, *report)) continue;
+      ++excused;
+      --counted.verdicts[report->verdict.value()];  // it was judged, and this failure was expected
       ++counted.verdicts[conformance::Verdict::conforms];
-    } else if (!fails(report.verdict)) {
-      out << fmt::format("{}: fails no more, remove it: {}\n", path, said.line);
-    } else if (is_due(said)) {
-      out << fmt::format("{}: expired on {}: {}\n", path, said.until, said.line);
-    } else {
-      out << fmt::format("{}: {}, and not {} as it says: {}\n", path,
-                         spec::to_string(report.verdict.value()), spec::to_string(said.verdict),
-                         said.line);
     }
+    // A condition may also hold for conforming cases, as long as one of its cases fails.
+    const auto stale = std::ranges::find_if(own, [&](const CaseReport* report) {
+      return !excuses(known, *report) && (failing == 0 || fails(report->verdict));
+    });
+    if (stale != own.end()) print_stale(known, **stale, out);
   }
-  out << fmt::format("{}: {} {} not count, {} of its cases were not run\n", path,
-                     conformance::counted(known, "known failure"), known == 1 ? "does" : "do",
-                     by_id_.size() - met.size());
+  out << fmt::format("{}: {} {} not count, {} of its {} were not run\n",
+                     conformance::printable(path_), conformance::counted(excused, "known failure"),
+                     excused == 1 ? "does" : "do", not_run,
+                     by_id_.size() == entries_.size() ? "cases" : "lines");
   return counted.exit_code();
 }
 

@@ -1,44 +1,60 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "assay/cli/command.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "filter/filter.hpp"
 
 namespace assay::cli {
 
-/// Failures that are known, each until a day: a file of lines such as
+/// Known failures with expiry dates: a file of lines such as
 ///
 ///     # the tail of a row is not masked, ticket 7
 ///     2027-03-31 nonconformant_proven flash_attention_score_grad --dtype=fp16 --seq_q=33
+///     2027-03-31 nonconformant_proven dtype=fp16 and seq_q%16>0
 ///
-/// They do not count for the exit code as long as they fail as the line says; behind that day
-/// (UTC) they do. A case may stand there as the command that a report prints of it.
+/// A line names one case, or all cases whose fields satisfy a condition, as --only takes it. They
+/// do not count for the exit code as long as they fail with the listed verdict. After that day
+/// (UTC) they count. A case may also be listed as the command that a report prints for it.
 class Baseline {
  public:
-  /// None.
+  /// No known failures.
   Baseline() = default;
-  /// Errors: UsageError naming the file, the line and what is wrong with it.
+  /// Errors: UsageError naming the file, the line and the error in it.
   explicit Baseline(const std::string& path);
 
-  /// Why the failure does not count: "known until 2027-03-31: REASON"; empty where it does.
+  /// Returns why the failure does not count: "known until 2027-03-31: REASON"; empty if it counts.
   std::string excuse(const conformance::CaseReport& report) const;
 
-  /// The exit code of the results without the failures that are known, and what became of these.
+  /// Returns the exit code of the results without the known failures, and prints the state of
+  /// these.
   ExitCode apply(const conformance::Results& results, std::ostream& out) const;
 
  private:
   struct Known {
-    std::string until, line, reason;
+    std::string until, line, reason;  ///< line: of one case, or the condition
     conformance::Verdict verdict = conformance::Verdict::tool_failure;
+    std::optional<Filter> condition = {};
   };
-  bool is_due(const Known& known) const { return known.until < today_; }
+  bool has_expired(const Known& known) const { return known.until < today_; }
+  bool excuses(const Known& known, const conformance::CaseReport& report) const;
   void read_line(const std::string& line, const std::string& place, const std::string& reason);
+  Known read_case(const std::string& words) const;
+  /// The entry of the case, else the first condition that it satisfies and that excuses it, else
+  /// the first one that it satisfies; nullptr if it satisfies none.
+  const Known* entry_of(const conformance::CaseReport& report) const;
+  /// Prints an entry that does not excuse a case of its own.
+  void print_stale(const Known& known, const conformance::CaseReport& report,
+                   std::ostream& out) const;
 
-  std::map<std::string, Known> by_id_;
+  std::vector<Known> entries_;
+  std::map<std::string, std::size_t> by_id_;  ///< entries of one case, by its id
   std::string path_, today_;
 };
 

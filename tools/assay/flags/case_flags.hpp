@@ -15,11 +15,12 @@
 
 namespace assay::cli {
 
-/// The fields of one case as flags, one for each entry of visit_case_fields: what a replay line
-/// holds.
+/// The fields of one case as flags, which form a replay line. Each field that visit_case_fields
+/// visits has one flag.
 class CaseFlags {
  public:
-  /// Once only. Adds "--name" with its meaning and default for every field of a case of Op.
+  /// Adds the flag "--name" with its meaning and default for every field of a case of Op. Call it
+  /// only once per parser.
   template <class Op>
   void declare(CLI::App& app) {
     conformance::Case<Op> defaults;

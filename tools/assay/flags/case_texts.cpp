@@ -15,7 +15,7 @@
 namespace assay::cli {
 namespace {
 
-/// The files in the order of their names, which is that of their cases.
+/// The files in the order of their names, which is also the order of their cases.
 std::vector<std::string> text_files(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {path};
@@ -31,15 +31,16 @@ conformance::CaseText read_text(std::string_view flag, const std::string& path) 
   return {.name = path, .text = text_of_file(flag, path)};
 }
 
-/// What is wrong with a line whose first word is no operator.
+/// Describes the error in a line whose first word is not the name of an operator.
 std::string refusal_of_words(const std::vector<std::string>& words) {
   const std::string& first = words.front();
   if (first.starts_with('"') || first.starts_with('\''))
-    return "the line stands in quotation marks: leave them out";
+    return "the line is in quotation marks: remove the marks";
   return unknown_operator(first).what();
 }
 
-/// Errors: UsageError for a line that is no case of any operator, whichever of them are swept.
+/// Returns the number of lines. Errors: UsageError for a line that is not a case of any operator,
+/// even of an operator that is not swept.
 std::size_t checked_lines(const conformance::CaseText& text) try {
   const auto lines = conformance::case_lines(text);
   for (const conformance::CaseLine& line : lines) {
@@ -73,11 +74,11 @@ std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::
   }
   if (texts.empty())
     throw UsageError(fmt::format(
-        "{} is '{}', a folder without a .txt file; wanted a file of replay lines, or a folder of "
+        "{} is '{}', a folder without a .txt file; expected a file of replay lines, or a folder of "
         "such files whose names end with .txt",
         flag, path));
   if (lines == 0)
-    throw UsageError(fmt::format("{} is '{}', which holds no line of a case", flag, path));
+    throw UsageError(fmt::format("{} is '{}', which contains no replay line", flag, path));
   return texts;
 } catch (const std::filesystem::filesystem_error& error) {
   throw UsageError(fmt::format("{} is '{}': {}", flag, path, error.code().message()));

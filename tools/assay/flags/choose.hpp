@@ -20,9 +20,9 @@
 
 namespace assay::cli {
 
-/// The command that makes this program a worker; it is not listed.
+/// The hidden command that makes this program a worker process.
 inline constexpr const char* worker_command_name = "worker";
-/// Instead of an operator: it reads a file of cases that comes from elsewhere.
+/// The word in place of an operator that makes a worker read a case file from an untrusted source.
 inline constexpr const char* reading_word = "cases-file";
 
 inline std::vector<std::string> operator_names() {
@@ -31,7 +31,7 @@ inline std::vector<std::string> operator_names() {
   return names;
 }
 
-/// The error that there is no operator of that name: what it may stand for, and those there are.
+/// The error for an unknown operator: suggests a similar name and lists the existing ones.
 inline UsageError unknown_operator(const std::string& name) {
   const std::string hint = documented_hint(name);
   return UsageError("no operator '" + name + "'" +
@@ -39,8 +39,9 @@ inline UsageError unknown_operator(const std::string& name) {
                             "operators are"));
 }
 
-/// Calls use.template operator()<Op>() for the operator of that name; an empty name stands for all.
-/// Errors: UsageError naming the operators there are.
+/// Calls use.template operator()<Op>() for the operator with that name, or for all operators if the
+/// name is empty.
+/// Errors: UsageError naming the existing operators.
 template <class Use>
 void with_operators(const std::string& name, Use&& use) {
   bool found = false;
@@ -52,7 +53,7 @@ void with_operators(const std::string& name, Use&& use) {
   if (!found) throw unknown_operator(name);
 }
 
-/// Which implementation a command runs, and how, as flags.
+/// The flags that select an implementation and the process in which it runs.
 struct ImplementationFlags {
   std::string name;
   std::optional<std::int64_t> threads, memory_limit;  ///< memory in bytes
@@ -61,50 +62,55 @@ struct ImplementationFlags {
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
-                   "what is judged: see 'list implementations', or aclnn:LIBRARIES, "
+                   "the implementation to judge: see 'list implementations', or aclnn:LIBRARIES, "
                    "plugin:LIBRARY, command:PROGRAM");
     add_integer(app, "--threads", threads, 1, 1024,
-                "host threads of the implementation, where it can be told");
+                "host threads of the implementation, if it has such a setting");
     CLI::Option* const apart =
         app.add_flag("--isolated", isolated,
-                     "run it in a process of its own, as all but Assay's own kernels are anyway");
+                     "run the implementation in a separate process; the default for all but "
+                     "Assay's own kernels");
     app.add_flag("--in-process", in_process,
-                 "run it in this process, e.g. for a debugger: what it does there ends the run")
+                 "run the implementation in this process, e.g. for a debugger; its crash ends the "
+                 "run")
         ->excludes(apart);
-    add_seconds(app, "--time-limit", time_limit, "of one call in a process of its own [60s]");
+    add_seconds(app, "--time-limit", time_limit,
+                "time limit of one call, if the implementation "
+                "runs in a separate process [60s]");
     const auto read_bytes = [](const std::string& text) {
       return bytes_value("--memory-limit", text);
     };
     add_value(app, "--memory-limit", memory_limit, read_bytes,
-              "of that process beside the tensors [half of the machine's]");
+              "memory limit of this process, without the tensors [half of the machine's memory]");
   }
 };
 
-/// Whether the named implementation, or with no name any, is registered for Op.
+/// Returns whether the named implementation is registered for Op; without a name, whether any
+/// implementation is.
 template <class Op>
 bool is_registered(const Registry& registry, const std::string& name) {
   return registry.find<Op>(name) != nullptr;
 }
 
-/// A replay line of `assay check` names the kernel whose outputs lie in the file.
+/// The replay lines of `assay check` name the kernel whose outputs are in the file.
 inline constexpr const char* outputs_of_a_file =
     ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
 
-/// The error that no operator has an implementation of that name.
+/// The error for a name that no operator has as an implementation.
 inline UsageError unknown_implementation(const Registry& registry, const std::string& name) {
   std::vector<std::string> names;
   for_each_operator([&]<class Op> {
     for (const auto& entry : registry.implementations<Op>())
       if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
   });
-  return UsageError("--implementation is '" + name + "'" +
-                    one_of(name, names, "implementations are") +
-                    (name.starts_with("mutant-")
-                         ? "; of what 'assay mutants --list' names each is of one operator"
-                         : outputs_of_a_file));
+  return UsageError(
+      "--implementation is '" + name + "'" + one_of(name, names, "implementations are") +
+      (name.starts_with("mutant-") ? "; each name of 'assay mutants --list' belongs to one operator"
+                                   : outputs_of_a_file));
 }
 
-/// Whether the name is that of a foreign implementation. A registered one may have a colon, too.
+/// Returns whether the name belongs to a foreign implementation (SCHEME:REST). A registered name
+/// may contain a colon, too.
 template <class Op>
 bool is_foreign(const Registry& registry, const std::string& name) {
   return foreign(name) && !is_registered<Op>(registry, name);
@@ -123,14 +129,16 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
       outputs_of_a_file);
 }
 
-/// The name that replay lines hold.
+/// The implementation name that replay lines contain.
 template <class Op>
 std::string implementation_name(const Registry& registry, const ImplementationFlags& flags) {
   return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;
 }
 
-/// In this process, fenced. Errors: UsageError for an unknown name, or threads for an
-/// implementation that cannot be told; those of `open`.
+/// Makes the implementation in this process. If a call changes the floating-point mode, this is
+/// reported as its fault (`adapters::fenced`).
+/// Errors: UsageError for an unknown name, or for --threads if the implementation has no thread
+/// setting; the errors of `open`.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
                                                     const ImplementationFlags& flags) {
@@ -140,36 +148,41 @@ std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
   if (!flags.threads) return adapters::fenced<Op>(entry.make);
   if (!entry.make_threaded)
     throw UsageError(
-        fmt::format("--threads is '{}', but {} has no threads to set", *flags.threads, entry.name));
+        fmt::format("--threads is '{}', but the number of threads of {} cannot be "
+                    "set",
+                    *flags.threads, entry.name));
   return adapters::fenced<Op>([&] { return entry.make_threaded(*flags.threads); });
 }
 
-/// Whether the flags have it run in the judge's own process.
+/// Returns whether the flags select the judge's own process.
 template <class Op>
 bool runs_here(const Registry& registry, const ImplementationFlags& flags) {
   if (flags.isolated || flags.in_process) return flags.in_process;
   return !is_foreign<Op>(registry, flags.name) && chosen<Op>(registry, flags).in_process;
 }
 
-/// Says aloud that nothing stands between the judge and the implementation.
+/// Prints a warning: the implementation runs in the judge's process, so its crash would end the
+/// judge.
 inline void tell_in_process(const ImplementationFlags& flags, std::ostream& err) {
   if (flags.in_process)
     err << "--in-process: the implementation runs in the judge's own process; its crash, exit or "
            "hang ends the run\n";
 }
 
-/// What one call may take. Errors: UsageError.
+/// The limits of one call. Errors: UsageError.
 adapters::WorkerLimits limits(const ImplementationFlags& flags);
 
-/// Where the flags say: here, or in a worker. Errors: as `make_here`, but UsageError for what
-/// cannot be opened.
+/// Makes the implementation in this process or in a worker process, as the flags say. Errors: as
+/// `make_here`, but UsageError if the implementation cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
                                                               const ImplementationFlags& flags) {
   if (is_foreign<Op>(registry, flags.name)) require_scheme(*foreign(flags.name));
   if (runs_here<Op>(registry, flags)) {
     if (flags.time_limit || flags.memory_limit)
-      throw UsageError("--time-limit and --memory-limit need --isolated: it runs in this process");
+      throw UsageError(
+          "--time-limit and --memory-limit need --isolated: without it, the "
+          "implementation runs in this process");
     return make_here<Op>(registry, flags);
   }
   const std::string name = implementation_name<Op>(registry, flags);

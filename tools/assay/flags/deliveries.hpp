@@ -10,19 +10,19 @@
 
 namespace assay::cli {
 
-/// Writes results to several destinations: one that fails does not keep the others from theirs.
+/// Writes results to several destinations: an error at one does not stop the others.
 class Deliveries {
  public:
-  /// Calls `write`, which writes what the flag names, and keeps its error if there is one. An
-  /// earlier error of the same flag is forgotten where it succeeds. Errors: std::bad_alloc.
+  /// Calls `write`, which writes the file that the flag names. If `write` throws, keeps the error.
+  /// A later success clears the error of the same flag. Errors: std::bad_alloc.
   void attempt(std::string_view flag, const std::function<void()>& write);
-  /// The sink that does the same; empty where `sink` is.
+  /// Returns a sink that calls `sink` in the same way; empty if `sink` is empty.
   conformance::Sink guarded(std::string_view flag, conformance::Sink sink);
 
   bool has_failed(std::string_view flag) const { return errors_.contains(flag); }
   bool has_failed() const { return !errors_.empty(); }
-  /// The exit code of the command, whose results have `code`: not conclusive where a destination
-  /// failed. Names these on `err`.
+  /// Returns the exit code of the command: `code`, the one of its results, or "not conclusive" if a
+  /// destination failed. Prints the failed destinations to `err`.
   ExitCode conclude(ExitCode code, std::ostream& err) const;
 
  private:

@@ -24,17 +24,17 @@ UsageError refusal(const Destination& destination, std::string_view fact) {
   return UsageError(fmt::format("{} is '{}', which {}", destination.flag, destination.path, fact));
 }
 
-/// Where it leads, through links. Errors: UsageError for links in a circle.
+/// Follows links to the target. Errors: UsageError for a cycle of links.
 fs::path target(const Destination& destination) {
   try {
     return fixtures::followed(destination.path);
   } catch (const fixtures::StoreError&) {
-    throw refusal(destination, "is a link that leads in a circle");
+    throw refusal(destination, "is a link in a cycle of links");
   }
 }
 
-/// A file without a name in the folder; where its file system has none, one that is removed at
-/// once. -1 where no file can be made there.
+/// Creates an unnamed file in the folder. If the file system does not support unnamed files,
+/// creates a file and removes it immediately. Returns -1 if no file can be created there.
 fixtures::Descriptor probe_in(const fs::path& folder) {
   constexpr int flags = O_WRONLY | O_CLOEXEC;
   fixtures::Descriptor unnamed(::open(folder.c_str(), flags | O_TMPFILE, 0600));
@@ -45,9 +45,9 @@ fixtures::Descriptor probe_in(const fs::path& folder) {
   return named;
 }
 
-/// Writes one byte into the folder, and leaves nothing: what forbids that would forbid the result.
-/// The folder is never made, since a mistyped path may name it. Errors: UsageError;
-/// fixtures::OutOfResources.
+/// Tests whether the folder is writable: writes one byte to a file that does not stay. If this
+/// fails, writing the result would fail, too. A missing folder is never created, because the path
+/// may be mistyped. Errors: UsageError; fixtures::OutOfResources.
 void require_folder(const Destination& destination, const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const auto refuse = [&](const std::string& why) {
@@ -55,20 +55,20 @@ void require_folder(const Destination& destination, const fs::path& file) {
   };
   std::error_code error;
   if (!fs::exists(folder, error) && (!error || error == std::errc::no_such_file_or_directory))
-    refuse("there is no such folder; make it first, or name another file");
-  if (error || !fs::is_directory(folder, error)) refuse("it is no folder");
+    refuse("the folder does not exist; create it first, or name another file");
+  if (error || !fs::is_directory(folder, error)) refuse("it is not a folder");
   const fixtures::Descriptor probe = probe_in(folder);
   if (!probe && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
     throw fixtures::OutOfResources(
         fmt::format("{}: {}", destination.path, std::generic_category().message(errno)));
   if (!probe || write(probe.number(), "\n", 1) != 1)
     throw refusal(destination,
-                  fmt::format("cannot be written: no file can be made in {}: {}", folder.string(),
-                              std::generic_category().message(errno)));
+                  fmt::format("cannot be written: no file can be created in {}: {}",
+                              folder.string(), std::generic_category().message(errno)));
 }
 
-/// How texts of a kind begin, in this version and in those before. All parts occur in the first
-/// `beginning` bytes.
+/// The texts by which a file of each kind is recognized, in this version and in earlier ones. Each
+/// must occur in the first `beginning` bytes of the file.
 constexpr std::size_t beginning = 4096;
 struct Signature {
   TextKind kind;
@@ -93,15 +93,15 @@ const std::vector<Signature>& signatures() {
        "{\"displayTimeUnit\"",
        {"\"traceEvents\""}},
       {TextKind::changes,
-       "what 'assay report --json' writes",
+       "a file of 'assay report --json'",
        "{",
        {"\"before\"", "\"implementation\"", "\"started\"", "\"now\""}},
   };
   return all;
 }
 
-/// Errors: UsageError for a file that holds something else than a text of the kind. An empty one
-/// holds nothing.
+/// Errors: UsageError if the file contains anything but a text of this kind. An empty file is
+/// accepted.
 void require_own_result(const Destination& destination, const fs::path& file) {
   const Signature& own = *std::ranges::find(signatures(), destination.kind, &Signature::kind);
   std::string text(beginning, '\0');
@@ -112,12 +112,12 @@ void require_own_result(const Destination& destination, const fs::path& file) {
                         return text.find(part) != std::string::npos;
                       });
   if (!text.empty() && !is_own)
-    throw refusal(destination, fmt::format("exists and is not {}, which alone is replaced; name "
-                                           "another file, or add --force",
+    throw refusal(destination, fmt::format("exists and is not {}; other files are not replaced; "
+                                           "name another file, or add --force",
                                            own.what));
 }
 
-/// Errors: UsageError for a device that takes nothing, e.g. one that is full.
+/// Errors: UsageError for a device that rejects writes, e.g. a full one.
 void require_device(const Destination& destination, const fs::path& file) {
   constexpr int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const fixtures::Descriptor device(::open(file.c_str(), flags));
@@ -138,7 +138,7 @@ void require_text(const Destination& destination, Replace replace) {
   if (!fs::exists(status) || fs::is_regular_file(status)) require_folder(destination, file);
 }
 
-/// Devices such as the null device may take several results.
+/// Devices such as the null device can be the destination of several results.
 bool may_be_shared(const fs::path& file) {
   std::error_code error;
   return fs::is_character_file(file, error);
@@ -150,7 +150,7 @@ bool are_one(const Destination& a, const Destination& b) {
   std::error_code error;
   if (may_be_shared(first)) return false;
   if (fs::equivalent(first, second, error)) return true;
-  // What begins with a name that is not there yet would stay relative.
+  // weakly_canonical leaves a path relative if its first component does not exist yet.
   return fs::weakly_canonical(fs::absolute(first), error) ==
          fs::weakly_canonical(fs::absolute(second), error);
 }
@@ -169,7 +169,7 @@ bool is_standard_output(std::string_view path) { return path == "-"; }
 void declare_force(CLI::App& app, Replace& replace) {
   app.add_flag_callback(
       "--force", [&replace] { replace = Replace::anything; },
-      "replace files at these places whatever they hold");
+      "replace existing files, whatever they contain");
 }
 
 void require_writable(const std::vector<Destination>& texts, const std::vector<Destination>& others,
@@ -179,8 +179,8 @@ void require_writable(const std::vector<Destination>& texts, const std::vector<D
   for (std::size_t k = 0; k < files.size(); ++k)
     for (std::size_t earlier = 0; earlier < k; ++earlier)
       if (are_one(files[k], files[earlier]))
-        throw refusal(files[k],
-                      fmt::format("{} is, too; each needs a file of its own", files[earlier].flag));
+        throw refusal(files[k], fmt::format("is the file of {}, too; each flag needs its own file",
+                                            files[earlier].flag));
   for (const Destination& text : wanted(texts))
     if (!is_standard_output(text.path)) require_text(text, replace);
 }
@@ -190,15 +190,15 @@ void require_place_of_folder(const Destination& folder) {
   if (folder.path.empty() || fs::exists(folder.path, error)) return;
   const fs::path parent = fs::absolute(fs::path(folder.path) / ".").parent_path().parent_path();
   if (!fs::is_directory(parent, error))
-    throw refusal(folder, fmt::format("cannot be made: there is no folder {}; make it first, or "
-                                      "name another one",
+    throw refusal(folder, fmt::format("cannot be created: {} does not exist; create it first, or "
+                                      "name another path",
                                       parent.string()));
 }
 
 void require_case_file(const Destination& file, fixtures::CaseFileKind kind) {
   if (file.path.empty()) return;
   if (is_standard_output(file.path))
-    throw refusal(file, "is standard output; a file of cases is HDF5 and needs a name");
+    throw refusal(file, "is standard output; a case file is HDF5 and needs a file name");
   target(file);
   if (const auto reason = fixtures::destroys(file.path, kind)) throw refusal(file, *reason);
   require_folder(file, target(file));
@@ -208,11 +208,11 @@ conformance::Sink sink(const std::string& path, const Context& context) {
   if (path.empty()) return {};
   if (is_standard_output(path))
     return [&out = context.out](std::string_view text) { out << text << std::flush; };
-  // Where it lies is settled now: a kernel may go to another folder.
+  // Make the path absolute now, because a kernel may change the current folder.
   return [file = fs::absolute(path)](std::string_view text) { fixtures::replace_file(file, text); };
 }
 
-Context beside(const std::vector<Destination>& texts, const Context& context) {
+Context context_for(const std::vector<Destination>& texts, const Context& context) {
   const bool taken = std::ranges::any_of(
       texts, [](const Destination& text) { return is_standard_output(text.path); });
   return {.registry = context.registry,

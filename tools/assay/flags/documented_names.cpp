@@ -11,7 +11,7 @@ namespace assay::cli {
 namespace {
 
 struct DocumentedName {
-  std::string_view entry_point, name, flags;  ///< what a line needs that calls it
+  std::string_view entry_point, name, flags;  ///< the flags that select it in a replay line
 };
 
 constexpr std::array<DocumentedName, 8> names{
@@ -25,7 +25,7 @@ constexpr std::array<DocumentedName, 8> names{
      {"s1", "aclnnNsaSelectedAttentionGrad", "--entry_point=s1"},
      {"c1", "aclnnNsaCompressGrad", "--entry_point=c1"}}};
 
-/// Without what C appends to the name of a phase, and in small letters.
+/// Returns the word in lower case, without the suffix that the C name of a phase has.
 std::string plain(std::string_view word) {
   constexpr std::string_view phase = "getworkspacesize";
   std::string small(word);

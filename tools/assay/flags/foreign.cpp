@@ -33,15 +33,16 @@ void require_scheme(const Foreign& foreign) {
         "--implementation is '{0}:{1}', a Python function: write 'command:python3 -m assay serve "
         "{0}:{1}', where python3 must have the package assay installed",
         foreign.scheme, foreign.rest));
-  throw UsageError(
-      fmt::format("--implementation is '{}:{}'{}", foreign.scheme, foreign.rest,
-                  one_of(foreign.scheme, schemes, "what is not registered is opened by")));
+  throw UsageError(fmt::format("--implementation is '{}:{}'{}", foreign.scheme, foreign.rest,
+                               one_of(foreign.scheme, schemes,
+                                      "a name that is not registered must start "
+                                      "with")));
 }
 
 std::string content_digest(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw UsageError(path.string() + " cannot be read, to tell it from others");
+  if (!file) throw UsageError(path.string() + " cannot be read, so its digest cannot be computed");
   return fixtures::digest(std::as_bytes(std::span(bytes)));
 }
 
@@ -52,7 +53,7 @@ bool is_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, none);
 }
 
-/// The file that a word names, alone or as "FILE:NAME"; empty where it names none.
+/// Returns the file that a word names, as "FILE" or "FILE:NAME"; empty if the word names no file.
 std::filesystem::path file_of(const std::string& word) {
   if (is_file(word)) return word;
   const std::string before = word.substr(0, word.rfind(':'));

@@ -14,31 +14,32 @@
 
 namespace assay::cli {
 
-/// An implementation that no registry holds, named SCHEME:REST.
+/// An implementation that is not in a registry. Its name has the form SCHEME:REST.
 struct Foreign {
   std::string scheme, rest;
 };
 
-/// Nothing for a name without a scheme.
+/// Returns nothing for a name without a scheme.
 std::optional<Foreign> foreign(const std::string& name);
 
-/// Errors: UsageError naming the schemes there are.
+/// Errors: UsageError naming the existing schemes.
 void require_scheme(const Foreign& foreign);
 
-/// SHA-256 of the bytes of a file. Errors: UsageError where it cannot be read.
+/// Returns the SHA-256 of the bytes of a file. Errors: UsageError if the file cannot be read.
 std::string content_digest(const std::filesystem::path& path);
 
-/// Changes with the bytes of every file that the name mentions; empty for a name without a scheme.
+/// Returns a digest over the bytes of every file that the name mentions; empty for a name without a
+/// scheme.
 std::string fingerprint(const std::string& name);
 
-/// The judge ends a worker that takes longer than --time-limit: a program needs no limit of its
-/// own.
+/// A command needs no time limit of its own, because the judge ends a worker that takes longer than
+/// --time-limit.
 inline constexpr adapters::CommandLimits limits_of_the_judge{.answer = std::chrono::hours(24 * 365),
                                                              .greet = true};
 
-/// Opens it in this process, which should be a worker.
-/// Errors: UsageError for an unknown scheme; spec::Unsupported for an operator that it does not
-///         offer; of the scheme, std::invalid_argument for what cannot be opened.
+/// Opens the implementation in this process, which should be a worker.
+/// Errors: UsageError for an unknown scheme; spec::Unsupported if the implementation does not offer
+/// the operator; std::invalid_argument from the scheme if the implementation cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open(const Foreign& foreign) {
   if (foreign.scheme == "aclnn") return adapters::open_aclnn<Op>(foreign.rest);

@@ -12,22 +12,23 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 
-/// Data that a kernel cannot know before a sweep.
+/// Fresh data of a sweep: their seed is drawn for this sweep, so a kernel cannot know them before.
 namespace assay::cli {
 
-/// One case in so many has fresh data.
+/// One of this many cases has fresh data.
 inline constexpr std::uint64_t fresh_share = 10;
 
-/// A seed that a person can type.
+/// Returns a seed that is short enough to type.
 inline std::uint64_t short_seed(std::uint64_t bits) { return 1 + bits % 999'999'999; }
 
-/// Whether the numbers that a kernel gives for the case are judged.
+/// Returns whether the numerical outputs of the case are judged.
 template <class Op>
 bool has_data(const conformance::Case<Op>& c) {
   return c.violate.empty() && c.track != conformance::Track::arguments;
 }
 
-/// Replay lines of the cases whose data were chosen by hand: no sweep's seed moves them.
+/// The replay lines of cases whose data were chosen by hand. The fresh seed of a sweep does not
+/// change their data.
 template <class Op>
 std::set<std::string> lines_of_fixed_data(const std::vector<conformance::CaseText>& own) {
   std::set<std::string> lines;
@@ -41,8 +42,9 @@ std::set<std::string> lines_of_fixed_data(const std::vector<conformance::CaseTex
   return lines;
 }
 
-/// Gives one in ten of the cases with data, of every ten in turn, a seed of its own; which one is
-/// as little known beforehand as its seed. `own`: cases of the user among them.
+/// Gives one of every ten cases with data its own seed. The choice of cases and their seeds follow
+/// from `fresh_seed`, so a kernel cannot know them before the sweep. `own`: the cases that the user
+/// added.
 template <class Op>
 void take_fresh_data(std::vector<conformance::Case<Op>>& cases,
                      const std::vector<conformance::CaseText>& own, std::uint64_t fresh_seed) {

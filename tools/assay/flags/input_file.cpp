@@ -21,7 +21,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return fmt::format("{} s", std::chrono::duration<double>(time).count());
 }
 
-/// Reads a file that was opened so that no call waits.
+/// Reads a file that was opened in non-blocking mode.
 class Reading {
  public:
   Reading(int file, std::size_t most, const Patience& patience)
@@ -51,13 +51,13 @@ class Reading {
     return errno == EAGAIN ? waits_for_bytes() : fails("cannot be read");
   }
 
-  /// A pipe that nobody has opened for writing is at its end, as one that everybody has closed; the
-  /// second is hung up.
+  /// Waits until a process opens the pipe for writing. read() reports end of file both before that
+  /// and after the last writer closed the pipe; poll() reports a hang-up only in the second case.
   bool waits_for_writer() {
     pollfd polled = {file_, POLLIN, 0};
     if (::poll(&polled, 1, 0) > 0 && (polled.revents & POLLIN) == 0) return false;
     if (Clock::now() - quiet_since_ > patience_.for_writer)
-      return fails("is a pipe that nobody writes into: nobody opened it for " +
+      return fails("is a pipe without a writer: no process opened it for " +
                    seconds_text(patience_.for_writer));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return true;
@@ -67,7 +67,9 @@ class Reading {
     may_wait_for_writer_ = false;
     if (Clock::now() - quiet_since_ > patience_.for_bytes)
       return fails("is a pipe into which nothing was written for " +
-                   seconds_text(patience_.for_bytes) + "; write a file first, and name that");
+                   seconds_text(patience_.for_bytes) +
+                   "; write the data to a file first, and name "
+                   "this file");
     pollfd polled = {file_, POLLIN, 0};
     ::poll(&polled, 1, 100);
     return true;
@@ -81,7 +83,7 @@ class Reading {
   int file_;
   std::size_t most_;
   Patience patience_;
-  bool may_wait_for_writer_ = false;  ///< nobody was seen who writes into this pipe
+  bool may_wait_for_writer_ = false;  ///< no writer of this pipe was seen yet
   Clock::time_point quiet_since_ = Clock::now();
   InputFile input_;
 };

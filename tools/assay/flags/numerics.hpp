@@ -8,7 +8,7 @@
 
 namespace assay::cli {
 
-/// The numerics that --numerics declares for `io`. Errors: UsageError.
+/// The numerics that --numerics declares for tensors of type `io`. Errors: UsageError.
 template <class Op>
 spec::Numerics numerics_value(const std::string& text, spec::DType io) {
   try {
@@ -18,7 +18,7 @@ spec::Numerics numerics_value(const std::string& text, spec::DType io) {
   }
 }
 
-/// Errors: UsageError where --numerics declares none for some operator.
+/// Errors: UsageError if --numerics is invalid for one of the operators.
 inline void require_numerics(const std::string& text) {
   spec::for_each_operator([&]<class Op> { numerics_value<Op>(text, spec::DType::bf16); });
 }

@@ -7,7 +7,7 @@
 
 namespace assay::cli {
 
-/// What a command needs that judges one case of one implementation.
+/// The options of a command that judges one case of one implementation.
 struct OneCaseOptions {
   CaseFlags fields;
   ImplementationFlags implementation;
@@ -19,8 +19,8 @@ struct OneCaseOptions {
   }
 };
 
-/// A command with a subcommand for each operator, which takes the words of a replay line. `use` is
-/// called as use.template operator()<Op>(options, app, context).
+/// Makes a command with one subcommand for each operator; a subcommand accepts the words of a
+/// replay line. Calls use.template operator()<Op>(options, app, context).
 template <class Options = OneCaseOptions, class Use>
 Command one_case_command(const std::string& name, const std::string& summary, Use use) {
   const auto declare = [name, use](CLI::App& app, const Registry&) -> Action {
@@ -37,7 +37,7 @@ Command one_case_command(const std::string& name, const std::string& summary, Us
     return [name, actions, &app](const Context& context) {
       for (const auto& [operator_name, action] : actions)
         if (app.got_subcommand(operator_name)) return action(context);
-      throw UsageError(name + " needs an operator; operators are " + joined(operator_names()));
+      throw UsageError(name + " needs an operator; the operators are " + joined(operator_names()));
     };
   };
   return {.name = name, .summary = summary, .declare = declare};

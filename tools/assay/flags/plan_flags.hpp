@@ -20,29 +20,29 @@
 
 namespace assay::cli {
 
-/// A flag whose value is one of the words of an enumeration.
-/// Errors of parsing: UsageError for another word.
+/// Declares a flag whose value must be one of the words of an enumeration. Errors of parsing:
+/// UsageError for another word.
 template <class Choice>
 void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::string& help) {
   const auto read = [=](const std::string& word) {
     const auto& words = spec::spellings_of<Choice>;
     const auto value = words.parse(word);
-    if (!value) throw UsageError(flag + " is '" + word + "', wanted one of " + words.choices());
+    if (!value) throw UsageError(flag + " is '" + word + "'; expected one of " + words.choices());
     return *value;
   };
   add_value(app, flag, to, read, help);
 }
 
-/// Errors: UsageError for a product that the documents do not name.
+/// Errors: UsageError for a product that the documents do not mention.
 inline spec::Product product_value(const std::string& word) {
   const auto& products = spec::spellings_of<spec::Product>;
   if (const auto product = products.parse(word)) return *product;
-  throw UsageError("--product is '" + word + "'" + meant(word, {"a2", "a3"}) + ", wanted one of " +
-                   products.choices() +
+  throw UsageError("--product is '" + word + "'" + meant(word, {"a2", "a3"}) +
+                   "; expected one of " + products.choices() +
                    " (Atlas A2 and A3 training products), or no --product for both");
 }
 
-/// Which cases a command takes, as flags.
+/// The flags that select the cases of a command.
 struct PlanFlags {
   std::uint64_t seed = 1;
   std::int64_t random = 60;
@@ -50,9 +50,9 @@ struct PlanFlags {
   spec::Policy policy;
   std::string only, cases;
   bool full = false;
-  /// Seed of the fresh data of a tenth of a sweep's cases; 0: no fresh data.
+  /// Seed of the fresh data, which a tenth of the cases of a sweep have; 0: no fresh data.
   std::uint64_t fresh_seed = 0;
-  /// Instead of a plan: the lines of these texts, as they stand, and which flag named them.
+  /// The lines of texts that replace a plan, unchanged, and the flag that named these texts.
   std::vector<conformance::CaseText> lines;
   std::string lines_flag = "--lines", lines_path;
 
@@ -63,19 +63,19 @@ struct PlanFlags {
     add_value(app, "--product", product, product_value, "only calls on this product: a2 or a3");
     app.add_option(
         "--only", only,
-        "cases whose fields compare so, as in the search of a report's page: 'dtype=bf16 and "
-        "seq_kv>=64'; or whose replay line (defaults written out) or note holds this text; 'A & "
-        "!(B | C)': A, and neither B nor C");
+        "only cases whose fields satisfy this condition, with the syntax of the search on a "
+        "report's page: 'dtype=bf16 and seq_kv>=64'; or whose replay line (with defaults) or note "
+        "contains this text; 'A & !(B | C)': A, but neither B nor C");
     app.add_option("--cases", cases,
-                   "cases of your own beside the planned ones: a file of replay lines as "
+                   "cases to add to the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
     add_choice(app, "--upstream", policy.upstream,
-               "off: a kernel may accept what the vendor's code alone forbids, and such calls "
-               "are not tried [on]");
+               "off: a kernel may accept calls that only the vendor's code forbids, and no case "
+               "tests them [on]");
     add_choice(app, "--documents", policy.documents,
-               "strict: a kernel must refuse what a page forbids, even where the vendor's own "
-               "code accepts it; lenient: it may accept that [lenient]");
-    app.add_flag("--full", full, "model shapes whole, more random cases");
+               "strict: a kernel must refuse calls that a page forbids, even if the vendor's own "
+               "code accepts them; lenient: it may accept them [lenient]");
+    app.add_flag("--full", full, "model shapes in full size, and more random cases");
   }
 };
 
@@ -85,8 +85,8 @@ struct Planned {
   std::int64_t left_out = 0;  ///< by --only
 };
 
-/// Tells how many lines of --cases and --lines are of other operators than the one that is swept,
-/// if one was named. Errors: UsageError where all of --cases are.
+/// If one operator was named: prints how many lines of --cases and --lines belong to other
+/// operators. Errors: UsageError if all lines of --cases belong to other operators.
 inline void tell_other_operators(const std::string& swept, const PlanFlags& flags,
                                  std::ostream& out) {
   if (swept.empty()) return;
@@ -99,14 +99,14 @@ inline void tell_other_operators(const std::string& swept, const PlanFlags& flag
     if (others > 0 && own == 0)
       throw UsageError(std::string(flag) + " is '" + path + "': no line is one of " + swept);
     if (others > 0)
-      out << flag << ": " << others << " of " << others + own << " lines are not of " << swept
+      out << flag << ": " << others << " of " << others + own << " lines do not belong to " << swept
           << " and left out\n";
   };
   tell("--cases", flags.cases, case_texts("--cases", flags.cases));
   tell(flags.lines_flag, flags.lines_path, flags.lines);
 }
 
-/// Tells what --only left out, if anything.
+/// Prints the number of cases that --only left out, if it is not 0.
 inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags,
                           std::ostream& out) {
   if (left_out > 0)
@@ -114,13 +114,13 @@ inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanF
         << " cases\n";
 }
 
-/// All that --only looks at: the replay line, its defaults, the note, the fields.
+/// The data that --only searches: the replay line, its defaults, the note, the fields.
 template <class Op>
 Searched searchable(const conformance::Case<Op>& c) {
   Searched searched{.text = conformance::command_line(c) + '\n' + c.note + '\n',
                     .fields = conformance::field_texts(c)};
   for (const auto& [name, value] : searched.fields) searched.text += " --" + name + "=" + value;
-  searched.text += ' ';  // after the last value, too, so that a text can ask for the whole of one
+  searched.text += ' ';  // also after the last value, so that a text can match a whole value
   searched.fields.emplace_back("operator", std::string(Op::name));
   searched.fields.emplace_back("violated", c.violate.substr(0, c.violate.find(':')));
   return searched;
@@ -137,20 +137,21 @@ inline std::vector<std::string> names_of_fields() {
   return names;
 }
 
-/// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
+/// Errors: UsageError if --only selects no case of any operator. `left_out`: the number of cases
+/// that --only left out.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
-    throw UsageError(flags.lines.front().name + " holds no line of the chosen operators");
+    throw UsageError(flags.lines.front().name + " contains no line of the chosen operators");
   if (cases == 0 && left_out == 0)
     throw UsageError(
         "--product is '" + std::string(spec::to_string(*flags.product)) +
-        "', on which the documents offer none of the chosen operators: no case is planned");
+        "', but the documents offer none of the chosen operators on it: no case is planned");
   if (cases == 0)
-    throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) + "', which none of " +
-                     std::to_string(left_out) + " cases holds");
+    throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) +
+                     "', which matches none of " + std::to_string(left_out) + " cases");
 }
 
-/// Errors: UsageError naming the file and the line of a case that is none.
+/// Errors: UsageError naming the file and the invalid line.
 template <class Op>
 std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan) {
   try {
@@ -160,7 +161,7 @@ std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan
   }
 }
 
-/// The cases of lines that were given instead of a plan, each once, the cheapest first.
+/// Returns the cases of lines that replace a plan: each case once, the cheapest first.
 template <class Op>
 std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance::CaseText>& texts) {
   std::vector<conformance::Case<Op>> cases;
@@ -177,8 +178,8 @@ std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance:
   return cases;
 }
 
-/// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is
-/// not accepted.
+/// Returns the cases of one operator; empty if --only selects none of them. Errors: UsageError for
+/// a value that a flag does not accept.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
   const Filter filter("--only", flags.only, names_of_fields());

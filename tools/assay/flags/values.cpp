@@ -19,12 +19,12 @@ Integer parsed(std::string_view flag, const std::string& text, Integer least, In
   Integer value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    throw UsageError(fmt::format("{} is '{}', wanted an integer in {}..{}{}{}", flag, text, least,
+    throw UsageError(fmt::format("{} is '{}'; expected an integer in {}..{}{}{}", flag, text, least,
                                  most, or_word.empty() ? "" : " or ", or_word));
   return value;
 }
 
-/// A positive number and one of the units, as a multiple of the unit with factor 1.
+/// Parses a positive number with a unit. Returns it in the unit whose factor is 1.
 std::optional<double> quantity(const std::string& text,
                                const std::map<std::string, double>& units) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -51,7 +51,7 @@ double seconds_value(std::string_view flag, const std::string& text) {
   const auto value = quantity(text, {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}});
   if (!value)
     throw UsageError(
-        fmt::format("{} is '{}', wanted a positive time such as 90s, 5min or 1h", flag, text));
+        fmt::format("{} is '{}'; expected a positive time such as 90s, 5min or 1h", flag, text));
   return *value;
 }
 
@@ -59,7 +59,7 @@ std::int64_t bytes_value(std::string_view flag, const std::string& text) {
   const auto value = quantity(text, {{"MiB", 0x1p20}, {"GiB", 0x1p30}});
   if (!value || *value > 0x1p50)
     throw UsageError(
-        fmt::format("{} is '{}', wanted an amount of memory such as 512MiB or 4GiB", flag, text));
+        fmt::format("{} is '{}'; expected an amount of memory such as 512MiB or 4GiB", flag, text));
   return static_cast<std::int64_t>(*value);
 }
 

@@ -8,10 +8,11 @@
 
 namespace assay::cli {
 
-/// Values of flags. Errors (all): UsageError naming the flag, its value and what is accepted.
+/// Functions that parse values of flags. Errors (all): UsageError naming the flag, its value and
+/// what is accepted.
 std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least,
                            std::int64_t most);
-/// `or_word`: a word that the flag accepts as well, which the caller handles.
+/// `or_word`: a word that the flag also accepts instead of a number; the caller handles it.
 std::uint64_t seed_value(std::string_view flag, const std::string& text,
                          std::string_view or_word = {});
 /// "90", "90s", "5min", "1h" as seconds.
@@ -19,8 +20,8 @@ double seconds_value(std::string_view flag, const std::string& text);
 /// "4GiB", "512MiB" as bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
-/// Declares a flag whose value `read` takes from its text while the command line is parsed: `to`
-/// never holds an unread text.
+/// Declares a flag. `read` converts its value while the command line is parsed, so `to` always has
+/// a valid value.
 template <class To, class Read>
 CLI::Option* add_value(CLI::App& app, const std::string& flag, To& to, const Read& read,
                        const std::string& help) {
@@ -39,7 +40,7 @@ CLI::Option* add_seconds(CLI::App& app, const std::string& flag, To& to, const s
       app, flag, to, [=](const auto& text) { return seconds_value(flag, text); }, help);
 }
 
-/// "a, b, c".
+/// Joins the words: "a, b, c".
 std::string joined(const std::vector<std::string>& words);
 
 }  // namespace assay::cli

@@ -1,15 +1,17 @@
 #include "guide/complete_help.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace assay::cli {
 namespace {
 
-/// What the values of flags and positionals are, by their names without dashes.
+/// The kinds of values of flags and positionals, by their names without dashes.
 const std::map<std::string_view, const char*> kinds = {
     {"as", "<format>"},
     {"baseline", "<file>"},
@@ -58,8 +60,44 @@ const std::map<std::string_view, const char*> kinds = {
     {"verify", "<folder>"},
 };
 
-/// Commands, and examples of them: tests/docs/guides_test.py runs all, in the order of the
-/// commands, in one folder.
+/// The group of a flag in the help of a command; all others are in "Options".
+const std::map<std::string_view, const char*> groups = {
+    {"baseline", "Result"},
+    {"budget", "Time"},
+    {"cases", "Cases"},
+    {"documents", "Cases"},
+    {"fail-fast", "Time"},
+    {"force", "Files"},
+    {"fresh", "Cases"},
+    {"full", "Cases"},
+    {"html", "Files"},
+    {"implementation", "Implementation"},
+    {"in-process", "Implementation"},
+    {"isolated", "Implementation"},
+    {"json", "Files"},
+    {"junit", "Files"},
+    {"last-failed", "Cases"},
+    {"lines", "Cases"},
+    {"memory-limit", "Implementation"},
+    {"numerics", "Implementation"},
+    {"only", "Cases"},
+    {"product", "Cases"},
+    {"random", "Cases"},
+    {"report", "Files"},
+    {"require-judged", "Result"},
+    {"resume", "Files"},
+    {"seed", "Cases"},
+    {"shard", "Cases"},
+    {"shrink", "Time"},
+    {"store", "Files"},
+    {"threads", "Implementation"},
+    {"time-limit", "Implementation"},
+    {"trace", "Files"},
+    {"upstream", "Cases"},
+};
+
+/// Commands and their examples. tests/docs/guides_test.py runs all examples in this order in one
+/// folder.
 constexpr std::pair<std::string_view, std::string_view> examples[] = {
     {"new", "assay new python my_kernel"},
     {"new", "assay new plugin my_plugin"},
@@ -90,6 +128,19 @@ constexpr std::pair<std::string_view, std::string_view> examples[] = {
     {"help", "assay help sweep"},
 };
 
+/// A short help has one group.
+constexpr std::size_t most_in_one_group = 10;
+
+void group_flags(CLI::App& app) {
+  const std::vector<CLI::Option*> options = app.get_options();
+  for (CLI::Option* option : options)
+    if (!option->get_positional() && !option->get_group().empty() &&
+        options.size() > most_in_one_group && !option->get_lnames().empty())
+      if (const auto group = groups.find(option->get_lnames().front()); group != groups.end())
+        option->group(group->second);
+  for (CLI::App* sub : app.get_subcommands(nullptr)) group_flags(*sub);
+}
+
 void name_kinds(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_expected_max() == 0 || option->get_type_name() != "TEXT") continue;
@@ -104,6 +155,7 @@ void name_kinds(CLI::App& app) {
 
 void complete_help(CLI::App& app) {
   name_kinds(app);
+  group_flags(app);
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     std::string footer;
     for (const auto& [name, line] : examples)

@@ -6,8 +6,8 @@ class App;
 
 namespace assay::cli {
 
-/// Names the kind of value that every flag and positional takes, "--budget <time>", and ends the
-/// help of commands with examples.
+/// Adds the kind of value to the help of every flag and positional, such as "--budget <time>",
+/// groups the flags of commands that have many, and adds examples to the end of their help.
 void complete_help(CLI::App& app);
 
 }  // namespace assay::cli

@@ -21,7 +21,7 @@ std::string command_line(const CommandGuide& guide) {
   return guide.words.empty() ? "assay" : "assay " + joined_by(guide.words, " ");
 }
 
-/// "-q, --quiet", "--seed <number>", "file".
+/// The names and the kind of value: "-q, --quiet", "--seed <number>", "file".
 std::string spelled(const FlagGuide& flag) {
   return joined_by(flag.names, ", ") +
          (flag.takes_value && !flag.positional ? " " + flag.kind : "");
@@ -32,11 +32,11 @@ std::string capitalised(std::string text) {
   return text + (text.ends_with('.') ? "" : ".");
 }
 
-/// A cell of a table.
+/// Escapes the text for a cell of a table.
 std::string cell(const std::string& text) { return replaced(text, "|", "\\|"); }
 
-/// The flags of a command that those of another are not.
-std::vector<FlagGuide> beside(const CommandGuide& guide, const CommandGuide& other) {
+/// Lists the flags of a command that the other command does not have.
+std::vector<FlagGuide> extra_flags(const CommandGuide& guide, const CommandGuide& other) {
   std::vector<FlagGuide> own;
   for (const FlagGuide& flag : guide.flags)
     if (std::ranges::find(other.flags, flag.names, &FlagGuide::names) == other.flags.end())
@@ -58,7 +58,8 @@ const CommandGuide* find(const std::vector<CommandGuide>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A line of text for man, which takes a dot or an apostrophe at its start for a request.
+/// Escapes a line of text for man, which treats a line that starts with a dot or an apostrophe as a
+/// request.
 std::string man_text(const std::string& text) {
   std::string safe = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   return safe.starts_with('.') || safe.starts_with('\'') ? "\\&" + safe : safe;
@@ -75,13 +76,17 @@ std::string markdown_page(const std::vector<CommandGuide>& all, const CommandGui
     std::vector<std::string> words = guide.words, as_run = {"run", name};
     words.push_back(name);
     const CommandGuide& sub = *find(all, words);
-    // Whoever takes one case takes the flags of `run`.
+    // The subcommands for a single case accept the flags of `run`.
     const CommandGuide* const run = find(all, as_run);
     const auto& shown = run != nullptr ? as_run : words;
-    if (run != nullptr) of_each = table_of(beside(sub, *run));
+    if (run != nullptr) of_each = table_of(extra_flags(sub, *run));
     page += fmt::format("| [`{}`]({}.md) | {} |\n", name, joined_by(shown, "_"), cell(sub.summary));
   }
-  if (!of_each.empty()) page += "\nBeside the flags of its case, each takes:\n" + of_each;
+  if (!of_each.empty())
+    page +=
+        "\nIn addition to the flags of its case, each subcommand "
+        "accepts:\n" +
+        of_each;
   return page;
 }
 

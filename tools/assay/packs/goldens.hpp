@@ -10,13 +10,13 @@
 
 namespace assay::cli {
 
-/// Elements of an output in a sampled pack: five outputs of 32 bytes an element keep a case below
-/// 100 kB.
+/// Maximum number of elements of an output in a sampled pack. A case has up to five outputs with 32
+/// bytes per element, so it stays below 100 kB.
 inline constexpr std::int64_t sampled_elements = 384;
 
-/// The judged elements of an output, ascending by place, or where `whole` is not asked for a sample
-/// of them, one of each of 384 equal shares, drawn by `seed`.
-/// `rounded`: as `conformance::rounded_rows`. `places`: as `conformance::places_of`.
+/// Returns the judged elements of an output, in ascending order of their index. Without `whole`,
+/// returns only a sample: divides the elements into 384 equal ranges, and `seed` draws one element
+/// of each. `rounded`: as `conformance::rounded_rows`. `places`: as `conformance::places_of`.
 std::vector<fixtures::GoldenElement> goldens_of(const conformance::Expected& expected,
                                                 const spec::Tensor& rounded,
                                                 const std::vector<std::int64_t>& places,

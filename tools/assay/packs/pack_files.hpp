@@ -17,7 +17,7 @@ namespace assay::cli {
 inline constexpr const char* pack_schema = "assay-pack-1";
 inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* recipes_name = "recipes.jsonl";
-/// The longest line of recipes.jsonl (bytes).
+/// The size limit of a line of recipes.jsonl (bytes).
 inline constexpr std::size_t longest_recipe = 3072;
 
 /// The files that the manifest of a pack lists.
@@ -34,7 +34,8 @@ inline std::optional<fixtures::PackFormat> pack_format(const std::string& word) 
   return std::nullopt;
 }
 
-/// Parses a manifest or a recipe, which may be anybody's. Errors: UsageError naming `where`.
+/// Parses a manifest or a recipe, which may come from an untrusted source. Errors: UsageError
+/// naming `where`.
 inline nlohmann::ordered_json parse_pack_text(const std::string& text, const std::string& where) {
   try {
     return parse_shallow(text, where);

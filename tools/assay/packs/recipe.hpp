@@ -14,19 +14,21 @@
 
 namespace assay::cli {
 
-/// The stream of an input that an input profile fills element by element; nothing of what is
-/// computed from others, staged, or chosen in another way.
+/// Returns the random stream of an input whose elements are drawn one by one from an input profile.
+/// Returns nothing for other inputs: those computed from others, staged, or chosen in another way.
 std::optional<conformance::Stream> drawn_stream(std::string_view input);
 
-/// Lengths as replay lines have them: "2x33,7" are two sequences of 33 rows and one of 7.
+/// Lengths in the format of replay lines: "2x33,7" are two sequences of 33 rows and one of 7.
 std::string sequences_of(const spec::Extents& extents);
 
-/// The drawing with the index of its sequences among those of the case, which it may add to:
-/// tensors share them, and they can be many.
+/// In the description of how an input is drawn: replaces the sequences by an index into the
+/// sequence list of the case. Appends them to this list if they are new. Tensors share these lists
+/// because they can be long.
 nlohmann::ordered_json with_shared_sequences(nlohmann::ordered_json drawing,
                                              nlohmann::ordered_json& of_case);
 
-/// What the recipe says of one tensor: dtype, shape, and strides and offset where it is a view.
+/// Returns the facts about one tensor in a recipe: dtype and shape; for a view also strides and
+/// offset.
 nlohmann::ordered_json described_tensor(const spec::Tensor& tensor);
 
 template <class Op>
@@ -37,12 +39,14 @@ std::string layout_of(const typename Op::Problem& problem) {
     return std::string(to_string(spec::Layout::tnd));
 }
 
-/// How an input is drawn, for a reader who draws it again; null where it has to be stored.
+/// Describes how an input is drawn, so that a reader can draw it again. Returns null if the input
+/// must be stored.
 template <class Op>
 nlohmann::ordered_json drawing_of(const conformance::Case<Op>& c, std::string_view input) {
   const auto stream = drawn_stream(input);
   if (!stream || c.track != conformance::Track::bound) return nullptr;
-  // A factor that follows from the whole problem is not told, so that these are stored.
+  // The values of fp16 inputs contain a factor that follows from the whole problem. The recipe does
+  // not contain this factor, so these inputs are stored.
   if (*stream == conformance::Stream::input && c.problem.dtype == spec::DType::fp16) return nullptr;
   const auto extents = conformance::extents_of_input<Op>(c.problem, input);
   // Tokens after the last sequence are not drawn.
@@ -53,11 +57,12 @@ nlohmann::ordered_json drawing_of(const conformance::Case<Op>& c, std::string_vi
           {"sequences", sequences_of(*extents)}};
 }
 
-/// Every attribute of the problem, defaults included: numbers and words; lists as replay lines have
-/// them, "2x33,7".
+/// Returns every attribute of the problem, including those at their defaults: numbers and words,
+/// and lists in the format of replay lines, "2x33,7".
 nlohmann::ordered_json attributes_of(const fixtures::CaseRecord& record);
 
-/// The line of a case: the call, all that draws its inputs, and what each output is.
+/// Returns the recipe line of a case: the call, how to draw its inputs, and a description of each
+/// output.
 template <class Op>
 nlohmann::ordered_json recipe_line(const conformance::Case<Op>& c,
                                    const fixtures::CaseRecord& record,

@@ -27,7 +27,9 @@ std::vector<PackSet> pack_sets() {
       {"profiles", "a case of every operator, dtype, track and input profile"},
       {"tier-1", "every case of the ordinary plan with up to 32768 elements"}};
   for_each_operator([&]<class Op> {
-    sets.push_back({std::string(Op::name), "every planned case of it with up to 131072 elements"});
+    sets.push_back({std::string(Op::name),
+                    "every planned case of this operator with up to 131072 "
+                    "elements"});
   });
   std::set<std::string> models;
   for (const conformance::CaseText& text : conformance::shipped_case_texts())

@@ -16,7 +16,7 @@
 
 namespace assay::cli {
 
-/// Cases of a pack have at most so many elements in their large tensors.
+/// Limits of the number of elements in the large tensors of each case of a pack.
 inline constexpr std::int64_t elements_of_smoke = 1 << 13, elements_of_tier_1 = 1 << 15,
                               elements_of_operator = 1 << 17;
 
@@ -25,17 +25,19 @@ struct PackSet {
   std::string name, sentence;
 };
 
-/// "model-bert-base" of the note "BERT-base: batch 1, ..."; empty for a note without a colon.
+/// Returns "model-bert-base" for the note "BERT-base: batch 1, ..."; empty for a note without a
+/// colon.
 std::string model_name(const std::string& note);
 
-/// All sets, in the order in which they are listed.
+/// Returns all sets, in the order in which `assay pack --list` prints them.
 std::vector<PackSet> pack_sets();
 
-/// In these rows a staged value may overflow: the judge exempts them, and goldens cannot say so.
+/// The profile whose values may overflow in the 16-bit staging of some rows. The judge exempts such
+/// rows, but goldens cannot mark them.
 inline constexpr std::string_view profile_with_exempt_rows = "overflow_fp16";
 
-/// The cases of the ordinary plan that have tensors, none larger than `largest` and none with
-/// exempt rows, cheapest first.
+/// Returns the cases of the ordinary plan that have tensors with at most `largest` elements, and no
+/// exempt rows; cheapest first.
 template <class Op>
 std::vector<conformance::Case<Op>> planned_up_to(std::int64_t largest) {
   std::vector<conformance::Case<Op>> cases = conformance::sample<Op>({});
@@ -46,7 +48,7 @@ std::vector<conformance::Case<Op>> planned_up_to(std::int64_t largest) {
   return cases;
 }
 
-/// The first case of every kind that `kind_of` tells.
+/// Returns the first case of each kind. `kind_of` returns the kind of a case.
 template <class Op>
 std::vector<conformance::Case<Op>> first_of_each(
     std::vector<conformance::Case<Op>> cases,
@@ -56,7 +58,7 @@ std::vector<conformance::Case<Op>> first_of_each(
   return cases;
 }
 
-/// The shipped cases of published models, as the ordinary plan has them.
+/// Returns those cases of published models, as shipped with Assay, that the ordinary plan contains.
 template <class Op>
 std::vector<conformance::Case<Op>> cases_of_model(const std::string& model) {
   std::vector<conformance::Case<Op>> cases;

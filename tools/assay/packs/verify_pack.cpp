@@ -27,7 +27,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-/// What is read of a pack from elsewhere (bytes); a set of all cases needs a fifth of that.
+/// Limits for reading a pack (bytes), which may come from an untrusted source. A pack of all cases
+/// needs a fifth of these limits.
 constexpr std::int64_t most_manifest = 1 << 24, most_recipes = 1 << 26;
 constexpr std::size_t longest_excerpt = 100;
 
@@ -35,7 +36,7 @@ std::string quoted(const std::string& text) {
   return '\'' + conformance::excerpt(text, longest_excerpt) + '\'';
 }
 
-/// Errors: UsageError if the member is absent or of another type.
+/// Errors: UsageError if the member is missing or has another type.
 template <class Value>
 Value member(const Json& object, const char* name, const std::string& where) {
   try {
@@ -45,13 +46,13 @@ Value member(const Json& object, const char* name, const std::string& where) {
   }
 }
 
-/// A recipe as its replay line gives it, and the digests of its inputs, made anew.
+/// A recipe that was generated again from its replay line, and the digests of its inputs.
 struct Remade {
   Json line;
   std::vector<std::pair<std::string, std::string>> digests;
 };
 
-/// The numerics that a manifest names. Errors: std::invalid_argument.
+/// Returns the numerics that a manifest names. Errors: std::invalid_argument.
 struct Declared {
   std::string text, manifest;
 
@@ -87,18 +88,18 @@ Remade remade(const std::string& command, const Declared& numerics, const std::s
   return again;
 }
 
-/// Errors: UsageError for a path at which no pack lies.
+/// Errors: UsageError if the folder is not a pack.
 void require_pack(const fs::path& folder) {
   std::error_code error;
-  const char* const fault = !fs::exists(folder, error)         ? "is not there"
+  const char* const fault = !fs::exists(folder, error)         ? "does not exist"
                             : !fs::is_directory(folder, error) ? "is a file"
                             : !fixtures::is_unfinished(folder) &&
                                     !fs::exists(fs::symlink_status(folder / manifest_name, error))
-                                ? "holds no manifest.json"
+                                ? "contains no manifest.json"
                                 : nullptr;
   if (fault != nullptr)
     throw UsageError(
-        fmt::format("--verify is '{}', which {}; wanted the folder of a pack, as "
+        fmt::format("--verify is '{}', which {}; expected the folder of a pack, such as "
                     "'assay pack SET --to FOLDER' writes it",
                     folder.string(), fault));
 }
@@ -110,10 +111,10 @@ class Verification {
       : folder_(folder), context_(context), where_((folder_ / manifest_name).string()) {
     require_pack(folder_);
     if (fixtures::is_unfinished(folder_))
-      throw UsageError(folder + " is not complete: its writer was stopped, or is at work");
+      throw UsageError(folder + " is incomplete: its writer was stopped, or still runs");
     manifest_ = parse_pack_text(text_of(manifest_name, most_manifest), where_);
     if (const auto schema = member<std::string>(manifest_, "schema", where_); schema != pack_schema)
-      throw UsageError(where_ + ": the schema is " + quoted(schema) + ", wanted '" + pack_schema +
+      throw UsageError(where_ + ": the schema is " + quoted(schema) + "; expected '" + pack_schema +
                        "'");
   }
 
@@ -121,8 +122,8 @@ class Verification {
     verify_files();
     verify_recipes();
     using conformance::counted;
-    context_.out << fmt::format("{} {}: {}, {} made anew, {}\n", folder_.string(),
-                                differences_ == 0 ? "is as it was written" : "was changed",
+    context_.out << fmt::format("{} {}: {}, {} made again, {}\n", folder_.string(),
+                                differences_ == 0 ? "is unchanged" : "was changed",
                                 counted(std::ssize(ids_), "case"), counted(inputs_, "input"),
                                 counted(differences_, "difference"));
     return differences_ == 0 ? ExitCode::conformant : ExitCode::usage;
@@ -172,10 +173,10 @@ class Verification {
       const fixtures::PackMember file(folder_, name);
       const std::string path = (folder_ / name).string();
       if (const auto bytes = member<std::int64_t>(expected, "bytes", where_); file.bytes() != bytes)
-        return report(fmt::format("{}: it has {} bytes, wanted {}", path, file.bytes(), bytes));
+        return report(fmt::format("{}: it has {} bytes; expected {}", path, file.bytes(), bytes));
       const auto wanted = member<std::string>(expected, "sha256", where_);
       if (const std::string digest = file.facts().sha256; digest != wanted)
-        report(fmt::format("{}: the digest is {}, wanted {}", path, digest,
+        report(fmt::format("{}: the digest is {}; expected {}", path, digest,
                            conformance::excerpt(wanted, longest_excerpt)));
     });
   }
@@ -210,18 +211,18 @@ class Verification {
     const Json expected = member<Json>(digests, id.c_str(), where_ + ", inputs");
     for (const auto& [name, digest] : again.digests)
       if (member<std::string>(expected, name.c_str(), where_) != digest)
-        report(fmt::format("{}: {} is made anew with another digest", place, name));
+        report(fmt::format("{}: {}, generated again, has another digest", place, name));
     if (expected.size() != again.digests.size())
-      report(fmt::format("{}: the manifest has {} digests, wanted {}", place, expected.size(),
+      report(fmt::format("{}: the manifest has {} digests; expected {}", place, expected.size(),
                          again.digests.size()));
     inputs_ += std::ssize(again.digests);
   }
 
-  /// Reports every place at which a recipe differs from the one of its replay line.
+  /// Reports every member in which a recipe differs from the recipe that its replay line gives.
   void report_changed_members(const Json& line, const Json& wanted, const std::string& place) {
-    // A recipe is the same in any order of its members.
-    const nlohmann::json given(line), due(wanted);
-    for (const auto& change : nlohmann::json::diff(due, given)) {
+    // The order of the members of a recipe does not matter.
+    const nlohmann::json given(line), expected(wanted);
+    for (const auto& change : nlohmann::json::diff(expected, given)) {
       const nlohmann::json::json_pointer at(change["path"].get<std::string>());
       const auto value = [&](const nlohmann::json& of) {
         return of.contains(at) ? conformance::excerpt(of[at].dump(), longest_excerpt)
@@ -229,7 +230,7 @@ class Verification {
       };
       report(fmt::format("{}: {} is {}; the replay line gives {}", place,
                          conformance::excerpt(at.to_string(), longest_excerpt), value(given),
-                         value(due)));
+                         value(expected)));
     }
   }
 

@@ -6,10 +6,11 @@
 
 namespace assay::cli {
 
-/// Compares a pack with what its replay lines give, and prints every difference: the folder holds
-/// the manifest and exactly the files that it must list, with their sizes and digests; each recipe
-/// is the one of its replay line; each input, made anew, has the digest of the manifest.
-/// Returns ExitCode::usage if anything differs. Errors: UsageError, fixtures::OutOfResources.
+/// Compares a pack with its replay lines and prints every difference. The folder must contain the
+/// manifest and exactly the files that the manifest must list, with their sizes and digests. Each
+/// recipe must equal the one that its replay line gives. Each input, generated again, must have the
+/// digest in the manifest. Returns ExitCode::usage if anything differs. Errors: UsageError,
+/// fixtures::OutOfResources.
 ExitCode verify_pack(const std::string& folder, const Context& context);
 
 }  // namespace assay::cli

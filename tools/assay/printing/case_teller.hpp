@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// Tells each case as it is judged, a line each: what `--verbose` adds to a sweep.
+/// Prints one line for each case when it is judged. A sweep with `--verbose` uses it.
 class CaseTeller final : public conformance::SweepListener {
  public:
   explicit CaseTeller(std::ostream& out) : out_(out) {}
@@ -23,7 +23,8 @@ class CaseTeller final : public conformance::SweepListener {
   std::ostream& out_;
 };
 
-/// Says which case is at work where one takes long; the other listeners write when it is done.
+/// Prints the name of a case while it runs, if it takes long; the other listeners print only after
+/// it.
 class SlowCaseTeller final : public conformance::SweepListener {
  public:
   void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }

@@ -25,8 +25,8 @@ bool is_of_word(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
-/// The verdict of that name; without colour where there is none.
-std::string told(const std::string& word) {
+/// Returns the word in the colour of a verdict if it is one; else the unchanged word.
+std::string message_of(const std::string& word) {
   for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
     if (name == word) return std::string(colour_of(verdict)) + word + "\x1b[0m";
   return word;
@@ -41,7 +41,7 @@ std::string coloured(const std::string& line) {
       word += letter;
       continue;
     }
-    result += told(word) + letter;
+    result += message_of(word) + letter;
     word.clear();
   }
   result.pop_back();

@@ -6,14 +6,15 @@
 
 namespace assay::cli {
 
-/// The line with its verdicts in colours of a terminal: green what ends with exit code 0, red what
-/// does with 1, yellow the others.
+/// Returns the line with its verdicts in terminal colours: green for those with exit code 0, red
+/// for those with 1, yellow for the others.
 std::string coloured(const std::string& line);
 
-/// Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set and not empty.
+/// Returns whether to use colours: on a terminal that supports them, unless NO_COLOR is set and not
+/// empty.
 bool wants_colour(bool is_terminal);
 
-/// Lines on their way to another stream, coloured.
+/// Adds colours to lines and passes them to another stream.
 class ColouredLines final : public std::streambuf {
  public:
   explicit ColouredLines(std::ostream& to) : to_(to) {}

@@ -11,13 +11,16 @@ using conformance::counted;
 using conformance::ExitCode;
 using conformance::Results;
 
-/// What was found of the cases that were judged.
+/// Describes the result of the judged cases.
 std::string finding(const Results& results, const Tally& tally, ExitCode code) {
   const auto numerically = results.summary.value_cases;
   const std::string failures = counted(tally.failing, "failure");
   if (code == ExitCode::conformant)
     return fmt::format("{}, {} judged numerically, {}{}", counted(tally.judged(), "case"),
-                       numerically, failures, tally.failing > 0 ? ", all of them known" : "");
+                       numerically, failures,
+                       tally.failing > 0 ? ", all of them known "
+                                           "failures"
+                                         : "");
   if (code == ExitCode::nonconformant)
     return fmt::format("{} of {} judged cases fail, {} judged numerically", tally.failing,
                        tally.judged(), numerically);
@@ -32,7 +35,7 @@ std::string verdict_text(ExitCode code) {
     case ExitCode::nonconformant:
       return " does not conform";
     case ExitCode::usage:
-      return " was not judged on every case, since some cannot be used";
+      return " was not judged on every case, because some cases cannot be used";
     case ExitCode::not_conclusive:
       break;
   }

@@ -8,8 +8,8 @@
 
 namespace assay::cli {
 
-/// How many cases of a report had which kind of verdict. A case that does not apply is none of
-/// those judged.
+/// The number of cases of a report for each kind of verdict. A case that does not apply is not
+/// counted as judged.
 struct Tally {
   std::int64_t conforming = 0, failing = 0, unclear = 0, not_applicable = 0;
 
@@ -18,11 +18,11 @@ struct Tally {
 
 Tally tally_of(const conformance::Results& results);
 
-/// The sentence that ends a sweep, from its exit code: "optimized-a2 conforms: 3257 cases, 2034
-/// judged numerically, 0 failures (71 s)."
+/// Returns the last sentence of a sweep, from its exit code: "optimized-a2 conforms: 3257 cases,
+/// 2034 judged numerically, 0 failures (71 s)."
 std::string conclusion(const conformance::Results& results, conformance::ExitCode code);
 
-/// The sentence that ends a run of one case: "optimized-a2 conforms on this case."
+/// Returns the last sentence of a run of one case: "optimized-a2 conforms on this case."
 std::string conclusion(const conformance::CaseReport& report);
 
 }  // namespace assay::cli

@@ -18,7 +18,7 @@ using conformance::CaseReport;
 using conformance::Finding;
 using conformance::TensorReport;
 
-/// Integers whole, other numbers with six digits.
+/// Prints integers without a fraction, other numbers with six digits.
 std::string text_of(double value) {
   return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
                                                               : fmt::format("{:.6g}", value);
@@ -36,7 +36,8 @@ std::string place(const Finding& at) {
   return text.empty() ? "-" : text;
 }
 
-/// Of how many rows every element was judged, and of how many more the sums of their tiles.
+/// Formats two numbers: the rows in which every element was judged, and the rows that were judged
+/// only by the sums of their tiles.
 std::string rows_text(const TensorReport& t) {
   const std::string sums = t.rows_summed > 0 ? fmt::format(" (sums of {})", t.rows_summed) : "";
   return fmt::format("{} of {}{}", t.rows_judged, t.rows_total, sums);
@@ -53,8 +54,10 @@ void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) 
   if (!table.empty()) table.print(out, "  ");
   for (const TensorReport& t : tensors)
     if (t.rows_blind > 0)
-      out << fmt::format("  zeros would pass in {} of {} rows of {}\n", t.rows_blind, t.rows_due,
-                         t.name);
+      out << fmt::format(
+          "  in {} of {} rows of {}, an output of zeros would "
+          "pass\n",
+          t.rows_blind, t.rows_due, t.name);
 }
 
 void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
@@ -95,31 +98,33 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
   else if (!report.metrics.empty())
     out << fmt::format("  {} of the implementation: --verbose prints them\n",
                        conformance::counted(std::ssize(report.metrics), "metric"));
-  out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in all\n",
+  out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in total\n",
                      report.seconds_implementation, report.seconds_total);
 }
 
 namespace {
 
-/// A kernel that is new has nothing from a call before.
+/// A new kernel object has no state from an earlier call.
 const char* all_but_one(const conformance::ShrunkCase& shrunk) {
   constexpr std::int64_t many = 10;
   const bool is_so = shrunk.again >= many && shrunk.failed_again == shrunk.again - 1;
-  return is_so ? ", in all but one (what is kept between calls does so)" : "";
+  return is_so ? ", in all but one run (typical of state kept between calls)" : "";
 }
 
 }  // namespace
 
 std::string declared_text(const conformance::ShrunkCase& shrunk) {
   if (shrunk.of_cause <= 1)
-    return fmt::format("with numerics declared as {} it would conform: does the kernel compute so?",
-                       shrunk.declared);
+    return fmt::format(
+        "if the numerics were declared as {}, the case would conform: does the "
+        "kernel compute this way?",
+        shrunk.declared);
   const std::string run = shrunk.run_declared == shrunk.of_cause
                               ? ""
                               : fmt::format(" ({} run again in time)", shrunk.run_declared);
   return fmt::format(
-      "with numerics declared as {} {} of the {} failing cases of its cause conform{}: does the "
-      "kernel compute so?",
+      "if the numerics were declared as {}, {} of the {} failing cases of this cause would "
+      "conform{}: does the kernel compute this way?",
       shrunk.declared, shrunk.conform_declared, shrunk.of_cause, run);
 }
 
@@ -141,10 +146,10 @@ std::string end_text(const conformance::ShrunkCase& shrunk) {
       return after + "the search was stopped" + untried;
     case ShrinkEnd::unsteady:
       return shrunk.failed_again < shrunk.again
-                 ? fmt::format("run again alone it fails {}{}: it is not shrunk",
+                 ? fmt::format("run again alone, the case fails {}{}: it is not shrunk",
                                text_of(conformance::Repetition{shrunk.again, shrunk.failed_again}),
                                all_but_one(shrunk))
-                 : after + "smaller cases failed, too, but not always when they were run alone";
+                 : after + "smaller cases failed, too, but not every time when run alone";
   }
   return after;
 }

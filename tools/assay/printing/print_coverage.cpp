@@ -18,12 +18,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 20;
 
-/// Why a pair has no case: the requirements that forbid it together, or what else leaves it out.
+/// Returns why a pair has no case: the requirements that together forbid it, or another reason.
 std::string reason_of(const PairCoverage::Cell& cell) {
   return cell.left_out.empty() ? joined(cell.forbidden_by) : cell.left_out;
 }
 
-/// The pairs that are not asked for, by the reason.
+/// The pairs for which no case is required, by their reason.
 std::map<std::string, std::vector<std::string>> unreachable_by_reason(const PairCoverage& pairs) {
   std::map<std::string, std::vector<std::string>> groups;
   for (const PairCoverage::Cell& cell : pairs.cells)
@@ -36,7 +36,8 @@ std::string side(bool has, std::int64_t cases) {
   return cases == 0 ? "never" : std::to_string(cases);
 }
 
-/// "u1 20, 1; u3 4, -": cases on either side on the entry points whose pages state a requirement.
+/// The number of cases on each side (accept, reject) of a requirement, for the entry points whose
+/// pages state it: "u1 20, 1; u3 4, -".
 std::string by_entry_point(const RequirementCoverage::Requirement& requirement) {
   std::string text;
   for (const auto& on : requirement.on)
@@ -46,8 +47,8 @@ std::string by_entry_point(const RequirementCoverage::Requirement& requirement) 
 }
 
 void print_requirement_coverage(const RequirementCoverage& requirements, std::ostream& out) {
-  Table table({"requirement", "accepted", "rejected", "where a page states it"}),
-      others({"requirement without a side to exercise", "why"});
+  Table table({"requirement", "accepted", "rejected", "on entry points whose page states it"}),
+      others({"requirement that no case can exercise", "why"});
   for (const auto& requirement : requirements.requirements)
     if (requirement.has_accept || requirement.has_reject)
       table.add({requirement.id, side(requirement.has_accept, requirement.accepted),
@@ -57,8 +58,8 @@ void print_requirement_coverage(const RequirementCoverage& requirements, std::os
   table.print(out);
   const auto unexercised = requirements.unexercised();
   out << fmt::format(
-      "requirements with a side, and of others variants, violations and entry points whose pages "
-      "state them, that no case exercises: {}\n\n",
+      "not exercised by any case (requirements with an accept or reject side; their variants, "
+      "violations, and entry points whose pages state them): {}\n\n",
       unexercised.empty() ? "none" : joined(unexercised));
   others.print(out);
   out << '\n';
@@ -102,7 +103,7 @@ void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
 void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
   if (sizes.empty()) return;
   Table table({"size", "numbers", "least", "most", "cases beyond",
-               fmt::format("legal, in none of {} seeds", seeds_of_sizes)});
+               fmt::format("legal, but drawn by none of {} seeds", seeds_of_sizes)});
   for (const auto& size : sizes)
     table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
                std::to_string(*size.values.rbegin()),
@@ -116,7 +117,7 @@ void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostre
 
 void print_fields(const std::vector<conformance::FieldCoverage>& fields, std::ostream& out) {
   if (fields.empty()) return;
-  Table table({"field of a formula", "places", "places in which no case depends on it"});
+  Table table({"field of a formula", "places", "places where no case depends on the field"});
   for (const auto& field : fields)
     table.add({field.field, std::to_string(field.places),
                field.unexcited.empty() ? "none" : joined(field.unexcited)});
@@ -154,18 +155,18 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
   const PairCoverage& pairs = coverage.pairs;
   const std::int64_t forbidden = pairs.forbidden(), left_out = pairs.unreachable() - forbidden;
   out << fmt::format(
-      "pairs of values on the axes: {}; requirements forbid {}, {} are left out for other reasons, "
-      "{} of the {} that are asked for are covered ({:.1f} %)\n",
+      "pairs of values on the axes: {}; requirements forbid {}, {} are excluded for other reasons, "
+      "{} of the {} required ones are covered ({:.1f} %)\n",
       pairs.cells.size(), forbidden, left_out, pairs.covered(), pairs.admissible(),
       percent(pairs.covered(), pairs.admissible()));
   print_uncovered(pairs, out);
   for (const PairCoverage::Triples& triples : pairs.triples)
     out << fmt::format(
-        "triples of values of {}: {} of the {} that go together are covered ({:.1f} %)\n",
+        "triples of values of {}: {} of the {} possible ones are covered ({:.1f} %)\n",
         triples.operator_name, triples.covered(), triples.admissible,
         percent(triples.covered(), triples.admissible));
   out << '\n';
-  Table table({"forbidden by, or left out as", "pairs", "for example"});
+  Table table({"forbidden by, or reason of exclusion", "pairs", "for example"});
   for (const auto& [reason, texts] : unreachable_by_reason(pairs))
     table.add({reason, std::to_string(texts.size()), texts.front()});
   table.print(out);

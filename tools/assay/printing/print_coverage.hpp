@@ -11,25 +11,28 @@
 
 namespace assay::cli {
 
-/// What cases exercised of one operator's requirements and pairs of values.
+/// The requirements and pairs of values of one operator that cases exercise.
 struct Coverage {
   conformance::RequirementCoverage requirements;
   conformance::PairCoverage pairs;
-  // Of planned cases alone: sizes, the missing values those that no seed of `seeds_of_sizes` draws.
+  // Only for planned cases: the values of each size. A missing value is one that the plan of no
+  // seed of `seeds_of_sizes` contains.
   std::vector<conformance::SizeCoverage> sizes;
   std::optional<conformance::RefusableCalls> calls = {};
   std::vector<conformance::FieldCoverage> fields = {};
 };
 
-/// So many seeds have to draw every legal value of a size that has few.
+/// For a size with few legal values: the number of seeds whose plans together must contain every
+/// one.
 inline constexpr int seeds_of_sizes = 3;
 
-/// Every requirement that has a side to exercise, in all and on each entry point whose page states
-/// it, and how many legal calls a kernel may refuse without a verdict; then the pairs: numbers,
-/// those uncovered, those that are not asked for by the requirements that forbid them or what else
-/// leaves them out; then the sizes: how many numbers of each range are taken, how many cases go
-/// beyond what short indices count, and legal values that are never drawn; then the fields that
-/// formulas read, and where no case depends on them.
+/// Prints every requirement with an accept or reject side: how many cases exercise it in total and
+/// on each entry point whose page states it, and how many legal calls a kernel may refuse without a
+/// verdict. Then prints the pairs: counts, uncovered pairs, and pairs that are not required, with
+/// the requirements that forbid them or another reason. Then the sizes: how many values of each
+/// range occur, how many cases exceed the range of short indices, and legal values that never
+/// occur. Then the fields that formulas read, and the combinations in which no case depends on
+/// them.
 void print_coverage(const Coverage& coverage, std::ostream& out);
 nlohmann::ordered_json coverage_json(const Coverage& coverage);
 

@@ -11,21 +11,21 @@ namespace assay::cli {
 namespace {
 
 void print_tracks(const Kills& kills, std::ostream& out) {
-  std::map<std::string, Kills::Track> tracks;  // bugs judged there, and noticed
+  std::map<std::string, Kills::Track> tracks;  // faults judged there, and noticed
   for (const Kills::Row& row : kills.rows)
     for (const auto& [track, count] : row.tracks) {
       if (row.healthy) continue;
       ++tracks[track].cases;
       tracks[track].failed += count.failed > 0 ? 1 : 0;
     }
-  Table table({"track", "planted bugs judged", "noticed"});
+  Table table({"track", "injected faults judged", "noticed"});
   for (const auto& [track, bugs] : tracks)
     table.add({track, std::to_string(bugs.cases), std::to_string(bugs.failed)});
   if (!table.empty()) table.print(out);
 }
 
 void print_yardsticks(const Kills& kills, std::ostream& out) {
-  Table table({"rule", "planted bugs noticed", "healthy variants accused"});
+  Table table({"rule", "injected faults noticed", "healthy variants failed"});
   for (const Kills::Yardstick& rule : kills.yardsticks)
     if (rule.planted_asked + rule.healthy_asked > 0)
       table.add({rule.rule, fmt::format("{} of {}", rule.planted_accused, rule.planted_asked),
@@ -41,16 +41,15 @@ void print_kills(const Kills& kills, std::ostream& out) {
   print_tracks(kills, out);
   print_yardsticks(kills, out);
   out << '\n';
-  const auto count = [&](bool healthy, bool told) {
+  const auto count = [&](bool healthy, bool only_expected) {
     return std::ranges::count_if(kills.rows, [&](const Kills::Row& row) {
-      return row.healthy == healthy && (!told || row.as_expected);
+      return row.healthy == healthy && (!only_expected || row.as_expected);
     });
   };
   for (const Kills::Row& row : kills.rows)
     if (!row.as_expected)
-      out << fmt::format("{} {}: {}\n", row.name, row.healthy ? "is accused" : "is not caught",
-                         row.bug);
-  out << fmt::format("{} of {} planted bugs caught, {} of {} healthy variants conform\n",
+      out << fmt::format("{} {}: {}\n", row.name, row.healthy ? "fails" : "is not caught", row.bug);
+  out << fmt::format("{} of {} injected faults caught, {} of {} healthy variants conform\n",
                      count(false, true), count(false, false), count(true, true),
                      count(true, false));
   if (kills.interrupted) out << "interrupted: not every case was judged\n";

@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-/// How many planted bugs each track notices, and after how many cases; what other rules say; then
-/// every mutant that was not told apart.
+/// Prints how many injected faults each track detects, and after how many cases; the verdicts of
+/// other projects' rules; then every mutant with an unexpected verdict.
 void print_kills(const Kills& kills, std::ostream& out);
 
 }  // namespace assay::cli

@@ -18,16 +18,17 @@ namespace {
 
 using conformance::CaseReport;
 
-/// So many calls are enough to say what is usual.
+/// Minimum number of calls for a meaningful median.
 constexpr std::size_t least_calls = 20;
-/// A call is slow that takes so many times what is usual, and so long: shorter ones may be the
-/// doing of the machine.
+/// A call is slow if it takes at least this many times the usual time, and at least this many
+/// seconds. In shorter calls, other load on the machine may cause the delay.
 constexpr double slow_factor = 20, slow_seconds = 1;
 constexpr std::size_t calls_shown = 5;
-/// The time of a multiply-add is printed if large calls take at least this multiple of small ones.
+/// The time per multiply-add is printed only if large calls take at least this many times as long
+/// as small calls.
 constexpr double larger_by = 2;
 
-/// A call of a kernel, and the multiply-adds of the formula for it.
+/// A call of a kernel, and the number of multiply-adds that the formula needs for it.
 struct Call {
   const CaseReport* report;
   double work, seconds;
@@ -39,7 +40,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The multiply-adds of a case; 0 where its line is not one of ours.
+/// Returns the number of multiply-adds of a case; 0 if its line is not a replay line of Assay.
 double work_of(const CaseReport& report) {
   double work = 0;
   try {
@@ -47,7 +48,7 @@ double work_of(const CaseReport& report) {
       const auto words = conformance::case_words(report.command_line, Op::name);
       work = conformance::Suite<Op>::multiply_adds(conformance::parse_case<Op>(words).problem);
     });
-  } catch (const std::invalid_argument&) {  // a report of somebody else
+  } catch (const std::invalid_argument&) {  // the report may come from elsewhere
   } catch (const UsageError&) {
   }
   return work;
@@ -64,8 +65,8 @@ std::vector<Call> timed_calls(const conformance::Results& results) {
   return calls;
 }
 
-/// What is usual: seconds of the smallest calls, whatever their work, and of the largest ones for
-/// each multiply-add. Where large calls take hardly longer, the time is overhead.
+/// The usual times: seconds of the smallest calls, and seconds per multiply-add of the largest
+/// calls. If large calls take hardly longer than small ones, the time is overhead.
 struct Pace {
   double call, multiply_add;
   bool is_of_work;
@@ -87,7 +88,7 @@ Pace pace_of(const std::vector<Call>& by_work) {
           .is_of_work = median(large) >= larger_by * call};
 }
 
-/// Two significant digits, without an exponent where the number has more.
+/// Formats a number with at least two significant digits, without an exponent.
 std::string two_digits(double x) {
   return x >= 99.5 ? fmt::format("{:.0f}", x) : fmt::format("{:.2g}", x);
 }
@@ -104,7 +105,7 @@ void print_pace(const conformance::Results& results, const std::string& program,
       calls.size(), two_digits(1e3 * pace.call),
       pace.is_of_work
           ? fmt::format("{} s for 10^9 multiply-adds if large", two_digits(1e9 * pace.multiply_add))
-          : "less than twice that if large");
+          : "less than twice this time if large");
   std::vector<std::pair<double, const Call*>> slow;
   for (const Call& call : calls)
     if (const double factor = call.seconds / pace.expected(call.work);
@@ -112,7 +113,7 @@ void print_pace(const conformance::Results& results, const std::string& program,
       slow.emplace_back(factor, &call);
   if (slow.empty()) return;
   std::ranges::sort(slow, std::greater<>(), &std::pair<double, const Call*>::first);
-  out << fmt::format("  {} took more than {:.0f} times as long as usual for the work:\n",
+  out << fmt::format("  {} took more than {:.0f} times as long as usual for this amount of work:\n",
                      conformance::counted(std::ssize(slow), "call"), slow_factor);
   for (std::size_t k = 0; k < std::min(slow.size(), calls_shown); ++k)
     out << fmt::format("  {:.2f} s, {:.0f} times: {}\n", slow[k].second->seconds, slow[k].first,

@@ -20,10 +20,10 @@ using conformance::CaseReport;
 using conformance::Results;
 using conformance::Verdict;
 
-/// Of faults and reasons the first are printed, fewer if briefly.
+/// The maximum number of faults and of reasons that are printed, in full and in brief output.
 constexpr std::size_t faults_shown = 20, faults_shown_briefly = 5;
 constexpr std::size_t reasons_shown = 8, reasons_shown_briefly = 3;
-/// Letters of a reason that are printed briefly.
+/// Maximum length of a reason in brief output.
 constexpr std::size_t line_width = 110;
 
 std::string replay(const std::string& program, const std::string& line, const std::string& name) {
@@ -41,7 +41,7 @@ std::string field(const CaseReport& report, std::string_view name) {
 
 void print_verdicts(const Results& results, std::ostream& out) {
   std::map<Verdict, std::map<std::string, std::int64_t>> counts;
-  std::map<Verdict, std::int64_t> cases;  // a report of somebody else may sum up others
+  std::map<Verdict, std::int64_t> cases;  // the summary of a report from elsewhere may differ
   std::set<std::string> entry_points, dtypes;
   for (const CaseReport& report : results.cases) {
     const std::string entry_point = field(report, "entry_point"), dtype = field(report, "dtype");
@@ -69,17 +69,19 @@ void print_verdicts(const Results& results, std::ostream& out) {
   table.print(out);
 }
 
-/// A table of the inputs of a plan whose data are fixed would pass for a kernel.
+/// Prints whether all data have fixed seeds. If they do, a kernel could pass with a lookup table of
+/// the inputs.
 void print_data(const Results& results, std::ostream& out) {
   const conformance::Environment& environment = results.environment;
   if (environment.fresh_seed != 0)
-    out << fmt::format("\ndata: of a tenth of the cases from the fresh seed {}\n",
+    out << fmt::format("\ndata: a tenth of the cases has data of the fresh seed {}\n",
                        environment.fresh_seed);
   else if (environment.seed != 0)
-    out << "\ndata: of fixed seeds in all cases, which a kernel may have seen before\n";
+    out << "\ndata: all cases have fixed seeds, so a kernel may know their data\n";
 }
 
-/// All of a few; of many, as a part of a sweep leaves them out, their number.
+/// Returns a list of ids if there are few. If there are many, for instance because only a part of a
+/// sweep ran, returns only their count.
 std::string some(const std::vector<std::string>& ids) {
   constexpr std::size_t most = 12;
   if (ids.empty()) return "none";
@@ -92,10 +94,9 @@ void print_requirements(const conformance::RequirementCoverage& requirements, st
       requirements.requirements,
       [](const auto& requirement) { return !requirement.has_accept && !requirement.has_reject; });
   out << fmt::format(
-      "\nrequirements: {} in all, accept side of {} and reject side of {} exercised; {} have no "
-      "side to "
-      "exercise, 'assay "
-      "list --coverage' says why; with a side, a variant or a violation never exercised: {}\n",
+      "\nrequirements: {} in all; cases exercised the accept side of {} and the reject side of {}; "
+      "no case can exercise {} of them, 'assay list --coverage' explains why; a side, a variant or "
+      "a violation was not exercised in: {}\n",
       requirements.requirements.size(), requirements.accepted(), requirements.rejected(),
       without_side, some(requirements.unexercised()));
 }
@@ -103,13 +104,14 @@ void print_requirements(const conformance::RequirementCoverage& requirements, st
 void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
   if (pairs.cells.empty()) return;
   out << fmt::format(
-      "pairs of values: {} of the {} that are asked for are covered; the others, and why: assay "
+      "pairs of values: {} of the {} required ones are covered; the others, and why: assay "
       "list --coverage\n"
-      "triples of values: {} of the {} that go together are covered\n",
+      "triples of values: {} of the {} possible ones are covered\n",
       pairs.covered(), pairs.admissible(), pairs.covered_triples(), pairs.admissible_triples());
 }
 
-/// A replay line of thousands of sequences would fill screens; the report has it whole.
+/// Shortens a long replay line, for example a line with thousands of sequences; the report contains
+/// the whole line.
 std::string shortened(const std::string& line) {
   constexpr std::size_t longest = 1000, kept = 200;
   if (line.size() <= longest) return line;
@@ -134,20 +136,20 @@ void print_worst(const Results& results, const std::string& program, Detail deta
   table.print(out);
 }
 
-/// The failures whose smallest failing neighbour was looked for, with both lines; a neighbour of
-/// several once.
+/// Prints the failures that were shrunk: the line of each failure and the line of its smallest
+/// failing neighbour. If several failures have the same neighbour, it is printed once.
 void print_shrunk(const Results& results, const std::string& program, std::ostream& out) {
   if (results.shrunk.empty()) return;
   out << "\nfailures and their smallest failing neighbours:\n";
-  std::map<std::string, std::string> told;  // line of a neighbour -> case
+  std::map<std::string, std::string> printed;  // line of a neighbour -> case
   for (const conformance::ShrunkCase& shrunk : results.shrunk) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
     const std::string& name =
         report == results.cases.end() ? results.summary.implementation : report->implementation;
     out << fmt::format("  {}: {}\n", shrunk.id, replay(program, shrunk.command_line, name));
-    const auto [first, is_new] = told.emplace(shrunk.shrunk, shrunk.id);
+    const auto [first, is_new] = printed.emplace(shrunk.shrunk, shrunk.id);
     if (!is_new)
-      out << fmt::format("    has the neighbour of {}\n", first->second);
+      out << fmt::format("    has the same smallest failing neighbour as {}\n", first->second);
     else if (shrunk.shrunk != shrunk.command_line)
       out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
                          replay(program, shrunk.shrunk, name));
@@ -156,8 +158,9 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
   }
 }
 
-/// Cases that failed alike are printed once, by the first of them, which is the cheapest. Briefly
-/// those that are not conclusive alone: of the others causes say more.
+/// Prints a group of cases that failed in the same way once, with its first case, which is the
+/// cheapest. In brief output, prints only groups that are not conclusive; the causes describe the
+/// others.
 void print_failures(const Results& results, const std::string& program, Detail detail,
                     std::ostream& out) {
   const std::size_t shown = detail == Detail::brief ? faults_shown_briefly : faults_shown;
@@ -188,16 +191,17 @@ void print_failures(const Results& results, const std::string& program, Detail d
     else
       out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict.value()), like_it,
                          conformance::replay_command(*report, program));
-    for (const std::string& line : conformance::told_first(*report)) out << "    " << line << '\n';
+    for (const std::string& line : conformance::sentences_first(*report))
+      out << "    " << line << '\n';
   }
   if (left_out > 0)
     out << fmt::format(
         "  and {} with {}: {}\n", conformance::counted(left_out, "case"),
         conformance::counted(static_cast<std::int64_t>(faults.size() - shown), "other fault"),
-        detail == Detail::brief ? "--verbose prints more" : "the report has them");
+        detail == Detail::brief ? "--verbose prints more" : "the report lists them");
 }
 
-/// Why cases were not applicable, the most frequent reasons first.
+/// Prints why cases were not applicable, the most frequent reasons first.
 void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   std::map<std::string, std::int64_t> counts;
   for (const CaseReport& report : results.cases)
@@ -226,21 +230,22 @@ void print_reasons(const Results& results, Detail detail, std::ostream& out) {
 }
 
 void print_regimes(const Results& results, std::ostream& out) {
-  Table table({"operator", "regime", "cases", "not conforming", "in no case together with"});
+  Table table({"operator", "regime", "cases", "not conforming", "never together with"});
   for (const conformance::Regime& regime : conformance::regimes_of(results.cases))
     table.add({regime.operator_name, regime.name, std::to_string(regime.cases),
                std::to_string(regime.failing),
                regime.not_with.empty() ? "-" : joined(regime.not_with)});
   if (table.empty()) return;
-  out << "\nregimes of the tiling, by cases judged by numbers that took them:\n";
+  out << "\nregimes of the tiling, with the numerically judged cases that used them:\n";
   table.print(out, "  ");
-  constexpr std::size_t most_metrics = 100;  // that a report has
+  constexpr std::size_t most_metrics = 100;  // limit of metrics in a report
   if (std::ranges::any_of(results.cases,
                           [](const CaseReport& c) { return c.metrics.size() >= most_metrics; }))
-    out << "  of a case with more than 100 metrics the first 100 count\n";
+    out << "  if a case has more than 100 metrics, only its first 100 are used\n";
 }
 
-/// What separates what fails from what conforms, last: it is what is read first.
+/// Prints the conditions that separate failing cases from conforming ones. They are printed last,
+/// because users read the end first.
 void print_causes(const Results& results, const std::string& program, std::ostream& out) {
   constexpr std::size_t most_causes = 8;
   const std::vector<conformance::Cause> causes =
@@ -250,18 +255,20 @@ void print_causes(const Results& results, const std::string& program, std::ostre
   const std::string few =
       summary.cases < summary.planned
           ? fmt::format(
-                "; they rest on {} of {} planned cases, {} judged numerically: a whole sweep "
+                "; they are based on {} of {} planned cases, {} judged numerically: a whole sweep "
                 "may say more",
                 summary.cases, summary.planned, summary.value_cases)
           : "";
-  out << fmt::format(
-      "\ncauses: {}{}\n",
-      causes.size() == 1 ? "one explains every failing case" : "the most frequent first", few);
+  out << fmt::format("\ncauses: {}{}\n",
+                     causes.size() == 1 ? "one cause explains every failing "
+                                          "case"
+                                        : "the most frequent first",
+                     few);
   for (std::size_t k = 0; k < std::min(causes.size(), most_causes); ++k) {
     const conformance::Cause& cause = causes[k];
     const std::string stage = cause.stage.empty() ? "" : "stage: " + cause.stage + "\n     ";
     const auto report = std::ranges::find(results.cases, cause.example, &CaseReport::id);
-    const std::vector<std::string> seen = conformance::told_first(*report);
+    const std::vector<std::string> seen = conformance::sentences_first(*report);
     out << fmt::format("  {}. {}\n     {}\n     {}", k + 1, cause.pattern, where_text(cause),
                        stage);
     if (!seen.empty()) out << fmt::format("seen in {}: {}\n     ", cause.example, seen.back());
@@ -269,13 +276,14 @@ void print_causes(const Results& results, const std::string& program, std::ostre
       if (!shrunk.declared.empty() &&
           std::ranges::find(cause.cases, shrunk.id) != cause.cases.end())
         out << declared_text(shrunk) << "\n     ";
-    out << fmt::format("{} case{}: {}\n", cause.cases.size(), cause.cases.size() == 1 ? "" : "s",
+    out << judged_text(cause) << "\n     "
+        << fmt::format("{} case{}: {}\n", cause.cases.size(), cause.cases.size() == 1 ? "" : "s",
                        cause.line == report->command_line
                            ? conformance::replay_command(*report, program)
                            : replay(program, cause.line, report->implementation));
   }
   if (causes.size() > most_causes)
-    out << fmt::format("  and {} more, which the report has\n", causes.size() - most_causes);
+    out << fmt::format("  and {} more, which the report lists\n", causes.size() - most_causes);
 }
 
 }  // namespace
@@ -284,7 +292,7 @@ void print_results(const Results& results, const std::string& program, Detail de
                    std::ostream& out) {
   const auto& summary = results.summary;
   if (!summary.implementation.empty()) out << summary.implementation << ": ";
-  out << fmt::format("{}, {} of them judged by numbers, {:.1f} s\n\n",
+  out << fmt::format("{}, {} of them judged numerically, {:.1f} s\n\n",
                      conformance::counted(summary.cases, "case"), summary.value_cases,
                      summary.seconds);
   print_verdicts(results, out);
@@ -300,7 +308,8 @@ void print_results(const Results& results, const std::string& program, Detail de
   print_failures(results, program, detail, out);
   if (detail == Detail::whole) print_shrunk(results, program, out);
   if (detail == Detail::brief)
-    out << "\nmore, such as requirements, regimes and each failure: --verbose, or the page\n";
+    out << "\nfor more, such as requirements, regimes and each failure: use --verbose, or the HTML "
+           "page\n";
   print_causes(results, program, out);
 }
 

@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-/// How long each queue is busy, and which memory allows how much.
+/// Prints how long each queue is busy, and the lower limits of the time that the memories set.
 void print_timeline(const Timeline& timeline, std::ostream& out);
 
 }  // namespace assay::cli

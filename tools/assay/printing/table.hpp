@@ -6,7 +6,8 @@
 
 namespace assay::cli {
 
-/// Text in aligned columns: the first to the left, the others to the right where they are numbers.
+/// A table of text in aligned columns. The first column is left-aligned; the other columns are
+/// right-aligned if they contain numbers.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : head_(std::move(head)) {}

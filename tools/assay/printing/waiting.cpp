@@ -12,7 +12,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds first_words{2}, late_first_words{10}, between_lines{10}, between_draws{1};
-/// Below this our own code is done before anybody waits.
+/// If Assay's own code needs less than this many seconds, it ends before a user starts to wonder.
 constexpr double short_work = 1;
 
 }  // namespace
@@ -27,7 +27,7 @@ std::string duration_text(double seconds) {
 Waiting::Waiting(const Context& context, Task work) : context_(context), work_(std::move(work)) {
   try {
     thread_ = std::jthread([this] { tell(); });
-  } catch (const std::system_error&) {  // there is no room for a thread: the work needs none
+  } catch (const std::system_error&) {  // no thread can be started; the work does not need it
   }
 }
 

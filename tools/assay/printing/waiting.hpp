@@ -11,17 +11,18 @@
 
 namespace assay::cli {
 
-/// What a command is busy with, for somebody who waits.
+/// The work of a command, as the progress message describes it.
 struct Task {
   std::string what;             ///< "run", "check"
-  double expected_seconds = 0;  ///< rough; 0: nobody knows
-  std::int64_t cases = 0;       ///< how many there are to do; 0: one
-  bool is_foreign = false;      ///< code of somebody else runs, of which no cost is known
+  double expected_seconds = 0;  ///< rough; 0: unknown
+  std::int64_t cases = 0;       ///< number of cases to do; 0: one
+  bool is_foreign = false;      ///< foreign code runs, whose cost is unknown
 };
 
-/// While it lives, prints what is being waited for and how long that may take: first after 2
-/// seconds, then every 10, or on a terminal every second in one line. Where our own code has less
-/// than a second to do, first after 10. Nothing else may be written to `context.err` meanwhile.
+/// During its lifetime, prints the current work and how long it may take: first after 2 seconds,
+/// then every 10 seconds, or on a terminal every second in the same line. While Assay's own code
+/// runs and needs less than a second, the first message comes after 10 seconds. No other code may
+/// write to `context.err` at the same time.
 class Waiting {
  public:
   Waiting(const Context& context, Task work);
@@ -29,11 +30,11 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  /// What is done now: "the implementation runs". From any thread.
+  /// Sets the current step: "the implementation runs". Call it from any thread.
   void phase(std::string name);
-  /// How many cases are done.
+  /// Sets the number of finished cases.
   void done(std::int64_t cases);
-  /// Nothing is printed any more. May be called twice.
+  /// Stops the output. A second call has no effect.
   void stop();
 
  private:

@@ -66,7 +66,7 @@ struct PlanOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Errors: UsageError where no schedule has turns to write.
+/// Errors: UsageError if no schedule has events to write.
 template <class Op>
 void write_trace(const typename Op::Problem& problem, const device::Spec& device,
                  const std::string& path, const Context& context) {
@@ -88,7 +88,9 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
   for (const auto* broken : spec::violations(Op::requirements(), conformance::call_of(c)))
     if (broken->binds(c.entry_point, c.policy()))
       throw UsageError(
-          fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
+          fmt::format("no plan: the problem breaks requirement {}: "
+                      "{}",
+                      broken->id, broken->statement));
   if constexpr (optimized::IsTiled<Op>) {
     try {
       const device::Spec device = chosen_device(
@@ -97,11 +99,11 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
       context.out << optimized::Tiled<Op>::plan(c.problem, device) << std::flush;
       if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace, context);
     } catch (const optimized::NothingToCut& empty) {
-      throw UsageError(fmt::format("no plan: {}, so there is nothing to cut", empty.what()));
+      throw UsageError(fmt::format("no plan: {}, so there is nothing to tile", empty.what()));
     }
     return ExitCode::conformant;
   }
-  throw UsageError(fmt::format("no plan: we have no implementation of {} to cut for", Op::name));
+  throw UsageError(fmt::format("no plan: Assay has no implementation of {} to tile", Op::name));
 }
 
 /// `device plan OPERATOR --field=value ...`
@@ -112,8 +114,10 @@ Action declare_plan(CLI::App& app) {
     const auto fields = std::make_shared<CaseFlags>();
     const auto options = std::make_shared<PlanOptions>();
     fields->declare<Op>(sub);
-    sub.add_option("--device", options->device, "device for which it is cut [that of --product]");
-    sub.add_option("--trace", options->trace, "file for the turns of its queues, for Perfetto");
+    sub.add_option("--device", options->device, "device for which it is tiled [that of --product]");
+    sub.add_option("--trace", options->trace,
+                   "trace file with the events of the queues, for "
+                   "Perfetto");
     declare_force(sub, options->replace);
     actions.emplace_back(Op::name, [=, &sub](const Context& context) {
       return print_plan<Op>(*fields, *options, sub, context);
@@ -122,15 +126,18 @@ Action declare_plan(CLI::App& app) {
   return [actions, &app](const Context& context) {
     for (const auto& [operator_name, action] : actions)
       if (app.got_subcommand(operator_name)) return action(context);
-    throw UsageError("device plan needs an operator; operators are " + joined(operator_names()));
+    throw UsageError(
+        "device plan needs an operator; the operators "
+        "are " +
+        joined(operator_names()));
   };
 }
 
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
-  app.add_option("name", options->name, "device whose numbers are printed");
+  app.add_option("name", options->name, "device whose numbers to print");
   app.add_flag("--json", options->json, "print JSON");
-  CLI::App& plan = *app.add_subcommand("plan", "how a problem of an operator is cut for a device");
+  CLI::App& plan = *app.add_subcommand("plan", "how a problem of an operator is tiled on a device");
   return [options, &plan, print = declare_plan(plan)](const Context& context) {
     return plan.parsed() ? print(context) : print_device(*options, context);
   };

@@ -33,7 +33,7 @@ struct Flags {
   bool json = false, list = false;
 };
 
-/// Rules that decide a case alone, in the order of the columns, with the track that they belong to.
+/// The rules that can detect a fault alone, in the order of the columns, each with its track.
 constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
                                                                          {"exact_case", "A"},
                                                                          {"bound", "B bound"},
@@ -57,7 +57,7 @@ std::string verdicts(const KillRow& row) {
 }
 
 void print_planted(const KillTable& table, std::ostream& out) {
-  std::vector<std::string> head = {"planted bug", "cases", "caught"};
+  std::vector<std::string> head = {"injected fault", "cases", "caught"};
   for (const auto& [rule, title] : columns) head.emplace_back(title);
   head.emplace_back("first caught by");
   Table text(head);
@@ -87,18 +87,18 @@ void print_healthy(const KillTable& table, std::ostream& out) {
 void print_unexpected(const KillTable& table, std::ostream& out) {
   for (const KillRow& row : table.rows) {
     if (row.as_expected()) continue;
-    const char* fact = row.cases == 0       ? "was judged on no case"
-                       : row.mutant.healthy ? "is healthy, yet not every case conforms"
+    const char* fact = row.cases == 0       ? "was not judged on any case"
+                       : row.mutant.healthy ? "has no injected fault, but not every case conforms"
                                             : "was not caught";
     out << fmt::format("{} {}: {}\n", row.mutant.name, fact, row.mutant.bug);
     if (!row.replay.empty()) out << fmt::format("  {}\n  {}\n", row.replay, row.text);
   }
 }
 
-/// What other stacks' rules say of the same runs of ordinary numbers.
+/// Prints the verdicts of other projects' rules on the same runs with ordinary values.
 void print_yardsticks(const KillTable& table, std::ostream& out) {
-  Table text({"rule, on the same cases of ordinary numbers", "planted bugs that it notices",
-              "healthy variants that it accuses"});
+  Table text({"rule, on the same cases with ordinary values", "injected faults that it notices",
+              "healthy variants that it fails"});
   for (const mutants::YardstickRow& row : table.yardsticks())
     if (row.planted_asked + row.healthy_asked > 0)
       text.add({row.name, fmt::format("{} of {}", row.planted_accused, row.planted_asked),
@@ -120,7 +120,7 @@ void print(const KillTable& table, std::ostream& out) {
   out << '\n';
   print_yardsticks(table, out);
   print_unexpected(table, out);
-  out << fmt::format("{} of {} planted bugs caught, {} of {} healthy variants conform", caught,
+  out << fmt::format("{} of {} injected faults caught, {} of {} healthy variants conform", caught,
                      std::ssize(table.rows) - all_healthy, expected - caught, all_healthy)
       << fmt::format(" ({} cases, {:.1f} s on {} threads)\n", table.cases, table.seconds,
                      table.threads);
@@ -171,7 +171,7 @@ nlohmann::json to_json(const KillTable& table) {
           {"as_expected", table.as_expected()}};
 }
 
-/// Those whose name holds `only`.
+/// Returns the mutants whose name contains `only`.
 template <class Op>
 std::vector<mutants::MutantOf<Op>> chosen_mutants(const std::string& only) {
   auto chosen = every_mutant<Op>();
@@ -181,7 +181,10 @@ std::vector<mutants::MutantOf<Op>> chosen_mutants(const std::string& only) {
 }
 
 UsageError none_of_that_name(const Flags& flags) {
-  return UsageError(fmt::format("--only is '{}', which no name of a mutant holds", flags.only));
+  return UsageError(
+      fmt::format("--only is '{}', but no name of a mutant contains this "
+                  "text",
+                  flags.only));
 }
 
 constexpr std::string_view subject_name(mutants::Subject subject) {
@@ -198,10 +201,10 @@ constexpr std::string_view subject_name(mutants::Subject subject) {
   return "numbers";
 }
 
-/// Names alone: each is an implementation, too, for example of a sweep.
+/// Lists the names of mutants. Each name also selects an implementation, for example for a sweep.
 ExitCode list(const Flags& flags, const Context& context) {
   if (!flags.report.empty() || flags.threads)
-    throw UsageError("--list judges nothing: it goes with --only and --json alone");
+    throw UsageError("--list judges nothing: it can be combined only with --only and --json");
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   Table table({"implementation", "operator", "healthy", "subject", "what it does"});
   for_each_operator([&]<class Op> {
@@ -224,7 +227,7 @@ ExitCode list(const Flags& flags, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Adds what was found of another operator.
+/// Appends the results of another operator to the table.
 void append(KillTable& table, KillTable other) {
   std::ranges::move(other.rows, std::back_inserter(table.rows));
   table.cases += other.cases;
@@ -235,7 +238,7 @@ void append(KillTable& table, KillTable other) {
 
 ExitCode judge(const Flags& flags, const Context& context) {
   require_writable({{"--report", flags.report, TextKind::kills}}, {}, flags.replace);
-  const Context told = beside({{"--report", flags.report}}, context);
+  const Context output = context_for({{"--report", flags.report}}, context);
   stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
   if (flags.threads) control.threads = *flags.threads;
@@ -250,9 +253,9 @@ ExitCode judge(const Flags& flags, const Context& context) {
   });
   if (table.rows.empty() && !context.stop) throw none_of_that_name(flags);
   if (flags.json)
-    told.out << to_json(table).dump(2) << '\n';
+    output.out << to_json(table).dump(2) << '\n';
   else
-    print(table, told.out);
+    print(table, output.out);
   if (const auto write = sink(flags.report, context)) write(to_json(table).dump(1) + '\n');
   if (table.interrupted) return ExitCode::not_conclusive;
   return table.as_expected() ? ExitCode::conformant : ExitCode::nonconformant;
@@ -262,17 +265,19 @@ ExitCode judge(const Flags& flags, const Context& context) {
 
 Command mutants_command() {
   return {.name = "mutants",
-          .summary = "judge planted bugs and healthy variants; exit 0 if each is told apart",
+          .summary =
+              "judge injected faults and healthy (correct) variants; exit 0 if all verdicts "
+              "are as expected",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto flags = std::make_shared<Flags>();
-            app.add_option("--only", flags->only, "mutants whose name holds this text");
+            app.add_option("--only", flags->only, "mutants whose name contains this text");
             add_integer(app, "--threads", flags->threads, 1, 1024, "host threads that judge cases");
             app.add_option("--report", flags->report,
                            "write the table as JSON, which 'assay report' shows");
             declare_force(app, flags->replace);
             app.add_flag("--json", flags->json, "print the table as JSON");
             app.add_flag("--list", flags->list,
-                         "their names alone, by which --implementation finds them");
+                         "only list their names, which --implementation accepts");
             return [flags](const Context& context) {
               return flags->list ? list(*flags, context) : judge(*flags, context);
             };

@@ -9,13 +9,14 @@
 
 namespace assay::cli {
 
-/// `assay mutants`: judges planted bugs and healthy variants and prints which check caught which.
+/// `assay mutants`: judges injected faults and correct ("healthy") variants and prints which check
+/// detected which fault.
 Command mutants_command();
 
-/// Before the name of a mutant, it is that of an implementation.
+/// The name of an implementation is this prefix and the name of a mutant.
 inline constexpr const char* implementation_prefix = "mutant-";
 
-/// Thought of and grown.
+/// All mutants, hand-written and generated.
 template <class Op>
 std::vector<mutants::MutantOf<Op>> every_mutant() {
   std::vector<mutants::MutantOf<Op>> all = mutants::mutants<Op>();

@@ -9,7 +9,7 @@
 namespace assay::cli {
 namespace {
 
-/// Our implementation of Op, for every modelled device.
+/// Adds our implementation of Op for every modelled device.
 template <optimized::IsTiled Op>
 void add_tiled(Registry& registry) {
   constexpr auto make = optimized::Tiled<Op>::make;
@@ -24,7 +24,8 @@ void add_tiled(Registry& registry) {
                       .in_process = true});
 }
 
-/// The same in a host mode, whose numbers are others and which not every machine has.
+/// Adds the same implementation with another arithmetic of the host, which gives other numbers and
+/// which not every machine supports.
 template <optimized::IsTiled Op>
 void add_tiled_in(optimized::HostMode host, Registry& registry) {
   constexpr auto make = optimized::Tiled<Op>::make;
@@ -32,8 +33,8 @@ void add_tiled_in(optimized::HostMode host, Registry& registry) {
   for (const device::Spec& device : {device::a2(), device::a3()})
     registry.add<Op>(
         {.name = "optimized-" + device.name + "-" + mode,
-         .summary = "the same in the host mode " + mode +
-                    (optimized::is_available(host) ? "" : ", which this machine lacks"),
+         .summary = "the same implementation in the host mode " + mode +
+                    (optimized::is_available(host) ? "" : ", which this machine does not support"),
          .make = [device, host] { return make(device, {.host = host}); },
          .make_threaded =
              [device, host](std::int64_t threads) {
@@ -42,14 +43,15 @@ void add_tiled_in(optimized::HostMode host, Registry& registry) {
          .in_process = true});
 }
 
-/// Planted bugs and healthy variants of Op, which 'assay mutants --list' names.
+/// Adds injected faults and correct variants of Op, which 'assay mutants --list' lists.
 template <class Op>
 void add_mutants(Registry& registry) {
   for (const auto& mutant : every_mutant<Op>())
     registry.add_unlisted<Op>({.name = implementation_prefix + mutant.name,
                                .summary = mutant.bug,
                                .make = mutant.make,
-                               // What lacks a check computes with whatever it was given.
+                               // A mutant without argument checks may compute with invalid
+                               // arguments and crash, so it needs its own process.
                                .in_process = mutant.subject != mutants::Subject::arguments});
 }
 

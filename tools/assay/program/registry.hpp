@@ -4,8 +4,8 @@
 
 namespace assay::cli {
 
-/// What the binary `assay` offers: the modelled devices as implementations, and the commands that
-/// need them.
+/// The contents of the binary `assay`: implementations for the modelled devices, and the commands
+/// that need them.
 Registry own_registry();
 
 }  // namespace assay::cli

@@ -15,7 +15,8 @@ using conformance::Verdict;
 
 constexpr int gravest = 2;
 
-/// What a sweep ends with goes from the first to the last.
+/// Returns how severely the verdict affects the exit code of a sweep; a larger number is more
+/// severe.
 int weight(Verdict verdict) {
   switch (conformance::contribution(verdict)) {
     case ExitCode::conformant:
@@ -27,13 +28,14 @@ int weight(Verdict verdict) {
   }
 }
 
-/// Whether the verdict says how the implementation answered.
+/// Returns whether the verdict says something about the implementation (it conforms, or it fails).
 bool is_told(Verdict verdict) {
   return verdict != Verdict::not_applicable &&
          conformance::contribution(verdict) != ExitCode::not_conclusive;
 }
 
-/// Whether what was judged before is judged no longer: of a failure that is no improvement either.
+/// Returns whether a case was judged before but is not judged now. If the case failed before, this
+/// is not an improvement.
 bool is_lost(const CaseReport& before, const CaseReport& now) {
   const bool by_numbers = before.value_case && !now.value_case && weight(now.verdict) == 0;
   return is_told(before.verdict) && (!is_told(now.verdict) || by_numbers);

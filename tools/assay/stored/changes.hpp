@@ -9,36 +9,37 @@
 
 namespace assay::cli {
 
-/// What became of a verdict.
+/// The kind of change of a verdict.
 enum class Change : std::uint8_t {
-  regression,   ///< for a reason, see `ChangedCase`
-  improvement,  ///< contributes something less grave to the exit code
+  regression,   ///< see `ChangedCase` for the reason
+  improvement,  ///< contributes a less severe code to the exit code
   other,        ///< another verdict of the same weight
 };
 
-/// A case of which less good is known than before, or another verdict. Refers to the reports.
+/// A case whose verdict changed. Has pointers into the reports.
 struct ChangedCase {
   Change change;
-  /// Of a regression: "worse" (it contributes something graver to the exit code), "no longer
-  /// judged", "new" (it fails, and was not there before); else empty.
+  /// The reason of a regression: "worse" (its verdict contributes a more severe exit code), "no
+  /// longer judged", "new" (the case fails and did not exist before). Empty if it is not a
+  /// regression.
   std::string_view why;
   const conformance::CaseReport* before;  ///< null for a new one
   const conformance::CaseReport* now;
 };
 
-/// What became of the cases of two results.
+/// The changes between the cases of two reports.
 struct Changes {
   std::int64_t common = 0, only_now = 0;
   std::vector<ChangedCase> cases;  ///< regressions first, then in the order of `now`
-  std::vector<const conformance::CaseReport*> only_before;  ///< nobody judged them now
+  std::vector<const conformance::CaseReport*> only_before;  ///< not judged now
 
   std::int64_t count(Change change) const;
 };
 
-/// Cases are the same where their ids are. Refers to both.
+/// Compares cases with equal ids. The result has pointers into both reports.
 Changes changes_between(const conformance::Results& now, const conformance::Results& before);
 
-/// For programs; its members are described in tools/changes_schema.md.
+/// Returns JSON for programs; tools/changes_schema.md describes its members.
 std::string to_json(const Changes& changes, const conformance::Results& now,
                     const conformance::Results& before);
 

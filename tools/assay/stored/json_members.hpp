@@ -12,8 +12,9 @@
 
 namespace assay::cli {
 
-/// Parses a text that may be anybody's. Errors: nlohmann::ordered_json::exception;
-/// std::invalid_argument where it nests deeper than 16 levels or has a name twice in an object.
+/// Parses a text that may be untrusted. Errors: nlohmann::ordered_json::exception;
+/// std::invalid_argument if the text nests deeper than 16 levels, or an object has two members of
+/// one name.
 inline nlohmann::ordered_json parse_shallow(const std::string& text, const std::string& what) {
   using Json = nlohmann::ordered_json;
   constexpr int deepest = 16;
@@ -24,7 +25,7 @@ inline nlohmann::ordered_json parse_shallow(const std::string& text, const std::
   });
 }
 
-/// Returns a text of the object as a terminal may have it. Errors:
+/// Returns a text member of the object, safe to print on a terminal. Errors:
 /// nlohmann::ordered_json::exception.
 inline std::string printable_member(const nlohmann::ordered_json& object, const char* name) {
   return conformance::printable(object.at(name).get<std::string>());

@@ -69,8 +69,8 @@ Json json_of(const Kills::Yardstick& yardstick) {
 }  // namespace
 
 bool holds_kills(const std::string& text) {
-  // A report names its own schema in its first line; the strings of a report that quote this one
-  // have its quotation marks escaped.
+  // A report has its own schema in its first line. If a string in a report quotes the schema of
+  // kill tables, the quotation marks are escaped, so this text does not occur in it.
   const std::string member = "\"schema\": \"" + std::string(kills_schema) + '"';
   return text.find(member) != std::string::npos;
 }

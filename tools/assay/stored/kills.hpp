@@ -10,7 +10,7 @@ namespace assay::cli {
 
 inline constexpr std::string_view kills_schema = "assay-kills-1";
 
-/// A table of `assay mutants` as its file holds it: tools/kills_schema.md.
+/// A table of `assay mutants`, as its file contains it: tools/kills_schema.md.
 struct Kills {
   struct Track {
     std::int64_t cases = 0, failed = 0;
@@ -21,7 +21,7 @@ struct Kills {
     std::int64_t cases = 0, failed = 0, cases_to_kill = 0;
     double seconds_to_kill = 0;
     std::map<std::string, Track> tracks;
-    std::string replay;  ///< of the first failed case
+    std::string replay;  ///< replay line of the first failed case
   };
   struct Yardstick {
     std::string rule;
@@ -34,14 +34,13 @@ struct Kills {
   std::vector<Yardstick> yardsticks;
 };
 
-/// Whether the text is that of a kill table, by its schema; a text of another kind, or none, is no
-/// error.
+/// Returns whether the text is a kill table, which its schema shows; false for any other text.
 bool holds_kills(const std::string& text);
 
-/// Errors: std::invalid_argument naming the member that is missing or of a wrong type.
+/// Errors: std::invalid_argument naming the member that is missing or has a wrong type.
 Kills kills_from_json(const std::string& text);
 
-/// What the page shows of it.
+/// Returns the data of the table for the HTML page.
 std::string to_json(const Kills& kills);
 
 }  // namespace assay::cli

@@ -21,15 +21,15 @@ std::string read_file(const std::string& path) {
   constexpr std::size_t most = std::size_t{1} << 30;  // a device may never end
   InputFile input = read_input(path, most);
   if (!input.fault.empty())
-    throw UsageError(fmt::format("{} {}, wanted report.json of a sweep", path, input.fault));
+    throw UsageError(fmt::format("{} {}; expected report.json of a sweep", path, input.fault));
   if (is_hdf5(path))
     throw UsageError(path +
-                     " is an HDF5 file of cases, not a report; wanted the report.json that "
-                     "--report writes: give 'assay sweep' --report=report.json beside --store");
+                     " is an HDF5 file of cases, not a report; expected the report.json that "
+                     "--report writes: give 'assay sweep' --report=report.json with --store");
   return std::move(input.text);
 }
 
-/// What `parse` makes of the text. Errors: UsageError naming the file.
+/// Calls `parse` for the text and returns its result. Errors: UsageError naming the file.
 template <class Parse>
 auto parsed(const std::string& path, const std::string& text, const Parse& parse) {
   try {
@@ -42,14 +42,15 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
 constexpr const char* was_edited =
     "the file was changed after its sweep; run the sweep again to get a correct report";
 
-/// Errors: std::invalid_argument where more rows of a tensor were judged than it has, or where a
-/// case conforms that has an error beyond its tolerance.
+/// Errors: std::invalid_argument if more rows of a tensor were judged than it has, or if a
+/// conforming case has an error beyond its tolerance.
 void require_tensors(const conformance::Results& results) {
   for (const conformance::CaseReport& report : results.cases) {
     for (const conformance::TensorReport& tensor : report.tensors)
       if (tensor.rows_judged < 0 || tensor.rows_judged > tensor.rows_total)
         throw std::invalid_argument(
-            fmt::format("report.cases: {} rows of {} were judged in {}, which has {}: {}",
+            fmt::format("report.cases: {} rows of tensor {} were judged in case {}, but the tensor "
+                        "has only {} rows: {}",
                         tensor.rows_judged, tensor.name, report.id, tensor.rows_total, was_edited));
     if (report.verdict != conformance::Verdict::conforms) continue;
     for (const conformance::TensorReport& tensor : report.tensors)
@@ -60,9 +61,9 @@ void require_tensors(const conformance::Results& results) {
   }
 }
 
-/// Errors: std::invalid_argument where the summary does not count the cases that the report holds.
+/// Errors: std::invalid_argument if the counts of the summary differ from the cases in the report.
 void require_counts(const conformance::Results& results) {
-  const conformance::Summary& told = results.summary;
+  const conformance::Summary& stated = results.summary;
   conformance::Summary held;
   held.cases = std::ssize(results.cases);
   for (const conformance::CaseReport& report : results.cases) {
@@ -75,12 +76,12 @@ void require_counts(const conformance::Results& results) {
         fmt::format("report.summary.{} is {}, but report.cases contains {}: {}", member, says,
                     counted, was_edited));
   };
-  require("cases", told.cases, held.cases);
-  require("value_cases", told.value_cases, held.value_cases);
-  for (const auto& [verdict, count] : told.verdicts)
+  require("cases", stated.cases, held.cases);
+  require("value_cases", stated.value_cases, held.value_cases);
+  for (const auto& [verdict, count] : stated.verdicts)
     require("verdicts." + std::string(spec::to_string(verdict)), count, held.verdicts[verdict]);
   for (const auto& [verdict, count] : held.verdicts)
-    if (!told.verdicts.contains(verdict))
+    if (!stated.verdicts.contains(verdict))
       require("verdicts." + std::string(spec::to_string(verdict)), 0, count);
 }
 
@@ -109,10 +110,10 @@ conformance::Results read_results(const std::string& path) {
 void read_shown(const std::string& path, Shown& shown) {
   const std::string text = read_file(path);
   if (holds_kills(text)) {
-    if (shown.kills) throw UsageError(path + " is a second kill table, and a page shows one");
+    if (shown.kills) throw UsageError(path + " is a second kill table, but a page shows only one");
     shown.kills = parsed(path, text, kills_from_json);
   } else if (holds_timeline(text)) {
-    if (shown.timeline) throw UsageError(path + " is a second trace, and a page shows one");
+    if (shown.timeline) throw UsageError(path + " is a second trace, but a page shows only one");
     shown.timeline = parsed(path, text, timeline_from_json);
   } else {
     shown.runs.push_back(parsed(path, text, whole_results));

@@ -10,22 +10,22 @@
 
 namespace assay::cli {
 
-/// Whether a regular file begins as HDF5 files do. A pipe is none: what is read of it is gone.
+/// Returns whether a regular file has the signature of HDF5. Returns false for a pipe, since
+/// reading it would consume the data.
 bool is_hdf5(const std::string& path);
 
-/// A report file. Errors: UsageError naming the file and what is wrong with it.
+/// Reads a report file. Errors: UsageError naming the file and the error in it.
 conformance::Results read_results(const std::string& path);
 
-/// What files say that `assay report` shows.
+/// The contents of the files that `assay report` shows.
 struct Shown {
   std::vector<conformance::Results> runs;
   std::optional<Kills> kills;
   std::optional<Timeline> timeline;
 };
 
-/// Reads a report, a kill table or the trace of a plan, whichever the file is, into `shown`.
-/// Errors: UsageError naming the file and what is wrong with it, or that it is a second kill table
-/// or trace.
+/// Reads a report, a kill table or the trace of a plan into `shown`. Errors: UsageError naming the
+/// file and the error in it, also if it is a second kill table or a second trace.
 void read_shown(const std::string& path, Shown& shown);
 
 }  // namespace assay::cli

@@ -5,8 +5,9 @@
 
 namespace assay::cli {
 
-/// What `read` returns. A file that cannot be read is a mistake of the command line; a system that
-/// lacks what reading takes is none. Errors: UsageError, fixtures::OutOfResources.
+/// Calls `read` and returns its result. Converts the error of an unreadable file to a UsageError,
+/// but passes on the error of a system that lacks resources. Errors: UsageError,
+/// fixtures::OutOfResources.
 template <class Read>
 auto reading(Read&& read) {
   try {

@@ -16,8 +16,7 @@
 
 namespace assay::cli {
 
-/// Passes everything on to an implementation and remembers digests of its first
-/// run since `take`.
+/// Forwards all calls to an implementation and records digests of its first run since `take`.
 template <class Op>
 class Recorder final : public spec::PassesOn<Op> {
   using Forwarding = spec::PassesOn<Op>;
@@ -30,7 +29,7 @@ class Recorder final : public spec::PassesOn<Op> {
     Digests inputs, outputs;
   };
 
-  /// `name` is the one under which the registry lists it: replay lines hold it.
+  /// `name`: the name in the registry, as replay lines contain it.
   Recorder(spec::Implementation<Op>& inner, std::string name)
       : Forwarding(inner), name_(conformance::printable(name)) {}
 
@@ -40,7 +39,8 @@ class Recorder final : public spec::PassesOn<Op> {
     const std::scoped_lock lock(mutex_);
     return said_[problem.dtype] = said;
   }
-  /// What it said last for tensors of this type; from any thread.
+  /// Returns the numerics that the implementation declared last for tensors of this type. Call it
+  /// from any thread.
   std::optional<spec::Numerics> said_of(spec::DType dtype) const {
     const std::scoped_lock lock(mutex_);
     const auto found = said_.find(dtype);
@@ -55,10 +55,10 @@ class Recorder final : public spec::PassesOn<Op> {
     recorded(inputs, outputs, [&] { inner_.run_call(call, problem, inputs, outputs); });
   }
 
-  /// Calls `told` when the implementation begins to run, and when it has ended.
-  void tell(std::function<void(bool runs)> told) { told_ = std::move(told); }
+  /// Sets the function that is called when a run of the implementation starts and when it ends.
+  void set_listener(std::function<void(bool runs)> listener) { listener_ = std::move(listener); }
 
-  /// Of the first run since the last call; empty where there was none.
+  /// Returns the first run since the last call of `take`; empty if the implementation did not run.
   Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
 
  private:
@@ -68,13 +68,13 @@ class Recorder final : public spec::PassesOn<Op> {
     const bool first = !run_;
     if (first) run_ = Run{.inputs = digests(inputs), .outputs = {}};
     {
-      const Telling telling(told_);
+      const Notice notice(listener_);
       work();
     }
     try {
       if (first) run_->outputs = digests(outputs);
-    } catch (const std::exception&) {  // of what was put in their place there is none, as the judge
-                                       // will see
+    } catch (const std::exception&) {  // no digest of an invalid replacement tensor; the judge
+                                       // reports it
     }
   }
   template <class Tensors>
@@ -86,24 +86,24 @@ class Recorder final : public spec::PassesOn<Op> {
     return result;
   }
 
-  /// Says that the run has ended however it ends.
-  class Telling {
+  /// Reports the start and the end of a run. The end is also reported if the run throws.
+  class Notice {
    public:
-    explicit Telling(const std::function<void(bool)>& told) : told_(told) {
-      if (told_) told_(true);
+    explicit Notice(const std::function<void(bool)>& listener) : listener_(listener) {
+      if (listener_) listener_(true);
     }
-    ~Telling() {
-      if (told_) told_(false);
+    ~Notice() {
+      if (listener_) listener_(false);
     }
-    Telling(const Telling&) = delete;
-    Telling& operator=(const Telling&) = delete;
+    Notice(const Notice&) = delete;
+    Notice& operator=(const Notice&) = delete;
 
    private:
-    const std::function<void(bool)>& told_;
+    const std::function<void(bool)>& listener_;
   };
 
   std::string name_;
-  std::function<void(bool runs)> told_;
+  std::function<void(bool runs)> listener_;
   std::optional<Run> run_;
   mutable std::mutex mutex_;
   mutable std::map<spec::DType, spec::Numerics> said_;

@@ -10,23 +10,24 @@
 
 namespace assay::cli {
 
-/// What of a case is written to a file.
+/// The parts of a case that are written to a file.
 enum class Contents { recipe, tensors };
 
-/// Why a file cannot hold the case as tensors of one call; nothing: it can.
+/// Returns why a file cannot contain the case as the tensors of one call; nothing if it can.
 template <class Op>
 std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
   const std::string track = "--track is '" + std::string(spec::to_string(c.track)) + "': ";
   if (c.track == conformance::Track::arguments) return track + "such a case has no tensors";
   if (c.track == conformance::Track::relation)
     return track +
-           "such a case compares several runs of a kernel, which a file of "
-           "one call cannot hold";
+           "such a case compares several runs of a kernel, but a case in a file contains only one "
+           "call";
   return std::nullopt;
 }
 
-/// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
-/// reference of the numerics. `certainty`, if asked for, grows by how that is known.
+/// Makes the record of a case for a file: the digests of its inputs; with `tensors` also the inputs
+/// themselves, and the reference and tolerance for the numerics. If `certainty` is given, adds to
+/// it how the reference was computed.
 template <class Op>
 fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Numerics& numerics,
                                  const std::string& profile_name, Contents contents,
@@ -45,7 +46,8 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Num
   return record;
 }
 
-/// Adds what the implementation makes of the case. Errors: what the implementation throws.
+/// Runs the implementation on the case and adds its outputs to the record. Errors: those of the
+/// implementation.
 template <class Op>
 void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
                 spec::Implementation<Op>& implementation) {

@@ -26,8 +26,8 @@ inline const fixtures::Field* value_of(const Fields& fields, const std::string& 
   return found == fields.end() ? nullptr : &found->second;
 }
 
-/// The first field in which what a file states is not what the replay line gives: of another value,
-/// of none, or missing. Empty where all agree.
+/// Returns the first field in which the file differs from the replay line: another value, an extra
+/// field, or a missing field. Empty if all fields are equal.
 inline std::string first_other(const Fields& stored, const Fields& given) {
   for (const auto& [name, value] : stored) {
     const fixtures::Field* const wanted = value_of(given, name);
@@ -43,7 +43,7 @@ inline std::string first_other(const Fields& stored, const Fields& given) {
   return "";
 }
 
-/// What a case says of itself beside its operator and its replay line.
+/// The facts of a case other than its operator and its replay line.
 inline Fields head_fields(const fixtures::CaseRecord& record) {
   Fields fields = {{"entry_point", record.entry_point},
                    {"product", record.product},
@@ -54,8 +54,9 @@ inline Fields head_fields(const fixtures::CaseRecord& record) {
   return fields;
 }
 
-/// Errors: StoreError where what the file says of a case is not what its replay line gives: a
-/// verdict would be of another case than its reader sees. `where`: the case.
+/// Errors: StoreError if the facts about the case in the file differ from those that follow from
+/// its replay line. Otherwise the user would read the verdict as that of another case. `where`: the
+/// case.
 template <class Op>
 void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case<Op>& c,
                        const std::string& where) {
@@ -68,7 +69,7 @@ void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case
     if (!text.empty()) throw fixtures::StoreError(fmt::format("{}{}: {}", where, group, text));
 }
 
-/// The tensors that a file may hold of the case.
+/// The tensors that a file may contain for the case.
 template <class Op>
 fixtures::Expectation expectation_of(const conformance::Case<Op>& c) {
   const spec::Call<Op> call =

@@ -17,7 +17,7 @@ constexpr int turns_of_a_picture = 2000;
 
 double number(const Json& object, const char* name) { return object.at(name).get<double>(); }
 
-/// Turns in the order of their start; those nearer to each other than `gap` become one.
+/// Sorts the intervals by their start, and merges intervals whose gap is smaller than `gap`.
 void merge(Timeline::Queue& queue, double gap) {
   std::ranges::sort(queue.turns);
   std::vector<std::pair<double, double>> merged;
@@ -63,7 +63,8 @@ Timeline read(const Json& json) {
 }  // namespace
 
 bool holds_timeline(const std::string& text) {
-  // The strings of a report that quote this have its quotation marks escaped.
+  // If a string in a report quotes this text, the quotation marks are escaped, so the text does not
+  // occur in a report.
   return text.find("\"traceEvents\": [") != std::string::npos;
 }
 

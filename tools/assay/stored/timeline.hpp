@@ -6,16 +6,18 @@
 
 namespace assay::cli {
 
-/// What the page shows of the trace that `assay device plan --trace` writes: when each queue of a
-/// modelled core is busy, and what its memories allow.
+/// The data of the page for a trace of `assay device plan --trace`: when each queue of a modelled
+/// core is busy, and the limits of its memories.
 struct Timeline {
   struct Queue {
     std::string name;
     double busy_microseconds = 0;
-    /// Start and end in microseconds; turns that a picture does not tell apart are one.
+    /// Intervals: start and end in microseconds. Intervals that a picture cannot show separately
+    /// are merged.
     std::vector<std::pair<double, double>> turns;
   };
-  /// At most `bandwidth` bytes a second: `intensity` FLOP for each byte of it.
+  /// A memory with `bandwidth` bytes per second; the plan has `intensity` FLOP per byte of its
+  /// traffic.
   struct Roof {
     std::string name;
     double intensity = 0, bandwidth = 0;
@@ -23,17 +25,17 @@ struct Timeline {
   std::string schedule;
   double microseconds = 0;  ///< until the last turn ends
   std::vector<Queue> queues;
-  double cube_flops = 0, reached_flops = 0;  ///< a second; 0: the trace does not say
+  double cube_flops = 0, reached_flops = 0;  ///< per second; 0: not in the trace
   std::vector<Roof> roofs;
 };
 
-/// Whether the text is such a trace; a text of another kind is no error.
+/// Returns whether the text is a trace of a plan; false for any other text.
 bool holds_timeline(const std::string& text);
 
-/// Errors: std::invalid_argument naming what is missing or of a wrong type.
+/// Errors: std::invalid_argument naming the member that is missing or has a wrong type.
 Timeline timeline_from_json(const std::string& text);
 
-/// What the page shows of it.
+/// The data of the timeline for the page.
 std::string to_json(const Timeline& timeline);
 
 }  // namespace assay::cli

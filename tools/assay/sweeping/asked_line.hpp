@@ -5,8 +5,8 @@
 
 namespace assay::cli {
 
-/// The words of the command but for those that say where results go, and which part of them: parts
-/// of a sweep that were joined have the line of the whole one.
+/// Returns the command line without the flags for result files and for the part of the sweep. The
+/// joined parts of a sweep therefore have the command line of the whole sweep.
 std::string asked_line(const CLI::App& app);
 
 }  // namespace assay::cli

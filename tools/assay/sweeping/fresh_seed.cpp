@@ -11,7 +11,7 @@
 namespace assay::cli {
 namespace {
 
-/// The same on every machine, and another one for every kernel.
+/// Returns a seed that is the same on every machine, but different for every kernel.
 std::uint64_t seed_of_kernel(const ImplementationFlags& implementation, const PlanFlags& plan) {
   const std::string digest = conformance::case_id(
       fmt::format("fresh data: {} {}{} {}", program_digest(), implementation.name,
@@ -41,7 +41,7 @@ void declare_fresh(CLI::App& app, FreshFlag& fresh) {
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
                  PlanFlags& plan, std::string& asked, const Context& context) {
   if (!plan.lines.empty() && choice.fresh)
-    throw UsageError(plan.lines_flag + " names the cases, so that --fresh has nothing to choose");
+    throw UsageError(plan.lines_flag + " names the cases, so --fresh has no effect");
   plan.fresh_seed = seed_of(choice, implementation, plan, context);
   if (plan.fresh_seed == 0 || choice.fresh) return;
   asked += fmt::format(" --fresh={}", plan.fresh_seed);

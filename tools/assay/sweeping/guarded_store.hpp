@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-/// Stores the cases of a sweep until the store fails, e.g. because its folder is gone. Then the
-/// sweep goes on for its other results.
+/// Stores the cases of a sweep until the store fails, e.g. because its folder was removed. After
+/// that, the sweep continues without the store.
 class GuardedStore final : public conformance::SweepListener {
  public:
   GuardedStore(fixtures::Store& store, conformance::StoreListener::RecordOf record_of,
@@ -18,10 +18,10 @@ class GuardedStore final : public conformance::SweepListener {
       : inner_(store, std::move(record_of)), deliveries_(deliveries), err_(err) {}
 
   void on_case(const conformance::CaseReport& report, std::int64_t index) override {
-    if (deliveries_.has_failed("--store")) return;  // a store without one case stays so
+    if (deliveries_.has_failed("--store")) return;  // a store that lacks one case stays incomplete
     deliveries_.attempt("--store", [&] { inner_.on_case(report, index); });
     if (deliveries_.has_failed("--store"))
-      err_ << "the store cannot be written; the sweep goes on without it\n" << std::flush;
+      err_ << "the store cannot be written; the sweep continues without it\n" << std::flush;
   }
   void on_skipped(const conformance::CaseReport&, std::int64_t) override {}
 

@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-/// Gives the memory of small cases back before a large one takes its own.
+/// Returns the freed memory of small cases to the system before a large case allocates memory.
 void return_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -82,8 +82,8 @@ class CaseRun {
   const Context& context_;
   const bool in_process_;
   const std::vector<std::int64_t> weights_;
-  std::size_t first_ = 0;  ///< that has not been concluded
-  Turns turns_;            ///< last: its threads use the others
+  std::size_t first_ = 0;  ///< the first turn that is not concluded
+  Turns turns_;            ///< last, because its threads use the other members
 };
 
 }  // namespace

@@ -9,12 +9,12 @@
 
 namespace assay::cli {
 
-/// Calls, judges and concludes the cases in their order until the sweep is over. Other threads make
-/// inputs before a call and judge answers after it, unless the kernel runs in this process: then no
-/// other thread works.
+/// Calls the kernel for the cases in their order, judges and reports them, until the sweep is over.
+/// Other threads make inputs before a call and judge outputs after it. If the kernel runs in this
+/// process, no other threads are used.
 ///
-/// The order of the calls does not depend on timing. A budget or a stop only decides where it ends.
-/// \param is_finished whether an interrupted sweep has judged the case with this id
+/// The order of the calls does not depend on timing. A time budget or a stop only ends it earlier.
+/// \param is_finished returns whether an interrupted sweep has judged the case with this id
 /// \param slow reports cases that take long
 void run_cases(const Parts& parts, const std::vector<Turn>& order, conformance::Sweep& sweep,
                const std::function<bool(const std::string& id)>& is_finished, bool in_process,

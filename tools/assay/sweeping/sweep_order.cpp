@@ -51,7 +51,7 @@ Order order_of(const Parts& parts) {
 ShardValue shard_value(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos)
-    throw UsageError("--shard is '" + text + "', wanted i/n, e.g. 1/3 for the first of three");
+    throw UsageError("--shard is '" + text + "'; expected i/n, e.g. 1/3 for the first of three");
   const std::int64_t of = integer_value("--shard: n", text.substr(slash + 1), 1, most_shards);
   return {.number = integer_value("--shard: i", text.substr(0, slash), 1, of), .of = of};
 }

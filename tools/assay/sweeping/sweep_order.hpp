@@ -13,25 +13,25 @@ namespace assay::cli {
 
 using Parts = std::vector<std::unique_ptr<SweepPart>>;
 
-/// The implementations' names, each once.
+/// Returns the names of the implementations, each name once.
 std::string implementations(const Parts& parts);
 
-/// A case of a part.
+/// A case, and the part of the sweep (operator) to which it belongs.
 struct Turn {
   std::size_t part, place;
 };
 
-/// The cases in the order in which they run, and what each is expected to cost.
+/// The cases in execution order, with their expected costs.
 struct Order {
   std::vector<Turn> turns;
   std::vector<conformance::ExpectedCost> costs;
 };
 
-/// Of the cases that are next in their parts always the cheapest, so that a budget is not spent on
-/// the first operator.
+/// Merges the case lists of the operators: always takes the cheapest of the cases at the heads of
+/// these lists. Otherwise the first operator could use the whole time budget.
 Order order_of(const Parts& parts);
 
-/// "1/3": the first of three. Errors: UsageError.
+/// Parses a shard: "1/3" is the first of three. Errors: UsageError.
 struct ShardValue {
   std::int64_t number, of;
 
@@ -39,14 +39,15 @@ struct ShardValue {
 };
 ShardValue shard_value(const std::string& text);
 
-/// Keeps of the order what the shard takes, and says which cases these are.
+/// Removes the cases that are not in the shard, and returns which cases are in it.
 conformance::Shard take_shard(Order& order, const ShardValue& value, const Parts& parts);
 
-/// Changes with everything that could change a result: cases, implementation and the bytes of its
-/// files, limits, tool, the bytes of the program itself. The same on every machine.
+/// Returns a text that changes if anything changes that could affect a result: cases,
+/// implementation and the bytes of its files, limits, the version of Assay, and the bytes of this
+/// program. It is the same on every machine.
 std::string plan_text(const Parts& parts, const ImplementationFlags& flags);
 
-/// SHA-256 of the program that runs.
+/// Returns the SHA-256 of the running program.
 const std::string& program_digest();
 
 }  // namespace assay::cli

@@ -23,15 +23,15 @@
 
 namespace assay::cli {
 
-/// Largest number of query and key elements of a failing case whose tensors are stored, and how
-/// many such cases of an operator.
+/// Limits of stored tensors of failing cases. A case is stored with its tensors if it has at most
+/// `evidence_elements` query and key elements; at most `evidence_cases` cases of an operator are.
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
 
 /// Approximate memory (bytes) that a case needs for each tensor element.
 inline constexpr std::int64_t bytes_of_element = 32;
 
-/// Bytes of the tensors of a call, without gaps between elements.
+/// Returns the number of bytes of the tensors of a call, without gaps between elements.
 template <class Op>
 std::int64_t bytes_passed(const spec::Call<Op>& call) {
   std::int64_t bytes = 0;
@@ -42,7 +42,7 @@ std::int64_t bytes_passed(const spec::Call<Op>& call) {
   return bytes;
 }
 
-/// The cases of one operator in a sweep, and the implementation that is judged on them.
+/// The cases of one operator in a sweep, and the implementation that they judge.
 class SweepPart {
  public:
   virtual ~SweepPart() = default;
@@ -52,29 +52,31 @@ class SweepPart {
   virtual std::int64_t left_out() const = 0;                         ///< by --only
   virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< ascending
   virtual std::string lines() const = 0;                             ///< replay lines
-  /// "operator dtype" and the numerics declared for it, as JSON.
+  /// Numerics that the implementation declared: "operator dtype" and JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
-  /// Case id of the case at a place.
+  /// Returns the id of the case at a position of the list.
   virtual std::string id(std::size_t place) const = 0;
-  /// Makes the inputs of the case at a place ahead of its call. On any thread, several at once.
+  /// Makes the inputs of the case at a position of the list, before its call. May be called on any
+  /// thread, also in parallel.
   virtual void prepare(std::size_t place) = 0;
-  /// Calls the kernel for the case; the calls are in the order of the sweep.
+  /// Calls the kernel for the case. The calls must follow the order of the sweep.
   virtual void call(conformance::Sweep& sweep, std::size_t place) = 0;
-  /// Judges a case that was called. On any thread, several at once.
+  /// Judges a case that was called. May be called on any thread, also in parallel.
   virtual void judge(std::size_t place) = 0;
-  /// Tells the listeners of a case that was judged; in the order of the calls.
+  /// Reports a judged case to the listeners, in the order of the calls.
   virtual void conclude(conformance::Sweep& sweep, std::size_t place) = 0;
   /// Returns the estimated memory of a case in units of `bytes_of_element` bytes; 0 if its values
   /// are not compared with a reference.
   virtual std::int64_t weight(std::size_t place) const = 0;
-  /// Keeps digests of the tensors of each call from now on, for `record`. They take longer than
-  /// most calls.
+  /// From now on, computes digests of the tensors of each call, for `record`. The digests take
+  /// longer than most calls.
   virtual void keep_digests() = 0;
-  /// What is stored of the case that is being concluded.
+  /// The record to store for the case that is being concluded.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
-  /// `others` fail for the same cause: what is said of the kernel's numerics holds for them, too.
-  /// Shrinking may use half of the time, and the search for numerics the rest.
+  /// Shrinks a failing case. `others` fail for the same cause, so numerics that explain the failure
+  /// must fit them, too. Shrinking may use half of the time, and the search for such numerics the
+  /// rest.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;
@@ -119,7 +121,7 @@ class SweepPartOf final : public SweepPart {
         continue;
       try {
         profiles.emplace_back(std::move(key), conformance::to_json(recorder_.numerics(c.problem)));
-      } catch (...) {  // a kernel that cannot say it is the affair of its cases
+      } catch (...) {  // if a kernel cannot declare it, its cases report that
         return profiles;
       }
     }
@@ -140,20 +142,21 @@ class SweepPartOf final : public SweepPart {
     if (!c.violate.empty() || c.track == conformance::Track::arguments ||
         c.track == conformance::Track::relation)
       return 0;
-    // A compressed mask takes 4 MiB even in a case of few elements.
+    // A compressed mask needs 4 MiB even if the case is small.
     return conformance::Suite<Op>::tensor_elements(c.problem) +
            bytes_passed(conformance::call_of(c)) / bytes_of_element;
   }
 
-  /// Skips cases above `most_weight`: they run alone, and their inputs are made when they are
-  /// called.
+  /// Does nothing for cases above `most_weight`. Such a case runs alone, and its inputs are made
+  /// when it is called.
   void prepare(std::size_t place) override {
     const std::int64_t own = weight(place);
     if (own == 0 || own > Turns::most_weight) return;
     const conformance::Case<Op>& c = planned_.cases[place];
     prepared_.make(place, [&] {
       auto made = std::make_unique<conformance::PreparedCase<Op>>(c);
-      // What it says for this case is asked when it is its turn.
+      // Assumes the numerics that were declared last. The call itself asks the implementation for
+      // the numerics of this case.
       if (const auto likely = recorder_.said_of(c.problem.dtype)) made->prepare(*likely);
       return made;
     });
@@ -184,7 +187,7 @@ class SweepPartOf final : public SweepPart {
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
     const auto c = case_of(report);
     const bool small = conformance::Suite<Op>::tensor_elements(c.problem) <= evidence_elements;
-    // A kernel that crashes or hangs has no outputs, and would do it again.
+    // Do not run a kernel again that crashed or hung: it has no outputs, and would fail again.
     const bool answered = report.verdict != conformance::Verdict::crash &&
                           report.verdict != conformance::Verdict::timeout;
     if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 || !answered ||
@@ -200,7 +203,7 @@ class SweepPartOf final : public SweepPart {
           stored_case(c, other().numerics(c.problem), report.implementation, Contents::tensors);
       add_actual(record, c, other());
     } catch (const std::exception&) {
-      record.actual.clear();  // its report says so
+      record.actual.clear();  // the report of the case describes the failure
     }
     return record;
   }
@@ -218,15 +221,15 @@ class SweepPartOf final : public SweepPart {
     part.seconds = budget.seconds - spent.count();
     std::vector<conformance::Case<Op>> alike = {c};
     for (const conformance::CaseReport* other : others) alike.push_back(case_of(*other));
-    return told(failing, result, fitting_numerics(result, alike, recorder_, part), alike.size(),
-                std::move(untried));
+    return shrunk_case(failing, result, fitting_numerics(result, alike, recorder_, part),
+                       alike.size(), std::move(untried));
   }
 
  private:
-  /// A case between its steps.
+  /// The state of a case between its steps.
   struct UnderWay {
     conformance::SweptCase<Op> swept;
-    typename Recorder<Op>::Run recorded;  ///< of its first call
+    typename Recorder<Op>::Run recorded;  ///< its first call
   };
 
   UnderWay& at(std::size_t place) {
@@ -234,8 +237,8 @@ class SweepPartOf final : public SweepPart {
     return under_way_.at(place);
   }
 
-  /// A second instance of the kernel for repeated calls. The first one then gets the same sequence
-  /// of calls in every sweep.
+  /// A second instance of the kernel, for repeated calls. The first instance therefore gets the
+  /// same sequence of calls in every sweep.
   Recorder<Op>& other() {
     if (!other_) {
       other_kernel_ = fresh_();
@@ -263,8 +266,8 @@ class SweepPartOf final : public SweepPart {
   PreparedOnce<conformance::PreparedCase<Op>> prepared_;
 };
 
-/// The part of a sweep that is about Op; nothing where the implementation that the flags name does
-/// not offer it, for the reason that is left in `missing`.
+/// Makes the part of a sweep for Op. Returns null if the implementation that the flags name does
+/// not offer Op; `missing` then has the reason.
 template <class Op>
 std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const ImplementationFlags& flags,
                                       const PlanFlags& plan, std::string& missing) {
@@ -281,9 +284,9 @@ std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const Implementa
   }
 }
 
-/// The operators of a sweep in the order of their list. An operator that was not named, and that
-/// the implementation does not offer, is left out, which `out` tells.
-/// Errors: UsageError for an unknown operator or implementation, or where --only leaves no case.
+/// Returns the operators of a sweep in the order of their list. Skips an operator that the user did
+/// not name and that the implementation does not offer, and prints a message to `out`.
+/// Errors: UsageError for an unknown operator or implementation, or if --only selects no case.
 inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& operator_name,
                                                            const Registry& registry,
                                                            const ImplementationFlags& flags,
@@ -295,7 +298,7 @@ inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& op
   with_operators(operator_name, [&]<class Op> {
     auto part = sweep_part<Op>(registry, flags, plan, missing);
     if (!part) {
-      if (operator_name.empty()) out << missing << ": the operator is left out\n";
+      if (operator_name.empty()) out << missing << ": the operator is skipped\n";
       return;
     }
     cases += part->cases(), left_out += part->left_out();

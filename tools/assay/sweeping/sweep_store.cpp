@@ -11,35 +11,35 @@
 namespace assay::cli {
 namespace {
 
-/// The store of the sweep, with what an earlier start of it left. Errors: UsageError where
-/// `--resume` finds nothing of it.
+/// Opens the store of the sweep and reads the results of an earlier run. Errors: UsageError if
+/// `--resume` is given and no interrupted sweep is found.
 fixtures::Store opened_store(const StorePlace& place, const std::string& plan,
                              const Context& context) {
   using Leftover = fixtures::Store::Leftover;
   const Leftover leftover = fixtures::Store::leftover(place.path, plan);
   if (place.must_exist && leftover == Leftover::none)
-    throw UsageError(fmt::format("--resume: no interrupted sweep lies beside {}{}", place.name,
+    throw UsageError(fmt::format("--resume: found no interrupted sweep for {}{}", place.name,
                                  std::filesystem::exists(place.name) ? ", which is complete" : ""));
   const std::string another = fmt::format(
-      "the sweep beside {} is another one: its cases, its implementation, its limits "
-      "or this program differ",
+      "the interrupted sweep in {} differs from this sweep: other cases, another implementation, "
+      "other limits, or another version of this program",
       place.name);
   if (place.must_exist && leftover == Leftover::other_plan)
     throw UsageError("--resume: " + another + "; without --resume it is discarded");
   if (leftover == Leftover::other_plan)
     context.err << conformance::printable(another) << "; it is discarded\n";
   const std::string damaged =
-      fmt::format("the journal of the sweep beside {} is damaged from end to end", place.name);
+      fmt::format("the journal of the sweep in {} is completely damaged", place.name);
   if (place.must_exist && leftover == Leftover::damaged)
-    throw UsageError("--resume: " + damaged + "; without --resume the sweep starts anew");
+    throw UsageError("--resume: " + damaged + "; without --resume the sweep starts again");
   if (leftover == Leftover::damaged)
-    context.err << conformance::printable(damaged) << "; the sweep starts anew\n";
+    context.err << conformance::printable(damaged) << "; the sweep starts again\n";
   fixtures::Store store(place.path, plan);
   const auto [records, parts] = store.damage();
   if (records > 0 || parts > 0)
     context.err << fmt::format(
-        "{} records and {} parts of the sweep beside {} are damaged; what "
-        "they held is run again\n",
+        "{} records and {} parts of the sweep in {} are damaged; their cases "
+        "are run again\n",
         records, parts, conformance::printable(place.name));
   return store;
 }
@@ -61,8 +61,8 @@ bool is_stored(fixtures::Store& store, const conformance::Summary& summary, cons
       summary.cases < summary.planned ? store.snapshot() : store.merge();
   if (left_out.empty()) return true;
   context.err << fmt::format(
-      "{} lacks {} cases, the first is {}: what was kept of them was changed "
-      "by somebody else; the same command runs them again\n",
+      "{} lacks {} cases, the first is {}: another program changed their stored results; to run "
+      "these cases again, repeat the same command\n",
       conformance::printable(name), left_out.size(), conformance::printable(left_out.front()));
   return false;
 }
@@ -78,7 +78,7 @@ std::string description(conformance::Results results, const fixtures::Store& sto
     return store.finished().contains(report.id);
   });
   std::string text = conformance::to_json(results);
-  std::ranges::replace(text, '\n', ' ');  // a text in a file of ours is one line
+  std::ranges::replace(text, '\n', ' ');  // each text in our files must be one line
   return text;
 }
 

@@ -8,28 +8,29 @@
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/store.hpp"
 
-/// The store of a sweep, from which an interrupted one is taken up.
+/// The store of a sweep. An interrupted sweep can be resumed from it.
 namespace assay::cli {
 
-/// Where the store of a sweep lies, as its flags say.
+/// The location of the store of a sweep, from its flags.
 struct StorePlace {
   std::string name;            ///< as the user wrote it
   std::filesystem::path path;  ///< absolute
   bool must_exist = false;     ///< --resume
 };
 
-/// The store of the sweep whose plan this text is, with what an earlier start of it left.
-/// Errors: UsageError where --resume finds nothing of it, and for a place that is not the store's
-/// to take.
+/// Opens the store of the sweep with this plan text, and reads the results of an earlier run.
+/// Errors: UsageError if --resume is given and no interrupted sweep is found, and for a path that
+/// the store must not use.
 fixtures::Store own_store(const StorePlace& place, const std::string& plan, const Context& context);
 
-/// The reports of an interrupted sweep of the same plan.
+/// Returns the reports of the finished cases of an interrupted sweep with the same plan.
 std::map<std::string, conformance::CaseReport> taken_up(const fixtures::Store& store);
 
-/// What the store of one part of a sweep holds besides its cases: its report, without the cases.
+/// Returns the description in the store of one part of a sweep: the report of the part, without the
+/// cases.
 std::string description(conformance::Results results, const fixtures::Store& store);
 
-/// Makes one file of the store at the end; false where it lacks cases.
+/// Merges the store into one file at the end. Returns false if the file lacks cases.
 bool is_stored(fixtures::Store& store, const conformance::Summary& summary, const std::string& name,
                const Context& context);
 

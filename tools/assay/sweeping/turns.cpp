@@ -30,7 +30,7 @@ Turns::Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepar
       ahead_(reach_of(reach_)) {
   try {
     for (std::size_t k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {  // the others do it, or the caller
+  } catch (const std::system_error&) {  // the threads that did start do the work, or the caller
   }
 }
 
@@ -102,7 +102,7 @@ std::size_t Turns::reach_of(std::size_t first) const {
   return reach;
 }
 
-/// Skips large turns: the caller judges them itself, with all processors.
+/// Skips cases of large weight: the caller judges them itself, with all processors.
 std::size_t Turns::to_judge() const {
   for (std::size_t turn = first_; turn < begun_; ++turn)
     if (states_[turn] == State::called && weights_[turn] <= most_weight) return turn;
@@ -131,7 +131,8 @@ void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
 bool Turns::is_in_short_call() const { return is_calling_ && Clock::now() < call_began_ + quick; }
 
 /// Judges before it prepares, because judging frees memory. Starts nothing in the first 5 ms of a
-/// call: the report has the time of a call, and other threads would lengthen short ones.
+/// call: the report contains the time of a call, and work of other threads would make short calls
+/// longer.
 void Turns::work() {
   const parallel::Alone alone;
   std::unique_lock lock(mutex_);

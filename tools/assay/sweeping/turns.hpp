@@ -14,55 +14,61 @@
 
 namespace assay::cli {
 
-/// Returns the number of worker threads of a sweep: one for each core, at most 8, none on one core.
+/// Returns the number of worker threads of a sweep: one for each core, at most 8; 0 if the machine
+/// has one core.
 std::size_t worker_count();
 
-/// Runs a list of cases, the turns, as a pipeline: worker threads prepare later turns and judge
-/// turns that were called; one thread, the caller, calls the turns and ends them, in their order.
+/// Runs a list of cases as a pipeline. A turn is one case in this list. The thread that uses this
+/// object calls the kernel for the turns and ends them, in their order. Worker threads prepare
+/// later turns, and judge turns that were called.
 ///
-/// A turn is under way from its call until it ends. Turns under way have at most `most_weight`
-/// together, except one larger turn alone. The same amount again is prepared in advance.
+/// A turn is in progress from its call until it ends. The total weight of the turns in progress is
+/// at most `most_weight`; a heavier turn runs without others. Turns of the same total weight can be
+/// prepared in advance.
 class Turns {
  public:
-  /// Largest total weight of turns under way. A turn of more is under way alone.
+  /// Largest total weight of the turns in progress. A turn of larger weight runs alone.
   static constexpr std::int64_t most_weight = std::int64_t{1} << 20;
-  /// Largest number of turns under way, for each thread.
+  /// Largest number of turns in progress for each thread.
   static constexpr std::size_t most_turns = 32;
 
   using Work = std::function<void(std::size_t turn)>;
 
-  /// `prepare` is called once at most for every turn, and for none that has begun; `judge` once for
-  /// every turn that was called. `weights` says how much each turn keeps. With 0 threads nothing
-  /// is prepared and the caller judges.
+  /// `prepare` is called at most once for every turn, and never after the turn has begun. `judge`
+  /// is called once for every turn that was called. `weights`: the memory that each turn needs.
+  /// With 0 threads, no turn is prepared in advance, and the caller judges.
   Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepare, Work judge);
-  /// Waits for running work.
+  /// Waits for work that is running.
   ~Turns();
 
-  /// Returns whether the turn may begin before earlier turns have ended.
+  /// Returns whether enough memory is left to begin the turn before earlier turns have ended.
   bool has_room(std::size_t turn);
   void begin(std::size_t turn);
-  /// The turn was called, and waits to be judged; one of no weight is judged at once.
+  /// Marks the turn as called, so that a thread can judge it. A turn of weight 0 is judged
+  /// immediately.
   void called(std::size_t turn);
   bool is_judged(std::size_t turn);
-  /// Waits until the turn is judged; judges it where nobody has begun with it, and others
-  /// meanwhile.
-  /// Errors: the first that escaped from judging any turn.
+  /// Waits until the turn is judged. Judges it in this thread if no worker has started to, and
+  /// judges other turns while it waits. Errors: the first exception from judging any turn.
   void wait_for(std::size_t turn);
-  /// The turn has ended.
+  /// Marks the turn as ended.
   void end(std::size_t turn);
 
  private:
   enum class State { waiting, called, at_work, judged };
 
   using Clock = std::chrono::steady_clock;
-  /// Workers pause during a call for so long: the time of short calls is reported.
+  /// Workers start nothing in this time after the start of a call, because the time of short calls
+  /// is reported.
   static constexpr std::chrono::milliseconds quick{5};
 
   void work();
   bool is_in_short_call() const;
-  /// Returns the end (exclusive) of the turns that may be under way from `first` on.
+  /// Returns the end (exclusive) of the turns that may be in progress if `first` is the oldest of
+  /// them.
   std::size_t reach_of(std::size_t first) const;
-  /// Returns the first called turn of at most `most_weight`, or `weights_.size()` if there is none.
+  /// Returns the first turn that was called and has at most `most_weight`; `weights_.size()` if no
+  /// such turn exists.
   std::size_t to_judge() const;
   void judge(std::size_t turn, std::unique_lock<std::mutex>& lock);
 
@@ -75,7 +81,7 @@ class Turns {
   std::size_t next_ = 0;        ///< next turn to prepare
   std::size_t first_ = 0;       ///< first turn that has not ended
   std::size_t begun_ = 0;       ///< turns that have begun
-  std::size_t reach_ = 0;       ///< end of the turns that may be under way
+  std::size_t reach_ = 0;       ///< end of the turns that may be in progress
   std::size_t ahead_ = 0;       ///< the first turn that is too far ahead to be prepared
   std::exception_ptr failure_;  ///< first exception from judging
   bool over_ = false;
@@ -84,11 +90,13 @@ class Turns {
   std::vector<std::jthread> threads_;
 };
 
-/// Objects that are prepared in advance, by their place in the plan; each is taken once.
+/// Objects that are prepared in advance, by their position in the plan. Each object can be taken
+/// once.
 template <class Made>
 class PreparedOnce {
  public:
-  /// Calls `make` and keeps its result, unless `make` or `take` was called for this place before.
+  /// Calls `make` and stores its result, unless `make` or `take` was called for this position
+  /// before.
   template <class Make>
   void make(std::size_t place, const Make& make) {
     {
@@ -105,12 +113,12 @@ class PreparedOnce {
     done_.notify_all();
   }
 
-  /// Returns the object, after waiting for a running `make`. Returns null if nothing was begun, if
-  /// `make` threw, or if the object was taken before.
+  /// Returns the object. Waits if `make` is running. Returns null if `make` was not called, if it
+  /// threw, or if the object was taken before.
   std::unique_ptr<Made> take(std::size_t place) {
     std::unique_lock lock(mutex_);
     const auto [slot, is_new] = slots_.try_emplace(place);
-    if (is_new) return nullptr;  // and nobody begins with it any more
+    if (is_new) return nullptr;  // a later `make` does nothing for this place
     done_.wait(lock, [&] { return slot->second.is_done; });
     return std::move(slot->second.made);
   }

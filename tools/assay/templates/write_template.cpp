@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 struct TemplateFile {
   std::string_view name;
   std::string_view (*text)();
-  std::string_view what;  ///< for whoever opens the folder
+  std::string_view what;  ///< description for the user
   bool is_program = false;
 };
 
@@ -35,8 +35,10 @@ struct KernelTemplate {
 };
 
 constexpr std::string_view to_edit = "the kernel; its three places to edit are marked EDIT";
-constexpr std::string_view to_sweep = "judges it for 20 seconds; it takes flags of 'assay sweep'";
-constexpr std::string_view to_test = "fails unless it conforms";
+constexpr std::string_view to_sweep =
+    "judges the kernel for 20 seconds; accepts flags of 'assay "
+    "sweep'";
+constexpr std::string_view to_test = "fails unless the kernel conforms";
 
 const std::array<KernelTemplate, 4>& templates() {
   static const std::array<KernelTemplate, 4> all = {{
@@ -46,11 +48,13 @@ const std::array<KernelTemplate, 4>& templates() {
         {"sweep", assets::python_sweep, to_sweep, true}}},
       {"cpp",
        {{"main.cpp", assets::cpp_kernel, to_edit},
-        {"CMakeLists.txt", assets::cpp_build, "its program, and a test for 'ctest'"},
+        {"CMakeLists.txt", assets::cpp_build,
+         "builds the kernel's program, with a test for "
+         "'ctest'"},
         {"sweep", assets::cpp_sweep, to_sweep, true}}},
       {"plugin",
        {{"kernel.c", assets::plugin_kernel, to_edit},
-        {"assay_plugin.h", assets::plugin_header, "what a plug-in offers"},
+        {"assay_plugin.h", assets::plugin_header, "the interface of a plug-in"},
         {"sweep", assets::plugin_sweep, to_sweep, true},
         {"test", assets::plugin_test, to_test, true}}},
       {"command",
@@ -61,15 +65,15 @@ const std::array<KernelTemplate, 4>& templates() {
   return all;
 }
 
-/// A word of a shell.
+/// Quotes the text as a shell word.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
   return word + "'";
 }
 
-/// The text with what the machine knows: where the program lies, and how a program that includes
-/// Assay finds it. A program in the folder of a build is installed first.
+/// Inserts the facts about this machine: the path of the program, and how a program that uses Assay
+/// as a library finds it. If the program runs from a build folder, the text first installs it.
 std::string filled_in(std::string text) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path build = program.parent_path().parent_path();
@@ -88,7 +92,7 @@ std::string filled_in(std::string text) {
   return text;
 }
 
-/// Errors: UsageError where the file cannot be written.
+/// Errors: UsageError if the file cannot be written.
 void write_file(const fs::path& path, const TemplateFile& file) {
   std::string text(file.text());
   text.pop_back();
@@ -120,17 +124,17 @@ ExitCode write_template(const Wanted& wanted, const Context& context) {
   const fs::path folder(wanted.folder);
   std::error_code fault;
   if (fs::exists(folder, fault) && !fs::is_empty(folder, fault))
-    throw UsageError(fmt::format("'{}' exists: name a folder that is not there yet, or is empty",
+    throw UsageError(fmt::format("'{}' exists: name a folder that does not exist yet, or is empty",
                                  wanted.folder));
   fs::create_directories(folder, fault);
   if (fault)
     throw UsageError(
-        fmt::format("the folder '{}' cannot be made: {}", wanted.folder, fault.message()));
+        fmt::format("the folder '{}' cannot be created: {}", wanted.folder, fault.message()));
   for (const TemplateFile& file : chosen.files) {
     write_file(folder / file.name, file);
     context.out << fmt::format("{:16}{}\n", file.name, file.what);
   }
-  context.out << fmt::format("written: a kernel that conforms; {} judges it\n",
+  context.out << fmt::format("wrote a kernel that conforms; to judge it, run {}\n",
                              conformance::printable((folder / "sweep").string()));
   return ExitCode::conformant;
 }
@@ -143,11 +147,10 @@ Command new_command() {
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto wanted = std::make_shared<Wanted>();
             app.add_option("template", wanted->kind,
-                           "python: a function; cpp: a program of its own; plugin: a library in C; "
+                           "python: a function; cpp: a separate program; plugin: a C library; "
                            "command: a program that reads case files")
                 ->required();
-            app.add_option("folder", wanted->folder,
-                           "where it is written; made where it is missing")
+            app.add_option("folder", wanted->folder, "folder to write to; created if missing")
                 ->required();
             return [wanted](const Context& context) { return write_template(*wanted, context); };
           }};

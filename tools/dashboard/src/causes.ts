@@ -1,24 +1,16 @@
-// Causes: what failing cases have in common and conforming ones have not, as the program derived them for the report.
+// Causes: fields that failing cases have in common and that conforming cases do not have. The program derived them for
+// the report.
 
-import type { Case, Report } from "./report";
+import type { Case, Report, StoredCause } from "./report";
 
-export interface Cause {
+/** A cause with its cases, not their ids, and its number on the page. */
+export interface Cause extends Omit<StoredCause, "cases" | "example"> {
   number: number;
-  /** One line: what fails and how. */
-  pattern: string;
-  /** The stage of the computation whose outputs are those that fail; empty where none is known. */
-  stage: string;
-  /** Terms of a query that separate its cases from those that conform; none: everything fails. */
-  fields: string[];
   cases: Case[];
-  /** Cases that meet the terms and do not fail so. */
-  others: number;
-  /** The case to look at first, and the line that runs it or what it was shrunk to. */
   example: Case;
-  line: string;
 }
 
-/** The causes of a report, the one with most cases first; each case learns the numbers of its causes. */
+/** The causes of a report, the one with most cases first; sets the numbers of its causes in each case. */
 export function causesOf(report: Report): Cause[] {
   const byId = new Map(report.cases.map((c) => [c.id, c]));
   return report.causes.map((stored, k) => {

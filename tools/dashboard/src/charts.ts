@@ -1,4 +1,4 @@
-// Pictures. Each mark stands for cases and filters them when it is clicked; each has a name that says what it shows.
+// Charts. Each mark represents cases, and a click on it filters them. Each mark has a name that describes its contents.
 
 import { scaleBand, scaleLinear, scaleLog } from "d3-scale";
 
@@ -7,7 +7,7 @@ import { has, term, valuesOf } from "./query";
 import { read, toggleTerms } from "./state";
 import { byId, element, plural, short, svg } from "./text";
 
-/** An element that filters: a click, and with the keyboard Enter and the space bar. */
+/** Makes the element a filter: for a click, and on the keyboard for Enter and the space bar. */
 function filtering(node: SVGElement | HTMLElement, terms: string[], name: string): void {
   node.setAttribute("role", "button");
   node.setAttribute("tabindex", "0");
@@ -26,7 +26,7 @@ function filtering(node: SVGElement | HTMLElement, terms: string[], name: string
 
 const naturally = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
 
-/** Rows of verdicts: one for each value of the field, of `all` as a frame, of `cases` as a bar. */
+/** Rows of verdicts, one for each value of the field: a frame for `all`, a bar for `cases`. */
 export function verdictRows(all: Case[], cases: Case[], field: string, title: string): HTMLElement | null {
   const rows = new Map<string, Map<string, number>>();
   for (const c of all) for (const value of valuesOf(c, field)) if (!rows.has(String(value))) rows.set(String(value), new Map());
@@ -68,9 +68,12 @@ interface Dot {
 /** Steps of the logarithmic axis: four for each factor of ten. */
 const STEPS = 4;
 
-/** Cells hold their upper end: what reaches the bound and does not go beyond it lies below the line. */
+/** A cell includes its upper end: an error equal to the bound is below the line. */
 const stepOf = (y: number): number => (Number.isFinite(y) ? Math.ceil(Math.log10(y) * STEPS - 1e-9) - 1 : Infinity);
 const edge = (step: number): number => Number(Math.pow(10, step / STEPS).toPrecision(4));
+
+/** Letters of a label; a longer one is cut, and whole where it is pointed at. */
+const LONGEST_LABEL = 16;
 
 /** Errors below this share a cell at the bottom, with zero. */
 const LEAST = 1e-3;
@@ -83,12 +86,12 @@ function cellTerms(field: string, group: string, step: number, lowest: number): 
 }
 
 /**
- * How many errors lie where: columns are values of a field, rows are errors as a fraction of the bound, logarithmic.
- * What has no end has a row of its own above all others.
+ * Density of errors: columns are values of a field, rows are errors as a fraction of the bound, logarithmic.
+ * Infinite errors have a row of their own above all others.
  */
 export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: string) => string,
                              termOf: (column: string) => string, label: string): Node {
-  if (dots.length === 0) return element("p", { class: "quiet" }, "No case of a tolerance is left.");
+  if (dots.length === 0) return element("p", { class: "quiet" }, "The search leaves no case with a tolerance.");
   const lowest = stepOf(LEAST);
   const counts = new Map<string, number>();
   let highest = 0;
@@ -98,8 +101,12 @@ export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: s
     const key = dot.x + "\n" + step;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const width = 560, left = 58, bottom = 44, top = 30, height = 330;
+  const width = 560, left = 58, top = 30, height = 330;
   const x = scaleBand(columns, [left, width - 8]).paddingInner(0.06);
+  // Labels that are wider than their columns are drawn at a slope.
+  const letter = 6.6, longest = Math.min(LONGEST_LABEL, Math.max(...columns.map((column) => column.length)));
+  const slopes = longest * letter > x.step();
+  const bottom = slopes ? 34 + longest * letter * 0.5 : 44;
   const y = scaleLog([edge(lowest), edge(highest + 1)], [height - bottom, top]);
   const most = Math.max(...counts.values());
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
@@ -108,7 +115,7 @@ export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: s
     picture.append(svg("line", { class: "grid", x1: String(left), x2: String(width - 8), y1: String(at), y2: String(at) }),
       svg("text", { x: String(left - 6), y: String(at + 4), "text-anchor": "end" }, short(Math.pow(10, power))));
   }
-  picture.append(svg("text", { x: String(left - 6), y: "18", "text-anchor": "end" }, "no end"));
+  picture.append(svg("text", { x: String(left - 6), y: "18", "text-anchor": "end" }, "infinite"));
   for (const [key, count] of counts) {
     const [column, text] = key.split("\n") as [string, string];
     const step = Number(text);
@@ -118,17 +125,20 @@ export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: s
       height: String(step === Infinity ? 16 : y(edge(step)) - above - 0.5), "fill-opacity": String(shade(count, most)),
     });
     const says = `${column}: ${count} with error / bound ` +
-      (step === Infinity ? "without end" : `above ${step === lowest ? 0 : edge(step)}, to ${edge(step + 1)}`);
+      (step === Infinity ? "infinite" : `above ${step === lowest ? 0 : edge(step)}, to ${edge(step + 1)}`);
     filtering(cell, cellTerms(fieldOf(column), termOf(column), step, lowest), says);
     picture.append(cell);
   }
   const bound = y(1);
   picture.append(svg("line", { class: "bound", x1: String(left), x2: String(width - 8), y1: String(bound), y2: String(bound) }));
-  const room = Math.max(1, Math.ceil(columns.length / 14));
+  const every = Math.max(1, Math.ceil(14 / x.step()));
   columns.forEach((column, k) => {
-    if (k % room === 0)
-      picture.append(svg("text", { x: String(x(column)! + x.bandwidth() / 2), y: String(height - bottom + 16), "text-anchor": "middle" },
-        column.length > 12 ? column.slice(0, 11) + "." : column));
+    if (k % every !== 0) return;
+    const [across, down] = [x(column)! + x.bandwidth() / 2, height - bottom + 16];
+    picture.append(svg("text", slopes ?
+      { transform: `translate(${across + 4}, ${down - 4}) rotate(-30)`, "text-anchor": "end" } :
+      { x: String(across), y: String(down), "text-anchor": "middle" },
+      column.length > LONGEST_LABEL ? column.slice(0, LONGEST_LABEL - 1) + "." : column, svg("title", {}, column)));
   });
   picture.append(svg("text", { x: String(left), y: String(height - 6) }, "Darker: more. Dashed: the bound."));
   return picture;
@@ -136,11 +146,11 @@ export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: s
 
 const shade = (count: number, most: number): number => 0.25 + (0.75 * Math.log(1 + count)) / Math.log(1 + most);
 
-/** Bars on a logarithmic axis, side by side for each group: shares of elements in each tenth of the bound. */
+/** Bars on a logarithmic axis, next to each other for each group: shares of elements in each tenth of the bound. */
 export function tenths(shares: Map<string, number[]>, colours: string[]): Node {
   const width = 560, left = 58, bottom = 44, top = 10, height = 330, least = 1e-7;
   const bins = Math.max(0, ...[...shares.values()].map((b) => b.length));
-  if (bins === 0) return element("p", { class: "quiet" }, "No case of a tolerance is left.");
+  if (bins === 0) return element("p", { class: "quiet" }, "The search leaves no case with a tolerance.");
   const x = scaleBand(Array.from({ length: bins }, (_, k) => k), [left, width - 8]).paddingInner(0.15);
   const inner = scaleBand([...shares.keys()], [0, x.bandwidth()]);
   const y = scaleLog([least, 1], [height - bottom, top]).clamp(true);
@@ -164,10 +174,10 @@ export function tenths(shares: Map<string, number[]>, colours: string[]): Node {
   return picture;
 }
 
-/** Two figures of each case against each other, in cells; logarithmic where the values span much. */
+/** A density chart of two figures of each case; logarithmic if the values span a wide range. */
 export function density(points: { x: number; y: number }[], across: string, up: string): Node {
   const finite = points.filter((p) => Number.isFinite(p.x) && Number.isFinite(p.y));
-  if (finite.length === 0) return element("p", { class: "quiet" }, "No case that is left has both figures.");
+  if (finite.length === 0) return element("p", { class: "quiet" }, "The search leaves no case with both figures.");
   const width = 720, height = 360, left = 70, bottom = 42, top = 10, columns = 48, rows = 28;
   const scaled = (values: number[], from: number, to: number) => {
     const [least, most] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity] as [number, number]);
@@ -193,7 +203,7 @@ export function density(points: { x: number; y: number }[], across: string, up: 
   for (const [key, count] of counts) {
     const [column, row] = key.split(",").map(Number) as [number, number];
     const from = (scale: typeof x, at: number): string => scale.invert(at).toPrecision(6);
-    // What lies on the edge belongs to the cell: six digits are rounded outwards by a hair.
+    // A value on the edge belongs to this cell, because the six-digit limits of a cell are rounded slightly outwards.
     const terms = [`${across}>=${low(from(x, left + column * w))}`, `${across}<=${high(from(x, left + (column + 1) * w))}`,
       `${up}>=${low(from(y, top + (row + 1) * h))}`, `${up}<=${high(from(y, top + row * h))}`];
     const cell = svg("rect", { class: "cell", x: String(left + column * w), y: String(top + row * h), width: String(w - 0.5),
@@ -209,13 +219,13 @@ export function density(points: { x: number; y: number }[], across: string, up: 
 const low = (text: string): string => String(Number((Number(text) - Math.abs(Number(text)) * 1e-5).toPrecision(6)));
 const high = (text: string): string => String(Number((Number(text) + Math.abs(Number(text)) * 1e-5).toPrecision(6)));
 
-/** Of a logarithmic scale only the powers of ten are written. */
+/** On a logarithmic scale, only powers of ten get labels. */
 function sparse(tick: number, scale: { ticks: unknown }): boolean {
   if (!("base" in scale)) return true;
   return Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < 1e-9;
 }
 
-/** A list to choose from, above a chart; `chosen` is told at once and whenever another is chosen. */
+/** A drop-down list above a chart; calls `chosen` at once and whenever the selection changes. */
 export function choice(id: string, names: string[], initial: string, chosen: () => void): void {
   const select = byId(id) as HTMLSelectElement;
   select.replaceChildren(...names.map((name) => element("option", { value: name }, name)));

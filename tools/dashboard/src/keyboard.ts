@@ -1,4 +1,4 @@
-// Keys: / searches, j and k go down and up, Escape goes back, c copies the line of the case, ? tells this.
+// Keys: / searches, j and k go down and up, Escape goes back, c copies the line of the case, ? shows this help.
 
 import type { Case } from "./report";
 import { change, read } from "./state";

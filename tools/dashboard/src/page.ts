@@ -1,4 +1,4 @@
-// Puts the page together: reads the embedded reports, and draws anew whatever the state in the URL asks for.
+// Builds the page: reads the embedded reports, and redraws for every state in the URL.
 
 import { causesOf, type Cause } from "./causes";
 import { compile, fieldNames } from "./query";
@@ -22,7 +22,7 @@ interface Page {
   kills: Kills | undefined;
   causes: Cause[];
   names: Set<string>;
-  /** Cases that the search leaves, in the order of the list. */
+  /** Cases that match the search, in the order of the list. */
   list: Case[];
 }
 
@@ -50,7 +50,7 @@ function render(page: Page): void {
   put("lost-case", state.case !== "" && chosen === undefined ? `The report has no case ${state.case}.` : "");
   if (chosen !== undefined) showCase(chosen, page.report, page.list);
   else showList(page);
-  // Who drives the page by a program waits for this.
+  // Programs that drive the page wait for this.
   document.body.dataset["shown"] = location.hash;
 }
 
@@ -59,7 +59,7 @@ function listen(page: Page): void {
   const search = byId("filter-text") as HTMLInputElement;
   let pause = 0;
   search.addEventListener("input", () => {
-    // Of many cases a chart takes longer than a key: they are drawn when typing pauses.
+    // With many cases, drawing a chart takes longer than a key press. Therefore redraw only when the user pauses.
     clearTimeout(pause);
     pause = setTimeout(() => change({ q: search.value.trim(), case: "" }, true), 120);
   });
@@ -77,10 +77,10 @@ function listen(page: Page): void {
   onChange(redraw);
 }
 
-/** Of a page without a report: nothing else has anything to show. */
+/** For a page without a report: hides all other parts. */
 function showWithoutReport(kills: Kills | undefined, timeline: Timeline | undefined): void {
   for (const part of byId("overview").children) (part as HTMLElement).hidden = true;
-  const what = [kills === undefined ? [] : ["Planted bugs and healthy variants"], timeline === undefined ? [] : ["A plan on the modelled device"]].flat();
+  const what = [kills === undefined ? [] : ["Injected faults and healthy variants"], timeline === undefined ? [] : ["A plan on the modelled device"]].flat();
   document.title = "Assay: " + what.join(", ");
   put("implementation", what.join(", "));
   put("conclusion");
@@ -102,7 +102,7 @@ async function show(): Promise<void> {
   const timeline = await unpackTimeline();
   const report = runs[0];
   if (report === undefined) {
-    if (kills === undefined && timeline === undefined) throw new Error("the page holds no report");
+    if (kills === undefined && timeline === undefined) throw new Error("the page contains no report");
     showWithoutReport(kills, timeline);
     return;
   }

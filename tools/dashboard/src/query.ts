@@ -1,19 +1,20 @@
-// What a person types into the search, and what a click on a chart adds to it: words and terms that all must hold. The terms of
-// fields are those of `assay sweep --only`; tests/tools/field_terms.json has examples that both answer alike.
-//   tile bf16            both words are in the replay line, note, verdict, rule or evidence
+// The language of the search, which clicks on charts also use. A case is shown if it matches all words and terms. Terms on
+// fields have the syntax of `assay sweep --only`; for the examples in tests/tools/field_terms.json, the page and --only must
+// give the same result.
+//   tile bf16            each word is in the replay line, note, verdict, rule or evidence
 //   dtype=fp16|bf16      the field has one of the values
-//   head_dim>=128        as numbers: <, <=, >, >=
-//   heads_q>heads_kv     two fields; of packed sequences, in some of them (= in all)
+//   head_dim>=128        numeric comparison: <, <=, >, >=
+//   heads_q>heads_kv     two fields; for packed sequences, in at least one sequence (for =: in all)
 //   seq>2*stride         a field and a multiple of another one
 //   heads_q/heads_kv>=2  one field divided by another one
-//   seq_kv%64>0          what is left of a division
-//   lengths_q=0          of the lengths of sequences (of sequences that are equally long, of seq_q) some
-//   lengths_q=1..7       the same from a number to another one
-//   strides=columns      some tensor, an input or an output, lies so
-//   -sparse_mode=3       not, as sparse_mode!=3; the first before a word, too
+//   seq_kv%64>0          remainder of a division
+//   lengths_q=0          at least one sequence length (for sequences of equal length: seq_q)
+//   lengths_q=1..7       the same for a range of numbers
+//   strides=columns      at least one tensor, an input or an output, has this layout
+//   -sparse_mode=3       negation, as sparse_mode!=3; the minus also works before a word
 //   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
 //   "two words"          one phrase
-//   a or b, not (a or b) one of them, neither; `and` is what a blank says; a | b, !a, a & b with blanks as well
+//   a or b, not (a or b) one of the two, none of the two; a blank means `and`; also with signs: a | b, !a, a & b
 
 import { type Case, figure, kindOf } from "./report";
 
@@ -23,15 +24,15 @@ interface Term {
   text: string;
   negated: boolean;
   field: string;
-  /** By which the field is divided; empty: by none. */
+  /** The field that is the divisor; empty: none. */
   below: string;
-  /** Of what is left by it the term is; 0: of the field itself. */
+  /** The term compares the remainder of this divisor; 0: the field itself. */
   divisor: number;
   comparison: Comparison;
   values: string[];
 }
 
-/** Lengths are many: they are grouped by powers of two. */
+/** There are many lengths, so they are grouped by powers of two. */
 export function lengthGroup(length: number): string {
   const least = Math.pow(2, Math.floor(Math.log2(Math.max(1, length))));
   return `${least}..${2 * least - 1}`;
@@ -74,9 +75,9 @@ export function fieldNames(cases: Case[]): Set<string> {
   return names;
 }
 
-/** Values of a field of a case; none where the case has no such field. */
+/** Values of a field of a case; empty if the case does not have the field. */
 export function valuesOf(c: Case, field: string): (string | number)[] {
-  // Every object has a member "constructor", which is no field.
+  // Every object has a member "constructor", which must not be taken for a field.
   if (Object.hasOwn(derived, field)) return derived[field]!(c);
   if (Object.hasOwn(c.fields, field)) return [c.fields[field]!];
   if (field.startsWith("error.")) {
@@ -87,10 +88,10 @@ export function valuesOf(c: Case, field: string): (string | number)[] {
   return c.metrics.filter((m) => m.name === field).map((m) => figure(m.value));
 }
 
-/** A name with its comparison, with or without spaces around the sign; what is quoted stays as it is. */
+/** A name with its comparison, with or without spaces around the sign; quoted text is unchanged. */
 const SPACED = /"[^"]*"?|(?<=^|[\s(!])(-?[A-Za-z_][\w.]*(?:\/[A-Za-z_]\w*)?(?:\s*%\s*\d+)?)\s*(<=|>=|!=|==?|<|>)\s*/g;
 
-/** Splits at spaces outside double quotes and beside no comparison. */
+/** Splits at spaces that are outside double quotes and not next to a comparison. */
 export function words(query: string): string[] {
   const joined = query.replace(SPACED, (whole: string, name: string | undefined, sign: string | undefined) =>
     (name === undefined ? whole : name.replaceAll(" ", "") + (sign === "==" ? "=" : sign)));
@@ -132,7 +133,7 @@ function equals(value: string | number, wanted: string): boolean {
   return value.toLowerCase() === wanted || number(value) === number(wanted);
 }
 
-/** The numbers of a field, where it tells the longest of packed sequences those of each: "2x7,3" is 7, 7, 3. */
+/** The numbers of a field. For a field with the longest of packed sequences, the lengths of all: "2x7,3" is 7, 7, 3. */
 function numbersOf(c: Case, field: string): number[] {
   const each = field.startsWith("seq") ? c.fields[field.replace("seq", "lengths")] :
     field.startsWith("lengths") ? c.fields[field] || c.fields[field.replace("lengths", "seq")] : undefined;
@@ -181,11 +182,11 @@ function holds(term: Term, c: Case): boolean {
 
 export interface Query {
   matches(c: Case): boolean;
-  /** What is wrong with it, as a sentence; empty if nothing is. */
+  /** The error in the query, as a sentence; empty if there is none. */
   complaint: string;
 }
 
-/** Edits between two words. */
+/** Edit distance of two words. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
@@ -205,7 +206,7 @@ function unknownField(field: string, names: Set<string>): string {
     `: ${known.join(", ")}.`;
 }
 
-/** Why no case has the value that is asked for; empty where some has, or values are too many to name. */
+/** Why no case has the requested value; empty if some case has it, or if there are too many values to list. */
 function unknownValue(term: Term, cases: Case[]): string {
   if (term.field === "" || term.comparison !== "=" || term.divisor > 0 || term.values.includes("")) return "";
   if (cases.some((c) => holds(term, c))) return "";
@@ -215,16 +216,16 @@ function unknownValue(term: Term, cases: Case[]): string {
   return `No case has ${term.field}=${term.values.join("|")}; its values: ${values.sort().join(", ") || "none"}.`;
 }
 
-/** Replay lines leave out what is at its default, so that a search for such a word finds nothing. */
+/** Explains an unmatched word "--field=value": replay lines omit fields at their defaults. */
 function missingWord(term: Term, cases: Case[], names: Set<string>): string {
   const flag = /^--([A-Za-z_]\w*)=(.+)$/.exec(term.values[0] ?? "");
   if (term.field !== "" || flag === null || !names.has(flag[1]!) || cases.some((c) => holds(term, c))) return "";
-  return `No replay line holds ${term.text}: lines leave out defaults. Search for ${flag[1]}=${flag[2]}.`;
+  return `No replay line contains ${term.text}: lines omit defaults. Search for ${flag[1]}=${flag[2]}.`;
 }
 
 type Test = (c: Case) => boolean;
 
-const DEEPEST = 64;  // an address may be anybody's
+const DEEPEST = 64;  // the URL may come from anyone
 
 /** "dtype=fp16|seq_q=3" are two terms, "dtype=fp16|bf16" one. */
 function alternatives(word: string): string[] {
@@ -232,7 +233,7 @@ function alternatives(word: string): string[] {
   return parts.flatMap((part, k) => (k === 0 ? [part] : ["or", part]));
 }
 
-/** Words with the parentheses at their ends apart, if each has its other one and they nest no deeper; else as they are. */
+/** Words with the parentheses at their ends split off, if these are balanced and not nested too deeply; else unchanged. */
 function tokens(query: string): string[] {
   const found = words(query);
   const apart = found.flatMap((word) => {
@@ -245,7 +246,7 @@ function tokens(query: string): string[] {
       opening.push(word[from] === "(" ? "(" : "not");
     for (; to > from && word[to - 1] === ")"; to -= 1) closing.push(")");
     const inner = word.slice(from, to);
-    // Of a text with a pair of its own, "heads(5)", nothing is taken.
+    // A text with its own pair of parentheses, such as "heads(5)", is not split.
     if (inner.includes("(")) return [word];
     return [...opening, ...(inner === "" ? [] : alternatives(inner)), ...closing];
   });
@@ -257,7 +258,7 @@ function tokens(query: string): string[] {
   return depth === 0 ? apart : found;
 }
 
-/** What tokens ask of a case: terms side by side must all hold; `or` binds less. A sign without a term asks nothing. */
+/** The condition of the tokens: adjacent terms must all match; `or` binds less. An operator without a term matches all. */
 function combined(all: string[], holdsTerm: (text: string, c: Case) => boolean): Test {
   let at = 0;
   const factor = (): Test => {
@@ -292,6 +293,38 @@ function combined(all: string[], holdsTerm: (text: string, c: Case) => boolean):
   return alternatives();
 }
 
+/** The word of the cases' texts that is nearest to one that no case has; empty where none is near. */
+function nearestWord(text: string, cases: Case[]): string {
+  const wanted = text.toLowerCase();
+  const near = Math.min(2, Math.floor(wanted.length / 3));
+  let best = "", least = near + 1;
+  const seen = new Set<string>();
+  for (const c of cases.slice(0, 2000))
+    for (const word of c.text.split(/[^\w.]+/)) {
+      if (seen.has(word) || Math.abs(word.length - wanted.length) >= least) continue;
+      seen.add(word);
+      const edits = distance(wanted, word);
+      if (edits < least) [best, least] = [word, edits];
+    }
+  return best;
+}
+
+/** Why a query of terms that must all hold leaves no case: the word that no case has, or the term to leave out. */
+function whyNothing(query: string, terms: Term[], cases: Case[]): string {
+  if (cases.length === 0 || terms.length === 0) return "";
+  const holdsOne = (term: Term, c: Case): boolean => holds(term, c) !== term.negated;
+  const unmet = terms.find((term) => !cases.some((c) => holdsOne(term, c)));
+  if (unmet !== undefined && unmet.field === "") {
+    const guess = nearestWord(unmet.values[0]!, cases);
+    return `No case contains the word "${unmet.values[0]}"` + (guess === "" ? "." : `; did you mean ${guess}?`);
+  }
+  if (unmet !== undefined) return `No case has ${unmet.text}.`;
+  if (tokens(query).some((token) => SIGNS.has(token))) return "No case matches this combination.";
+  const left = terms.map((out) => ({ out, count: cases.filter((c) => terms.every((term) => term === out || holdsOne(term, c))).length }))
+    .sort((a, b) => b.count - a.count)[0]!;
+  return "No case matches all of these terms" + (left.count === 0 ? "." : `; without ${left.out.text} there ${left.count === 1 ? "is" : "are"} ${left.count}.`);
+}
+
 const SIGNS = new Set(["and", "or", "not", "(", ")"]);
 
 export function compile(query: string, names: Set<string>, cases: Case[]): Query {
@@ -301,17 +334,19 @@ export function compile(query: string, names: Set<string>, cases: Case[]): Query
   const missing = (name: string): boolean => name !== "" && !names.has(name);
   const unknown = terms.find((term) => missing(term.field) || missing(term.below));
   const complaints = terms.flatMap((term) => [unknownValue(term, cases), missingWord(term, cases, names)]);
+  const matches = combined(all, (text, c) => {
+    const term = byText.get(text);
+    return term === undefined || holds(term, c) !== term.negated;
+  });
+  const why = (): string => (cases.some(matches) ? "" : whyNothing(query, terms, cases));
   return {
-    matches: combined(all, (text, c) => {
-      const term = byText.get(text);
-      return term === undefined || holds(term, c) !== term.negated;
-    }),
-    complaint: unknown === undefined ? complaints.find((text) => text !== "") ?? ""
+    matches,
+    complaint: unknown === undefined ? complaints.find((text) => text !== "") ?? why()
       : unknownField(missing(unknown.field) ? unknown.field : unknown.below, names),
   };
 }
 
-/** A term of a field and a value, quoted where the value asks for it. */
+/** A term of a field and a value, quoted if the value needs it. */
 export function term(field: string, value: string | number): string {
   const text = String(value);
   return field + "=" + (/[\s"]/.test(text) ? `"${text}"` : text);
@@ -322,7 +357,7 @@ export const has = (query: string, terms: string[]): boolean => {
   return terms.every((t) => present.includes(t));
 };
 
-/** Adds the terms, or takes them away where all are there. A new value of a field replaces its old one, but in a combination. */
+/** Adds the terms, or removes them if all are present. A new value of a field replaces its old one, except in a combination. */
 export function toggle(query: string, terms: string[]): string {
   const present = words(query);
   if (tokens(query).some((token) => SIGNS.has(token)) && !has(query, terms)) return [`(${query})`, ...terms].join(" ");

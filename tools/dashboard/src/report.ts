@@ -1,6 +1,6 @@
-// What a report holds, as tools/report_schema.md describes it, and what the page derives from it.
+// The contents of a report (see tools/report_schema.md), and the values that the page derives from them.
 
-/** Numbers that JSON cannot hold are strings. */
+/** Numbers that JSON cannot represent are strings. */
 export type Figure = number | "nan" | "inf" | "-inf";
 
 export interface Finding {
@@ -16,7 +16,7 @@ export interface Finding {
   text: string;
 }
 
-/** Where the errors of a tensor lie; letters as tools/errors_schema.md says. */
+/** The error map of a tensor; tools/errors_schema.md describes the letters. */
 export interface ErrorMap {
   batch: number;
   heads: number;
@@ -66,7 +66,7 @@ export interface Shrunk {
   end: string;
 }
 
-/** A case as the report holds it. */
+/** A case as in the report. */
 interface StoredCase {
   id: string;
   operator: string;
@@ -90,12 +90,12 @@ interface StoredCase {
 
 export type Change = "regression" | "improvement" | "other";
 
-/** A case with what the page derives from it. */
+/** A case with the values that the page derives from it. */
 export interface Case extends StoredCase {
   program: string;
-  /** Largest error / bound over the tensors; -1 where nothing was judged. */
+  /** Largest error / bound over the tensors; -1 if nothing was judged. */
   error: number;
-  /** Tensors that break a limit; one empty name where the call as a whole does. */
+  /** Tensors that exceed a limit; one empty name if the whole call fails. */
   failed: string[];
   exact_case: boolean;
   length: number;
@@ -103,9 +103,9 @@ export interface Case extends StoredCase {
   causes: number[];
   /** Verdict in the report that this one is compared with. */
   before: string | undefined;
-  /** What became of it since; undefined where nothing did. */
+  /** The change since that report; undefined if there is none. */
   change: Change | undefined;
-  /** What words of a search are looked for in. */
+  /** The text that the words of a search must match. */
   text: string;
 }
 
@@ -146,12 +146,24 @@ export interface Summary {
   triples?: { admissible: number; covered: number };
 }
 
-/** A cause as the program writes it: cases by their ids. */
+/** A cause as the program writes it (tools/causes_schema.md): cases are given by their ids. */
 export interface StoredCause {
+  /** One line: what fails and how. */
   pattern: string;
+  /** The most frequent verdict of its cases, the rule that gave it, and the number of cases with both. */
+  verdict: string;
+  decided_by: string;
+  decided: number;
+  /** Errors over the bound, of those beyond it; 0: none. */
+  least_error: Figure;
+  largest_error: Figure;
+  /** The stage of the computation whose outputs fail; empty: unknown. */
   stage: string;
+  /** Terms of a query that separate its cases from those that conform; none: everything fails. */
   fields: string[];
+  /** Cases that have the fields and do not fail in this way. */
   others: number;
+  /** The id of the case to look at first, and the line that runs it or what it was shrunk to. */
   example: string;
   line: string;
   cases: string[];
@@ -174,10 +186,10 @@ export function figure(value: Figure | undefined): number {
   return value;
 }
 
-/** What a verdict amounts to. */
+/** The kinds of verdicts. */
 export type Kind = "conforms" | "fails" | "unclear" | "not_applicable";
 
-/** Verdicts in the order in which they are drawn: name, colour, kind. Fit for the colour-blind. */
+/** Verdicts in drawing order: name, colour, kind. The colours suit colour-blind readers. */
 const VERDICTS: [string, string, Kind][] = [
   ["conforms", "#009e73", "conforms"], ["conforms_weak", "#7fcfb6", "conforms"],
   ["rejected_as_specified", "#0072b2", "conforms"], ["rejected_other_code", "#56b4e9", "conforms"],
@@ -194,7 +206,7 @@ export const VERDICT_NAMES = VERDICTS.map(([name]) => name);
 const COLOURS = new Map(VERDICTS.map(([name, colour]) => [name, colour]));
 const KINDS = new Map(VERDICTS.map(([name, , kind]) => [name, kind]));
 
-/** Verdicts of a later version are shown, too: in grey, as unclear. */
+/** Unknown verdicts of a later version are shown in grey, as unclear. */
 export const colourOf = (verdict: string): string => COLOURS.get(verdict) ?? "#777777";
 export const kindOf = (verdict: string): Kind => KINDS.get(verdict) ?? "unclear";
 
@@ -207,7 +219,7 @@ function errorOf(c: StoredCase): number {
   return worst;
 }
 
-/** Rules that break no limit: they say what happened. */
+/** Rules that do not exceed a limit: they only describe what happened. */
 const REMARKS = new Set(["note", "repeat"]);
 
 function failedTensors(c: StoredCase): string[] {
@@ -220,7 +232,7 @@ function lengthOf(c: StoredCase): number {
   return Math.max(...["seq", "seq_q", "seq_kv"].map((name) => Number(c.fields[name] ?? 0)));
 }
 
-/** Adds to the cases what the page derives from them. */
+/** Adds to the cases the values that the page derives from them. */
 export function derive(report: Report): Report {
   const shrunk = new Map((report.shrunk ?? []).map((s) => [s.id, s]));
   for (const c of report.cases) {
@@ -238,7 +250,7 @@ export function derive(report: Report): Report {
   return report;
 }
 
-/** Unpacks what the program embedded: base64 of a text that zlib compressed. */
+/** Unpacks an embedded text: zlib-compressed, in base64. */
 export async function unpackText(base64: string): Promise<string> {
   const letters = atob(base64);
   const bytes = new Uint8Array(letters.length);

@@ -1,4 +1,4 @@
-// The state of the page is in its URL, so that a link shows what its sender saw: #q=...&sort=...&case=...
+// The state of the page is in its URL, so a link shows the same view: #q=...&sort=...&case=...
 
 import { toggle } from "./query";
 
@@ -6,7 +6,7 @@ export interface State {
   q: string;
   sort: string;
   case: string;
-  /** Words for the list of planted bugs. */
+  /** Words that filter the list of injected faults. */
   bugs: string;
 }
 
@@ -18,7 +18,7 @@ export function read(): State {
     bugs: hash.get("bugs") ?? "" };
 }
 
-/** The address of a state, without what is at its default. */
+/** The URL of a state, without values that are at their defaults. */
 export function address(state: State): string {
   const hash = new URLSearchParams();
   if (state.case !== "") hash.set("case", state.case);
@@ -35,7 +35,7 @@ export function onChange(changed: () => void): void {
   addEventListener("hashchange", changed);
 }
 
-/** Typing replaces the entry of the history, a click makes a new one. */
+/** Typing replaces the current history entry; a click adds one. */
 export function change(part: Partial<State>, replace = false): void {
   const next = address({ ...read(), ...part });
   if (next === location.hash || (next === "#" && location.hash === "")) return;

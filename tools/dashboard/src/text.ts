@@ -1,10 +1,10 @@
-// Texts and elements. Every string of a report becomes a text node, never markup.
+// Text and elements. Every string of a report becomes a text node, never markup.
 
 import { type Case, colourOf, type Finding } from "./report";
 
 export function short(value: number): string {
   if (Number.isNaN(value)) return "nan";
-  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+  if (!Number.isFinite(value) || Math.abs(value) >= Number.MAX_VALUE) return value > 0 ? "inf" : "-inf";
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5))
     return value.toExponential(2).replace(/\.?0*e\+?/, "e");
   return String(Number(value.toPrecision(4)));
@@ -22,7 +22,7 @@ function fill<E extends Element>(node: E, attributes: Attributes, children: Chil
   return node;
 }
 
-/** An element; attributes that are functions are listeners. */
+/** Creates an element; attributes that are functions become event listeners. */
 export function element(tag: string, attributes: Attributes = {}, ...children: Child[]): HTMLElement {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -47,7 +47,7 @@ export function table(head: string[], rows: Child[][], name: string): HTMLElemen
   const kind = head.map((_, k): Attributes => (k > 0 && numeric(k) ? { class: "number" } : {}));
   const titles = head.map((text, k) => element("th", { scope: "col", ...kind[k] }, text));
   const lines = rows.map((row) => element("tr", {}, ...row.map((cell, k) => element("td", kind[k], cell))));
-  // A table that is wider than the page scrolls, with the keyboard, too.
+  // A table that is wider than the page can be scrolled, also with the keyboard.
   return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": name },
     element("table", {}, element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...lines)));
 }
@@ -58,34 +58,34 @@ export function badge(verdict: string): HTMLElement {
   return element("span", { class: "badge" }, swatch, verdict);
 }
 
-/** The text as one word of a shell. */
+/** Quotes the text as one shell word. */
 function shellWord(text: string): string {
   return /^[-\w+./:,=@%]*$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
-/** What to explain of a case: the requirement that it breaks on purpose, else the rule that decided; empty for neither. */
+/** The command that explains a case: the requirement that it violates on purpose, else the rule that decided; empty for neither. */
 export function explainLine(c: Case): string {
   const subject = c.violated_requirement || c.decided_by;
   return subject === "" ? "" : `${shellWord(c.program)} explain ${shellWord(subject)}`;
 }
 
-/** The line with the implementation that the case was run with. */
+/** The line with the implementation of the case. */
 const implementedLine = (c: Case, line: string): string => `${line} --implementation=${shellWord(c.implementation)}`;
 
-/** Of outputs that a file holds only what is expected can be dumped. */
+/** The command that dumps the tensors. If the outputs are from a file, it dumps only the expected values. */
 export function dumpLine(c: Case): string {
   const line = c.outputs_file === undefined ? implementedLine(c, c.command_line) : c.command_line;
   return `${shellWord(c.program)} dump ${line} --npy stages`;
 }
 
-/** The line that judges the case again: by a run, or by the file that holds its outputs. */
+/** The command that judges the case again: a run, or a check of the file that contains its outputs. */
 export function runLine(c: Case, line: string = c.command_line): string {
   if (c.outputs_file !== undefined)
     return `${shellWord(c.program)} check ${implementedLine(c, shellWord(c.outputs_file))} --case=${c.id}`;
   return `${shellWord(c.program)} run ${implementedLine(c, line)}`;
 }
 
-/** Pages opened from a file have no clipboard of their own in every browser: fall back to a selection. */
+/** In some browsers, pages opened from a file have no clipboard access: then use a selection. */
 async function copy(text: string, button: HTMLElement): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -101,10 +101,16 @@ async function copy(text: string, button: HTMLElement): Promise<void> {
   setTimeout(() => { button.textContent = "Copy"; }, 1200);
 }
 
-/** A line for a shell with a button that copies it. */
+/** The line in words that stay whole where it wraps. */
+function wrapped(line: string): HTMLElement {
+  const words = line.split(" ").flatMap((word, k) => [k === 0 ? "" : " ", element("span", { class: "word" }, word)]);
+  return element("code", {}, ...words);
+}
+
+/** A shell command with a button that copies it. */
 export function copyLine(line: string): HTMLElement {
   const button = element("button", { type: "button", class: "copy", click: () => void copy(line, button) }, "Copy");
-  return element("div", { class: "replay" }, element("code", {}, line), button);
+  return element("div", { class: "replay" }, wrapped(line), button);
 }
 
 export function place(at: Finding): string {

@@ -1,5 +1,5 @@
-// A kernel of your own under the command line of Assay: attention without a mask, from its
-// formulas.
+// Example: your own kernel with the command line of Assay. It computes attention without a mask
+// directly from the formulas.
 #include <assay/cli/main.hpp>
 #include <cmath>
 
@@ -10,16 +10,17 @@ class Mine final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "mine"; }
 
-  // EDIT 1: what it declares of its arithmetic: everything in fp32 or better, and one cast at the
-  // end.
+  // EDIT 1: the numerics that the kernel declares: everything in fp32 or better, and one cast at
+  // the end.
   spec::Numerics numerics(const Op::Problem& problem) const override {
     return spec::numerics_preset("fp32_staging", problem.dtype);
   }
 
-  // It does not look for what the documents forbid; else check() would throw spec::Rejected.
+  // The kernel does not check for invalid arguments. If it did, check() would throw spec::Rejected
+  // for them.
   bool checks_arguments() const override { return false; }
 
-  // EDIT 2: what it does not offer.
+  // EDIT 2: the calls that the kernel does not support.
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (spec::is_unpadding(call.entry_point)) return "only padded layouts";
     if (call.parameters.atten_mask.present || call.attributes.sparse_mode != 0) return "no mask";
@@ -58,7 +59,7 @@ class Mine final : public spec::Implementation<Op> {
  private:
   using Row = std::vector<double>;
 
-  // All rows of a tensor, whatever its layout and strides.
+  // Visits all rows of a tensor, for any layout and strides.
   struct Rows {
     explicit Rows(const spec::Extents& of)
         : extents(of), rows(of.batch * of.heads * of.seq, Row(of.dim)) {}

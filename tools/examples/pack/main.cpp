@@ -1,5 +1,5 @@
-// Judges an output with a fixture pack. Usage: judge PACK lists the cases; judge PACK ID OUTPUT
-// FILE counts what is off, FILE being the dense output as doubles of this machine.
+// Judges an output with a fixture pack. Usage: "judge PACK" lists the cases; "judge PACK ID OUTPUT
+// FILE" counts wrong elements. FILE contains the dense output as doubles of this machine.
 #include <assay/fixtures/golden.hpp>
 #include <assay/fixtures/record.hpp>
 #include <fstream>
@@ -24,7 +24,7 @@ static int judge(const std::string& pack, const std::string& id, const std::stri
   std::size_t off = 0;
   for (const fixtures::GoldenElement& golden : found->second.elements)
     off += !golden.admits(element(file, golden.place), found->second.dtype);
-  std::cout << off << " of " << found->second.elements.size() << " are off\n";
+  std::cout << off << " of " << found->second.elements.size() << " are wrong\n";
   return off != 0;
 }
 

@@ -1,18 +1,18 @@
-/* A plug-in for Assay: the gradient of attention, straight from its formula, in double.
+/* A plug-in for Assay: the gradient of attention, computed in double directly from its formula.
  *
  *   cc -O2 -shared -fPIC -I. THIS_FILE -lm -o libnaive.so
  *   assay sweep flash_attention_score_grad --implementation plugin:./libnaive.so
  *
- * where -I names the folder of assay_plugin.h. `assay new plugin FOLDER` writes this file with a
+ * where -I names the folder of assay_plugin.h. `assay new plugin FOLDER` writes this file and a
  * script that does both.
  *
- * It offers the padded layouts without dropout and position bias, without a mask, with a mask
- * tensor (sparse modes 0 and 1) or causal (2 and 3), and says so of everything else. */
+ * It supports the padded layouts without dropout and position bias, and without a mask, with a mask
+ * tensor (sparse modes 0 and 1) or causal (2 and 3). It reports everything else as unsupported. */
 #include <assay_plugin.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Element (b, n, s, d) of a tensor of attention lies at storage element offset + b * b_step + ...
+/* Element (b, n, s, d) of a tensor of attention is at storage element offset + b * b_step + ...
  */
 typedef struct view {
   unsigned char* storage;
@@ -20,7 +20,7 @@ typedef struct view {
   int64_t offset, b_step, n_step, s_step, d_step;
 } view;
 
-/* A float of 16 bits with so many bits of exponent and fraction. */
+/* A 16-bit float format: the numbers of exponent and fraction bits. */
 typedef struct narrow {
   int exponent, fraction;
 } narrow;
@@ -40,7 +40,7 @@ static double decoded(uint16_t bits, narrow type) {
   return sign * ldexp((1 << type.fraction) + fraction, exponent - bias - type.fraction);
 }
 
-/* Rounded once, ties to even. */
+/* Rounds once, ties to even. */
 static uint16_t encoded(double value, narrow type) {
   const int bias = (1 << (type.exponent - 1)) - 1, top = (1 << type.exponent) - 1;
   const int sign = signbit(value) ? 1 << 15 : 0;
@@ -54,8 +54,8 @@ static uint16_t encoded(double value, narrow type) {
   if (exponent < 1 - bias) exponent = 1 - bias;
   if (exponent > bias) return (uint16_t)(sign | top << type.fraction);
   units = lrint(ldexp(size, type.fraction - exponent));
-  /* What rounds up to the next power of two carries into the exponent, from the largest value into
-   * infinity. */
+  /* A value that rounds up to the next power of two carries into the exponent; the largest value
+   * carries into infinity. */
   return (uint16_t)(sign | (((exponent + bias - 1) << type.fraction) + (int)units));
 }
 
@@ -89,7 +89,7 @@ static int64_t integer(const assay_call* call, const char* field) {
   return assay_find_field(call, field)->integer;
 }
 
-/* `dim`: head size of the tensor, which BSH and SBH hide. */
+/* `dim`: head size of the tensor, which the shapes BSH and SBH do not show. */
 static view attention_view(const assay_call* call, const char* name, int64_t dim) {
   const assay_tensor* const t = assay_find_tensor(call, name);
   const char* const layout = assay_find_field(call, "layout")->text;
@@ -106,7 +106,7 @@ static view attention_view(const assay_call* call, const char* name, int64_t dim
   return v;
 }
 
-/* Of (B, N, S, 8), whose last axis holds one number eight times. */
+/* View of statistics (B, N, S, 8); the last axis has one number eight times. */
 static view statistics_view(const assay_call* call, const char* name) {
   const assay_tensor* const t = assay_find_tensor(call, name);
   const view v = {(unsigned char*)t->storage,
@@ -119,7 +119,7 @@ static view statistics_view(const assay_call* call, const char* name) {
   return v;
 }
 
-/* Of (S, S) or (1 or B, 1 or N, S, S): an axis of one element is that of every index. */
+/* View of a mask (S, S) or (1 or B, 1 or N, S, S): an axis with one element is broadcast. */
 static view mask_view(const assay_tensor* t) {
   view v = {NULL, 0, 0, 0, 0, 0, 0};
   if (t == NULL) return v;
@@ -130,7 +130,7 @@ static view mask_view(const assay_tensor* t) {
   return v;
 }
 
-/* An optional tensor, or NULL: one without axes is none. */
+/* Returns an optional tensor, or NULL: a tensor without axes is absent. */
 static const assay_tensor* given(const assay_call* call, const char* name) {
   const assay_tensor* const t = assay_find_tensor(call, name);
   return t == NULL || t->rank == 0 ? NULL : t;
@@ -179,7 +179,7 @@ static void add(double* to, double factor, const view* x, int64_t x_at, int64_t 
   for (d = 0; d < dim; ++d) to[d] += factor * load(x, x_at + d * x->d_step);
 }
 
-/* The gradients of one query head, added to those of its key head; dq of its rows is stored. */
+/* Gradients of one query head: adds dk and dv to those of its key head; stores dq of its rows. */
 static void run_head(const problem* p, int64_t b, int64_t n, double* dq, double* dk, double* dv) {
   const int64_t kv = n / (p->heads_q / p->heads_kv);
   int64_t i, j, d;
@@ -229,7 +229,7 @@ static int32_t run(const assay_call* call, const char** reason) {
   return assay_accepted;
 }
 
-/* EDIT 2: what it does not offer. */
+/* EDIT 2: the calls that the kernel does not support. */
 static const char* unsupported(const assay_call* call) {
   const assay_value* const layout = assay_find_attribute(call, "input_layout");
   const int has_mask = given(call, "atten_mask") != NULL;
@@ -242,7 +242,7 @@ static const char* unsupported(const assay_call* call) {
   return NULL;
 }
 
-/* EDIT 3: in which types it computes; "assay list presets" shows the known ones. */
+/* EDIT 3: the types in which it computes; "assay list presets" shows the known ones. */
 static const char* numerics(const assay_call* call) {
   (void)call;
   return "fp32_staging,order=fixed";

@@ -1,6 +1,6 @@
 """A kernel of your own as a program: it reads the path of a case file from a line, adds its outputs, and answers.
 
-Any language with HDF5 can do this; the protocol: conformance/adapters/command.md. Three places are marked EDIT.
+Any language with HDF5 can do this; the protocol: conformance/adapters/command.md. EDIT marks three places.
 """
 
 import sys
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def unsupported(operator, problem, inputs):
-    # EDIT 1: what your kernel does not offer. Such cases are "not_applicable" and count for nothing.
+    # EDIT 1: the calls that your kernel does not support. Such cases are "not_applicable" and do not count.
     if operator != "nsa_compress_grad":
         return "only nsa_compress_grad"
     if problem["dtype"] != "fp16":
@@ -19,8 +19,8 @@ def unsupported(operator, problem, inputs):
 
 
 def kernel(problem, inputs):
-    # EDIT 2: your kernel: the gradients by their names, from inputs of the documented shapes.
-    lengths = problem["lengths"] or [problem["seq"]] * problem["batch"]  # none: all are equally long
+    # EDIT 2: your kernel: returns the gradients by their names, from inputs of the documented shapes.
+    lengths = problem["lengths"] or [problem["seq"]] * problem["batch"]  # empty: all have the same length
     block, stride = problem["compress_block_size"], problem["compress_stride"]
     x, weight, dy = (inputs[name].astype(np.float32) for name in ("input", "weight", "output_grad"))
     dx, dweight = np.zeros_like(x), np.zeros_like(weight)
@@ -39,7 +39,7 @@ def answer(path):
     with h5py.File(path, "r+") as file:
         cases = list(file["cases"].values()) if "cases" in file else []
         if not cases:
-            return "numerics: fp32_staging"  # EDIT 3: in which types it computes ("assay list presets")
+            return "numerics: fp32_staging"  # EDIT 3: the types in which it computes ("assay list presets")
         case = cases[0]
         problem = dict(case["problem"].attrs)
         problem |= {name: [int(x) for x in listed] for name, listed in case["problem"].items()}

@@ -1,4 +1,4 @@
-"""A kernel of your own: the gradient of attention in numpy. Three places are marked EDIT; the rest may stay."""
+"""A kernel of your own: the gradient of attention in numpy. EDIT marks three places; the rest may stay."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 
 
 def unsupported(case: assay.Case) -> str | None:
-    """The reason why the kernel does not take this case; None where it takes it."""
-    # EDIT 1: what your kernel does not offer. Such cases are "not_applicable" and count for nothing.
+    """The reason why the kernel does not support this case; None if it supports it."""
+    # EDIT 1: the cases that your kernel does not support. Such cases are "not_applicable" and do not count.
     if case.operator != "flash_attention_score_grad":
         return "only flash_attention_score_grad"
     if case.problem["layout"] not in ("BNSD", "BSND"):
@@ -18,7 +18,7 @@ def unsupported(case: assay.Case) -> str | None:
     return None
 
 
-# EDIT 2: the name of your kernel, and in which types it computes ("assay list presets" shows the known ones).
+# EDIT 2: the name of your kernel, and the types in which it computes ("assay list presets" shows the known ones).
 @assay.implementation(name="mine", numerics="fp32_staging", unsupported=unsupported)
 def kernel(case: assay.Case) -> dict[str, np.ndarray]:
     """The gradients of one case, by their names."""

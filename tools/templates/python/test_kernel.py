@@ -1,4 +1,4 @@
-"""Judges the kernel in a few cases: python3 -m pytest"""
+"""Judges the kernel on a few cases: python3 -m pytest"""
 
 import assay
 import pytest

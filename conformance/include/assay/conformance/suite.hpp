@@ -24,9 +24,9 @@
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/numerics.hpp"
 
-/// What an operator gives to the suite: a specialisation of Suite, and nothing else. `Judgeable`
-/// lists what is owed, a sentence each; `SuiteDefaults`, from which a specialisation derives, has
-/// the rest, which an operator replaces where it has more to say.
+/// The only interface between an operator and the suite is a specialisation of Suite. `Judgeable`
+/// lists the required members, each with a sentence. A specialisation derives from `SuiteDefaults`,
+/// which has defaults for all other members, and overrides some of them.
 namespace assay::conformance {
 
 struct Axes;
@@ -36,19 +36,19 @@ struct Reduction;
 template <class Op>
 class CaseCollector;
 
-/// The exact cases of an operator without any.
+/// Replaces the exact case for an operator that does not have exact cases.
 template <class Op>
 struct NoExactCases {
   typename Op::Inputs inputs;
 };
 
-/// Numerics that declare how disputed inputs lie.
+/// Numerics that declare a different memory order of disputed inputs.
 struct OtherReading {
   spec::Numerics numerics;
-  std::string text;  ///< what they declare: "statistics are read as ... (statistics_order=...)"
+  std::string text;  ///< the declaration: "statistics are read as ... (statistics_order=...)"
 };
 
-/// What an operator need not say of itself.
+/// Defaults for the optional members of Suite.
 template <class Op>
 struct SuiteDefaults {
   using Problem = typename Op::Problem;
@@ -56,54 +56,58 @@ struct SuiteDefaults {
 
   // Cases.
 
-  /// What an input profile leaves open of the tensors: a word for each; nothing.
+  /// Names for the contents that an input profile does not determine, such as a mask. An operator
+  /// without such contents uses this default.
   struct Patterns {
     friend bool operator==(const Patterns&, const Patterns&) = default;
   };
-  /// An entry for each member of Patterns.
+  /// One entry for each member of Patterns.
   static std::span<const PatternField<Op>> patterns() { return {}; }
-  /// Refuses what no tensors can be made of, beyond the ranges of single fields.
-  /// Errors: std::invalid_argument naming the field, its value and what is accepted.
+  /// Rejects a case for which tensors cannot be created although each field is in its range.
+  /// Errors: std::invalid_argument with the field, its value and the accepted values.
   static void require_possible(const Case<Op>&) {}
-  /// Sets the fields that others imply, e.g. the longest sequence from the lengths. `given` tells
-  /// which fields the user wrote. Errors: std::invalid_argument where they contradict each other.
+  /// Sets the fields whose values follow from other fields, e.g. the longest sequence from the
+  /// lengths. `given` returns whether the user wrote a field. Errors: std::invalid_argument if
+  /// fields contradict each other.
   static void settle_extents(Problem&, const std::function<bool(std::string_view)>& /*given*/) {}
-  /// Sets in `implied` the fields that others of `given` imply: the replay line leaves them out.
+  /// Sets in `implied` the fields whose values follow from other fields of `given`. The replay line
+  /// omits them.
   static void imply_extents(const Problem& /*given*/, Problem& /*implied*/) {}
 
-  // Readings: inputs that lie in memory one way or the other, where the documents contradict each
-  // other and numerics declare which.
+  // Memory order of inputs: for some inputs, the documents contradict each other about it. The
+  // numerics of a kernel declare which order the kernel assumes.
 
-  /// The problem whose inputs lie as the numerics declare; the problem itself where they declare
-  /// nothing of it.
+  /// The problem with inputs in the memory order that the numerics declare. Unchanged if they do
+  /// not declare an order.
   static Problem as_declared(const Problem& problem, typename Op::EntryPoint,
                              const spec::Numerics&) {
     return problem;
   }
-  /// The inputs of `problem`, moved to where they lie in `other`, which as_declared gave.
+  /// Copies the inputs of `problem` into the memory order of `other`. `other` comes from
+  /// as_declared.
   static typename Op::Inputs moved(const Problem& /*problem*/, const Problem& /*other*/,
                                    const typename Op::Inputs& inputs) {
     return inputs;
   }
-  /// A sentence: how the inputs of the problem lie.
+  /// A sentence that describes in which memory order the inputs of the problem are stored.
   static std::string place_of_inputs(const Problem&) { return {}; }
-  /// What a kernel could declare where these numerics declare nothing, so that the inputs of the
-  /// case would lie otherwise.
+  /// Other memory orders that the kernel could declare. Empty if its numerics declare an order, or
+  /// if the inputs of the case are the same in every order.
   static std::vector<OtherReading> other_readings(const Case<Op>&, const spec::Numerics&) {
     return {};
   }
-  /// A small legal call that a kernel reads as it reads the case; nothing: there is none, or the
-  /// case is that call.
+  /// A small legal call whose inputs a kernel handles in the same way as those of the case. Returns
+  /// nothing if there is no such call, or if the case itself is that call.
   static std::optional<Case<Op>> small_call(const Case<Op>&) { return std::nullopt; }
 
   // Plan.
 
-  /// Rough cost of a case in seconds of one processor: for the time left, and for how large a drawn
-  /// case may be.
+  /// Approximate cost of a case (seconds of one processor). It serves to estimate the remaining
+  /// time and to limit the size of drawn cases.
   static double expected_cost(const Case<Op>& c) {
     return c.track == Track::arguments ? 1e-4 : 0.003 + 1e-9 * Suite<Op>::multiply_adds(c.problem);
   }
-  /// Elements of the large tensors of a problem.
+  /// Number of elements of the large tensors of a problem (default: all tensors).
   static std::int64_t tensor_elements(const Problem& problem) {
     std::int64_t elements = 0;
     const auto call = call_of(problem, typename Op::EntryPoint{}, spec::Product::a2,
@@ -114,71 +118,76 @@ struct SuiteDefaults {
     });
     return elements;
   }
-  /// Axes of pair coverage, and the values of a case on them; null: no pairs are counted.
+  /// The axes of pair coverage. Null: pairs are not counted. `choice_of`: the values of a case on
+  /// these axes.
   static const Axes* axes() { return nullptr; }
   static std::vector<std::size_t> choice_of(const Case<Op>&) { return {}; }
-  /// Numbers of a case with tensors that are drawn from ranges, whose coverage is listed.
+  /// The drawn numbers of a case for which coverage is listed. Only for cases that compute outputs.
   static std::vector<Size> sizes(const Case<Op>&) { return {}; }
 
-  // Fields that the formulas read, and whether the planned cases show a wrong value of each.
+  // Coverage of fields that the formulas use: for each field, would some planned case detect a
+  // wrong value?
 
-  /// The fields that the formulas read, without those that set a tensor's shape: a wrong value
-  /// there changes the shape, too. Empty: field coverage is not counted.
+  /// The fields that the formulas use. Fields that set a tensor's shape are not included, because a
+  /// wrong value would change the shape. Empty: field coverage is not counted.
   static std::span<const FormulaField<Op>> formula_fields() { return {}; }
-  /// Returns whether the definition has other gradients for the inputs of `c` if the problem is
-  /// `changed`. Costs two evaluations of the definition.
+  /// Returns whether the definition computes other gradients from the inputs of `c` if its problem
+  /// is replaced by `changed`. Costs two evaluations of the definition.
   static bool has_other_gradients(const Case<Op>&, const Problem& /*changed*/) { return false; }
 
   // Shrinking.
 
-  /// Ways to make a case smaller, in the order in which they are tried, before fields are reset.
+  /// Ways to make a case smaller, in the order in which they are tried. They come before fields are
+  /// reset to their defaults.
   static std::span<const Reduction<Op>> reductions() { return {}; }
-  /// Fields that only the reductions change: their default is not what is smallest or plainest.
+  /// Fields that are not reset to their default, because it is not their smallest or simplest
+  /// value. Only the reductions change them.
   static std::span<const std::string_view> fields_of_reductions() { return {}; }
 
-  // Cases whose correct outputs are known exactly, tracks exact and exact_staged.
+  // Exact cases: cases of tracks exact and exact_staged, whose correct outputs are known exactly.
 
-  /// One of them, with the member `inputs`.
+  /// The type of an exact case. It must have the member `inputs`.
   using Exact = NoExactCases<Op>;
-  /// Builds an exact case for these numerics. Its inputs do not depend on the part. Errors:
-  /// NoExactCase, with the reason.
+  /// Builds an exact case for these numerics. The inputs are the same for both values of ExactPart.
+  /// Errors: NoExactCase with the reason.
   static Exact exact(const Case<Op>&, const spec::Numerics&, ExactPart = ExactPart::all) {
     throw NoExactCase("the suite has no exact cases of " + std::string(Op::name));
   }
-  /// The exact gradients by their names, with their rows and channels.
+  /// The exact gradients, with their names, rows and channels.
   static std::vector<ExactTensor> exact_tensors(const Exact&, const Problem&) { return {}; }
-  /// Compares every element of the judged rows with the exact gradients, as `judge_exact` does.
-  /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
+  /// Compares all elements of the judged rows with the exact gradients, as `judge_exact` does.
+  /// Errors: std::invalid_argument if the outputs do not have the shapes of the problem.
   static void compare_exact(const Exact&, const Problem&, const Outputs&, const spec::Numerics&,
                             CaseReport&) {}
 
-  /// What the definition computes between these inputs and the outputs.
+  /// The intermediate values that the definition computes from these inputs.
   static Intermediates intermediates(const Problem&, const typename Op::Inputs&) {
     return {.arrays = {}, .left_out = "there is nothing between inputs and sums"};
   }
 
-  // Relations between runs, track relation.
+  // Relations between runs (track relation).
 
-  /// All of them.
+  /// All relations of the operator.
   static std::vector<RelationText> relations() { return {}; }
-  /// Judges a case of track relation. Errors: std::invalid_argument for an unknown one.
+  /// Judges a case of track relation. Errors: std::invalid_argument for an unknown relation.
   static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>&) {
-    throw std::invalid_argument("relation '" + c.relation + "': the suite has none of " +
+    throw std::invalid_argument("relation '" + c.relation + "': the suite has no relation of " +
                                 std::string(Op::name));
   }
 };
 
-/// What every judgement of one case by kernels of one arithmetic rests on, as the member type
-/// Basis of a suite has it. judge/plain_basis.hpp has PlainBasis, from which most of it follows.
+/// The data that the suite needs to judge a case for all kernels with the same arithmetic. It is
+/// the member type Basis of a Suite. PlainBasis in judge/plain_basis.hpp provides most of its
+/// members.
 template <class B, class Op>
 concept BasisOfJudgement = requires(const Case<Op>& c, const typename Op::Inputs& inputs,
                                     const Arithmetic& arithmetic) {
   B(c, inputs, arithmetic);
 };
 
-/// Asserts all that an operator owes, with a sentence for each member that is left out.
+/// Asserts that Suite<Op> has all required members. For each missing member, a sentence is printed.
 template <class Op>
-constexpr bool owes_nothing() {
+constexpr bool provides_everything() {
   using S = Suite<Op>;
   using Problem = typename Op::Problem;
   static_assert(
@@ -202,13 +211,13 @@ constexpr bool owes_nothing() {
       requires(const Problem& p) {
         { S::multiply_adds(p) } -> std::same_as<double>;
       },
-      "Suite<Op>::multiply_adds(problem) says what one run costs");
+      "Suite<Op>::multiply_adds(problem) returns the cost of one run");
   static_assert(
       requires(const SamplingPlan& plan, CaseCollector<Op>& cases) { S::collect(plan, cases); },
       "Suite<Op>::collect(plan, cases) adds the cases of a sweep");
   static_assert(
       requires { requires BasisOfJudgement<typename S::Basis, Op>; },
-      "Suite<Op>::Basis(case, inputs, arithmetic) is what a judgement rests on");
+      "Suite<Op>::Basis(case, inputs, arithmetic) is constructible; a judgement reads it");
   static_assert(
       requires(typename S::Basis & g, const typename Op::Outputs& outputs) {
         g.check_structure(outputs);
@@ -220,9 +229,9 @@ constexpr bool owes_nothing() {
   return true;
 }
 
-/// Whether the suite can judge kernels of Op. What is missing does not compile, and is named by the
-/// sentence of `owes_nothing`.
+/// True if the suite can judge kernels of Op. If a member is missing, compilation fails and prints
+/// the sentence from `provides_everything`.
 template <class Op>
-concept Judgeable = owes_nothing<Op>();
+concept Judgeable = provides_everything<Op>();
 
 }  // namespace assay::conformance

@@ -17,13 +17,13 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Every head of every sequence brings 4 MiB of its own.
+/// Draws few heads, since each head of each sequence needs 4 MiB of mask.
 void draw_few_heads(Op::Problem& p, Group group, Draws& draws) {
   p.heads_kv = group == Group::one ? draws.one_of({1, 2}) : group == Group::some ? 2 : 1;
   p.heads_q = group == Group::one ? p.heads_kv : 2 * p.heads_kv;
 }
 
-/// Most of the numbers are small: many heads leave a budget short sequences.
+/// Draws mostly small head counts: with many heads, the budget allows only short sequences.
 void draw_heads(Op::Problem& p, Group group, Draws& draws) {
   constexpr std::int64_t most_heads = 24, most_of_a_group = 16;
   if (p.atten_mask == spec::MaskShape::compressed_bnss) return draw_few_heads(p, group, draws);
@@ -48,7 +48,8 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
   switch (k.head_dim) {
     case HeadDim::small:
       if (rope) return 8;
-      // One channel is too few for an exact case or a narrower value.
+      // One channel is too few for an exact case, or for a value tensor that is narrower than the
+      // key.
       return draws.integer(k.track != Track::bound ? 8 : k.narrow_value ? 2 : 1, 15);
     case HeadDim::odd:
       return 8 * draws.integer(2, 15) + draws.integer(1, 7);
@@ -104,7 +105,7 @@ void draw_dropout(Op::Problem& p, const Categories& k, Draws& draws) {
 void draw_pse(Op::Problem& p, const Categories& k, Draws& draws) {
   p.pse_shift = k.pse_shape;
   if (k.pse != Pse::absent) p.pse_type = static_cast<std::int64_t>(k.pse) - 1;
-  // Start indices that make up for a difference of lengths by chance would speak for no others.
+  // Start indices that happen to equal the length difference would not represent the general case.
   const std::int64_t difference = std::abs(p.length_kv(0) - p.length_q(0));
   const auto other = [&](std::int64_t index) { return index == difference ? index + 1 : index; };
   const std::int64_t start = other(draws.integer(1, 40)), ahead = other(draws.integer(1, 30));
@@ -140,7 +141,8 @@ void draw_prefix(Op::Problem& p, Prefix prefix, Draws& draws) {
   }
 }
 
-/// Whether the user's mask of `c` keeps a pair at all, where chance could exclude them all.
+/// Returns whether the user's mask of `c` leaves a pair of query and key unmasked. Only small
+/// random masks can mask all pairs, so larger masks are not checked.
 bool keeps_a_pair(const FlashCase& c) {
   constexpr std::int64_t few = 4096;
   if (is_compressed(c.problem.atten_mask) || c.problem.seq_q * c.problem.seq_kv > few) return true;
@@ -161,8 +163,8 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   return c;
 }
 
-/// Nor where dq and dk may be nothing but the rounding of 1/keepProb: of rows that keep one key, or
-/// all of whose keys are kept.
+/// Returns whether the judge will surely detect the controls in every head. False also if dq and dk
+/// may consist only of the rounding error of 1/keepProb, as in rows that keep one key or all keys.
 bool is_surely_tight(const FlashCase& c) {
   int exponent = 0;
   const bool is_rounded = std::frexp(c.problem.keep_prob, &exponent) != 0.5;
@@ -170,13 +172,14 @@ bool is_surely_tight(const FlashCase& c) {
   return attention::is_surely_tight(c);
 }
 
-/// Choices whose cases are surely tight with the profile and the scale of completing ones.
+/// The choices with which a completing case, with its profile and scale, surely passes
+/// `is_surely_tight`.
 const ChoiceSpace& tight_choices() {
   static const ChoiceSpace space(
-      choice_space(), {factors().rule({Why::fruitless, "1/keepProb may be all that is left."},
-                                      {"keep"}, [](const Categories& k) {
-                                        return k.keep == Keep::most || k.keep == Keep::tiny;
-                                      })});
+      choice_space(),
+      {factors().rule(
+          {Why::fruitless, "Only the rounding of 1/keepProb may be left."}, {"keep"},
+          [](const Categories& k) { return k.keep == Keep::most || k.keep == Keep::tiny; })});
   return space;
 }
 

@@ -37,7 +37,8 @@ bool is_thin(std::string_view pattern) {
   return pattern != "open" && pattern != "random" && pattern != "padding";
 }
 
-/// Whether the window is read where it is `ignored`, or not where it is another.
+/// Returns true if the choice is contradictory: the window is `ignored` although the call reads it,
+/// or has another kind although the call does not read it.
 bool mistakes_window(const K& k) {
   if (k.window == WindowKind::unbounded) return false;
   const bool reads = is_masked(k) && has_windows(k.sparse_mode);
@@ -55,7 +56,7 @@ std::vector<Exclusion> senseless_of_entry_points() {
   const auto& of = factors();
   constexpr auto why = Why::senseless;
   return {
-      of.rule({why, "The entry point has no pseType: it is 1."}, {"entry_point", "pse_type"},
+      of.rule({why, "The entry point has no pseType; 1 is implied."}, {"entry_point", "pse_type"},
               [](const K& k) {
                 return !has_pse_type(k.entry_point) && k.pse != Pse::absent && k.pse != Pse::type_1;
               }),
@@ -75,22 +76,24 @@ std::vector<Exclusion> senseless_of_positions() {
   const auto& of = factors();
   constexpr auto why = Why::senseless;
   return {
-      of.rule({why, "Padded, the statistics have one memory order."}, {"layout", "statistics"},
+      of.rule({why, "In padded layouts the statistics have one memory order."},
+              {"layout", "statistics"},
               [](const K& k) {
                 return !is_packed(k) && k.statistics != spec::StatisticsOrder::heads_first;
               }),
-      of.rule({why, "Padded, every sequence has the length of the axis."}, {"layout", "lengths"},
+      of.rule({why, "In padded layouts every sequence has the length of the axis."},
+              {"layout", "lengths"},
               [](const K& k) {
                 return !is_packed(k) &&
                        any_of(k.lengths, {LengthsKind::paired, LengthsKind::unequal,
                                           LengthsKind::single, LengthsKind::many});
               }),
-      of.rule({why, "No pattern is read of a mask that is compressed, or made of a prefix."},
+      of.rule({why, "A mask that is compressed or made from a prefix has no pattern."},
               {"sparse_mode", "mask", "pattern"},
               [](const K& k) {
                 return (!is_written_out(k.mask) || k.sparse_mode == 5) && k.pattern != "random";
               }),
-      of.rule({why, "A window is `ignored` where nothing reads it, and there alone."},
+      of.rule({why, "A window is `ignored` if and only if no part of the call reads it."},
               {"sparse_mode", "mask", "window"}, mistakes_window),
       of.rule({why, "The lengths of one sequence set both ends of the window of modes 7 and 8."},
               {"sparse_mode", "mask", "window"},
@@ -99,24 +102,23 @@ std::vector<Exclusion> senseless_of_positions() {
                 return is_negative(k.window) ||
                        (k.sparse_mode == 7 && k.window == WindowKind::unbounded);
               }),
-      of.rule({why, "Mode 7 is a causal mask in pieces: none has fewer keys than queries."},
+      of.rule({why, "Mode 7 is a causal mask in pieces: no piece has fewer keys than queries."},
               {"sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return k.sparse_mode == 7 && is_masked(k) &&
                        any_of(k.lengths,
                               {LengthsKind::longer_q, LengthsKind::one_key, LengthsKind::empty_kv});
               }),
-      of.rule({why, "A prefix is `ignored` where nothing reads it, and there alone."},
+      of.rule({why, "A prefix is `ignored` if and only if no part of the call reads it."},
               {"sparse_mode", "mask", "prefix"}, mistakes_prefix),
-      of.rule({why, "A mask without an axis of sequences holds the prefix of one alone."},
+      of.rule({why, "A mask without an axis of sequences can hold only one prefix."},
               {"layout", "sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return is_packed(k) && k.sparse_mode == 5 && k.lengths != LengthsKind::single &&
                        any_of(k.mask, {MaskShape::ss, MaskShape::one_one_ss});
               }),
       of.rule(
-          {why, "A bias has a shape where it is there, and there alone."},
-          {"pse_type", "pse_shape"},
+          {why, "A bias has a shape if and only if it is present."}, {"pse_type", "pse_shape"},
           [](const K& k) { return (k.pse == Pse::absent) != (k.pse_shape == PseShape::absent); }),
       of.rule({why, "1024 rows are the last ones of a square bias."}, {"lengths", "pse_shape"},
               [](const K& k) {
@@ -124,7 +126,7 @@ std::vector<Exclusion> senseless_of_positions() {
                        !any_of(k.lengths, {LengthsKind::equal, LengthsKind::paired,
                                            LengthsKind::single, LengthsKind::many});
               }),
-      of.rule({why, "What a bias of 1024 rows is beyond them is said of causal masks alone."},
+      of.rule({why, "The documents define a bias beyond its 1024 rows only for causal masks."},
               {"sparse_mode", "pse_shape"},
               [](const K& k) {
                 return is_compressed(k.pse_shape) && (k.sparse_mode == 1 || k.sparse_mode >= 5);
@@ -136,18 +138,19 @@ std::vector<Exclusion> senseless_of_numbers() {
   const auto& of = factors();
   constexpr auto why = Why::senseless;
   return {
-      of.rule({why, "Without dropout all is kept, and with it not all."}, {"dropout", "keep"},
+      of.rule({why, "Without dropout all scores are kept; with dropout some are dropped."},
+              {"dropout", "keep"},
               [](const K& k) {
                 return (k.dropout == Dropout::off) !=
                        (k.keep == Keep::one || k.keep == Keep::one_with_mask);
               }),
-      of.rule({why, "Without dropout no bits are read."}, {"dropout", "drop"},
+      of.rule({why, "Without dropout the bits are not read."}, {"dropout", "drop"},
               [](const K& k) { return k.dropout == Dropout::off && k.drop != "random"; }),
       of.rule(
           {why, "keep_prob of an exact case is a power of two."}, {"keep", "track"},
           [](const K& k) { return is_exact(k) && (k.keep == Keep::most || k.keep == Keep::tiny); }),
-      of.rule({why, "Slopes times distances are no codes of an exact case."}, {"pse_type", "track"},
-              [](const K& k) { return is_exact(k) && has_slopes(k); }),
+      of.rule({why, "Slopes times distances are not exactly representable in an exact case."},
+              {"pse_type", "track"}, [](const K& k) { return is_exact(k) && has_slopes(k); }),
   };
 }
 
@@ -155,29 +158,28 @@ std::vector<Exclusion> fruitless() {
   const auto& of = factors();
   constexpr auto why = Why::fruitless;
   return {
-      of.rule({why, "Padded, without queries or without keys every gradient is zero."},
+      of.rule({why, "In padded layouts, without queries or without keys every gradient is zero."},
               {"layout", "lengths"},
               [](const K& k) { return !is_packed(k) && has_empty(k.lengths); }),
       of.rule(
-          {why, "Modes 7 and 8 limit the bias; whether without a mask, too, no page says."},
+          {why, "Modes 7 and 8 limit the bias; no page says whether they do so without a mask."},
           {"sparse_mode", "mask", "pse_type"},
           [](const K& k) { return k.sparse_mode >= 7 && !is_masked(k) && k.pse != Pse::absent; }),
-      of.rule({why, "A negative window may leave short sequences no pair."}, {"lengths", "window"},
-              [](const K& k) {
-                return (is_short(k.lengths) || k.lengths == LengthsKind::many) &&
-                       is_negative(k.window);
-              }),
-      of.rule({why, "A negative window may leave one of several sequences no pair."},
+      of.rule(
+          {why, "A negative window can mask a short sequence completely."}, {"lengths", "window"},
+          [](const K& k) {
+            return (is_short(k.lengths) || k.lengths == LengthsKind::many) && is_negative(k.window);
+          }),
+      of.rule({why, "A negative window can mask one of several sequences completely."},
               {"layout", "lengths", "window"},
               [](const K& k) {
                 return is_packed(k) && is_negative(k.window) &&
                        (k.lengths == LengthsKind::paired || k.lengths == LengthsKind::unequal ||
                         has_empty(k.lengths));
               }),
-      of.rule({why, "So thin a mask may leave short sequences no pair."}, {"pattern", "lengths"},
+      of.rule({why, "A sparse mask can mask a short sequence completely."}, {"pattern", "lengths"},
               [](const K& k) { return is_short(k.lengths) && is_thin(k.pattern); }),
-      of.rule({why, "So thin a mask in so narrow a window may leave no pair."},
-              {"pattern", "window"},
+      of.rule({why, "A sparse mask in a narrow window can mask every pair."}, {"pattern", "window"},
               [](const K& k) {
                 if (!is_thin(k.pattern)) return false;
                 const bool confined =
@@ -188,21 +190,23 @@ std::vector<Exclusion> fruitless() {
               [](const K& k) {
                 return k.lengths == LengthsKind::one_query && k.profile == "sparse_dy";
               }),
-      of.rule({why, "Of so few pairs all may be dropped."}, {"lengths", "keep"},
+      of.rule({why, "Dropout can drop all pairs if there are few."}, {"lengths", "keep"},
               [](const K& k) { return is_short(k.lengths) && k.keep == Keep::tiny; }),
       of.rule(
-          {why, "With one key the last bit of a row is the only one."}, {"lengths", "drop"},
+          {why, "With one key the last bit of a row is the only bit."}, {"lengths", "drop"},
           [](const K& k) { return k.lengths == LengthsKind::one_key && k.drop == "last_bits"; }),
       of.rule(
-          {why, "Of so few rows all may be dropped."}, {"lengths", "drop"},
+          {why, "Dropout can drop all rows if there are few."}, {"lengths", "drop"},
           [](const K& k) { return k.lengths == LengthsKind::one_query && k.drop == "whole_rows"; }),
-      of.rule({why, "Of whole rows a small keep_prob may leave none."}, {"keep", "drop"},
+      of.rule({why, "A small keep_prob can drop all rows if whole rows are dropped."},
+              {"keep", "drop"},
               [](const K& k) { return k.keep == Keep::tiny && k.drop == "whole_rows"; }),
-      of.rule({why, "The forward of packed sequences has no such window, hence no statistics."},
-              {"layout", "sparse_mode", "window"},
-              [](const K& k) {
-                return is_packed(k) && k.sparse_mode == 0 && k.window == WindowKind::negative_next;
-              }),
+      of.rule(
+          {why, "The forward of packed sequences does not have this window, hence no statistics."},
+          {"layout", "sparse_mode", "window"},
+          [](const K& k) {
+            return is_packed(k) && k.sparse_mode == 0 && k.window == WindowKind::negative_next;
+          }),
   };
 }
 
@@ -210,10 +214,10 @@ std::vector<Exclusion> costly() {
   const auto& of = factors();
   constexpr auto why = Why::costly;
   return {
-      of.rule({why, "Padded, 1024 rows mean as many queries and keys: corners."},
+      of.rule({why, "In padded layouts, 1024 rows require as many queries and keys: corner cases."},
               {"layout", "pse_shape"},
               [](const K& k) { return !is_packed(k) && is_compressed(k.pse_shape); }),
-      of.rule({why, "Every sequence of such a mask brings 4 MiB."}, {"mask", "lengths"},
+      of.rule({why, "Every sequence needs 4 MiB of such a mask."}, {"mask", "lengths"},
               [](const K& k) {
                 return any_of(k.mask,
                               {MaskShape::compressed_b_one_ss, MaskShape::compressed_bnss}) &&
@@ -222,7 +226,7 @@ std::vector<Exclusion> costly() {
   };
 }
 
-/// On these factors requirements depend jointly.
+/// Groups of factors on which requirements depend jointly.
 std::vector<std::vector<std::size_t>> together() {
   const auto& of = factors();
   return {of.named({"entry_point", "pse_type", "pse_shape"}),

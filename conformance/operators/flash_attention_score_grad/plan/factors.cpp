@@ -12,7 +12,7 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
 
-/// Sequences from which on a case counts as one of many.
+/// A case with at least this many sequences is in the class `many`.
 constexpr std::int64_t many_sequences = 16;
 
 Pse pse_of(const Op::Problem& p) {
@@ -107,7 +107,7 @@ const Factors<Op, Categories>& factors() {
       F::axis("outputs", &K::outputs, drawn_stridings(),
               [](const FlashCase& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
-      // all_dead leaves nothing to judge but zeros: it is a corner.
+      // The pattern all_dead masks all pairs, so all gradients are zero: only corner cases use it.
       F::drawn("pattern", &K::pattern,
                words({"random", "open", "causal", "causal_right", "band", "dead_rows", "checker",
                       "sparse", "documents", "padding"})),
@@ -127,7 +127,7 @@ const Factors<Op, Categories>& factors() {
       F::drawn("rope", &K::rope, in_order<Rope>({"absent", "eight", "part", "whole"})),
       F::drawn("narrow_value", &K::narrow_value, in_order<bool>({"no", "yes"})),
       F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
-      // overflow_fp16 needs lengths of its own: it is a corner.
+      // The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.
       F::drawn("profile", &K::profile,
                words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",
                       "outliers", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy",

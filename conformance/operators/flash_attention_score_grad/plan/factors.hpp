@@ -11,18 +11,19 @@
 
 namespace assay::conformance::attention::flash {
 
-/// pseType, where there is a pse.
+/// The position bias (pse): absent, or present with this pseType.
 enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
-/// off: keep_prob 1.
+/// Dropout. off: keep_prob is 1; others: the form of the drop mask.
 enum class Dropout : std::uint8_t { off, exact, granules };
-/// Query heads of a key head: one, some, all.
+/// Number of query heads that read the same key head: one, some, all.
 enum class Group : std::uint8_t { one, some, all };
-/// small: below 16; tiles: multiples of 16 to 128; eights: of 8 alone; odd: of neither; wide: 129
-/// to 512; widest: beyond.
+/// Head sizes. small: below 16; tiles: multiples of 16 up to 128; eights: other multiples of 8;
+/// odd: others up to 128; wide: 129 to 512; widest: above.
 enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
-/// equal to one_key: all sequences alike, Sq compared with Skv. paired to many, TND: of differing
-/// lengths, Sq = Skv in each; not so; some without queries, without keys, of both kinds; one
-/// sequence; 16 and more.
+/// Sequence lengths. From equal to one_key, all sequences have the same lengths, and the name
+/// compares Sq with Skv. The other classes are for TND. paired: lengths differ, but Sq = Skv in
+/// each sequence; unequal: lengths differ; empty_q: a sequence without queries; empty_kv: one
+/// without keys; empty_both: sequences of both kinds; single: one sequence; many: 16 and more.
 enum class LengthsKind : std::uint8_t {
   equal,
   shorter_q,
@@ -37,7 +38,8 @@ enum class LengthsKind : std::uint8_t {
   single,
   many
 };
-/// pre_tokens and next_tokens. ignored: small numbers where the mode does not read them.
+/// The window, pre_tokens and next_tokens. ignored: small numbers in a mode that does not read
+/// them.
 enum class WindowKind : std::uint8_t {
   unbounded,
   causal,
@@ -46,18 +48,20 @@ enum class WindowKind : std::uint8_t {
   negative_pre,
   ignored
 };
-/// Entries: none; the least that is documented; all keys; any between; given where nothing reads
-///          it.
+/// Prefixes. least: the smallest prefix that the documents allow; all: all keys; between: a number
+/// between these two; ignored: a prefix is given although the mode does not read it.
 enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
-/// keep_prob; one_with_mask: 1, with a drop mask of ones.
+/// keep_prob. one_with_mask: keep_prob is 1, and the drop mask consists of ones.
 enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
-/// Start indices: none, equal ones, queries ahead, keys ahead, of queries alone.
+/// Start indices: none; equal; the queries are ahead; the keys are ahead; only that of the queries
+/// is given.
 enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };
-/// Head size of the rope part: none, 8, part of head_dim, as large as it.
+/// Head size of the rope part: no rope, 8, a part of head_dim, equal to head_dim.
 enum class Rope : std::uint8_t { absent, eight, part, whole };
 using attention::Scale;
 
-/// One value per factor: what the pairwise cover and the random cases choose.
+/// One value per factor. The cases of the pairwise cover and the random cases are drawn from such
+/// choices.
 struct Categories {
   spec::FlashEntryPoint entry_point;
   spec::Product product;
@@ -82,19 +86,19 @@ struct Categories {
   spec::SoftmaxInLayout in_layout;
   spec::StatisticsOrder statistics;
   Rope rope;
-  bool narrow_value;  ///< head_dim_v below head_dim
+  bool narrow_value;  ///< true: head_dim_v is below head_dim
   Track track;
   std::string_view profile;
   Scale scale;
 };
 
-/// The one table of the factors.
+/// Returns the table of all factors.
 const Factors<spec::FlashAttentionScoreGrad, Categories>& factors();
 
-/// All factors with what excludes what. Made once.
+/// Returns all factors with their exclusions. Built once.
 const ChoiceSpace& choice_space();
 
-/// How cases are drawn from them.
+/// Returns the rules by which cases are drawn from the factors.
 const Drawn<spec::FlashAttentionScoreGrad, Categories>& drawn();
 
 }  // namespace assay::conformance::attention::flash

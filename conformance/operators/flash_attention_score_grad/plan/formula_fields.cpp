@@ -26,7 +26,7 @@ bool reads_distances(const FlashCase& c) {
          !c.problem.q_start_idx.empty() && !c.problem.kv_start_idx.empty();
 }
 
-/// With a mask of any shape.
+/// Returns choices with a mask of any shape.
 Choices with_mask() {
   Choices choices;
   for (const auto& [shape, name] : spec::spellings_of<spec::MaskShape>.entries)
@@ -76,7 +76,8 @@ std::vector<Field> fields_of_scalars() {
   };
 }
 
-/// A window is read of compressed masks: others hold it.
+/// The fields that describe masks. Kernels read the window only with compressed masks; other masks
+/// already exclude the keys outside the window.
 std::vector<Field> fields_of_masks() {
   return {
       {"sparse_mode",
@@ -106,7 +107,7 @@ std::vector<Field> fields_of_biases() {
   };
 }
 
-/// The definition in double, of a problem and of the same inputs read as another one.
+/// Evaluates the definition in double on the same inputs for two problems, to compare the results.
 class Readings {
  public:
   using Oracle = reference::FlashAttentionScoreGrad<double>;

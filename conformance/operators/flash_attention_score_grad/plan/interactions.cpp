@@ -28,11 +28,11 @@ bool has_value(const Interaction& x, Factor factor) { return value_of(x, factor)
 
 FlashEntryPoint draw_entry_point(const Interaction& x, Layout layout, Draws& draws) {
   const std::size_t pse = value_of(x, Factor::pse);
-  const bool typed = pse != 0 && pse != 2;  // pseType 1 is that of the other entry points
+  const bool typed = pse != 0 && pse != 2;  // pseType 1 is implied by the other entry points
   if (layout != Layout::tnd)
     return typed ? FlashEntryPoint::g2 : draws.one_of({FlashEntryPoint::g1, FlashEntryPoint::g2});
   if (typed) return FlashEntryPoint::u2;
-  if (has_value(x, Factor::narrow_value))  // u4 wants Dv = D
+  if (has_value(x, Factor::narrow_value))  // u4 requires Dv = D
     return draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u2});
   return draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u2, FlashEntryPoint::u4});
 }
@@ -98,7 +98,7 @@ FlashCase draw_interaction(const Interaction& x, Draws& draws) {
   return c;
 }
 
-/// Every interaction that has the values of the first `decided` factors of `x`.
+/// Returns all interactions whose first `decided` factors have the same values as in `x`.
 std::vector<Interaction> completed(const Interaction& x, std::size_t decided) {
   std::vector<Interaction> all = {x};
   for (std::size_t f = decided; f < x.size(); ++f) {
@@ -143,7 +143,7 @@ std::vector<FlashCase> field_cases(std::uint64_t seed, std::span<const FlashCase
     if (!c) return;
     c->entry_point = entry_point;
     c->track = Track::bound;
-    c->note = "a field that no other case reads there";
+    c->note = "a field that no other case reads with these values";
     c->problem.scale_value = attention::ordinary_scale(c->problem.head_dim);
     if (starts) c->problem.q_start_idx = {7}, c->problem.kv_start_idx = {3};
     if (forbidden_by(*c).empty()) cases.push_back(*std::move(c));
@@ -157,8 +157,9 @@ std::vector<FlashCase> field_cases(std::uint64_t seed, std::span<const FlashCase
   return cases;
 }
 
-/// Every choice of the factors with many values once, each with those values of the others that
-/// hold most fours that no case has yet; then what is left.
+/// First step: one case for every combination of values of the factors with more than two values.
+/// Its other factors get the values that cover the most uncovered groups of four. Second step: more
+/// cases, until all groups are covered.
 std::vector<FlashCase> interaction_cases(std::uint64_t seed) {
   constexpr auto many = static_cast<std::size_t>(Factor::dropout);
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(18);
@@ -183,7 +184,7 @@ std::vector<FlashCase> interaction_cases(std::uint64_t seed) {
     std::vector<std::pair<int, Interaction>> candidates;
     for (const Interaction& y : completed(x, many)) candidates.emplace_back(-open(y), y);
     std::ranges::sort(candidates);
-    // The factors with two values are no reason to forbid a call.
+    // If a call is illegal, no value of a two-valued factor makes it legal: one attempt suffices.
     if (take(candidates.front().second)) legal.push_back(x);
   }
   for (const Interaction& x : legal)

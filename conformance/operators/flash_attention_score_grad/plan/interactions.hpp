@@ -9,15 +9,17 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The factors of which every four values meet in a case, each with the number of its values. Of
-/// `pse` 0 is none and k pseType k - 1; of those with two values 1 is what the name says.
+/// The factors that are combined. For any four factors, every combination of their values occurs in
+/// a case. Values are numbered. `pse`: 0 is absent, k is pseType k - 1. If a factor has two
+/// values, 1 is the value that the name of the factor describes.
 enum class Factor : std::uint8_t { layout, dtype, mode, pse, dropout, grouped, tail, narrow_value };
 inline constexpr std::array<std::size_t, 8> values_of_factors = {5, 3, 9, 5, 2, 2, 2, 2};
 
-/// A value of each factor.
+/// One value for each factor.
 using Interaction = std::array<std::size_t, values_of_factors.size()>;
 
-/// Calls visit(tuple) with a number for each four values of an interaction.
+/// Calls visit(key) for each group of four values of an interaction; the key is a number that
+/// identifies the group.
 template <class Visitor>
 void visit_fours(const Interaction& x, Visitor&& visit) {
   constexpr std::size_t count = values_of_factors.size();
@@ -29,7 +31,7 @@ void visit_fours(const Interaction& x, Visitor&& visit) {
           visit(((part(f) << 8 | part(g)) << 8 | part(h)) << 8 | part(k));
 }
 
-/// A small exact case with these values; nothing if the documents forbid them together.
+/// Returns a small exact case with these values; nothing if the documents forbid this combination.
 std::optional<FlashCase> interaction_case(const Interaction& interaction, std::uint64_t lot);
 
 }  // namespace assay::conformance::attention::flash

@@ -10,9 +10,9 @@
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 #include "plan/draws.hpp"
 
-/// Cases beyond what a budget leaves to the drawn ones: windows beside tile edges, long sequences,
-/// and more tokens, bits and scores than small indices count. Most are exact: what is due there
-/// follows from few keys a row, so that all rows of any length are judged.
+/// Cases that exceed the work budget of randomly drawn cases: windows next to tile edges, long
+/// sequences, and more tokens, bits and scores than small indices can count. Most are exact cases:
+/// each row attends to few keys, so that all rows can be judged even in long sequences.
 namespace assay::conformance::attention::flash {
 namespace {
 
@@ -35,12 +35,13 @@ void set_dropout(Op::Problem& p, Draws& draws) {
   p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
 }
 
-/// Collects cases, each drawn by a lot of its own; types take turns.
+/// Collects cases. Each case is drawn from its own random stream; fp16, bf16 and fp32 alternate.
 class Drawn {
  public:
   explicit Drawn(std::uint64_t seed) : lots_(stream(seed, Stream::sampling).bits(3)) {}
 
-  /// `draw` changes a case of one short sequence, in a padded layout or in TND by turns.
+  /// Adds a case with one short sequence that `draw` has changed. Four of five cases have a padded
+  /// layout, the fifth has TND.
   template <class Draw>
   void add(const std::string& note, Track track, Draw&& draw) {
     const std::size_t turn = cases_.size();
@@ -69,18 +70,19 @@ class Drawn {
 
 enum class Edge : std::uint8_t { pre, next, prefix };
 
-/// A window or prefix that ends `beside` a multiple of a tile, which the sequences reach.
+/// Draws a window or prefix that ends at `end`, a number close to a multiple of a tile size. The
+/// sequences are longer than `end`.
 void draw_edge(FlashCase& c, Edge edge, std::int64_t end, Draws& draws) {
   Op::Problem& p = c.problem;
   const bool packed = is_packed(p.input_layout);
   p.heads_q = draws.integer(1, 2);
   p.head_dim = p.head_dim_v = 8 * draws.integer(2, 6);
-  // Longer on both sides, so that the end lies within many rows.
+  // Queries and keys are longer than `end`, so that many rows contain the end of the window.
   p.seq_q = end + draws.integer(16, 100);
   p.seq_kv = end + draws.integer(16, 100);
   if (edge == Edge::prefix) {
     set_compressed(p, 6);
-    // A prefix has an edge of its own where the diagonal lies left of it.
+    // The end of a prefix is visible only in rows whose diagonal is left of this end.
     p.seq_q = draws.integer(end / 2 + 2, end + 60);
     p.seq_kv = end + draws.integer(1, std::max<std::int64_t>(1, p.seq_q / 2));
     p.prefix = {end};
@@ -97,7 +99,7 @@ void draw_edge(FlashCase& c, Edge edge, std::int64_t end, Draws& draws) {
   (edge == Edge::pre ? p.next_tokens : p.pre_tokens) = other;
 }
 
-/// Grouped heads with several key heads under a causal mask, head size 128.
+/// Draws grouped heads with several key heads under a causal mask, head size 128.
 void draw_usual(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
   p.heads_kv = draws.integer(2, 3);
@@ -108,17 +110,18 @@ void draw_usual(FlashCase& c, Draws& draws) {
   set_compressed(p, draws.one_of({2, 3}));
 }
 
-/// As above with up to 16 heads of one key head and without a mask.
+/// Draws up to 16 query heads on one key head, without a mask; head size 128 or 160.
 void draw_unmasked_group(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
   p.heads_q = draws.integer(2, 16);
   p.head_dim = draws.one_of({128, 128, 160});
   p.head_dim_v = 128;
-  if (c.entry_point == FlashEntryPoint::u4) c.entry_point = FlashEntryPoint::u2;  // u4 wants Dv = D
+  if (c.entry_point == FlashEntryPoint::u4)
+    c.entry_point = FlashEntryPoint::u2;  // u4 requires Dv = D
   p.seq_q = draws.edge(512, 550), p.seq_kv = draws.edge(512, 550);
 }
 
-/// Many heads of several sequences, whose bits of dropout lie apart.
+/// Draws many heads in several sequences, so that dropout bits of different heads are far apart.
 void draw_dropped_heads(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
   p.batch = draws.integer(2, 3);
@@ -128,20 +131,20 @@ void draw_dropped_heads(FlashCase& c, Draws& draws) {
   set_dropout(p, draws);
 }
 
-/// Rope of 64 channels, many heads and long sequences, of few keys.
+/// Draws a rope of 64 channels, many heads, and long sequences in which queries attend to few keys.
 void draw_long_rope(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
   c.entry_point = FlashEntryPoint::u3;
   p = {.input_layout = Layout::tnd, .dtype = DType::bf16, .head_dim = 64, .head_dim_v = 64};
   p.head_dim_rope = 64;
-  p.atten_mask = MaskShape::ss;  // u3 wants one
+  p.atten_mask = MaskShape::ss;  // u3 requires a mask
   p.heads_q = 16;
   p.heads_kv = draws.one_of({1, 2, 16});
   const std::int64_t longest = draws.edge(1024, 1100), keys = draws.integer(33, 90);
   set_lengths(p, {longest, draws.integer(1, 9)}, {keys, draws.integer(9, 40)});
 }
 
-/// A value that is narrower than the key, in BSH and fp32 under the mask of mode 3.
+/// Draws a value tensor that is narrower than the key, in BSH and fp32 under the mask of mode 3.
 void draw_narrow_value(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
   c.entry_point = FlashEntryPoint::g1;
@@ -153,7 +156,7 @@ void draw_narrow_value(FlashCase& c, Draws& draws) {
   set_compressed(p, 3);
 }
 
-/// More queries than keys under the mask of mode 2, of four sequences of grouped heads with
+/// Draws more queries than keys under the mask of mode 2, for four sequences of grouped heads with
 /// dropout.
 void draw_longer_queries(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
@@ -165,7 +168,8 @@ void draw_longer_queries(FlashCase& c, Draws& draws) {
   set_dropout(p, draws);
 }
 
-/// More tokens than 16 bits count: of every sequence or, padded, of the batch.
+/// Draws more tokens than 16 bits can count: per sequence in packed layouts, per batch in padded
+/// ones.
 void draw_tokens(FlashCase& c, Draws& draws) {
   constexpr std::int64_t beyond = 65'536;
   Op::Problem& p = c.problem;
@@ -175,8 +179,9 @@ void draw_tokens(FlashCase& c, Draws& draws) {
   p.seq_kv = p.seq_q + draws.integer(0, 3);
 }
 
-/// Heads of about as many queries as keys that have `scores` scores together, and an eighth more: a
-/// row attends to few keys, so that many rows have to lie beyond.
+/// Sets lengths so that all heads together have `scores` scores plus an eighth; the counts of
+/// queries and keys are about equal. The extra eighth is needed because a row attends to few keys:
+/// only many rows with indices above the limit are a test of the limit.
 void set_scores(Op::Problem& p, std::int64_t scores, Draws& draws) {
   p.heads_q = draws.integer(2, 4);
   p.seq_q = 64;
@@ -184,10 +189,11 @@ void set_scores(Op::Problem& p, std::int64_t scores, Draws& draws) {
   p.seq_kv = p.seq_q + draws.integer(0, 40);
 }
 
-/// Head size 128 with a value that fills no whole number of its blocks of 16.
+/// Draws head size 128 for the key, and for the value a head size that is not a multiple of 16.
 void draw_misaligned(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
-  if (c.entry_point == FlashEntryPoint::u4) c.entry_point = FlashEntryPoint::u2;  // u4 wants Dv = D
+  if (c.entry_point == FlashEntryPoint::u4)
+    c.entry_point = FlashEntryPoint::u2;  // u4 requires Dv = D
   p.heads_kv = draws.integer(1, 2);
   p.heads_q = p.heads_kv * draws.integer(1, 3);
   p.head_dim = 128;
@@ -201,15 +207,16 @@ void draw_misaligned(FlashCase& c, Draws& draws) {
 std::vector<FlashCase> edge_cases(std::uint64_t seed) {
   Drawn cases(seed);
   for (int size = 0; size < tile_sizes; ++size)
-    for (const std::int64_t beside : {-1, 0, 1})
+    for (const std::int64_t offset : {-1, 0, 1})
       for (const Edge edge : {Edge::pre, Edge::next, Edge::prefix})
-        cases.add(
-            "a window or prefix beside a tile edge", Track::exact, [&](FlashCase& c, Draws& draws) {
-              constexpr std::int64_t reach = 600;
-              const std::int64_t tile = least_tile << size;
-              const std::int64_t edges = draws.integer(1, std::max<std::int64_t>(1, reach / tile));
-              draw_edge(c, edge, tile * edges + beside, draws);
-            });
+        cases.add("a window or prefix next to a tile edge", Track::exact,
+                  [&](FlashCase& c, Draws& draws) {
+                    constexpr std::int64_t reach = 600;
+                    const std::int64_t tile = least_tile << size;
+                    const std::int64_t edges =
+                        draws.integer(1, std::max<std::int64_t>(1, reach / tile));
+                    draw_edge(c, edge, tile * edges + offset, draws);
+                  });
   return cases.take();
 }
 
@@ -220,16 +227,16 @@ std::vector<FlashCase> large_cases(std::uint64_t seed) {
     cases.add("grouped heads, causal, long, head size 128", track, draw_usual);
   for (const Track track :
        {Track::exact, Track::exact, Track::exact, Track::bound, Track::bound, Track::bound})
-    cases.add("head size 128, a value of no whole blocks", track, draw_misaligned);
+    cases.add("head size 128, a value with a partial block", track, draw_misaligned);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more tokens than 16 bits count", Track::exact, draw_tokens);
+    cases.add("more tokens than 16 bits can count", Track::exact, draw_tokens);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more bits of dropout than 20 bits count", Track::exact,
+    cases.add("more dropout bits than 20 bits can count", Track::exact,
               [](FlashCase& c, Draws& draws) {
                 set_scores(c.problem, std::int64_t{1} << 20, draws);
                 set_dropout(c.problem, draws);
               });
-  cases.add("more scores than 24 bits count", Track::exact, [](FlashCase& c, Draws& draws) {
+  cases.add("more scores than 24 bits can count", Track::exact, [](FlashCase& c, Draws& draws) {
     set_scores(c.problem, std::int64_t{1} << 24, draws);
     set_dropout(c.problem, draws);
     if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = MaskShape::bnss;

@@ -11,15 +11,15 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Longest sequence that keeps a square problem within `budget` multiply-adds; a pair costs the
-/// judge something at any head size.
+/// Returns the largest length for which a square problem needs at most `budget` multiply-adds. The
+/// judge's own work per pair, which does not depend on the head size, is included.
 std::int64_t longest(const Op::Problem& p, double budget) {
   constexpr std::int64_t pair_cost = 48;
   const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
   return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
 }
 
-/// What the chosen values ask of every sequence.
+/// The condition on the lengths of every sequence that follows from the chosen values.
 enum class Shape : std::uint8_t { any, square, no_longer_q };
 
 Shape shape_of(const Categories& k) {
@@ -48,7 +48,7 @@ void draw_uniform(Op::Problem& p, LengthsKind lengths, std::int64_t limit, Draws
   if (lengths == LengthsKind::empty_kv || lengths == LengthsKind::empty_both) p.seq_kv = 0;
 }
 
-/// Clears sequences of a class that has empty ones; the first, the last or one between.
+/// Sets the length of random sequences to 0, if the class has empty sequences.
 void clear_some(Op::Problem& p, LengthsKind lengths, Shape shape, Draws& draws) {
   const auto at = static_cast<std::size_t>(draws.integer(0, p.batch - 1));
   const auto other = (at + 1) % static_cast<std::size_t>(p.batch);
@@ -56,7 +56,8 @@ void clear_some(Op::Problem& p, LengthsKind lengths, Shape shape, Draws& draws) 
   if (lengths == LengthsKind::empty_kv) p.lengths_kv[at] = 0;
   if (lengths != LengthsKind::empty_both) return;
   p.lengths_kv[at] = 0;
-  // Where no sequence may have fewer keys than queries, one without keys has no queries either.
+  // If no sequence may have fewer keys than queries, a sequence without keys must have no queries
+  // either.
   if (shape == Shape::no_longer_q || draws.integer(0, 1) == 0) p.lengths_q[at] = 0;
   p.lengths_q[other] = 0;
 }
@@ -89,21 +90,21 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
     default:
       break;
   }
-  // Every sequence brings 4 MiB of its own.
+  // With these mask shapes every sequence needs 4 MiB of mask.
   if (k.mask == spec::MaskShape::compressed_b_one_ss || k.mask == spec::MaskShape::compressed_bnss)
     return is_packed(k.layout) ? 2 : draws.one_of({1, 2, 2});
   if (is_packed(k.layout)) return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
-  // In mode 5 the mask holds every sequence's prefix.
+  // In mode 5 a mask contains the prefix. One mask for all sequences can contain only one prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
-  // A bias of one axis for one key alone has the shape of slopes.
+  // For one sequence with a single key, a one-dimensional bias would have the shape of slopes.
   const bool one_axis =
       k.pse_shape == spec::PseShape::packed_bn1s || k.pse_shape == spec::PseShape::packed_bnss;
   const std::int64_t least = one_axis || k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
   return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 12)});
 }
 
-/// Lengths of the sequences that have queries and keys.
+/// Returns the shortest length of the sequences that have queries and keys.
 std::int64_t shortest(const Op::Problem& p) {
   std::int64_t least = std::max(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -112,7 +113,8 @@ std::int64_t shortest(const Op::Problem& p) {
   return least;
 }
 
-/// The sequence whose band modes 7 and 8 read: the last, the first that has queries.
+/// Returns the sequence to which the band of modes 7 and 8 applies: the last (mode 7) or first
+/// (mode 8) sequence with queries.
 std::int64_t band_sequence(const Op::Problem& p) {
   std::int64_t found = 0;
   for (std::int64_t b = p.batch - 1; b >= 0; --b) {
@@ -123,7 +125,8 @@ std::int64_t band_sequence(const Op::Problem& p) {
   return found;
 }
 
-/// Documented: pre >= Skv and next >= Sq - Skv of the band's sequence, in mode 7 also next <= 0.
+/// Documented limits: pre >= Skv and next >= Sq - Skv of the sequence with the band; in mode 7 also
+/// next <= 0.
 void draw_split_window(Op::Problem& p, WindowKind window, Draws& draws) {
   const std::int64_t b = band_sequence(p), seq_q = p.length_q(b), seq_kv = p.length_kv(b);
   const std::int64_t least = seq_q - seq_kv;
@@ -153,7 +156,7 @@ void draw_window(Op::Problem& p, WindowKind window, Draws& draws) {
   if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
   const std::int64_t shorter = shortest(p);
   const std::int64_t inside = draws.edge(1, shorter / 4);
-  // The left edge of a band, which hides keys from the last queries at least.
+  // The left edge of a band. It is so close that it hides keys at least from the last queries.
   const std::int64_t left = draws.edge(1, std::max<std::int64_t>(shorter - 1, 1));
   switch (window) {
     case WindowKind::unbounded:

@@ -11,7 +11,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The scale of an exact case is one of those that its seed offers.
+/// Gives exact cases a scale_value that exact_case_scale can return for their seed.
 std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
   if (plan.seed != SamplingPlan().seed)
@@ -19,7 +19,8 @@ std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   return cases;
 }
 
-/// A quarter of the cases in which every four choices meet, another one for each of four seeds.
+/// Returns a quarter of the cases that combine the values of any four factors. Four consecutive
+/// seeds return all of these cases.
 std::vector<Case<Op>> interaction_cases(const SamplingPlan& plan) {
   constexpr std::uint64_t parts = 4;
   std::vector<Case<Op>> cases;

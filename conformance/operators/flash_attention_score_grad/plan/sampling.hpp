@@ -8,47 +8,51 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 
-/// The parts of which a sweep of FlashAttentionScoreGrad is made.
+/// The parts of a sweep of FlashAttentionScoreGrad.
 namespace assay::conformance::attention::flash {
 
 using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 
-/// Multiply-adds of one product over all pairs, masked ones included.
+/// Returns the multiply-adds of one matrix product over all pairs of query and key, masked pairs
+/// included.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
 
-/// Exact cases whose window or prefix ends at, or beside, multiples of every tile size.
+/// Returns exact cases whose window or prefix ends at a multiple of a tile size, or next to one;
+/// every tile size occurs.
 std::vector<FlashCase> edge_cases(std::uint64_t seed);
 
-/// Cases beyond what a budget leaves to the drawn ones: long grouped heads, more tokens, bits of
-/// dropout and scores than 16, 20 and 24 bits count, values of no whole blocks, long heads all rows
-/// of which are judged.
+/// Returns cases that exceed the work budget of randomly drawn cases: long grouped heads; more
+/// tokens, dropout bits and scores than 16, 20 and 24 bits can count; value head sizes with a
+/// partial block; long heads with all rows judged.
 std::vector<FlashCase> large_cases(std::uint64_t seed);
 
-/// Packed sequences of which the longest has 1, 2 or 3 tokens, on either side or both, some empty
-/// anywhere: small exact and bound cases of every entry point of packed sequences.
+/// Returns small exact and bound cases of packed sequences, for every entry point that accepts
+/// them. The longest sequence has 1, 2 or 3 queries, or keys, or both; some sequences are empty.
 std::vector<FlashCase> short_cases(std::uint64_t seed);
 
-/// Small exact cases whose heads of all sequences are as many as 24 or 48 cores, some rounds of
-/// them, or one less or more.
+/// Returns small exact cases whose total number of heads is a number of cores (24 or 48), a
+/// multiple of one, or one more or less.
 std::vector<FlashCase> core_cases(std::uint64_t seed);
 
-/// Small exact cases in which layout, type, sparse mode, dropout, position bias, grouped heads,
-/// incomplete tiles and a narrower value meet: every four values that a legal call has together.
+/// Returns small exact cases that combine layout, type, sparse mode, dropout, position bias,
+/// grouped heads, incomplete tiles and a narrower value tensor. For any four of these, every
+/// combination of values that a legal call can have occurs.
 std::vector<FlashCase> interaction_cases(std::uint64_t seed);
 
-/// Small bound cases with dropout, a bias and start indices for the entry points, layouts and
-/// sparse modes in which no `known` case has them.
+/// Returns small bound cases with dropout, a bias or start indices, for each entry point, layout
+/// and sparse mode for which the cases in `known` do not have them.
 std::vector<FlashCase> field_cases(std::uint64_t seed, std::span<const FlashCase> known);
 
-/// Relations between runs of 512 to 4096 tokens.
+/// Returns relations between runs of 512 to 4096 tokens.
 std::vector<FlashCase> large_relation_cases(std::uint64_t seed);
 
-/// For every requirement with a reject side, each of its violations and each entry point that can
-/// break it so one call that breaks it and, besides what it implies, no other requirement. Errors:
-/// std::logic_error naming the requirement that no call breaks so.
+/// Returns illegal calls: for every requirement whose violation a kernel must reject, one call per
+/// kind of violation and per entry point on which this violation is possible. The call violates
+/// this requirement and those that it implies, but no other. Errors: std::logic_error with the name
+/// of a requirement for which no such call was found.
 std::vector<FlashCase> violation_cases();
-/// Of every variant of a requirement a case with numbers for each entry point whose page states it,
-/// and for one other in turn.
+/// Returns numerically judged cases: for every variant of a requirement, one case for each entry
+/// point whose page states the requirement, and one for another entry point, in rotation.
 std::vector<FlashCase> variant_cases();
 
 }  // namespace assay::conformance::attention::flash

@@ -9,7 +9,7 @@
 #include "plan/draws.hpp"
 #include "plan/forbidden.hpp"
 
-/// Packed sequences of 1, 2 or 3 tokens, and numbers of heads around the numbers of cores.
+/// Packed sequences of 1, 2 or 3 tokens, and head counts next to the numbers of cores.
 namespace assay::conformance::attention::flash {
 namespace {
 
@@ -20,19 +20,20 @@ using spec::Layout;
 using spec::MaskShape;
 using Tokens = std::vector<std::int64_t>;
 
-/// Which sides of a batch are short.
+/// Sides of the attention (queries, keys) on which all sequences of a batch are short.
 enum class ShortSide : std::uint8_t { query, key, both };
 
 constexpr std::array types_in_turn = {DType::fp16, DType::bf16, DType::fp32};
 
-/// LengthsKind up to `longest`, which one of them has; `empty` of them are empty.
+/// Draws lengths of at most `longest`; at least one sequence has this length. If `empty` is true,
+/// some lengths are 0.
 Tokens draw_tokens_of(std::int64_t count, std::int64_t longest, bool empty, Draws& draws) {
   Tokens lengths;
   for (std::int64_t b = 0; b < count; ++b) lengths.push_back(draws.integer(empty ? 0 : 1, longest));
   const auto place = [&](std::int64_t first) {
     return static_cast<std::size_t>(draws.integer(first, count - 1));
   };
-  // An empty one in front of the longest: in front of all in half of the cases.
+  // The longest sequence is never the first. In half of the cases the first sequence is empty.
   const std::size_t last = place(1);
   if (empty) lengths[draws.integer(0, 1) == 0 ? 0 : place(0)] = 0;
   lengths[last] = longest;
@@ -49,7 +50,7 @@ void draw_short_mask(Op::Problem& p, Draws& draws) {
 
 FlashCase draw_short(FlashEntryPoint entry_point, std::int64_t longest, ShortSide side,
                      Draws& draws) {
-  FlashCase c{.entry_point = entry_point, .note = "sequences of few tokens, some without"};
+  FlashCase c{.entry_point = entry_point, .note = "sequences of few tokens, some of them empty"};
   Op::Problem& p = c.problem;
   const bool rope = has_rope(entry_point);
   p = {.input_layout = Layout::tnd,
@@ -64,7 +65,7 @@ FlashCase draw_short(FlashEntryPoint entry_point, std::int64_t longest, ShortSid
   const bool empty_keys = side != ShortSide::query || draws.integer(0, 1) == 0;
   Tokens of_keys =
       draw_tokens_of(count, side == ShortSide::query ? other : longest, empty_keys, draws);
-  // One sequence at least has both.
+  // At least one sequence has queries and keys.
   of_queries.back() = std::max<std::int64_t>(of_queries.back(), 1);
   of_keys.back() = std::max<std::int64_t>(of_keys.back(), 1);
   set_lengths(p, std::move(of_queries), std::move(of_keys));
@@ -77,12 +78,13 @@ FlashCase draw_short(FlashEntryPoint entry_point, std::int64_t longest, ShortSid
   return c;
 }
 
-/// Heads of all sequences, one block of work each, as many as cores or one beside.
+/// Draws a case with `blocks` heads in all sequences together. Each head is one block of work, and
+/// `blocks` is a number of cores, or one more or less.
 FlashCase draw_blocks(std::int64_t blocks, DType dtype, Draws& draws) {
-  FlashCase c{.track = Track::exact, .note = "as many heads as cores, or one beside"};
+  FlashCase c{.track = Track::exact, .note = "as many heads as cores, or one more or less"};
   Op::Problem& p = c.problem;
   p = {.dtype = dtype, .head_dim = 16, .head_dim_v = 16};
-  // Of the divisors one that leaves both numbers of heads and of sequences, if there is one.
+  // A random divisor, so that both heads and sequences vary.
   std::vector<std::int64_t> divisors;
   for (std::int64_t d = 1; d <= blocks; ++d)
     if (blocks % d == 0) divisors.push_back(d);
@@ -128,10 +130,10 @@ std::vector<FlashCase> core_cases(std::uint64_t seed) {
   std::vector<FlashCase> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(20);
   for (const std::int64_t cores : {24, 48})
-    for (const std::int64_t beside : {-1, 0, 1}) {
+    for (const std::int64_t offset : {-1, 0, 1}) {
       Draws draws(lots + cases.size());
       const std::int64_t rounds = draws.integer(1, 96 / cores);
-      FlashCase c = draw_blocks(cores * rounds + beside,
+      FlashCase c = draw_blocks(cores * rounds + offset,
                                 types_in_turn[cases.size() % types_in_turn.size()], draws);
       c.problem.scale_value = exact_case_scale(c.problem, c.seed);
       cases.push_back(std::move(c));

@@ -10,7 +10,7 @@ using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
 using spec::MaskShape;
 
-/// A mask of a sparse mode, with the window and the prefix that go with it.
+/// A mask of a sparse mode, with its window and prefix.
 struct Masking {
   std::int64_t sparse_mode = 0;
   MaskShape shape = MaskShape::absent;
@@ -24,7 +24,7 @@ void put_mask(Op::Problem& p, const Masking& mask) {
     for (std::int64_t b = 0; b < p.batch; ++b) p.prefix.push_back(p.length_kv(b));
 }
 
-/// The same call in turns of its layout, type, and lengths.
+/// Returns an ordinary call; layout, type and lengths change with `turn`.
 Op::Problem ordinary_problem(spec::FlashEntryPoint entry_point, std::size_t turn) {
   constexpr spec::Layout layouts[] = {spec::Layout::bnsd, spec::Layout::bsh, spec::Layout::bsnd,
                                       spec::Layout::sbh};
@@ -69,13 +69,14 @@ std::vector<Masking> maskings(spec::FlashEntryPoint entry_point) {
   return masks;
 }
 
-/// Bias and dropout, as far as the entry point takes them.
+/// Returns problems with bias and dropout, as far as the entry point accepts them.
 std::vector<Op::Problem> with_inputs_of_scores(spec::FlashEntryPoint entry_point) {
   if (has_rope(entry_point)) return {};
   Op::Problem biased = ordinary_problem(entry_point, is_unpadding(entry_point) ? 0 : 1);
   biased.pse_shift = spec::PseShape::one_nss;
   if (is_unpadding(entry_point)) {
-    // The one form that the pages list and the host code takes; it is causal.
+    // The one form of bias that the pages list and the host code accepts, too; it requires a causal
+    // mask.
     biased.pse_shift = spec::PseShape::one_nhs;
     put_mask(biased, {3, MaskShape::compressed});
   }
@@ -84,13 +85,13 @@ std::vector<Op::Problem> with_inputs_of_scores(spec::FlashEntryPoint entry_point
   dropped.drop_mask = spec::DropMask::granules;
   if (!has_pse_type(entry_point)) return {biased, dropped};
   Op::Problem sloped = ordinary_problem(entry_point, 4);
-  sloped.dtype = DType::fp32;  // the type of slopes in which page and upstream agree
+  sloped.dtype = DType::fp32;  // the type of slopes on which page and upstream agree
   sloped.pse_type = 2;
   sloped.pse_shift = spec::PseShape::slopes_bn;
   return {biased, dropped, sloped};
 }
 
-/// Legal calls of an entry point that differ in all that a requirement can ask for.
+/// Returns legal calls of an entry point that cover all conditions of requirements.
 std::vector<FlashCase> legal_calls(spec::FlashEntryPoint entry_point) {
   std::vector<FlashCase> calls;
   const auto add = [&](const Op::Problem& problem) {

@@ -20,7 +20,7 @@ Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::dy); }
 Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
 Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
 
-/// The bias of row i, and its softmax_max, grow by 1, 2 or -1 in the units of the scaled score.
+/// Adds 1, 2 or -1, in units of the scaled score, to the bias of row i and to its softmax_max.
 Experiment shift_scores(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial near = with_round_statistics(base);
@@ -45,18 +45,18 @@ Experiment shift_scores(const Trial& base) {
 
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
-      {"scale_dy", "A power of two times dy is that power of two times every gradient.",
-       Agreement::bits, is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow",
-       scale_dy},
-      {"scale_dy_of_fp16", "So it is in fp16, where small numbers lose bits.", Agreement::bound,
-       is_fp16, "fp16, on numbers far from overflow", scale_dy},
-      {"zero_dy", "dy of zeros has gradients of zeros.", Agreement::bits, is_anything, "everything",
-       zero_dy},
+      {"scale_dy", "Scaling dy by a power of two scales every gradient by it.", Agreement::bits,
+       is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow", scale_dy},
+      {"scale_dy_of_fp16",
+       "Scaling dy by a power of two scales every gradient in fp16, too, where small numbers lose "
+       "bits.",
+       Agreement::bound, is_fp16, "fp16, on numbers far from overflow", scale_dy},
+      {"zero_dy", "If dy is zero, all gradients are zero.", Agreement::bits, is_anything,
+       "everything", zero_dy},
       {"linear_dy", "The gradients of a sum of two dy are the sums of their gradients.",
        Agreement::bound, is_anything, "everything", linear_dy},
       {"shift_value",
-       "A row added to every row of value and attention_in leaves all gradients alone, without "
-       "dropout.",
+       "A row added to every row of value and attention_in changes no gradient, without dropout.",
        Agreement::bound, is_undropped, "everything without dropout", shift_value},
       {"shift_scores",
        "A number added to the scores of a row, through its bias, and to its softmax_max changes "

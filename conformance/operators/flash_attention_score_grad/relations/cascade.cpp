@@ -24,7 +24,7 @@ constexpr double largest_float = std::numeric_limits<float>::max();
 
 using spec::at;
 
-/// The tensors that a forward fills.
+/// A tensor that a forward fills.
 struct Result {
   const char* name;
   spec::Tensor Op::Inputs::*tensor;
@@ -37,7 +37,7 @@ bool is_result(const std::string& name) {
   return std::ranges::any_of(results, [&](const Result& result) { return name == result.name; });
 }
 
-/// The inputs with nothing but guard patterns in the tensors that the forward fills.
+/// Returns the inputs with guard patterns in the tensors that the forward fills.
 Op::Inputs without_results(const FlashCase& c, Op::Inputs inputs) {
   const auto call = call_of(c).parameters;
   inputs.softmax_max = guarded_tensor(call.softmax_max);
@@ -51,7 +51,7 @@ void add_finding(CaseReport& report, FindingRule rule, const std::string& tensor
   report.findings.push_back({.rule = rule, .tensor = tensor, .text = text});
 }
 
-/// Whether `after` is the tensor `before` with other numbers in its view at most.
+/// Returns whether `after` equals `before` in everything except the viewed elements.
 bool only_view_written(const spec::Tensor& before, const spec::Tensor& after) {
   if (before.dtype != after.dtype || before.shape != after.shape ||
       before.strides != after.strides || before.offset != after.offset ||
@@ -74,7 +74,7 @@ bool replicas_agree(const spec::Tensor& statistics) {
   return true;
 }
 
-/// What the forward did to bytes that are not its own, and whether the replicas agree.
+/// Checks that the forward wrote no bytes outside its results, and that replicas are equal.
 Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
   const std::size_t known = report.findings.size();
   std::vector<const spec::Tensor*> changed;
@@ -97,13 +97,13 @@ Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRe
   return {Rule::structure, report.findings[known].text};
 }
 
-/// The exact forward of the case's data.
+/// Computes the exact forward of the case's data.
 Exact exact_forward(const Op::Problem& p, const Op::Inputs& inputs) {
   return reference::forward(p, reference::operands_of<double>(p, inputs),
                             reference::side_inputs(inputs));
 }
 
-/// An expectation of every row, rigorous alone.
+/// Returns the expected values of every row, with only the rigorous (worst-case) tolerance.
 Expectation expectation_of(const char* name, spec::Extents extents,
                            const std::vector<double>& value, const std::vector<double>& tau) {
   Expectation e;
@@ -117,8 +117,8 @@ Expectation expectation_of(const char* name, spec::Extents extents,
   return e;
 }
 
-/// The sums that belong to the kernel's own maxima. A row of a sequence without keys may have 0 and
-/// 0 as well.
+/// Rescales the expected softmax_sum to the softmax_max that the kernel returned. In a sequence
+/// without keys the kernel may also return 0 for softmax_max and softmax_sum.
 void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Expectation& max,
                 Expectation& sum) {
   for (std::size_t row = 0; row < max.value.size(); ++row) {
@@ -144,7 +144,8 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
   Expectation max = expectation_of("softmax_max", rows, exact.softmax_max, tau.softmax_max);
   Expectation sum = expectation_of("softmax_sum", rows, exact.softmax_sum, tau.softmax_sum);
   fit_to_own(p, operands, max, sum);
-  for (Expectation* e : {&max, &sum})  // nothing of theirs is a cast to the type of the tensors
+  for (Expectation* e : {&max, &sum})  // no part of their error is a cast to the type of the
+                                       // tensors
     std::ranges::transform(e->tau, e->core.begin(), [](double x) { return static_cast<float>(x); });
   Expectation output =
       expectation_of("attention_in", dy_extents(p), exact.attention_out, tau.attention_in);
@@ -167,8 +168,9 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
   return graver(decision, {Rule::control, Ground::blind, text});
 }
 
-/// What a kernel whose numerics recomputes statistics or row term is judged by: the tensors that it
-/// does not read are those that belong to the data.
+/// Returns the inputs from which the expected gradients are computed. If the declared numerics
+/// recomputes the statistics or the row term, the kernel does not read the corresponding tensors;
+/// they are replaced by tensors that fit the other inputs.
 Op::Inputs judged_inputs(const FlashCase& c, const spec::Numerics& numerics,
                          const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
   if (numerics.stats == spec::Origin::own) return given;
@@ -195,7 +197,7 @@ void append(std::vector<double>& to, const std::vector<double>& row) {
   to.insert(to.end(), row.begin(), row.end());
 }
 
-/// Gradients of the exact forward, nothing of which was rounded.
+/// Computes the gradients of the exact, unrounded forward.
 Gradients exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const Exact& exact) {
   auto operands = reference::operands_of<double>(p, inputs);
   operands.softmax_max = exact.softmax_max;
@@ -218,7 +220,8 @@ Gradients exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const 
   return g;
 }
 
-/// Largest distance from the exact gradient in units of tau, where tau is not 0.
+/// Adds to the report: the largest distance from the exact gradient in units of the tolerance tau,
+/// over the elements with tau > 0.
 void add_end_to_end(const Gradients& actual, const Gradients& exact,
                     const std::vector<Expected>& expected, CaseReport& report) {
   for (const Expected& e : expected) {
@@ -232,7 +235,8 @@ void add_end_to_end(const Gradients& actual, const Gradients& exact,
   }
 }
 
-/// The gradients of the kernel's own forward, by the ordinary bound.
+/// Judges, with the ordinary bound, the gradients that the kernel computes from the results of its
+/// own forward.
 Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& given,
                         const Op::Inputs& own, const Exact& exact, CaseReport& report) {
   FlashCase backward = c;

@@ -2,13 +2,13 @@
 
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
-/// Forward and backward of one implementation, one behind the other.
+/// The relation `cascade`: forward and backward of one implementation, one after the other.
 namespace assay::conformance::attention::flash {
 
-/// The statistics and the output of the kernel's own forward are compared with the exact ones; what
-/// its backward makes of them is judged by the ordinary bound; the distance to the exact gradient
-/// is told as a yardstick, in units of tau.
-/// Errors: spec::Rejected, and whatever else escapes from the kernel.
+/// Runs and judges forward and backward. The statistics and the output of the kernel's own forward
+/// are compared with the exact values. Its backward computes gradients from these results, which
+/// are judged with the ordinary bound. Their distance from the exact gradients is only reported, in
+/// units of tau. Errors: spec::Rejected, and other exceptions of the kernel.
 Decision judge_cascade(const FlashCase& c, spec::Implementation<Op>& kernel, CaseReport& report);
 
 }  // namespace assay::conformance::attention::flash

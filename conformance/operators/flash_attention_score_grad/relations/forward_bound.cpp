@@ -11,21 +11,22 @@
 namespace assay::conformance::attention::flash {
 namespace {
 
-/// Products of two errors, and the judge's own arithmetic.
+/// A factor that covers products of two errors, and the judge's own rounding.
 constexpr double slack = 1 + 0x1p-10;
 
 using spec::at;
 
-/// One live row: its exact statistics, and the errors that all its results share.
+/// One row with unmasked keys: its exact statistics, and the errors that all results of the row
+/// share.
 struct LiveRow {
   attention::Row<double> exact;
-  double keys = 0;       ///< kept ones
+  double keys = 0;       ///< number of unmasked keys
   double max_error = 0;  ///< of softmax_max
-  double rescaling = 0;  ///< relative error that growing maxima bring
+  double rescaling = 0;  ///< relative error of the rescaling after a new maximum
   double sum_error = 0;  ///< relative, of softmax_sum
 };
 
-/// How the formula's scores are read.
+/// The scores of a row, computed with the formula of the kernel, and their errors.
 struct Scores {
   Scores(const Dense& of, const Arithmetic& arithmetic)
       : dense(of), n(arithmetic), call(call_of(of, arithmetic)), on(call.units, {}) {}
@@ -35,7 +36,7 @@ struct Scores {
   attention::Call call;
   PairReading on;
 
-  /// Calls visit(score, c) for every kept key of a row with these statistics.
+  /// Calls visit(score, c) for every unmasked key of a row with these statistics.
   template <class Visitor>
   void visit_kept(const attention::Row<double>& row, const RowProducts& products,
                   Visitor&& visit) const {
@@ -45,8 +46,8 @@ struct Scores {
   }
 };
 
-/// E40. The maximum lies between those of score - error and score + error. What the exponent needs
-/// beside the score is left out.
+/// E40. The maximum lies between the maxima of score - error and of score + error. Only the score
+/// counts: other terms in the argument of exp are omitted.
 void fill_max(const Scores& scores, const RowProducts& products, LiveRow& row) {
   const Arithmetic& n = scores.n;
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -66,7 +67,8 @@ void fill_max(const Scores& scores, const RowProducts& products, LiveRow& row) {
       n.u * (exact - least);
 }
 
-/// Error of the exponent and of its exponential, in the exponent.
+/// Returns the error of a weight exp(x) as an error of its argument x: that of x itself, and that
+/// of exp.
 double weight_error(const Arithmetic& n, const LiveRow& row, const PairNumber& score) {
   return score.rigorous + n.eps_x + row.rescaling;
 }
@@ -87,7 +89,8 @@ void fill_sum(const Scores& scores, const RowProducts& products, LiveRow& row) {
   if (std::isnan(row.sum_error)) row.sum_error = std::numeric_limits<double>::infinity();
 }
 
-/// Sums of |V| over the keys: weighted by the errors of P, by P with its errors, and not at all.
+/// Four sums over the keys: of |V| times the error of P; of |V| times (P plus its error); of V
+/// times P, with sign; of |V|.
 struct OutputSums {
   std::vector<double> error, magnitude, signed_sum, plain;
 };
@@ -126,7 +129,7 @@ void fill_output(const Dense& dense, const Arithmetic& n, const OutputSums& sums
                  const LiveRow& row, std::int64_t first, ForwardTolerances& result) {
   const double unit =
       (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x + unit_roundoff(n.numerics.partials);
-  // Where the sum itself may be off by half, nothing is known of the output.
+  // If the relative error of the sum can reach one half, the output has no bound.
   if (!(row.sum_error < 0.5)) {
     for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d)
       result.before_cast[at(first + d)] = result.attention_in[at(first + d)] =

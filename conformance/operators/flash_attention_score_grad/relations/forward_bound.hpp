@@ -7,17 +7,18 @@
 
 namespace assay::conformance::attention::flash {
 
-/// How far the results of a forward may lie from the exact ones, rows in the order of Extents::row;
-/// 0 for rows without kept key. Derivation: conformance/README.md, "Forward".
+/// Upper bounds of the distance between the results of a forward and the exact results, with rows
+/// in the order of Extents::row; 0 for fully masked rows. Derivation: conformance/README.md,
+/// "Forward".
 struct ForwardTolerances {
-  std::vector<double> softmax_max;  ///< one a row
+  std::vector<double> softmax_max;  ///< one per row
   std::vector<double>
-      softmax_sum;  ///< one a row: relative, of the sum that belongs to the kernel's own maximum
+      softmax_sum;  ///< one per row; relative to the sum for the kernel's own maximum
   std::vector<double> attention_in;  ///< (row, channel)
-  std::vector<double> before_cast;   ///< the part of attention_in that is not the final cast
+  std::vector<double> before_cast;   ///< attention_in without the error of the final cast
 };
 
-/// Cost: about 6 multiplications a channel and pair, in double, on all cores.
+/// Cost: about 6 multiplications per channel and pair, in double, on all cores.
 ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& arithmetic);
 
 }  // namespace assay::conformance::attention::flash

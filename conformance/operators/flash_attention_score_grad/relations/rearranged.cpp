@@ -19,8 +19,8 @@ using spec::at;
 
 const Tensor* pointer(const std::optional<Tensor>& tensor) { return tensor ? &*tensor : nullptr; }
 
-/// visit(b, n, i, j, k) for every score of the problem, k = 0, 1, 2 ... in the order of the drop
-/// mask's bits.
+/// Calls visit(b, n, i, j, k) for every score of the problem; k = 0, 1, 2 ... is the index of its
+/// bit in the drop mask.
 template <class Visitor>
 void visit_scores(const Op::Problem& p, Visitor&& visit) {
   std::int64_t k = 0;
@@ -30,13 +30,14 @@ void visit_scores(const Op::Problem& p, Visitor&& visit) {
         for (std::int64_t j = 0; j < p.length_kv(b); ++j) visit(b, n, i, j, k++);
 }
 
-/// Where the pair lies in a tensor [B, N, S, S]; in TND its extents are the longest lengths.
+/// Returns the element of the pair in a tensor [B, N, S, S]; in TND the extents S are the longest
+/// lengths.
 std::int64_t element_of_pair(const Op::Problem& p, std::int64_t b, std::int64_t n, std::int64_t i,
                              std::int64_t j) {
   return ((b * p.heads_q + n) * p.seq_q + i) * p.seq_kv + j;
 }
 
-/// The pattern of the sparse modes without batch and head axes.
+/// Returns the mask of the sparse modes without batch and head axes.
 Tensor single_slice(const Tensor& mask) {
   const std::size_t rank = mask.shape.size();
   Tensor slice = spec::contiguous_tensor(mask.dtype, {mask.shape[rank - 2], mask.shape[rank - 1]});
@@ -64,7 +65,8 @@ Tensor written_mask(
 
 namespace {
 
-/// Moves what the side inputs of `base` say of every pair to where `query` and `key` send the pair.
+/// Moves the mask, bias and dropout bit of every pair of query and key from `base` to the new
+/// position of the pair, which `origins` define.
 class PairMover {
  public:
   PairMover(const Trial& base, const Op::Problem& moved, const Origins& origins)
@@ -130,7 +132,8 @@ class PairMover {
   const Origins& origins_;
 };
 
-/// Rows that had no key at all and now have masked ones have the statistics of every masked row.
+/// Sets the statistics of rows that had no keys before and have only masked keys now: they get the
+/// statistics of a fully masked row.
 void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
   const spec::Extents queries = query_extents(p);
   for (std::size_t row = 0; row < rows.softmax_sum.size(); ++row) {
@@ -141,7 +144,7 @@ void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
   }
 }
 
-/// Whether all sequences and heads have one written mask.
+/// Returns whether all sequences and heads share one explicit mask.
 bool is_shared(spec::MaskShape shape) {
   return shape == spec::MaskShape::ss || shape == spec::MaskShape::one_one_ss;
 }

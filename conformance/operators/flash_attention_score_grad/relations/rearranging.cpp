@@ -10,14 +10,14 @@ using spec::MaskShape;
 using spec::PseShape;
 using spec::RowPosition;
 
-/// A permutation without fixed rhythm: s -> (7 s + 3) mod extent, for extents that 7 does not
-/// divide, else s -> -1 - s.
+/// An irregular permutation of [0, extent): (7 s + 3) mod extent if 7 does not divide the extent,
+/// else extent - 1 - s.
 std::int64_t permuted(std::int64_t s, std::int64_t extent) {
   return extent % 7 == 0 ? extent - 1 - s : (7 * s + 3) % extent;
 }
 
-/// A mask of TND is shared by sequences, so that they must be equally long to take their rows
-/// elsewhere.
+/// Returns whether rows can move without a change of mask or bias. In TND the sequences share a
+/// mask, so they must have equal lengths.
 bool is_freely_masked(const Op::Problem& p) {
   const bool unbounded = std::min(p.pre_tokens, p.next_tokens) >= std::max(p.seq_q, p.seq_kv);
   const bool free =
@@ -41,8 +41,9 @@ Experiment permute_queries(const Trial& base) {
   return rearranging(base, {{base.problem, {query, same_row}}});
 }
 
-/// The problem of sequence b alone. In modes 7 and 8 its band sequence is in mode 4, the others are
-/// in 3 and 2; of the sequences of mode 8 the first alone has start indices.
+/// Returns the problem of sequence b alone. In modes 7 and 8 the sequence with the band gets mode
+/// 4; every other sequence gets mode 3 (instead of 7) or 2 (instead of 8). In mode 8 only the first
+/// sequence keeps the start indices.
 Op::Problem alone(const Op::Problem& p, std::int64_t b) {
   Op::Problem one = p;
   one.batch = 1;
@@ -87,13 +88,15 @@ bool is_cuttable(const Op::Problem& p) {
          std::ranges::min(p.lengths_q) > queries_in_front && std::ranges::min(p.lengths_kv) > 0;
 }
 
-/// dq of the pieces is concatenated, dk and dv of a sequence that both pieces see are added.
+/// Cuts the queries of one sequence into two calls. The dq of both calls are concatenated. Both
+/// calls read the keys of that sequence, so its dk and dv are added.
 Experiment cut_queries(const Trial& base) {
   const Op::Problem& p = base.problem;
   const bool cuts_last = p.sparse_mode == 3;
   const std::int64_t cut = cuts_last ? 1 : 0;
   const std::int64_t whole = p.length_q(cut), keys = p.length_kv(cut);
-  // The piece that also holds the other sequence comes in mode 7 (8), with a band for the cut one.
+  // The call that also contains the other sequence gets mode 7 (instead of 3) or 8 (instead of 2),
+  // with a band for the cut sequence.
   const std::int64_t with_other = cuts_last ? queries_in_front : whole - queries_in_front;
   Op::Problem large = p, small = p;
   large.lengths_q[static_cast<std::size_t>(cut)] = with_other;
@@ -103,36 +106,37 @@ Experiment cut_queries(const Trial& base) {
   large.next_tokens = cuts_last ? with_other - whole : whole - keys;
   small.batch = 1, small.lengths_q.clear(), small.lengths_kv.clear();
   small.seq_q = whole - with_other, small.seq_kv = keys;
-  const auto behind = [cut](std::int64_t skipped) -> Origin {
+  const auto after = [cut](std::int64_t skipped) -> Origin {
     return [cut, skipped](const RowPosition& row) {
       return RowPosition{cut, row.n, row.s + skipped};
     };
   };
-  const Origin of_cut = behind(cuts_last ? 0 : queries_in_front);
+  const Origin of_cut = after(cuts_last ? 0 : queries_in_front);
   const Origin of_large = [cut, of_cut](const RowPosition& row) {
     return row.b == cut ? of_cut(row) : row;
   };
   return rearranging(base, {{large, {of_large, same_row}},
-                            {small, {behind(cuts_last ? queries_in_front : 0), behind(0)}}});
+                            {small, {after(cuts_last ? queries_in_front : 0), after(0)}}});
 }
 
 }  // namespace
 
 std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
-      {"permute_keys", "Keys that change places take dk and dv with them and leave dq alone.",
+      {"permute_keys", "Permuting keys permutes dk and dv in the same way and does not change dq.",
        Agreement::bound, is_freely_masked, "masks and biases that are given in full, or none",
        permute_keys},
-      {"permute_queries", "Queries that change places take dq with them and leave dk and dv alone.",
+      {"permute_queries",
+       "Permuting queries permutes dq in the same way and does not change dk and dv.",
        Agreement::bound, is_freely_masked, "masks and biases that are given in full, or none",
        permute_queries},
-      {"split_batch", "Batch entries on their own have the gradients that they have together.",
+      {"split_batch", "Batch entries computed alone have the same gradients as together.",
        Agreement::bits, is_padded_with_movable_bias, "padded layouts without a compressed bias",
        split_batch},
-      {"split_heads", "Key heads on their own have the gradients that they have together.",
+      {"split_heads", "Key heads computed alone have the same gradients as together.",
        Agreement::bits, has_movable_bias, "everything but a compressed bias", split_heads<Op>},
       {"sequences_alone",
-       "A sequence of TND on its own has the gradients that it has among others.", Agreement::bound,
+       "A sequence of TND computed alone has the same gradients as among others.", Agreement::bound,
        is_packed_with_movable_bias, "TND without a compressed bias", split_batch},
       {"repeat_heads", "Key heads repeated for every query head share dk and dv of the group.",
        Agreement::bound, has_movable_bias, "everything but a compressed bias", repeat_heads<Op>},

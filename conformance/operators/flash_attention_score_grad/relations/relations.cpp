@@ -25,7 +25,7 @@ spec::Extents statistics_extents(const Op::Problem& p) {
   return one;
 }
 
-/// One number for every query row, in all replicas.
+/// Returns a tensor with one number for every query row, in all replicas.
 spec::Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
                         const spec::Extents& queries, const std::vector<double>& rows) {
   spec::Tensor tensor = guarded_tensor(parameter);

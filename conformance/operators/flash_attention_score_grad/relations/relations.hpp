@@ -16,15 +16,15 @@ namespace attention::flash {
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// What a run is given of pairs.
+/// The tensors of a run that have one value per pair of query and key.
 struct PairTensors {
   std::optional<spec::Tensor> atten_mask, pse_shift, drop_mask;
 
-  /// Whether the elements and their storage are the same.
+  /// Returns whether elements and storage are equal.
   friend bool operator==(const PairTensors& a, const PairTensors& b);
 };
 
-/// An entry point that has all parameters that a problem needs.
+/// Returns an entry point that has all parameters of a problem.
 spec::FlashEntryPoint entry_point_of(const Op::Problem& problem);
 
 inline constexpr std::string_view cascade_name = "cascade";
@@ -48,9 +48,10 @@ struct flash::RelationParts {
   }
   static void add_side(const Trial<Op>& trial, const Op::Parameters& call, Op::Inputs& inputs);
 
-  /// The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), of a mask of TND (Sq,
-  /// Skv), of slopes (batch, heads_q); compressed masks stay what they are: `problem` must say the
-  /// same of every pair.
+  /// Moves the tensors of `base` to the positions that `origins` define. The bias (pse) and a user
+  /// mask get the shape (batch, heads_q, Sq, Skv), a mask in TND (Sq, Skv), and slopes (batch,
+  /// heads_q). Compressed masks are not changed, so they must have the same meaning for every pair
+  /// in `problem`.
   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
                               const Origins& origins);
 
@@ -65,7 +66,7 @@ struct flash::RelationParts {
   static constexpr RelationText other = {
       .name = flash::cascade_name,
       .sentence =
-          "A kernel's own forward, and its gradient of what that forward left, are each within "
+          "A kernel's own forward, and its gradient computed from that forward, are each within "
           "their bound.",
       .domain = "kernels that offer a forward",
       .agreement = "bound"};
@@ -78,11 +79,11 @@ using Experiment = conformance::Experiment<Op>;
 using Relation = conformance::Relation<Op>;
 using Piece = conformance::Piece<Op>;
 
-/// Of which rows and keys may change places, and what may be split.
+/// Relations that permute rows and keys, or split the call.
 std::span<const Relation> rearranging_relations();
-/// Of factors, sums and shifts of the numbers.
+/// Relations that scale, add or shift the numbers.
 std::span<const Relation> arithmetic_relations();
-/// Of two ways to say the same: masks, biases, dropout, channels, layouts, sequences.
+/// Relations between equivalent calls: masks, biases, dropout, channels, layouts, sequences.
 std::span<const Relation> spelling_relations();
 
 inline bool is_packed(const Op::Problem& p) { return is_packed(p.input_layout); }
@@ -91,19 +92,19 @@ inline bool has_equal_lengths(const Op::Problem& p) {
   return p.lengths_q.empty() && p.lengths_kv.empty();
 }
 inline bool has_user_mask(const Op::Problem& p) { return spec::is_written_out(p.atten_mask); }
-/// Whether pse is written out for every pair, by the caller or by repetition.
+/// Returns whether the bias tensor contains a value for every pair, each stored or broadcast.
 inline bool has_written_bias(const Op::Problem& p) {
   using enum spec::PseShape;
   return p.pse_shift != absent && p.pse_shift != bnhs && p.pse_shift != one_nhs && p.pse_type < 2;
 }
-/// Whether `rearranged` can say of moved pairs what the problem says of them. Compressed biases
-/// leave pairs out.
+/// Returns whether `rearranged` can describe moved pairs. It cannot for compressed biases, which
+/// omit pairs.
 inline bool has_movable_bias(const Op::Problem& p) {
   return p.pse_shift == spec::PseShape::absent || p.pse_type >= 2 || has_written_bias(p);
 }
 
-/// A user mask, of shape BNSS or SS, that keeps what `keeps(b, n, i, j)` says; in SS it must say
-/// the same of all b and n.
+/// Returns a user mask, of shape BNSS or SS. A pair is unmasked if `keeps(b, n, i, j)` is true; for
+/// SS the result must not depend on b and n.
 spec::Tensor written_mask(
     const Op::Problem& problem,
     const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps);

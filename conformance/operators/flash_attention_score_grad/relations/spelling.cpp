@@ -27,7 +27,8 @@ Experiment write_mask(const Trial& base) {
   return unchanged(base, written);
 }
 
-/// Packed sequences of several lengths have their written masks read in two ways.
+/// Returns whether the meaning of the mask is unambiguous. An explicit mask of packed sequences of
+/// different lengths has two possible meanings.
 bool is_masked_once(const Op::Problem& p) {
   return p.atten_mask == MaskShape::compressed ||
          (p.atten_mask == MaskShape::ss && p.sparse_mode != 5 && has_equal_lengths(p));
@@ -72,7 +73,7 @@ Experiment scale_bias(const Trial& base) {
   return unchanged(base, scaled);
 }
 
-/// Rows of `values` with `dim` channels, the missing ones 0, or cut to `dim`.
+/// Returns the rows of `values` with `dim` channels: filled up with zeros, or cut.
 std::vector<double> with_channels(const std::vector<double>& values, std::int64_t own,
                                   std::int64_t dim) {
   const auto rows = static_cast<std::int64_t>(values.size()) / own;
@@ -84,13 +85,14 @@ std::vector<double> with_channels(const std::vector<double>& values, std::int64_
   return result;
 }
 
-/// Beyond 512 channels the documents disagree.
+/// For more than 512 channels the documents contradict each other.
 constexpr std::int64_t agreed_channels = 512, padded_channels = 16;
 bool has_room_for_channels(const Op::Problem& p) {
   return p.head_dim + padded_channels <= agreed_channels;
 }
 
-/// All five row sizes grow; with rope head sizes are multiples of 8.
+/// Adds channels of zeros to the operands. With rope, head sizes of query and key are multiples of
+/// 8.
 Experiment pad_channels(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial padded = base;
@@ -156,7 +158,8 @@ bool is_of_fourth_entry_point(const Op::Problem& p) {
   return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
 }
 
-/// A kernel that declares which order it takes for a value of softmaxInLayout is given that one.
+/// Replaces softmaxInLayout by its other value. If a kernel declares a memory order of the
+/// statistics for that value, it gets this order.
 Experiment order_statistics(const Trial& base) {
   using enum spec::SoftmaxInLayout;
   Trial other = base;
@@ -172,8 +175,7 @@ std::span<const Relation> spelling_relations() {
   static constexpr Relation relations[] = {
       {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.", Agreement::bound,
        is_padded_and_masked, "padded layouts with a mask", write_mask},
-      {"repeat_mask",
-       "A mask repeated for every sequence and head excludes what it excludes without.",
+      {"repeat_mask", "A mask repeated for every sequence and head excludes the same keys.",
        Agreement::bits, is_masked_once,
        "compressed masks, and written ones for sequences of equal length", repeat_mask},
       {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,

@@ -12,12 +12,14 @@ namespace assay::conformance::compress {
 namespace {
 
 using Op = spec::NsaCompressGrad;
-using Counts = std::vector<std::int64_t>;  // windows of each sequence; 0: none, see Sequences
+using Counts = std::vector<std::int64_t>;  // windows of each sequence; sequences without windows
+                                           // are inserted later
 
-/// Elements of input that a drawn case has, roughly.
+/// Puts an empty sequence next to a sequence that is too short for a window.
 constexpr std::int64_t ordinary_elements = 150'000;
 
-/// Whether what is chosen already makes many elements, so that all else is drawn small.
+/// Returns whether the chosen values already give many elements, so that all other sizes must be
+/// small.
 bool is_large(const Categories& k) {
   return k.amount == Amount::beyond || k.lengths == LengthsKind::many || k.heads == Heads::many ||
          k.head_dim == HeadDim::widest;
@@ -28,7 +30,7 @@ void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
   const auto set = [&](std::int64_t size, std::int64_t stride) {
     p.compress_block_size = 16 * size, p.compress_stride = 16 * stride;
   };
-  // In units of 16 tokens; a window has at most eight.
+  // Sizes are in units of 16 tokens; a window has at most eight units.
   switch (k.overlap) {
     case Overlap::part: {
       const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 7);
@@ -79,17 +81,17 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
   return 16;
 }
 
-/// Windows of all sequences.
+/// Draws the total number of windows in all sequences.
 std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
   const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
   const std::int64_t most = std::clamp<std::int64_t>(affordable, 6, 60);
-  // Half of them are near a number of cores.
+  // Half of the totals are close to a number of cores.
   const std::int64_t cores = draws.one_of({24, 48}) + draws.integer(-1, 1);
   return draws.integer(0, 1) == 0 && cores <= most ? cores : draws.integer(6, most);
 }
 
-/// Windows of sequences that all have some, and not one each.
+/// Draws the number of windows of each sequence: at least one in each, and more than one in some.
 Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
   if (lengths == LengthsKind::single) return {total};
   if (lengths == LengthsKind::equal) {
@@ -110,7 +112,7 @@ Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
   return counts;
 }
 
-/// Lengths of sequences with these counts of windows.
+/// Returns lengths of sequences with these counts of windows.
 std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
                                      const Categories& k, Draws& draws) {
   std::vector<std::int64_t> lengths;
@@ -157,7 +159,7 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
     default:
       break;
   }
-  // Both kinds of sequences without windows side by side.
+  // Places an empty and a too short sequence next to each other.
   if ((k.lengths == LengthsKind::leading_empty || k.lengths == LengthsKind::repeated) && times == 2)
     insert(1, 1, too_short);
   return lengths;
@@ -187,7 +189,7 @@ CompressCase draw_case(const Categories& k, std::uint64_t seed) {
 }
 
 std::vector<CompressCase> many_tokens_cases(std::uint64_t seed) {
-  CompressCase c{.seed = seed + 42, .note = "more tokens than 16 bits count"};
+  CompressCase c{.seed = seed + 42, .note = "more tokens than 16 bits can count"};
   c.problem.head_dim = 16;
   Draws draws(c.seed);
   std::vector<std::int64_t> lengths;

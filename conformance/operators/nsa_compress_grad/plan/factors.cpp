@@ -11,8 +11,8 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using spec::DType;
 
-/// Sequences from which on a case counts as one of many, and windows beyond which tiles cross
-/// sequences.
+/// A case with at least `many_sequences` sequences is in the class `many`. With more than
+/// `few_windows` windows, a tile spans several sequences.
 constexpr std::int64_t many_sequences = 16, few_windows = 64;
 
 std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
@@ -84,13 +84,13 @@ std::vector<Exclusion> senseless() {
 
 std::vector<Exclusion> fruitless_and_costly() {
   const auto& of = factors();
-  return {of.rule({Why::fruitless, "Of a few rows of a sparse dy all may be zero."},
+  return {of.rule({Why::fruitless, "A sparse dy with few rows can be all zero."},
                   {"heads", "windows", "profile"},
                   [](const Categories& k) {
                     return k.profile == "sparse_dy" && k.heads != Heads::many &&
                            k.amount == Amount::few;
                   }),
-          of.rule({Why::costly, "It costs seconds and says nothing that fewer channels do not."},
+          of.rule({Why::costly, "The case costs seconds and tests no more than fewer channels do."},
                   {"heads", "head_dim", "lengths", "windows"}, is_costly)};
 }
 

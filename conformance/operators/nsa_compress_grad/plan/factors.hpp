@@ -9,16 +9,17 @@
 
 namespace assay::conformance::compress {
 
-/// 1; 2 to 15; 16 and more.
+/// Number of heads: 1; 2 to 15; 16 and more.
 enum class Heads : std::uint8_t { one, few, many };
-/// 16; to 112; to 192; beyond. Sizes that are no multiple of 16 are corners.
+/// Head sizes: 16; up to 112; up to 192; larger. Sizes that are not multiples of 16 are corner
+/// cases.
 enum class HeadDim : std::uint8_t { least, narrow, wide, widest };
-/// Of windows: part: size below two strides; two: size of two strides; few: 3 or 4 strides; odd:
-/// more than two, no whole number of them; many: 5 and more.
+/// Overlap of windows: window size in strides. part: less than 2; two: 2; few: 3 or 4; odd: more
+/// than 2 and not a whole number; many: 5 and more.
 enum class Overlap : std::uint8_t { part, two, few, odd, many };
-/// one_window: every sequence has one. Else, in this order: one sequence; 16 and more; a first one
-/// without tokens; others without tokens; a first, last or other one too short for a window; all
-/// alike; not so.
+/// one_window: every sequence has one window. Other classes, in the order of the enumerators: one
+/// sequence; 16 and more; an empty first sequence; other empty sequences; a first, last or middle
+/// sequence that is too short for a window; equal lengths; other lengths.
 enum class LengthsKind : std::uint8_t {
   one_window,
   single,
@@ -31,12 +32,14 @@ enum class LengthsKind : std::uint8_t {
   equal,
   unequal
 };
-/// none: windows reach every token of the sequences that have windows.
+/// Tokens after the last window. none: windows cover every token of the sequences that have
+/// windows.
 enum class Tail : std::uint8_t { none, some };
-/// Windows: to 64; beyond.
+/// Number of windows: up to 64; more than 64.
 enum class Amount : std::uint8_t { few, beyond };
 
-/// One value per factor: what the pairwise cover and the random cases choose.
+/// One value per factor. The cases of the pairwise cover and the random cases are drawn from such
+/// choices.
 struct Categories {
   spec::DType dtype;
   Heads heads;
@@ -50,16 +53,16 @@ struct Categories {
   std::string_view profile;
 };
 
-/// The one table of the factors.
+/// Returns the table of all factors.
 const Factors<spec::NsaCompressGrad, Categories>& factors();
 
-/// All factors with what excludes what. Made once.
+/// Returns all factors with their exclusions. Built once.
 const ChoiceSpace& choice_space();
 
-/// How cases are drawn from them.
+/// Returns the rules by which cases are drawn from the factors.
 const Drawn<spec::NsaCompressGrad, Categories>& drawn();
 
-/// A case of the categories.
+/// Draws a case of the categories.
 CompressCase draw_case(const Categories& categories, std::uint64_t seed);
 
 }  // namespace assay::conformance::compress

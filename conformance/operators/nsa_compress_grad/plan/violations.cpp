@@ -7,7 +7,7 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// Legal calls that differ in all that a requirement can ask for.
+/// Returns legal calls that cover all conditions of requirements.
 std::vector<CompressCase> legal_calls() {
   std::vector<CompressCase> calls;
   const auto add = [&](spec::DType dtype, std::int64_t size, std::int64_t stride,

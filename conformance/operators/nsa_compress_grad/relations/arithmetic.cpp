@@ -26,7 +26,8 @@ Experiment linear_input(const Trial& base) {
   return cut_in_two(base, &Rows::input, {"weight_grad"});
 }
 
-/// The variant's `rows` are those of base from the last to the first; only `kept` is predicted.
+/// Reverses the rows of one operand in the variant. Only the gradient `kept` is compared: it must
+/// not change.
 Experiment reversed(const Trial& base, RowsMember<Op> rows, const char* kept) {
   Experiment experiment = unchanged(base, base);
   std::ranges::reverse(experiment.variants[0].rows.*rows);
@@ -53,8 +54,8 @@ Experiment count_windows(const Trial& base) {
   return known(std::move(ones), {{"input_grad", std::move(counts)}});
 }
 
-/// output_grad is 1 in one channel of the middle window of each head, in the last sequence that has
-/// windows.
+/// Sets output_grad to 1 in one channel of the middle window of each head, in the last sequence
+/// that has windows, and to 0 elsewhere.
 Experiment isolate_window(const Trial& base) {
   const Op::Problem& p = base.problem;
   const spec::Extents inputs = input_extents(p), windows = output_extents(p),
@@ -63,7 +64,7 @@ Experiment isolate_window(const Trial& base) {
   while (windows.length(b) == 0) --b;
   const std::int64_t window = windows.length(b) / 2;
   Trial trial = base;
-  Gradients due = zero_gradients<Op>(p);
+  Gradients expected = zero_gradients<Op>(p);
   std::ranges::fill(trial.rows.output_grad, 0.0);
   for (std::int64_t n = 0; n < p.heads; ++n) {
     const std::int64_t channel = (7 * n + 3) % p.head_dim;
@@ -73,14 +74,15 @@ Experiment isolate_window(const Trial& base) {
     trial.rows.output_grad[at(windows.row(b, n, window))] = 1;
     for (std::int64_t w = 0; w < p.compress_block_size; ++w) {
       const std::size_t token = at(inputs.row(b, n, window * p.compress_stride + w));
-      due["input_grad"][token] = trial.rows.weight[static_cast<std::size_t>(w * p.heads + n)];
-      due["weight_grad"][static_cast<std::size_t>(weights.row(0, n, w))] = trial.rows.input[token];
+      expected["input_grad"][token] = trial.rows.weight[static_cast<std::size_t>(w * p.heads + n)];
+      expected["weight_grad"][static_cast<std::size_t>(weights.row(0, n, w))] =
+          trial.rows.input[token];
     }
   }
-  return known(std::move(trial), std::move(due));
+  return known(std::move(trial), std::move(expected));
 }
 
-/// Sums over every head of rows times their gradients.
+/// Returns, for every head, the sum of rows times their gradients.
 Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Numbers& rows) {
   Numbers sums(static_cast<std::size_t>(e.heads), 0.0);
   for (std::int64_t row = 0; row < e.rows(); ++row)
@@ -96,16 +98,17 @@ Numbers magnitudes(Numbers values) {
   return values;
 }
 
-/// Both contractions of a run's gradients with the operands that they belong to.
+/// Two contractions of a run: input_grad with input, and weight_grad with weight.
 struct Contractions {
   spec::Extents inputs, weights;
-  Numbers input, weight;  ///< the latter in the order of the rows of weight_grad
+  Numbers input, weight;  ///< weight is in the order of the rows of weight_grad
 
-  /// What the sums of both may be off by together, for elements that are off by as much.
+  /// Returns for every head the tolerance of the difference between the two contractions, from the
+  /// tolerances of the elements.
   Numbers allowed(const Gradients& of_elements) const {
     Numbers sum = contracted(inputs, of_elements.at("input_grad"), magnitudes(input));
     const Numbers more = contracted(weights, of_elements.at("weight_grad"), magnitudes(weight));
-    // The contractions themselves are sums in double.
+    // Covers the rounding of the contractions, which are sums in double.
     for (std::size_t n = 0; n < sum.size(); ++n) sum[n] = (sum[n] + more[n]) * (1 + 0x1p-20);
     return sum;
   }
@@ -152,22 +155,23 @@ std::span<const Relation> arithmetic_relations() {
                                     no_underflow =
                                         "bf16, on numbers far from overflow and underflow";
   static constexpr Relation relations[] = {
-      {"scale_dy", "A power of two times output_grad is that power of two times both gradients.",
+      {"scale_dy", "Scaling output_grad by a power of two scales both gradients by it.",
        Agreement::bits, is_not_fp16, no_underflow, scale_dy},
       {"scale_weight",
-       "A power of two times weight is that power of two times input_grad, and weight_grad stays.",
+       "Scaling weight by a power of two scales input_grad by it and does not change weight_grad.",
        Agreement::bits, is_not_fp16, no_underflow, scale_weight},
       {"scale_input",
-       "A power of two times input is that power of two times weight_grad, and input_grad stays.",
+       "Scaling input by a power of two scales weight_grad by it and does not change input_grad.",
        Agreement::bits, is_not_fp16, no_underflow, scale_input},
-      {"zero_dy", "output_grad of zeros has gradients of zeros.", Agreement::bits, is_anything,
+      {"zero_dy", "If output_grad is zero, both gradients are zero.", Agreement::bits, is_anything,
        everything, zero_dy},
       {"linear_dy", "The gradients of a sum of two output_grad are the sums of their gradients.",
        Agreement::bound, is_anything, everything, linear_dy},
       {"linear_weight",
-       "input_grad of a sum of two weights is the sum of theirs, weight_grad stays.",
+       "input_grad of a sum of two weights is the sum of theirs; weight_grad does not change.",
        Agreement::bound, is_anything, everything, linear_weight},
-      {"linear_input", "weight_grad of a sum of two inputs is the sum of theirs, input_grad stays.",
+      {"linear_input",
+       "weight_grad of a sum of two inputs is the sum of theirs; input_grad does not change.",
        Agreement::bound, is_anything, everything, linear_input},
       {"other_weight", "weight_grad does not depend on weight.", Agreement::bits, is_anything,
        everything, other_weight},

@@ -31,7 +31,7 @@ Indices ascending(std::int64_t count) {
   return numbers;
 }
 
-/// The sequences of `p` with these numbers, in this order; -1: one without tokens.
+/// Returns the sequences of `p` with these numbers, in this order; -1 inserts an empty sequence.
 Piece sequences(const Op::Problem& p, Indices order) {
   Piece piece{.problem = p, .origins = {}};
   Indices lengths;
@@ -44,7 +44,7 @@ Piece sequences(const Op::Problem& p, Indices order) {
   return piece;
 }
 
-/// Those that have windows: the others have no gradient.
+/// Returns the sequences that have windows. The gradients of the other sequences are zero.
 Indices sequences_with_windows(const Op::Problem& p) {
   Indices order = ascending(p.batch);
   std::erase_if(order, [&](std::int64_t b) { return windows_of(p, b) == 0; });
@@ -81,7 +81,7 @@ Experiment repeat_sums(const Trial& base) {
   return rearranging(base, {sequences(base.problem, std::move(repeated))});
 }
 
-/// The heads of `p` with these numbers, in this order.
+/// Returns the heads of `p` with these numbers, in this order.
 Piece heads(const Op::Problem& p, Indices order) {
   Piece piece{.problem = p, .origins = {}};
   piece.problem.heads = std::ssize(order);
@@ -104,7 +104,7 @@ Experiment heads_alone(const Trial& base) {
   return rearranging(base, std::move(pieces));
 }
 
-/// Tokens that may follow the last window of sequence b before there is another one.
+/// Returns the number of tokens that can be appended to sequence b without a new window.
 std::int64_t spare_tail(const Op::Problem& p, std::int64_t b) {
   if (windows_of(p, b) == 0) return 0;
   return p.compress_stride - 1 - (p.length(b) - p.compress_block_size) % p.compress_stride;
@@ -116,8 +116,8 @@ bool has_spare_tail(const Op::Problem& p) {
   return false;
 }
 
-/// Adds tokens behind every sequence, as many as make no new window. Their numbers are those of the
-/// last token.
+/// Appends to every sequence the largest number of tokens that adds no window. They repeat the last
+/// token.
 Experiment append_tail(const Trial& base) {
   const Op::Problem& p = base.problem;
   Piece piece{.problem = p, .origins = {.input = same_row, .window = same_row, .weight = same_row}};
@@ -136,8 +136,8 @@ Experiment append_tail(const Trial& base) {
           .combine = adding<Op>(p, {piece})};
 }
 
-/// A stride of tokens in front of every sequence that has windows, whose window has a gradient of
-/// zeros.
+/// Inserts a stride of tokens before every sequence that has windows; the new window has a gradient
+/// of zeros.
 Experiment shift_by_stride(const Trial& base) {
   const Op::Problem& p = base.problem;
   Piece piece{.problem = p, .origins = {}};
@@ -145,20 +145,21 @@ Experiment shift_by_stride(const Trial& base) {
   for (std::int64_t b = 0; b < p.batch; ++b)
     lengths.push_back(p.length(b) + (windows_of(p, b) > 0 ? p.compress_stride : 0));
   set_lengths(piece.problem, std::move(lengths));
-  const auto behind = [p](std::int64_t tokens) {
+  const auto after = [p](std::int64_t tokens) {
     return [p, tokens](const RowPosition& row) -> std::optional<RowPosition> {
       if (windows_of(p, row.b) == 0) return row;
       if (row.s < tokens) return std::nullopt;
       return RowPosition{row.b, row.n, row.s - tokens};
     };
   };
-  piece.origins = {.input = behind(p.compress_stride), .window = behind(1), .weight = same_row};
+  piece.origins = {.input = after(p.compress_stride), .window = after(1), .weight = same_row};
   return rearranging(base, {piece});
 }
 
 bool has_two_tiles(const Op::Problem& p) { return p.head_dim >= 32; }
 
-/// 16 channels and the others: weight_grad is a sum over both.
+/// Runs the first 16 channels and the other channels separately. weight_grad is the sum of the
+/// weight_grad of both runs.
 Experiment channels_alone(const Trial& base) {
   constexpr std::int64_t head = 16;
   const std::int64_t dim = base.problem.head_dim;
@@ -189,23 +190,23 @@ std::span<const Relation> rearranging_relations() {
        "Sequences have their own input_grad; weight_grad is the sum over the sequences.", bound,
        has_sequences, sequences, sequences_alone},
       {"permute_sequences",
-       "Sequences in another order: input_grad moves along, weight_grad stays.", bound,
-       has_sequences, sequences, permute_sequences},
+       "Sequences in another order: input_grad has the same order, weight_grad does not change.",
+       bound, has_sequences, sequences, permute_sequences},
       {"drop_short", "Sequences that are too short for a window change nothing.", bound,
-       has_short_sequences, "some sequence without windows", drop_short},
-      {"leading_empty", "An empty sequence in front, a leading 0 of the sums, changes nothing.",
-       bound, is_anything, everything, insert_empty},
-      {"repeated_sums", "Empty sequences behind every one, repeated sums, change nothing.", bound,
+       has_short_sequences, "a sequence without windows", drop_short},
+      {"leading_empty", "An empty first sequence, a leading 0 of the sums, changes nothing.", bound,
+       is_anything, everything, insert_empty},
+      {"repeated_sums", "Empty sequences after every one, repeated sums, change nothing.", bound,
        is_anything, everything, repeat_sums},
-      {"permute_heads", "Heads in another order: both gradients move along.", bits, has_heads,
-       "two heads and more", permute_heads},
+      {"permute_heads", "Heads in another order: both gradients have the same order.", bits,
+       has_heads, "two heads and more", permute_heads},
       {"heads_alone", "Every head has its own gradients.", bound, has_heads, "two heads and more",
        heads_alone},
       {"channels_alone",
        "Channels have their own input_grad; weight_grad is the sum over the channels.", bound,
        has_two_tiles, "head_dim of 32 and more", channels_alone},
-      {"append_tail", "Tokens behind the last window change nothing.", bound, has_spare_tail,
-       "some sequence that a token more does not give a window", append_tail},
+      {"append_tail", "Tokens after the last window change nothing.", bound, has_spare_tail,
+       "a sequence to which one more token adds no window", append_tail},
       {"shift_by_stride",
        "A stride of tokens in front, whose window has no gradient, moves input_grad by a stride.",
        bound, is_anything, everything, shift_by_stride}};

@@ -16,7 +16,7 @@ using Op = Parts::Op;
 using Rows = Parts::Rows;
 using compress::Origins;
 
-/// Weight (w, n) as row (w, n, 0), in the order of the tensor.
+/// Returns extents in which weight (w, n) is row (w, n, 0), in the order of the tensor.
 spec::Extents weight_operand(const Op::Problem& p) {
   return {.batch = p.compress_block_size, .heads = p.heads, .seq = 1, .dim = 1};
 }

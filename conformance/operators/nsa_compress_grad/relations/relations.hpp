@@ -13,7 +13,7 @@ namespace compress {
 
 using Op = spec::NsaCompressGrad;
 
-/// Where the rows of input, the windows, and the weights of the heads of a trial come from.
+/// For each input row, window and weight of a trial, the position from which it is copied.
 struct Origins {
   Origin input, window, weight;
 };
@@ -33,7 +33,7 @@ struct compress::RelationParts : PlainRelationParts<compress::Op> {
   }
   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
                               const Origins& origins);
-  /// Less than a run itself costs.
+  /// 0, because the bounds cost less than a run.
   static double cost_of_bounds(const Op::Problem&) { return 0; }
 };
 
@@ -44,9 +44,9 @@ using Experiment = conformance::Experiment<Op>;
 using Relation = conformance::Relation<Op>;
 using Piece = conformance::Piece<Op>;
 
-/// Of factors and sums of the numbers.
+/// Relations that scale or add the numbers.
 std::span<const Relation> arithmetic_relations();
-/// Of what may change places, be left out, or be run alone.
+/// Relations that permute or omit parts of the call, or run them alone.
 std::span<const Relation> rearranging_relations();
 
 }  // namespace compress

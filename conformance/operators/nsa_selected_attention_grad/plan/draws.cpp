@@ -13,7 +13,7 @@
 namespace assay::conformance::selected {
 namespace {
 
-/// Fewest and most of a class.
+/// Smallest and largest value of a class.
 struct Range {
   std::int64_t first, last;
 };
@@ -54,7 +54,7 @@ Range range_of(Group group) {
 
 std::int64_t draw_count(const Categories& k, Draws& draws) {
   const Range range = range_of(k.block_count);
-  // Of equal blocks a row of the exact case attends to 1, 2, 4 or 8 copies of a key.
+  // In an exact case whose list repeats one block, a row attends to 1, 2, 4 or 8 copies of a key.
   if (k.block_count == BlockCount::few && k.lists == "all_equal" && k.track != Track::bound)
     return draws.one_of({4, 8});
   const std::int64_t affordable = std::max(range.first, 1024 / k.block_size);
@@ -64,7 +64,7 @@ std::int64_t draw_count(const Categories& k, Draws& draws) {
 
 void draw_heads(Op::Problem& p, const Categories& k, Draws& draws) {
   const Range range = range_of(k.group);
-  // Of few heads mostly the fewest: they leave a budget more queries.
+  // The class `few` gets mostly small groups: the budget then allows more queries.
   const std::int64_t most = k.group == Group::few && draws.integer(0, 3) != 0 ? 4 : range.last;
   const std::int64_t per_key = draws.integer(range.first, most);
   p.heads_kv = k.heads == KeyHeads::one ? 1 : draws.one_of({2, 2, 3});
@@ -89,7 +89,7 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
   return 1;
 }
 
-/// Keys of the first sequence.
+/// Draws the number of keys of the first sequence.
 std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
   const std::int64_t more = keys == Keys::listed ? 0
                             : keys == Keys::one_more
@@ -98,7 +98,8 @@ std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
   return listed_keys(p) + more * p.selected_block_size;
 }
 
-/// Queries of the first sequence, which has `own` keys, where each costs its share of `budget`.
+/// Draws the number of queries of the first sequence, which has `own` keys; `budget` limits the
+/// work of all queries.
 std::int64_t draw_queries(const Op::Problem& p, Queries queries, std::int64_t own, double budget,
                           Draws& draws) {
   const std::int64_t size = p.selected_block_size;
@@ -127,14 +128,14 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   const std::int64_t queries = draw_queries(p, k.queries, keys, budget, draws);
   std::vector<std::int64_t> of_queries(static_cast<std::size_t>(p.batch), queries);
   std::vector<std::int64_t> of_keys(static_cast<std::size_t>(p.batch), keys);
-  // The class is that of the first sequence, which need not be the longest.
+  // The first sequence defines the class of the case; it need not be the longest.
   const std::int64_t most_queries = queries < 32 ? 2 * queries + 1 : queries + 1;
   if (k.batch != Batch::alike)
     for (std::size_t b = 1; b < of_queries.size(); ++b) {
       of_queries[b] = draws.integer(1, most_queries);
       of_keys[b] = listed_keys(p) + draws.integer(0, 2) * p.selected_block_size;
     }
-  // Unequal they must be, whatever chance says.
+  // Forces unequal lengths if chance made them equal.
   if (k.batch == Batch::unequal) of_keys.back() = keys + p.selected_block_size;
   set_lengths(p, std::move(of_queries), std::move(of_keys));
 }
@@ -165,7 +166,7 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
 }
 
 std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
-  SelectedCase c{.seed = seed + 56, .note = "more tokens than 16 bits count"};
+  SelectedCase c{.seed = seed + 56, .note = "more tokens than 16 bits can count"};
   Draws draws(c.seed);
   const std::int64_t batch = draws.integer(1'200, 2'000);
   c.problem = {.batch = batch,
@@ -181,15 +182,15 @@ std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
 
 namespace {
 
-/// A small case with so many heads of a group and as many blocks in a list as the group and the
-/// type say; sizes of few choices take turns with the draws.
+/// Draws a small case with `group` query heads per key head. `group` and `dtype` determine the
+/// number of blocks in a list; the other sizes are drawn.
 SelectedCase draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
   SelectedCase c{.note = "a group of every size"};
   Op::Problem& p = c.problem;
   p = {.dtype = dtype, .selected_block_size = 16};
   p.heads_kv = group <= 8 ? draws.integer(1, 3) : 1;
   p.heads_q = p.heads_kv * group;
-  // Every count once among the groups of a type: 7 has no divisor in common with 32.
+  // Every count occurs once among the groups of a type: 7 has no divisor in common with 32.
   p.selected_block_count = 1 + (7 * group + (dtype == spec::DType::fp16 ? 0 : 16)) % 32;
   set_dims(p, draws.one_of({HeadDims::wide, HeadDims::mixed, HeadDims::narrow}));
   if (draws.integer(0, 1) == 0) {
@@ -207,9 +208,9 @@ SelectedCase draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) 
   return c;
 }
 
-/// One query head whose tokens are as many as 24 or 48 cores, or one beside.
+/// Draws a case with `tokens` tokens, a number of cores (24 or 48) or one more or less.
 SelectedCase draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
-  SelectedCase c{.note = "as many tokens as cores, or one beside"};
+  SelectedCase c{.note = "as many tokens as cores, or one more or less"};
   Op::Problem& p = c.problem;
   p = {.dtype = dtype, .heads_q = draws.integer(1, 2), .selected_block_size = 16};
   p.selected_block_count = draws.integer(1, 3);
@@ -219,9 +220,9 @@ SelectedCase draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws)
   return c;
 }
 
-/// Lists that name blocks from 256 on.
+/// Draws lists with block indices of 256 and more.
 SelectedCase draw_of_many_blocks(spec::DType dtype, Draws& draws) {
-  SelectedCase c{.note = "more blocks than 8 bits count"};
+  SelectedCase c{.note = "more blocks than 8 bits can count"};
   Op::Problem& p = c.problem;
   p = {.dtype = dtype, .heads_q = 2, .selected_block_size = 16, .selected_block_count = 6};
   p.seq_q = draws.integer(9, 14);
@@ -234,7 +235,8 @@ SelectedCase draw_of_many_blocks(spec::DType dtype, Draws& draws) {
 
 std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
   constexpr std::int64_t most_of_a_group = 32;
-  constexpr std::uint64_t seeds = 3;  // after so many every group of every type was drawn
+  constexpr std::uint64_t seeds = 3;  // number of seeds after which every group of every type was
+                                      // drawn
   std::vector<SelectedCase> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(14);
   const auto add = [&](Track track, auto&& draw) {
@@ -257,9 +259,9 @@ std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
       });
   }
   for (const std::int64_t cores : {24, 48})
-    for (const std::int64_t beside : {-1, 0, 1})
+    for (const std::int64_t offset : {-1, 0, 1})
       add(Track::exact,
-          [&](Draws& draws) { return draw_of_cores(cores + beside, dtype_of(seed), draws); });
+          [&](Draws& draws) { return draw_of_cores(cores + offset, dtype_of(seed), draws); });
   add(Track::bound, [&](Draws& draws) { return draw_of_many_blocks(dtype_of(seed + 1), draws); });
   return cases;
 }
@@ -302,7 +304,8 @@ double most_entries(const Categories& k) {
 
 namespace {
 
-/// In seconds, as `Suite::expected_cost` has them; what every case costs is more than the cheapest.
+/// Returns the lowest cost of a case with this choice, in seconds, as `Suite::expected_cost`
+/// computes it. The constant part is larger than that of the cheapest case.
 double least_cost(const Categories& k) {
   return 0.03 + fewest_keys(k) * 7e-5 + fewest_entries(k) * 4e-7;
 }

@@ -5,20 +5,22 @@
 
 namespace assay::conformance::selected {
 
-/// The least pairs of query row and listed key that a choice can have, and how many are affordable:
-/// a long sequence of one head is judged on some of its rows.
+/// Numbers of pairs of query row and listed key: the fewest that a case of this choice can have,
+/// and the most that are affordable. More are affordable in a long sequence of one head, of which
+/// only some rows are judged.
 double fewest_entries(const Categories& chosen);
 double most_entries(const Categories& chosen);
-/// The least keys of all heads and sequences, and how many are affordable: all of them are made,
+/// The same two numbers for keys, of all heads and sequences together. All keys are generated,
 /// multiplied and checked.
 double fewest_keys(const Categories& chosen);
 double most_keys(const Categories& chosen);
 
-/// A case of the categories with about `budget` such pairs, as far as they allow.
+/// Draws a case of the categories with about `budget` pairs of query row and listed key, as far as
+/// the categories allow this.
 SelectedCase draw_case(const Categories& chosen, double budget, std::uint64_t seed);
 
-/// A scale_value that the exact case takes; positive under the mask, which the forward otherwise
-/// loses.
+/// Returns a scale_value that the exact case accepts. With a mask it is positive, since the forward
+/// applies the mask before it scales.
 double exact_scale(const Op::Problem& problem, std::uint64_t seed);
 
 }  // namespace assay::conformance::selected

@@ -16,7 +16,7 @@ std::vector<Exclusion> senseless() {
   constexpr auto why = Why::senseless;
   return {
       of.rule(
-          {why, "What mode 2 means without a mask is open, see NSAS-C33a."},
+          {why, "The meaning of mode 2 without a mask is open, see NSAS-C33a."},
           {"sparse_mode", "mask"},
           [](const K& k) { return k.sparse_mode == 2 && k.mask == spec::SelectedMask::absent; }),
       of.rule({why, "The forward masks before it scales: with such a scale it loses the mask."},
@@ -30,7 +30,7 @@ std::vector<Exclusion> senseless() {
 std::vector<Exclusion> fruitless_and_costly() {
   const auto& of = factors();
   return {
-      of.rule({Why::fruitless, "Of few rows of a sparse dy all may be zero."},
+      of.rule({Why::fruitless, "A sparse dy with few rows can be all zero."},
               {"queries", "profile"},
               [](const K& k) { return k.queries == Queries::one && k.profile == "sparse_dy"; }),
       of.rule({Why::fruitless, "A row of an exact case attends to 1, 2, 4 or 8 entries."},
@@ -38,17 +38,18 @@ std::vector<Exclusion> fruitless_and_costly() {
               [](const K& k) {
                 return is_exact(k) && k.lists == "all_equal" && k.block_count > BlockCount::few;
               }),
-      of.rule({Why::fruitless, "One query of an exact case has no copies to tell apart."},
+      of.rule({Why::fruitless, "With one query an exact case has no copies to distinguish."},
               {"lists", "queries", "track"},
               [](const K& k) {
                 return is_exact(k) && k.lists == "duplicates" && k.queries == Queries::one;
               }),
-      of.rule({Why::costly, "So many pairs of a query row and a listed key cost seconds."},
+      of.rule({Why::costly, "This many pairs of a query row and a listed key cost seconds."},
               {"group", "heads_kv", "block_size", "block_count", "queries", "batch"},
               [](const K& k) { return fewest_entries(k) > most_entries(k); }),
-      of.rule({Why::costly, "So many keys, all of which are made and checked, cost seconds."},
-              {"heads_kv", "block_size", "block_count", "batch"},
-              [](const K& k) { return fewest_keys(k) > most_keys(k); }),
+      of.rule(
+          {Why::costly, "This many keys, all of which are generated and checked, cost seconds."},
+          {"heads_kv", "block_size", "block_count", "batch"},
+          [](const K& k) { return fewest_keys(k) > most_keys(k); }),
   };
 }
 

@@ -104,7 +104,7 @@ const Factors<Op, Categories>& factors() {
               [](const SelectedCase& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
       F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
-      // overflow_fp16 needs lengths of its own: it is a corner.
+      // The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.
       F::drawn("profile", &K::profile,
                words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",
                       "outliers", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy",

@@ -12,22 +12,24 @@ namespace assay::conformance::selected {
 
 /// Head sizes of query and value.
 enum class HeadDims : std::uint8_t { wide, mixed, narrow, wide_value };
-/// Query heads of a key head: 1; 2 to 14; 15, 16, 17; up to 32.
+/// Query heads per key head: 1; 2 to 14; 15 to 17; 18 to 32.
 enum class Group : std::uint8_t { one, few, sixteen, most };
-/// Key heads: one, more.
+/// Number of key heads: one; more.
 enum class KeyHeads : std::uint8_t { one, several };
-/// Blocks of a list: 1, 2, 3 to 8, 9 to 15, 16, 17 to 31, 32.
+/// Blocks per list: 1, 2, 3 to 8, 9 to 15, 16, 17 to 31, 32.
 enum class BlockCount : std::uint8_t { one, two, few, some, sixteen, many, most };
-/// Queries of the first sequence: one; beside a block's edge; less than its keys; as many; more.
+/// Queries of the first sequence: one; a number close to a block edge; fewer than its keys; as many
+/// as its keys; more than its keys.
 enum class Queries : std::uint8_t { one, edge, shorter, equal, longer };
-/// Keys of the first sequence: as many as are listed; one block more; more.
+/// Keys of the first sequence: as many as a query lists; one block more; several blocks more.
 enum class Keys : std::uint8_t { listed, one_more, more };
-/// One sequence; several of equal lengths; of differing ones; 16 and more.
+/// Sequences: one; several of equal lengths; of different lengths; 16 and more.
 enum class Batch : std::uint8_t { single, alike, unequal, many };
 inline constexpr std::int64_t many_sequences = 16;
 using attention::Scale;
 
-/// One value per factor: what the pairwise cover and the random cases choose.
+/// One value per factor. The cases of the pairwise cover and the random cases are drawn from such
+/// choices.
 struct Categories {
   spec::Product product;
   spec::DType dtype;
@@ -49,13 +51,13 @@ struct Categories {
   Scale scale;
 };
 
-/// The one table of the factors.
+/// Returns the table of all factors.
 const Factors<Op, Categories>& factors();
 
-/// All factors with what excludes what. Made once.
+/// Returns all factors with their exclusions. Built once.
 const ChoiceSpace& choice_space();
 
-/// How cases are drawn from them.
+/// Returns the rules by which cases are drawn from the factors.
 const Drawn<Op, Categories>& drawn();
 
 }  // namespace assay::conformance::selected

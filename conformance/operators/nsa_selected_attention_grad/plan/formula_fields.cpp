@@ -8,7 +8,7 @@ namespace assay::conformance {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// Without the block count, which sets the shape of the lists.
+/// The block count is omitted, because it determines the shape of the lists.
 std::span<const FormulaField<Op>> Suite<Op>::formula_fields() {
   using selected::factors;
   static const std::vector<FormulaField<Op>> all = {

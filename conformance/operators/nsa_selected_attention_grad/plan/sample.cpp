@@ -8,7 +8,7 @@ namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// The scale of an exact case is one of those that its seed offers.
+/// Gives exact cases a scale_value that their seed can produce.
 std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
   if (plan.seed != SamplingPlan().seed)

@@ -5,33 +5,35 @@
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 
-/// The parts of which a sweep of NsaSelectedAttentionGrad is made.
+/// The parts of a sweep of NsaSelectedAttentionGrad.
 namespace assay::conformance::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;
 using SelectedCase = Case<Op>;
 
-/// Keys that a query lists.
+/// Returns the number of keys in the list of a query.
 inline std::int64_t listed_keys(const Op::Problem& p) {
   return p.selected_block_size * p.selected_block_count;
 }
 
-/// Pairs of a query row and an entry of its list, unseen ones included.
+/// Returns the number of pairs of a query row and an entry of its list, masked ones included.
 double entries(const Op::Problem& problem);
 
-/// More tokens than 16 bits count, in so many sequences that a row of each is many rows.
+/// Returns cases with more tokens than 16 bits can count, in many sequences. A judged row in each
+/// sequence gives many judged rows.
 std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed);
 
-/// Small cases in which numbers take turns: groups and lengths of lists, all of which three seeds
-/// in a row have in both types; tokens beside numbers of cores; indices beyond 8 bits.
+/// Returns small cases that step through sizes: three consecutive seeds cover all group sizes and
+/// list lengths in both types. Other cases have token counts next to numbers of cores, or block
+/// indices above 8 bits.
 std::vector<SelectedCase> counted_cases(std::uint64_t seed);
 
-/// For every requirement with a reject side, and each of its violations, one call that breaks it
-/// and, besides what it implies, no other requirement. Errors: std::logic_error naming the
-/// requirement that no call breaks so.
+/// Returns illegal calls: for every requirement whose violation a kernel must reject, one call per
+/// kind of violation. The call violates this requirement and those that it implies, but no other.
+/// Errors: std::logic_error with the name of a requirement for which no such call was found.
 std::vector<SelectedCase> violation_cases();
-/// Of every variant of a requirement a case with numbers for each entry point whose page states it,
-/// and for one other in turn.
+/// Returns numerically judged cases: for every variant of a requirement, one case for each entry
+/// point whose page states the requirement, and one for another entry point, in rotation.
 std::vector<SelectedCase> variant_cases();
 
 }  // namespace assay::conformance::selected

@@ -6,7 +6,7 @@
 namespace assay::conformance::selected {
 namespace {
 
-/// Legal calls that differ in all that a requirement can ask for.
+/// Returns legal calls that cover all conditions of requirements.
 std::vector<SelectedCase> legal_calls() {
   std::vector<SelectedCase> calls;
   for (const bool ragged : {false, true})

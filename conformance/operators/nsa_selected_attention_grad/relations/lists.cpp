@@ -33,7 +33,7 @@ Experiment permute_slots(const Trial& base) {
   return unchanged(base, std::move(other));
 }
 
-/// The blocks of every sequence in the opposite order.
+/// Reverses the order of the blocks of every sequence.
 Experiment permute_blocks(const Trial& base) {
   const Op::Problem& p = base.problem;
   const Origin key = [p](const spec::RowPosition& row) {
@@ -47,8 +47,8 @@ Experiment permute_blocks(const Trial& base) {
   return experiment;
 }
 
-/// Every sequence has its keys as often as a list names a block at most; the r-th place that names
-/// a block names the r-th copy instead.
+/// Makes copies of the keys of every sequence, as many as the largest number of times that a list
+/// names a block. The r-th entry for a block is changed to name the r-th copy.
 Experiment copy_duplicates(const Trial& base) {
   const Op::Problem& p = base.problem;
   std::int64_t copies = 1;
@@ -73,20 +73,20 @@ Experiment copy_duplicates(const Trial& base) {
   return experiment;
 }
 
-/// One run for the first half of the places of every list, one for the others: statistics and
-/// attention_out are given.
+/// Runs the first half of every list and the second half separately. Both runs get the statistics
+/// and attention_out of the whole list.
 Experiment split_lists(const Trial& base) {
   const Op::Problem& p = base.problem;
   Op::Problem half = p;
   half.selected_block_count /= 2;
   Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  for (const bool behind : {false, true}) {
+  for (const bool after : {false, true}) {
     Trial part = base;
     part.problem = half;
     part.rows.topk_indices.clear();
     Trial whole = base;
     change_lists(whole, [&](List list, const spec::RowPosition&) {
-      const List taken = behind ? list.last(list.size() / 2) : list.first(list.size() / 2);
+      const List taken = after ? list.last(list.size() / 2) : list.first(list.size() / 2);
       part.rows.topk_indices.insert(part.rows.topk_indices.end(), taken.begin(), taken.end());
     });
     experiment.variants.push_back(std::move(part));
@@ -97,7 +97,7 @@ Experiment split_lists(const Trial& base) {
   return experiment;
 }
 
-/// Twice as many blocks of half the size.
+/// Uses twice as many blocks of half the size.
 Experiment halve_blocks(const Trial& base) {
   Trial halved = base;
   halved.problem.selected_block_size /= 2;
@@ -108,8 +108,8 @@ Experiment halve_blocks(const Trial& base) {
   return unchanged(base, std::move(halved));
 }
 
-/// DrawnPlaces that name a block behind the query name the last block of the sequence, of which it
-/// sees as little.
+/// Replaces each listed block that begins after the query by the last block of the sequence. The
+/// mask hides both blocks from the query.
 Experiment move_unseen(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial other = base;
@@ -120,7 +120,8 @@ Experiment move_unseen(const Trial& base) {
   return unchanged(base, std::move(other));
 }
 
-/// Queries from the last key on see all that they list. The others get no gradient.
+/// Compares runs with and without the mask. A query at the position of the last key, or after it,
+/// sees all listed keys in both runs. The attention_out_grad of all other queries is set to zero.
 Experiment drop_mask(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial masked = base;
@@ -153,11 +154,11 @@ bool has_late_queries(const Op::Problem& p) {
 
 std::span<const Relation> list_relations() {
   static constexpr Relation relations[] = {
-      {"permute_slots", "The places of a list say nothing: its blocks may come in any order.",
-       Agreement::bound, is_anything, "everything", permute_slots},
+      {"permute_slots", "The order of the blocks in a list changes nothing.", Agreement::bound,
+       is_anything, "everything", permute_slots},
       {"permute_blocks",
-       "Blocks of keys that change places, in the lists too, take dk and dv with them and leave "
-       "dq alone.",
+       "Permuting blocks of keys, in the lists too, permutes dk and dv in the same way and does "
+       "not change dq.",
        Agreement::bound, is_unmasked, "no mask", permute_blocks},
       {"copy_duplicates",
        "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
@@ -170,7 +171,8 @@ std::span<const Relation> list_relations() {
       {"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
        Agreement::bound, can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them",
        halve_blocks},
-      {"move_unseen", "Of the blocks behind a query it makes no difference which it lists.",
+      {"move_unseen",
+       "Replacing listed blocks after a query by other ones after it changes nothing.",
        Agreement::bound, is_masked, "the causal mask", move_unseen},
       {"drop_mask", "Queries from the last key on see the same with and without the mask.",
        Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", drop_mask}};

@@ -5,7 +5,7 @@ namespace {
 
 using spec::RowPosition;
 
-/// The queries of every sequence in the opposite order, their lists with them.
+/// Reverses the order of the queries of every sequence, and of their lists.
 Experiment permute_queries(const Trial& base) {
   const Origin query = [p = base.problem](const RowPosition& row) {
     return RowPosition{row.b, row.n, p.length_q(row.b) - 1 - row.s};
@@ -13,7 +13,7 @@ Experiment permute_queries(const Trial& base) {
   return rearranging(base, {{base.problem, {query, same_row}}});
 }
 
-/// The query heads of every group in the opposite order.
+/// Reverses the order of the query heads of every group.
 Experiment permute_heads(const Trial& base) {
   const Origin query = [group = base.problem.group()](const RowPosition& row) {
     return RowPosition{row.b, row.n / group * group + group - 1 - row.n % group, row.s};
@@ -47,19 +47,20 @@ bool is_grouped(const Op::Problem& p) { return p.group() > 1; }
 std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
       {"permute_queries",
-       "Queries that change places, their lists with them, take dq with them and leave dk and dv "
-       "alone.",
+       "Permuting queries and their lists permutes dq in the same way and does not change dk "
+       "and dv.",
        Agreement::bound, is_unmasked, "no mask", permute_queries},
       {"permute_heads",
-       "Query heads of a group that change places take dq with them and leave dk and dv alone.",
+       "Permuting query heads of a group permutes dq in the same way and does not change dk and "
+       "dv.",
        Agreement::bound, is_grouped, "several query heads to a key head", permute_heads},
-      {"split_heads", "Key heads on their own have the gradients that they have together.",
+      {"split_heads", "Key heads computed alone have the same gradients as together.",
        Agreement::bits, has_several_key_heads, "several key heads", attention::split_heads<Op>},
       {"repeat_heads",
        "Key heads and lists repeated for every query head share dk and dv of the group.",
        Agreement::bound, is_grouped, "several query heads to a key head",
        attention::repeat_heads<Op>},
-      {"sequences_alone", "A sequence on its own has the gradients that it has among others.",
+      {"sequences_alone", "A sequence computed alone has the same gradients as among others.",
        Agreement::bound, has_several_sequences, "several sequences", sequences_alone},
       {"strided", "Strides of inputs and outputs change no bit.", Agreement::bits, is_anything,
        "everything", view}};

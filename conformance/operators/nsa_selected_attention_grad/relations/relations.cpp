@@ -72,7 +72,7 @@ void Parts::add_side(const conformance::Trial<Op>& t, const Op::Parameters& call
 Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base, const Op::Problem& p,
                             const Origins& origins) {
   const Op::Problem& old = base.problem;
-  // The list of a key head is that of its group's first query head.
+  // A key head gets the list of the first query head of its group.
   const Origin list = [&](const spec::RowPosition& row) {
     const spec::RowPosition source = origins.query({row.b, row.n * p.group(), row.s}).value();
     return spec::RowPosition{source.b, source.n / old.group(), source.s};

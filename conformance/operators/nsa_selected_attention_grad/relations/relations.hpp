@@ -23,8 +23,8 @@ struct selected::RelationParts : PlainRelationParts<spec::NsaSelectedAttentionGr
   }
   static void add_side(const Trial<Op>& trial, const Op::Parameters& call, Op::Inputs& inputs);
 
-  /// A query of a key head takes its list along, of which it lists what `base` lists. Heads of a
-  /// group share the list of the first.
+  /// Moves each query together with its list, whose entries do not change. The query heads of a
+  /// group share the list of the first one.
   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
                               const Origins& origins);
   static double cost_of_bounds(const Op::Problem& problem);
@@ -43,11 +43,11 @@ inline bool is_masked(const Op::Problem& p) {
 }
 inline bool is_unmasked(const Op::Problem& p) { return p.sparse_mode == 0; }
 
-/// Of what lists name, in which order and how often.
+/// Relations that change list entries, their order or how often a block is listed.
 std::span<const Relation> list_relations();
-/// Of which rows may change places, and what may be split.
+/// Relations that permute rows, or split the call.
 std::span<const Relation> rearranging_relations();
-/// Of factors, sums and shifts of the numbers.
+/// Relations that scale, add or shift the numbers.
 std::span<const Relation> arithmetic_relations();
 
 }  // namespace selected

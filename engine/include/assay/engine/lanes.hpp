@@ -6,19 +6,19 @@
 #include <initializer_list>
 #include <type_traits>
 
-/// Eight doubles as one number, so that one template reads a formula for one pair and for eight.
-/// Every function gives each lane the bits that the scalar one gives: IEEE 754 operations alone,
-/// and nothing is contracted.
+/// Eight doubles as one number, so that one template evaluates a formula for one pair or for eight.
+/// Every function gives each lane the same bits as the function for a single double: it uses only
+/// IEEE 754 operations, and the compiler does not contract them.
 namespace assay::engine {
 
-/// Eight pairs side by side.
+/// Eight adjacent pairs.
 typedef double Lanes __attribute__((vector_size(64)));
-/// Their bits.
+/// The bits of the eight doubles of `Lanes`, as integers.
 typedef std::int64_t LaneBits __attribute__((vector_size(64)));
-/// Eight floats, as magnitudes and squares are kept.
+/// Eight floats, the storage type of magnitudes and squares.
 typedef float FloatLanes __attribute__((vector_size(32)));
 
-/// Numbers that V holds.
+/// The number of doubles that V contains.
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(double);
 
@@ -33,13 +33,13 @@ inline constexpr int lanes_of = sizeof(V) / sizeof(double);
   return reinterpret_cast<Lanes>(x);
 }
 
-/// x in every lane.
+/// Returns V with x in every lane.
 template <class V>
 [[gnu::always_inline]] inline V filled(double x) {
   return V{} + x;
 }
 
-/// |x|, of plain numbers of any type, too.
+/// |x|; also for plain numbers of any type.
 template <class V>
 [[gnu::always_inline]] inline V magnitude_of(const V& x) {
   if constexpr (std::is_same_v<V, double> || std::is_same_v<V, Lanes>) {
@@ -69,23 +69,23 @@ template <class V>
   return root;
 }
 
-/// 2^floor(log2 |x|) of a normal number; 0 of 0 and of subnormal ones.
+/// 2^floor(log2 |x|) of a normal number; 0 for 0 and subnormal numbers.
 template <class V>
 [[gnu::always_inline]] inline V leading_power(const V& x) {
   return number_of(bits_of(x) & 0x7ff0000000000000);
 }
 
-/// The nearest whole number of 0 <= x < 2^51, ties to even.
+/// The integer nearest to x, for 0 <= x < 2^51, ties to even.
 template <class V>
 [[gnu::always_inline]] inline V whole_of(const V& x) {
   return (x + 0x1.8p52) - 0x1.8p52;
 }
 
-/// Largest relative error of `exponential` where e^x is a normal number (README, B2).
+/// Largest relative error of `exponential` if e^x is a normal number (README, B2).
 inline constexpr double exponential_error = 0x1p-49;
 
-/// e^x, from sums and products alone. Results below 2^-1022 are 0, those beyond the largest double
-/// infinity; NaN stays NaN.
+/// e^x, computed with sums and products only. Results below 2^-1022 are 0, results beyond the
+/// largest double are infinity; NaN stays NaN.
 template <class V>
 [[gnu::always_inline]] inline V exponential(const V& x) {
   constexpr double log2_e = 0x1.71547652b82fep0, to_integer = 0x1.8p52;
@@ -101,22 +101,24 @@ template <class V>
        {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
         1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0})
     power = power * r + coefficient;
-  // Adds k to the exponent; below 2^-1022 that gives what is tiny or negative, and is replaced.
+  // Multiplies by 2^k: adds k to the exponent bits. Below 2^-1022 this gives a tiny or negative
+  // number, which is replaced by 0.
   V value = number_of(bits_of(power) + (bits_of(shifted) << 52));
   value = value < 0x1p-1022 ? V{} : value;
   value = x > 0x1.62e42fefa39efp9 ? filled<V>(HUGE_VAL) : value;
   return x != x ? x : value;
 }
 
-/// e^x - 1 of x >= 0, never too small.
+/// Returns an upper bound of e^x - 1 for x >= 0.
 template <class V>
 [[gnu::always_inline]] inline V growth(const V& x) {
   const V far = (exponential(x) - 1.0) * (1 + 0x1p-36);
   return x < 0x1p-12 ? x * (1.0 + x) : far;
 }
 
-/// The relative error of e^x at most if x has this error: e^error - 1, never too small; 0 where
-/// x + error < -709, below the smallest normal number.
+/// Returns an upper bound of the relative error of e^x if x has an error of at most `error`:
+/// e^error - 1. Returns 0 if x + error < -709, because e^x is then below the smallest normal
+/// number.
 template <class V>
 [[gnu::always_inline]] inline V growth_at(const V& x, const V& error) {
   constexpr double vanishing = -709.0;

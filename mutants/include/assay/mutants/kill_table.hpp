@@ -13,40 +13,44 @@
 
 namespace assay::mutants {
 
-/// The cases on which every mutant of Op is judged: small, and chosen so that each planted bug
-/// meets one that shows it.
+/// The cases on which every mutant of Op is judged. They are small, and for each injected fault at
+/// least one case exposes it.
 template <class Op>
 std::vector<conformance::Case<Op>> kill_cases();
 
-/// Cases of one track on which a mutant was judged, and those of them that failed.
+/// The number of cases of one track (kind of check) on which a mutant was judged, and how many of
+/// them failed.
 struct TrackCount {
   std::int64_t cases = 0, failed = 0;
 };
 
-/// What the judge said of one mutant.
+/// The results of one mutant.
 struct KillRow {
   MutantFacts mutant;
-  std::int64_t cases = 0;   ///< judged; a case that does not apply to it is not counted
-  std::int64_t failed = 0;  ///< with a verdict of nonconformance
+  std::int64_t cases = 0;   ///< judged cases; excludes cases that do not apply to the mutant
+  std::int64_t failed = 0;  ///< cases with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
-  std::map<std::string, std::int64_t>
-      caught_by;  ///< rule to the failed cases that it alone decides; "several" to the others
-  std::map<std::string, TrackCount> by_track;  ///< name of the track to its cases
-  std::int64_t cases_to_kill = 0;  ///< judged until the first failed, that one too; 0: none failed
-  double seconds_to_kill = 0;      ///< judging those took; what mutants share is not in it
-  double worst = 0;                ///< largest |error| / tau
-  std::string replay, text;        ///< of the first failed case: its line and its first finding
-  std::string cause;               ///< the first that is derived from its cases: pattern, fields
-  /// Of our rules and of each of another stack's whether they accuse the mutant in a case of
-  /// ordinary numbers; empty where there was none.
-  std::vector<bool> accused = {};
+  /// Failed cases by the rule that detected the failure alone; "several" if more than one rule did.
+  std::map<std::string, std::int64_t> caught_by;
+  std::map<std::string, TrackCount> by_track;  ///< counts per track name
+  /// Cases judged up to and including the first failure; 0: no case failed.
+  std::int64_t cases_to_kill = 0;
+  double seconds_to_kill = 0;  ///< time to judge these cases; excludes work that mutants share
+  double worst = 0;            ///< largest |error| / tau
+  std::string replay, text;    ///< replay line and first finding of the first failed case
+  std::string cause;           ///< first cause found in its failed cases: pattern, fields
+  /// For each rule (Assay's and those of other projects): true if the rule reports a failure in a
+  /// case with ordinary values. Empty if there is no such case.
+  std::vector<bool> fails = {};
 
-  /// Caught if a bug is planted, spotless if not; never without a case.
+  /// Returns whether an injected fault was found, or a correct variant conformed. False without
+  /// cases.
   bool as_expected() const;
 };
 
-/// What a rule of another stack says of the same runs: accused are a planted bug that it notices
-/// and a healthy variant that it convicts. `asked` are those with a case of ordinary numbers.
+/// Results of an accuracy rule of another project on the same runs. `planted_accused` and
+/// `healthy_accused`: the number of injected faults, and of correct variants, for which the rule
+/// reports a failure. `*_asked`: how many of each have a case with ordinary values.
 struct YardstickRow {
   std::string name;
   std::int64_t planted_accused = 0, planted_asked = 0, healthy_accused = 0, healthy_asked = 0;
@@ -59,19 +63,20 @@ struct KillTable {
   bool interrupted = false;
 
   bool as_expected() const;
-  /// Our own rules first.
+  /// Returns the results of each rule. Assay's own rule is first.
   std::vector<YardstickRow> yardsticks() const;
 };
 
 struct KillControl {
-  std::int64_t threads = 0;                 ///< 0: all of the host
-  const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the table says `interrupted`
-  /// Called after each case, one call at a time, with the cases done and all cases.
+  std::int64_t threads = 0;  ///< 0: all host threads
+  /// Read between cases; if true, the table ends early and is `interrupted`.
+  const std::atomic<bool>* stop = nullptr;
+  /// Called after each case, never concurrently, with the number of finished and of all cases.
   std::function<void(std::int64_t done, std::int64_t all)> progress;
 };
 
-/// Judges every mutant on every case of its subject. The rows do not depend on the number of
-/// threads.
+/// Judges every mutant on every case that its `Subject` needs. The rows do not depend on the number
+/// of threads.
 template <class Op>
 KillTable kill_table(const std::vector<MutantOf<Op>>& mutants,
                      const std::vector<conformance::Case<Op>>& cases,

@@ -11,20 +11,22 @@
 
 namespace assay::mutants {
 
-/// What of an implementation the planted bug (or the healthy choice) touches. forward: only results
-/// of its own forward; many_calls: numbers of a few calls among many, which a sweep meets and the
-/// kill table, with a new kernel for each of its cases, does not.
+/// The part of an implementation that the injected fault affects (or, in a correct variant, its
+/// unusual choice). forward: only results of the mutant's own forward. many_calls: results of a few
+/// calls among many; a sweep finds this fault, but the kill table does not, because it makes a new
+/// kernel for each case.
 enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
-/// What is known of an implementation beforehand.
+/// The known facts about a mutant.
 struct MutantFacts {
   std::string name;
-  std::string bug;  ///< one sentence; of a healthy one: what it does its own way
+  std::string bug;  ///< one sentence; if healthy: its unusual choice
   bool healthy;
   Subject subject;
 };
 
-/// An implementation of Op whose verdict is known beforehand.
+/// An implementation of Op whose expected verdict is known: it has an injected fault, or is a
+/// correct variant ("healthy").
 template <class Op>
 struct MutantOf {
   std::string name;
@@ -38,18 +40,18 @@ struct MutantOf {
 
 using Mutant = MutantOf<spec::FlashAttentionScoreGrad>;
 
-/// Every mutant of Op, healthy ones first. Each declares the numerics of the healthy kernel that
-/// it is or derives from.
+/// Returns every mutant of Op, first those without a fault (`healthy`). A mutant with a fault
+/// declares the numerics of the correct kernel from which it is derived.
 template <class Op>
 std::vector<MutantOf<Op>> mutants();
 
-/// Bugs that nobody thought of: each step of the plain kernel of Op with each change of its number
-/// at each of some places. Their names begin with "grown_".
+/// Returns the generated faults: for each step of the plain kernel of Op, each kind of change at
+/// several places. Their names start with "grown_".
 template <class Op>
 std::vector<MutantOf<Op>> grown_mutants();
 
-/// Healthy kernels that do what each numerics preset declares, and others with statistics of their
-/// own. They are not among `mutants`: some presets are too loose for the kill table.
+/// Returns correct kernels that follow each numerics preset, and kernels that compute their own
+/// statistics. `mutants` does not return them: some presets are too loose for the kill table.
 std::vector<Mutant> preset_kernels();
 
 }  // namespace assay::mutants

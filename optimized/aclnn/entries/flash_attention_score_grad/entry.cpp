@@ -25,7 +25,8 @@ Op::Attributes attributes_of(const FlashArguments& a) {
           .softmax_in_layout = text(a.softmax_in_layout)};
 }
 
-/// Without dropout its mask is not touched.
+/// Collects the parameters of a call. Without dropout, the elements of the drop mask are never
+/// read.
 Op::Parameters parameters_of(const Phase1& phase, const FlashArguments& a, Operands& operands) {
   const auto tensor = [&](std::string_view name, const aclTensor* handle) {
     return operands.tensor(name, handle);
@@ -60,7 +61,8 @@ Op::Parameters parameters_of(const Phase1& phase, const FlashArguments& a, Opera
           .executor = phase.executor != nullptr};
 }
 
-/// The fp32 sums of the gradients and the row terms, which the kernel keeps in global memory.
+/// Bytes of the fp32 sums of the gradients and of the row terms. The kernel keeps them in global
+/// memory.
 std::uint64_t workspace_size(const Call& call) {
   const auto& p = call.parameters;
   WorkspaceSize size;
@@ -70,7 +72,8 @@ std::uint64_t workspace_size(const Call& call) {
   return size.bytes();
 }
 
-/// In TND tokens behind the last sequence are hidden from the kernel.
+/// Copies the inputs to contiguous tensors, runs the kernel, and copies the outputs back. In TND,
+/// the kernel does not see the tokens after the last sequence.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Bindings& tensors)
@@ -116,7 +119,8 @@ class Gradient {
   }
 
  private:
-  /// The bytes behind the shape stay: in an output, zeros.
+  /// Shortens the shape to `tokens` rows but keeps all bytes. In an output tensor, the remaining
+  /// bytes are zeros.
   Tensor first_tokens(Tensor tensor, std::int64_t tokens) const {
     if (tnd_) tensor.shape.front() = tokens;
     return tensor;
@@ -145,7 +149,7 @@ PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operand
   if (optimized::all_outputs_empty(call)) return {};
   const Op::Problem problem = problem_of(call, device->statistics_orders);
   if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::any_output_empty(call))
-    optimized::plan(problem, device->spec);  // throws where it does not fit
+    optimized::plan(problem, device->spec);  // throws if the problem does not fit
   return {.workspace_size = workspace_size(call),
           .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
 }

@@ -4,7 +4,8 @@
 
 namespace assay::aclnn {
 
-/// The arguments of every entry point of the family; an entry point leaves out what it has not.
+/// The union of the arguments of all entry points of the family. An entry point without an argument
+/// leaves it empty.
 struct FlashArguments {
   spec::FlashEntryPoint entry_point;
   const aclTensor *query, *query_rope = nullptr, *key, *key_rope = nullptr, *value, *dy;
@@ -20,7 +21,7 @@ struct FlashArguments {
   const char* softmax_in_layout = nullptr;
 };
 
-/// Phase 1 of an entry point.
+/// Runs phase 1 of an entry point.
 aclnnStatus flash_phase_1(const Phase1& phase, const FlashArguments& arguments) noexcept;
 
 }  // namespace assay::aclnn

@@ -24,7 +24,8 @@ void set_extents(const Call& call, Op::Problem& p) {
   if (spec::has_rope(call.entry_point)) p.head_dim_rope = call.parameters.query_rope.shape.back();
 }
 
-/// Of several shapes that are the same, any stands for the same elements.
+/// Returns the first form of the mask that has this shape. Forms with equal shapes have equal
+/// elements.
 MaskShape mask_of(const Op::Problem& unmasked, const spec::Shape& shape) {
   using enum MaskShape;
   static constexpr MaskShape written[] = {ss, one_one_ss, b_one_ss};
@@ -79,7 +80,8 @@ void set_position_bias(const Call& call, Op::Problem& p) {
 
 void set_dropout(const Call& call, Op::Problem& p) {
   p.keep_prob = call.attributes.keep_prob;
-  if (p.has_dropout()) p.drop_mask = spec::DropMask::exact;  // a larger one begins with its bits
+  // A larger mask starts with the same bits
+  if (p.has_dropout()) p.drop_mask = spec::DropMask::exact;
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 
 namespace assay::aclnn {
 
-/// The computation that a call asks for which phase 1 has taken, and of which some output has an
-/// element. Tokens behind the last sequence belong to none. The statistics lie as `orders` declare,
-/// or, where they declare nothing, as upstream's code reads them.
+/// Returns the problem of a call that phase 1 accepted and that has a non-empty output. Tokens
+/// after the last sequence are not part of the problem. `orders` declares the memory order of the
+/// statistics (softmax_max, softmax_sum); if it declares nothing, the order is that of the upstream
+/// code.
 spec::FlashAttentionScoreGrad::Problem problem_of(
     const spec::Call<spec::FlashAttentionScoreGrad>& call, const spec::Numerics& orders);
 

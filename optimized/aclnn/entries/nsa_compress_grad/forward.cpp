@@ -72,13 +72,13 @@ Refusal windows(const CompressCall& c) {
 Refusal lengths(const CompressCall& c) {
   if (c.act_seq_len_type != 0)
     return "actSeqLenType is " + std::to_string(c.act_seq_len_type) +
-           "; it must be 0, sums of lengths";
+           "; it must be 0 (cumulative lengths)";
   if (c.act_seq_len->empty()) return "actSeqLenOptional has 0 entries; it needs at least 1";
   std::int64_t before = 0;
   for (const std::int64_t sum : *c.act_seq_len) {
     if (sum < before)
       return "an entry of actSeqLenOptional is " + std::to_string(sum) +
-             "; it must be at least the sum before it, which is " + std::to_string(before);
+             "; it must be at least the previous sum, which is " + std::to_string(before);
     before = sum;
   }
   return unless(before == c.input.shape[0], "last entry of actSeqLenOptional is " +
@@ -113,7 +113,7 @@ class Head {
           static_cast<float>(weight.load(static_cast<std::int64_t>(t) * weight.shape[1] + n));
   }
 
-  /// The window that begins at `token`, into row `window` of the output.
+  /// Writes the window that starts at `token` to row `window` of the output.
   void compress(std::int64_t token, std::int64_t window, spec::Tensor& output) {
     std::ranges::fill(sums_, 0.0F);
     for (const float weight : weights_) {
@@ -125,7 +125,7 @@ class Head {
 
  private:
   std::int64_t dim() const { return static_cast<std::int64_t>(row_.size()); }
-  /// Of the head's channels in a row.
+  /// Byte offset of the first channel of the head in a row.
   std::int64_t byte(const spec::Tensor& tensor, std::int64_t row) const {
     return (row * tensor.shape[1] + n_) * dim() * spec::size_of(tensor.dtype);
   }

@@ -11,8 +11,8 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using Call = spec::Call<Op>;
 
-/// The array holds sums, or of actSeqLenType 1 the lengths themselves; without one there is one
-/// sequence.
+/// Returns the cumulative lengths. With actSeqLenType 1 the array contains lengths, which are added
+/// up; a null array means one sequence.
 std::vector<std::int64_t> sums_of(const Call& call) {
   const auto& given = call.parameters.act_seq_len;
   if (!given || given->empty()) return {call.parameters.input.shape[0]};
@@ -46,7 +46,7 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   tensors.scatter("weightGradOut", outputs.weight_grad);
 }
 
-/// The fp32 sums of weight_grad, of which every part of the tokens has its own.
+/// Bytes of the fp32 partial sums of weight_grad: one set of sums for each part of the tokens.
 std::uint64_t workspace_size(const Op::Problem& problem,
                              const optimized::compress::Tiling& tiling) {
   WorkspaceSize size;

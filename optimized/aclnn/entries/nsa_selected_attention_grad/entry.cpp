@@ -24,7 +24,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   tensors.scatter("softmaxSumOut", inputs.softmax_sum);
 }
 
-/// A forward is taken where its gradient is: the call of a gradient of the same tensors.
+/// Plans a call of the forward. It runs the checks of the gradient on the same tensors, so both
+/// operators accept the same calls.
 PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands, Call call) {
   auto& p = call.parameters;
   p.attention_out_grad = p.attention_out;
@@ -68,7 +69,7 @@ aclnnStatus aclnnNsaSelectedAttentionGetWorkspaceSize(
     p.key = given.tensor("key", key);
     p.value = given.tensor("value", value);
     p.topk_indices = given.tensor("topkIndices", topkIndices);
-    // Whether it is passed decides, its elements do not.
+    // Only the presence of the mask matters; its elements are not read.
     p.atten_mask = given.reserved("attenMaskOptional", attenMaskOptional);
     p.actual_seq_qlen = given.array("actualSeqQLenOptional", actualSeqQLenOptional);
     p.actual_seq_kvlen = given.array("actualSeqKvLenOptional", actualSeqKvLenOptional);

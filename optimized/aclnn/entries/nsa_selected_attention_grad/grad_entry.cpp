@@ -28,7 +28,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   tensors.scatter("dvOut", outputs.dv);
 }
 
-/// The fp32 sums of the gradients and the row terms, which the kernel keeps in global memory.
+/// Bytes of the fp32 sums of the gradients and of the row terms, which the kernel keeps in global
+/// memory.
 std::uint64_t workspace_size(const Call& call) {
   const auto& p = call.parameters;
   WorkspaceSize size;
@@ -43,7 +44,7 @@ PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operand
   device->nsa_selected_attention_grad.check(call);
   operands.require_size(device->memory);
   const Op::Problem problem = problem_of(call);
-  optimized::selected::plan(problem, device->spec);  // throws where it does not fit
+  optimized::selected::plan(problem, device->spec);  // throws if the problem does not fit
   return {.workspace_size = workspace_size(call),
           .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
 }
@@ -85,7 +86,7 @@ aclnnStatus aclnnNsaSelectedAttentionGradGetWorkspaceSize(
         .softmax_max = given.tensor("softmaxMax", softmaxMax),
         .softmax_sum = given.tensor("softmaxSum", softmaxSum),
         .topk_indices = given.tensor("topkIndices", topkIndices),
-        // Whether it is passed decides, its elements do not.
+        // Only the presence of the mask matters; its elements are not read.
         .atten_mask = given.reserved("attenMaskOptional", attenMaskOptional),
         .dq = given.tensor("dqOut", dqOut),
         .dk = given.tensor("dkOut", dkOut),

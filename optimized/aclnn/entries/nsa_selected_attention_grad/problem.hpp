@@ -4,7 +4,7 @@
 
 namespace assay::aclnn {
 
-/// The computation that a call asks for which phase 1 has taken.
+/// Returns the problem of a call that phase 1 accepted.
 spec::NsaSelectedAttentionGrad::Problem problem_of(
     const spec::Call<spec::NsaSelectedAttentionGrad>& call);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/* The process as a whole, and everything below it. Source: conventions 1.2 and 1.10. */
+/* Initialization of the process. Includes the whole runtime. Source: conventions 1.2 and 1.10. */
 
 #include "acl/acl_base.h"
 #include "acl/acl_rt.h"
@@ -9,17 +9,18 @@
 extern "C" {
 #endif
 
-/* configPath is not read. The modelled product is that of the environment variable
-   ASSAY_ACLNN_PRODUCT: a2, the default, or a3. Statistics of TND are read as upstream's code does,
-   or as ASSAY_ACLNN_STATISTICS says: statistics_order=tokens_first for the entry points without
-   softmaxInLayout, statistics_order_empty and statistics_order_same_as_input for its two values. */
+/* configPath is not read. The environment variable ASSAY_ACLNN_PRODUCT selects the modelled
+   product: a2 (default) or a3. In TND, the statistics have the memory order of the upstream code,
+   unless ASSAY_ACLNN_STATISTICS sets it: statistics_order (for example tokens_first) for the entry
+   points without softmaxInLayout; statistics_order_empty and statistics_order_same_as_input for the
+   two values of softmaxInLayout. */
 aclError aclInit(const char* configPath);
 
-/* Waits for all streams and releases whatever is left. */
+/* Waits for all streams and releases all remaining objects. */
 aclError aclFinalize(void);
 
-/* Why the last call of this thread failed; NULL if none did since the last question. The text lives
-   until this thread asks again. */
+/* The message of the last failed call of this thread; NULL if no call failed since the last query.
+   The text is valid until the next query in this thread. */
 const char* aclGetRecentErrMsg(void);
 
 #ifdef __cplusplus

@@ -89,10 +89,10 @@ typedef enum {
   ACL_FORMAT_FRACTAL_NZ_C0_8 = 54
 } aclFormat;
 
-/* Bytes of an element; 0 for a type whose elements are no whole bytes, and for no type. */
+/* Bytes of an element; 0 for an unknown type, or one without a whole number of bytes. */
 size_t aclDataTypeSize(aclDataType dataType);
 
-/* Bit patterns of 16-bit floats; to fp16 rounded once, ties to even. */
+/* Convert bit patterns of 16-bit floats; the conversion to fp16 rounds once, ties to even. */
 float aclFloat16ToFloat(aclFloat16 value);
 aclFloat16 aclFloatToFloat16(float value);
 

@@ -1,9 +1,9 @@
 #pragma once
 
-/* Device, contexts, streams, events and memory. Source: conventions 1.10; of events, host memory
-   and time limits the pages of the vendor's runtime.
-   Every function answers ACL_SUCCESS or one of the statuses of acl_base.h; aclGetRecentErrMsg says
-   why. Device memory is host memory that only these functions and the operators may touch. */
+/* Device, contexts, streams, events and memory. Source: conventions 1.10; for events, host memory
+   and time limits: the pages of the vendor's runtime.
+   Every function returns ACL_SUCCESS or a status of acl_base.h; aclGetRecentErrMsg describes the
+   failure. Device memory is host memory that only these functions and the operators may touch. */
 
 #include "acl/acl_base.h"
 
@@ -27,9 +27,9 @@ typedef enum {
   ACL_MEMCPY_DEVICE_TO_DEVICE = 3
 } aclrtMemcpyKind;
 
-/* Of the place in a stream that an event recorded last. */
+/* Status of the latest record of an event. */
 typedef enum {
-  ACL_EVENT_RECORDED_STATUS_NOT_READY = 0, /* not recorded, or not reached */
+  ACL_EVENT_RECORDED_STATUS_NOT_READY = 0, /* not recorded, or not yet reached */
   ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
 } aclrtEventRecordedStatus;
 
@@ -40,7 +40,7 @@ typedef enum {
 } aclSysParamOpt;
 
 /* The device. SetDevice makes its default context current for the thread; the last ResetDevice
-   releases all that lives on it. */
+   releases all of its objects and memory. */
 aclError aclrtSetDevice(int32_t deviceId);
 aclError aclrtResetDevice(int32_t deviceId);
 aclError aclrtGetDevice(int32_t* deviceId);
@@ -48,7 +48,7 @@ aclError aclrtGetDeviceCount(uint32_t* count);
 aclError aclrtSynchronizeDevice(void);
 const char* aclrtGetSocName(void);
 
-/* Contexts own streams. The new one is current for the thread that made it. */
+/* Contexts own streams. A new context is current in the thread that created it. */
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 aclError aclrtDestroyContext(aclrtContext context);
 aclError aclrtSetCurrentContext(aclrtContext context);
@@ -58,31 +58,32 @@ aclError aclrtGetCurrentContext(aclrtContext* context);
 aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
-/* Tasks of one stream run in their order; those of two streams in any. NULL stands for the default
-   stream of the current context. A task that failed is reported by the next synchronization. */
+/* Tasks of one stream run in order; tasks of two streams run in any order. NULL is the default
+   stream of the current context. The next synchronization reports a failed task. */
 aclError aclrtCreateStream(aclrtStream* stream);
 aclError aclrtDestroyStream(aclrtStream stream);
 aclError aclrtSynchronizeStream(aclrtStream stream);
 
-/* Waits `timeout` milliseconds at most: -1 without end, 0 not at all. What is not done by then:
-   ACL_ERROR_RT_STREAM_SYNC_TIMEOUT. */
+/* Waits at most `timeout` milliseconds; -1: no limit, 0: no waiting. Returns
+   ACL_ERROR_RT_STREAM_SYNC_TIMEOUT if tasks are left. */
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
-/* Events. Record marks the place behind all tasks that a stream has now, and takes the place of an
-   earlier mark; who waits for the earlier one goes on waiting for that. Waiting for an event that
-   was never recorded is ACL_ERROR_INVALID_PARAM. An event may be destroyed before it is reached. */
+/* Events. Record marks the position after all current tasks of a stream and replaces an earlier
+   mark; a wait that already started keeps waiting for the earlier mark. Waiting for an event that
+   was never recorded returns ACL_ERROR_INVALID_PARAM. An event may be destroyed before its mark is
+   reached. */
 aclError aclrtCreateEvent(aclrtEvent* event);
 aclError aclrtDestroyEvent(aclrtEvent event);
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
 aclError aclrtSynchronizeEvent(aclrtEvent event);
-/* Later tasks of `stream` wait for the place. */
+/* Later tasks of `stream` wait for the event's mark. */
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
-/* Milliseconds of host time between two places. ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID for one that
-   was not reached, ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL where the end came first. */
+/* Milliseconds of host time between two marks. ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID if one was not
+   reached, ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL if the end came first. */
 aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
-/* Device memory, 64-byte aligned. Memset takes host memory of aclrtMallocHost, too. */
+/* Device memory, 64-byte aligned. Memset also accepts host memory of aclrtMallocHost. */
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtFree(void* devPtr);
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
@@ -93,7 +94,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
 aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream);
 
-/* Host memory for copies, 64-byte aligned. Any other host memory does as well. */
+/* Host memory for copies, 64-byte aligned. Copies accept any other host memory as well. */
 aclError aclrtMallocHost(void** hostPtr, size_t size);
 aclError aclrtFreeHost(void* hostPtr);
 

@@ -3,8 +3,8 @@
 /* Gradient of softmax attention, all entry points.
    Source: FlashAttentionScoreGrad family, section 2.
 
-   Phase 1 (GetWorkspaceSize) checks the arguments and says how many bytes of device memory phase 2
-   needs; phase 2 enqueues the computation on the stream. */
+   Phase 1 (GetWorkspaceSize) checks the arguments and returns the bytes of device memory that phase
+   2 needs; phase 2 enqueues the computation on the stream. */
 
 #include "aclnn/aclnn_base.h"
 
@@ -76,7 +76,7 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV2(void* workspace, uint64_t wo
                                                     aclOpExecutor* executor,
                                                     const aclrtStream stream);
 
-/* Adds rope parts of query and key as tensors of their own. */
+/* Adds separate tensors for the rope parts of query and key. */
 aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize(
     const aclTensor* query, const aclTensor* queryRope, const aclTensor* keyIn,
     const aclTensor* keyInRope, const aclTensor* value, const aclTensor* dy,
@@ -95,7 +95,7 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3(void* workspace, uint64_t wo
                                                     aclOpExecutor* executor,
                                                     const aclrtStream stream);
 
-/* The first unpadding entry point with the memory order of the statistics. */
+/* The first unpadding entry point plus an attribute for the memory order of the statistics. */
 aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize(
     const aclTensor* query, const aclTensor* keyIn, const aclTensor* value, const aclTensor* dy,
     const aclTensor* pseShiftOptional, const aclTensor* dropMaskOptional,

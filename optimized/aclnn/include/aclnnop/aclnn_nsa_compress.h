@@ -1,10 +1,10 @@
 #pragma once
 
-/* Weighted sums over sliding windows that shorten a key or value tensor.
+/* Compresses a key or value tensor by weighted sums over sliding windows.
    Source: NSA operators, section 2.11.
 
-   Phase 1 (GetWorkspaceSize) checks the arguments and says how many bytes of device memory phase 2
-   needs; phase 2 enqueues the computation on the stream. */
+   Phase 1 (GetWorkspaceSize) checks the arguments and returns the bytes of device memory that phase
+   2 needs; phase 2 enqueues the computation on the stream. */
 
 #include "aclnn/aclnn_base.h"
 

@@ -1,10 +1,10 @@
 #pragma once
 
-/* Gradient of attention in which every query sees the key blocks that it lists.
+/* Gradient of the attention of every query to the key blocks that topkIndices lists for it.
    Source: NSA operators, section 1.2.
 
-   Phase 1 (GetWorkspaceSize) checks the arguments and says how many bytes of device memory phase 2
-   needs; phase 2 enqueues the computation on the stream. */
+   Phase 1 (GetWorkspaceSize) checks the arguments and returns the bytes of device memory that phase
+   2 needs; phase 2 enqueues the computation on the stream. */
 
 #include "aclnn/aclnn_base.h"
 

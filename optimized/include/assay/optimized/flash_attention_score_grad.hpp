@@ -11,38 +11,38 @@
 
 namespace assay::optimized {
 
-/// The tiled gradient on a modelled device.
+/// The tiled gradient of flash attention on a modelled device.
 ///
-/// Each output element is accumulated in fp32 in one order. Scores: one chain of fused
-/// multiply-adds over the channels of query, then over those of query_rope. dq: per key tile one
-/// chain of fused multiply-adds over its keys, the tiles added in ascending order. dk, dv: per
-/// record of row tiles of one query head one chain over its queries, the records added in order of
-/// head, then row. The order follows from the tiling alone, so the bits depend on neither threads
-/// nor instructions.
+/// Each output element is accumulated in fp32, in one fixed order. Scores: one chain of fused
+/// multiply-adds, first over the channels of query, then over those of query_rope. dq: for each key
+/// tile, one chain of fused multiply-adds over its keys; these partial sums are added in ascending
+/// order. dk, dv: the row tiles of a query head are split into groups of consecutive tiles
+/// (records). For each record, one chain over its queries; these partial sums are added in order of
+/// head, then row. The order depends only on the tiling. Results are therefore bit-identical for
+/// every thread count and every instruction set of the host.
 ///
-/// It has a forward, too: tiles of keys in ascending order, whose sums are rescaled when a row's
-/// maximum grows. No cycles are modelled of it.
+/// It also computes the forward: tiles of keys in ascending order, and the sums are rescaled when
+/// the maximum of a row grows. The time of the forward is not modelled.
 ///
-/// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros. Beyond the tensors it
-/// holds, per thread, some tiles and the fp32 sums of dq of one key head, and a number per query
-/// row.
-/// In the host mode avx512_bf16 the products multiply bf16 numbers pair by pair, each block's from
-/// zero, and a P below 2^-50 counts as zero; it offers bf16 only and is named behind the device.
+/// Masked elements have P = 0 and dS = 0, so fully masked rows give exact zeros. Memory in addition
+/// to the tensors: per thread some tiles and the fp32 sums of dq of one key head, and one number
+/// per query row. In the host mode avx512_bf16, instructions multiply pairs of bf16 numbers, each
+/// block starts its sums at zero, and a P below 2^-50 counts as zero. This mode supports only bf16;
+/// its name is appended to the device name.
 ///
-/// Errors: std::invalid_argument for instructions that this machine lacks. Of check:
-/// spec::Rejected. Of run:
-///         device::DeviceFault where a plan does not fit the device.
+/// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
+/// throws spec::Rejected. `run` throws device::DeviceFault if a plan does not fit the device.
 std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> flash_attention_score_grad(
     const device::Spec& device, Options options = {});
 
-/// What programs that offer all implementations make of this one.
+/// The functions through which programs use every implementation.
 template <>
 struct Tiled<spec::FlashAttentionScoreGrad> {
   static constexpr auto make = flash_attention_score_grad;
   static std::string plan(const spec::FlashAttentionScoreGrad::Problem& problem,
                           const device::Spec& device);
-  /// The first rounds of the fastest schedule on one core, in the JSON that Perfetto opens.
-  /// Errors: NothingToCut, also where no schedule is modelled.
+  /// Returns the first iterations of the fastest schedule on one core, in the JSON format of
+  /// Perfetto. Errors: NothingToCut, also if the schedules of the problem are not modelled.
   static std::string trace(const spec::FlashAttentionScoreGrad::Problem& problem,
                            const device::Spec& device);
 };

@@ -11,42 +11,49 @@
 
 namespace assay::optimized {
 
-/// The tiled gradient on a modelled device, key block by key block.
+/// The tiled gradient of selected attention on a modelled device. It processes one key block after
+/// the other.
 ///
-/// The lists are inverted first: for every key block of every sequence and key head, the query
-/// tokens that list it, in ascending order, each as often as it does. The rows of such tokens are
-/// gathered into tiles that meet the block once it is loaded, so that tiles are full whatever the
-/// number of query heads per key head, and dk and dv of a block belong to one core; only dq is
-/// added to from several blocks. Blocks of which a token sees nothing are left out of its list.
+/// The lists (topk_indices) name the blocks of each query token. First the implementation inverts
+/// them: for every key block of every sequence and key head, it collects the tokens that list the
+/// block, in ascending order, with repetitions. It gathers the rows of these tokens into tiles, and
+/// processes the tiles while the block is loaded. Tiles are therefore full for any number of query
+/// heads per key head, and one core computes dk and dv of a block; only dq is summed over several
+/// blocks. A block whose keys are all causally masked for a token is removed from the list of this
+/// token.
 ///
-/// Each output element is accumulated in fp32 in one order. Scores and dP: one chain of fused
-/// multiply-adds over the channels. dq: per listed block one chain over its keys, the blocks added
-/// in ascending order. dk, dv: per record of row tiles one chain over its rows, token by token and
-/// in it head by head, the records added in ascending order. The order follows from tiling and
-/// lists alone, so the bits depend on neither threads nor instructions, nor on the order of a list.
+/// Each output element is accumulated in fp32, in one fixed order. Scores and dP: one chain of
+/// fused multiply-adds over the channels. dq: for each listed block, one chain over its keys; these
+/// partial sums are added in ascending order of blocks. dk, dv: the row tiles of a block are split
+/// into groups of consecutive tiles (records). For each record, one chain over its rows, by token
+/// and then by head; these partial sums are added in ascending order. The order depends only on the
+/// tiling and on which blocks are listed. Results are therefore bit-identical for every thread
+/// count, every instruction set of the host, and every order of the entries in a list.
 ///
-/// Sparse mode 2 hides the keys behind a query's position where the mask is passed, whose elements
-/// are not read; without one it hides nothing. Hidden keys have P = 0 and dS = 0 exactly.
+/// If a mask is passed, sparse mode 2 masks the keys after a query's position; the elements of the
+/// mask are not read. Without a mask, mode 2 masks nothing. Masked keys have P = 0 and dS = 0
+/// exactly.
 ///
-/// It has a forward, too: all scores of a token, then their maximum, exponentials and sum, then the
-/// product with value in the order of the list. No cycles are modelled of it.
+/// It also computes the forward: all scores of a token, then their maximum, exponentials and sum,
+/// then the product with value in the order of the list. The time of the forward is not modelled.
 ///
-/// Beyond the tensors it holds, per thread, some tiles, the fp32 sums of dq and the inverted lists
-/// of one key head, and a number per query row.
-/// Errors: std::invalid_argument for instructions that this machine lacks.
-///         Of check: spec::Rejected.
-///         Of run and forward: spec::Rejected for an index that names no block of the query's
-///         sequence; device::DeviceFault where a plan does not fit the device.
+/// Memory in addition to the tensors: per thread some tiles, the fp32 sums of dq and the inverted
+/// lists of one key head, and one number per query row.
+/// Errors: std::invalid_argument if the machine does not have the selected instructions.
+///         `check` throws spec::Rejected.
+///         `run` and `forward` throw spec::Rejected for an index that is not a block of the
+///         query's sequence, and device::DeviceFault if a plan does not fit the device.
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> nsa_selected_attention_grad(
     const device::Spec& device, Options options = {});
 
-/// What programs that offer all implementations make of this one.
+/// The functions through which programs use every implementation.
 template <>
 struct Tiled<spec::NsaSelectedAttentionGrad> {
   static constexpr auto make = nsa_selected_attention_grad;
   static std::string plan(const spec::NsaSelectedAttentionGrad::Problem& problem,
                           const device::Spec& device);
-  /// The first turns of the queues in the fastest schedule, in the JSON that Perfetto opens.
+  /// Returns the first instructions of each queue in the fastest schedule, in the JSON format of
+  /// Perfetto.
   static std::string trace(const spec::NsaSelectedAttentionGrad::Problem& problem,
                            const device::Spec& device);
 };

@@ -7,12 +7,13 @@
 
 namespace assay::optimized {
 
-/// Host instructions that the tile kernels use. None of them changes a bit of the result.
+/// The instruction set of the host for the tile kernels. Every set gives bit-identical results.
 enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 
-/// How the products of the gradient are summed on the host. `any_cpu`: the same bits on every
-/// machine. `avx512_bf16`, `amx_bf16`: bf16 numbers pair by pair with the instructions of that
-/// name, in other orders; for bf16 only, and only where the machine has them.
+/// How the host sums the products of the gradient. `any_cpu`: bit-identical results on every
+/// machine. `avx512_bf16` and `amx_bf16`: the instructions of that name multiply pairs of bf16
+/// numbers and sum in other orders. These two support only bf16, and only machines that have the
+/// instructions.
 enum class HostMode : std::uint8_t { any_cpu, avx512_bf16, amx_bf16 };
 
 }  // namespace assay::optimized
@@ -36,16 +37,16 @@ inline constexpr auto assay::spec::spellings_of<assay::optimized::HostMode> =
 
 namespace assay::optimized {
 
-/// What this machine can execute, fastest first; `portable` is always there.
+/// Returns the instruction sets of this machine, fastest first; `portable` is always available.
 std::vector<Instructions> available_instructions();
-/// Whether this machine has the instructions of a mode.
+/// Returns whether this machine supports the host mode.
 bool is_available(HostMode mode);
 
-/// How a kernel uses this machine.
+/// How a kernel uses the host machine.
 struct Options {
-  int threads = 0;  ///< host threads, 0: all; never changes a bit of the result
+  int threads = 0;  ///< host threads, 0: all; results are bit-identical
   Instructions instructions = Instructions::fastest;
-  HostMode host = HostMode::any_cpu;  ///< another one has another name and other numerics
+  HostMode host = HostMode::any_cpu;  ///< other modes change the name and the numerics
 };
 
 }  // namespace assay::optimized

@@ -4,26 +4,26 @@
 
 namespace assay::optimized {
 
-/// The implementation of Op, where there is one; its header has the specialisation:
+/// The implementation of the operator Op. The header of the implementation specialises it:
 ///
-///   /// Makes it for a device.
+///   /// Creates it for a device.
 ///   static std::unique_ptr<spec::Implementation<Op>> make(const device::Spec&, Options);
-///   /// How a problem is cut, for people. Errors: NothingToCut, or device::DeviceFault where not
-///   /// even the smallest tiles fit.
+///   /// Formats the tiling of a problem for people. Errors: NothingToCut, or device::DeviceFault
+///   /// if even the smallest tiles do not fit.
 ///   static std::string plan(const Op::Problem&, const device::Spec&);
-///   /// The first turns of the queues in its fastest schedule, in the JSON that Perfetto opens.
-///   /// Errors: NothingToCut, also where no schedule is modelled.
+///   /// The first instructions of its fastest schedule, in Perfetto's JSON format.
+///   /// Errors: NothingToCut, also if its schedules are not modelled.
 ///   static std::string trace(const Op::Problem&, const device::Spec&);
 template <class Op>
 struct Tiled;
 
-/// Whether we have an implementation of Op.
+/// True if this library implements the operator Op.
 template <class Op>
 concept IsTiled = requires {
   sizeof(Tiled<Op>);
 };
 
-/// A problem without a plan; it says why.
+/// Thrown if a problem cannot have a plan; the message gives the reason.
 struct NothingToCut : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };

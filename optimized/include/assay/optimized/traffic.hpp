@@ -9,7 +9,7 @@
 
 namespace assay::optimized {
 
-/// Bytes that a run moves between global memory and the cores, L2 hits included.
+/// Bytes that a run moves between global memory and the cores. Bytes that hit L2 are included.
 struct Traffic {
   device::Bytes read, written;
 
@@ -23,12 +23,12 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Metrics that an implementation reports after a run: its traffic and the peak use of each
-/// buffer.
+/// The metrics that an implementation reports after a run: its global-memory traffic and the peak
+/// use of each buffer.
 std::vector<spec::Metric> metrics_of(const Traffic& traffic, const BlockPlan& plan);
 std::vector<spec::Metric> metrics_of(const Traffic& traffic);
 
-/// One line for people.
+/// Formats the traffic in one line for people.
 std::string to_text(const Traffic& traffic);
 
 }  // namespace assay::optimized

@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <vector>
 
-/// Unevaluated sums of two doubles: about 106 bits from IEEE 754 operations alone, the same bits on
-/// every machine as long as the compiler contracts nothing (-ffp-contract=off). What bounds their
-/// errors: docs/bound.md, D1 to D5.
+/// Unevaluated sums of two doubles: about 106 bits from IEEE 754 operations only. The bits are the
+/// same on every machine if the compiler contracts nothing (-ffp-contract=off). Error bounds:
+/// docs/bound.md, D1 to D5.
 namespace assay::reference {
 
-/// value + rest, where |rest| <= 2^-53 |value|. What is not finite, or would need numbers beyond
-/// 2^996, has a value or a rest that is NaN or infinite, and so has all that is made of it.
+/// The number value + rest, where |rest| <= 2^-53 |value|. If a result is not finite or needs
+/// numbers beyond 2^996, its value or its rest is NaN or infinite. So are all results computed from
+/// it.
 struct DoubleDouble {
   double value = 0, rest = 0;
 
@@ -19,12 +20,12 @@ struct DoubleDouble {
   explicit operator double() const { return value; }
 };
 
-/// Largest relative error of a sum, a difference, a product, a quotient and a root, and of `exp`,
-/// where nothing underflows (D2, D4); of a sum of n products (n + 4) times that of their magnitudes
-/// (D3).
+/// Largest relative errors if nothing underflows: of a sum, a difference, a product, a quotient, a
+/// root and of `exp` (D2, D4). A sum of n products has an error of at most (n + 4) times the first
+/// constant, relative to the sum of the products' magnitudes (D3).
 inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 0x1p-97;
 
-/// D1. a + b without error; `fast_sum` where |a| >= |b|, or a is 0.
+/// D1. a + b without error. `fast_sum` requires |a| >= |b| or a = 0.
 [[gnu::always_inline]] inline DoubleDouble exact_sum(double a, double b) {
   const double sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
@@ -34,7 +35,7 @@ inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 
   return {sum, b - (sum - a)};
 }
 
-/// D1. x without error as two numbers of 26 bits.
+/// D1. Splits x without error into two numbers of 26 bits.
 [[gnu::always_inline]] inline DoubleDouble halves(double x) {
   const double large = x * 0x1.0000002p27, upper = large - (large - x);
   return {upper, x - upper};
@@ -65,7 +66,7 @@ DoubleDouble operator/(const DoubleDouble& x, const DoubleDouble& y);
 inline DoubleDouble& operator+=(DoubleDouble& x, const DoubleDouble& y) { return x = x + y; }
 
 DoubleDouble sqrt(const DoubleDouble& x);
-/// Results below 2^-995 are 0, those of arguments above 300 NaN.
+/// e^x. Results below 2^-995 are 0; arguments above 300 give NaN.
 DoubleDouble exp(const DoubleDouble& x);
 
 /// Sum of a[d] b[d]: products of floats are exact in double.

@@ -7,18 +7,18 @@
 
 namespace assay::reference {
 
-/// Which probabilities dropout keeps: bit e mod 8, counted from the least significant, of byte e /
-/// 8 of the drop mask belongs to score e of `ScoreOrder`; 1 keeps. Kept ones are divided by
-/// `keep_prob`.
+/// Which probabilities dropout keeps. Score e of `ScoreOrder` belongs to byte e / 8 of the drop
+/// mask, bit e mod 8, counted from the least significant bit; 1 keeps the probability. Kept
+/// probabilities are divided by `keep_prob`.
 /// Source: FlashAttentionScoreGrad.md (dropMaskOptional, keepProb).
 class Dropout {
  public:
-  /// Refers to `drop_mask`, which is left alone if the problem's keep_prob is 1.
-  /// Errors: std::invalid_argument for dropout without a mask, or a mask that is no row of enough
-  ///         bytes.
+  /// Refers to `drop_mask`, which is not read if the problem's keep_prob is 1.
+  /// Errors: std::invalid_argument if dropout has no mask, or if the mask is not a row of enough
+  /// bytes.
   Dropout(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* drop_mask);
 
-  /// Whether anything is dropped or divided at all.
+  /// Returns whether dropout changes any probability.
   bool present() const { return drop_mask_ != nullptr; }
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
@@ -29,7 +29,7 @@ class Dropout {
     return (eight >> (bit % 8) & 1u) != 0;
   }
 
-  /// The problem's keep_prob as the operator reads it, rounded to float.
+  /// The problem's keep_prob rounded to float, as the operator reads it.
   double keep_prob() const { return keep_prob_; }
 
  private:

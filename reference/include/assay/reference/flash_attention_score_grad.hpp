@@ -16,15 +16,16 @@
 
 namespace assay::reference {
 
-/// Quantities of query (b, n, i) and key j: the score with its position bias, the probability, the
-/// probability after dropout, and the gradients of the probability and of the score. Where the mask
+/// The numbers of query (b, n, i) and key j: the score with its position bias, the probability, the
+/// probability after dropout, and the gradients of the probability and of the score. If the mask
 /// excludes the key, prob, dropped and dscore are 0.
 template <class Real>
 struct Pair {
   Real score, prob, dropped, dprob, dscore;
 };
 
-/// Gradient of one query: rows of dq and dq_rope, which is empty if head_dim_rope is 0.
+/// Gradient of one query: rows of dq and dq_rope. The row of dq_rope is empty if head_dim_rope is
+/// 0.
 template <class Real>
 struct QueryRow {
   std::vector<Real> dq, dq_rope;
@@ -36,27 +37,28 @@ struct KeyRow {
   std::vector<Real> dk, dv, dk_rope;
 };
 
-/// Gradient of softmax attention, computed from the definition in arithmetic of type Real (double,
-/// DoubleDouble, Quad, Fifty, SeventyFive).
+/// The gradient of softmax attention, computed from the definition in arithmetic of type Real
+/// (double, DoubleDouble, Quad, Fifty, SeventyFive).
 ///
-/// With L = query key^T + query_rope key_rope^T, the score S = scale_value * (L + bias) for
-/// pse_type 1 and scale_value * L + bias for the others, P = exp(S - softmax_max) / softmax_sum
-/// where kept, else 0, and the factor of dropout Z = 1 / keep_prob where its bit is 1, else 0,
+/// Let L = query key^T + query_rope key_rope^T. The score is S = scale_value * (L + bias) for
+/// pse_type 1, and S = scale_value * L + bias for the other types. P = exp(S - softmax_max) /
+/// softmax_sum for unmasked pairs, else 0. The dropout factor is Z = 1 / keep_prob if the bit of
+/// the score is 1, else 0. Then
 ///
 ///     dv = (P * Z)^T dy          dS = P * (Z * dy value^T - rowsum(dy * attention_in))
 ///     dq = scale_value * dS key  dk = scale_value * dS^T query
 ///
-/// and the gradients of the rope parts as those of query and key.
+/// The gradients of the rope parts have the same formulas as those of query and key.
 ///
 /// Shapes: query head n reads key head n / (heads_q / heads_kv); dk, dv sum over the heads of a
-///         group. Queries and keys meet within their sequence b only.
+///         group. A query attends only to keys of its own sequence b.
 /// Units:  softmax_max is a score; exponentials are natural; scale_value and keep_prob are rounded
 ///         to fp32 before use.
-/// Cost:   of every pair that the sparse mode keeps an exponential, and in a dq row head_dim * 3,
-///         in a dk and dv row head_dim * 5 multiplications. Rows are independent: call them from
-///         any thread.
-/// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but a masked score is
-///         replaced, not multiplied.
+/// Cost:   one exponential for every pair that the sparse mode keeps; 3 * head_dim multiplications
+///         per pair for dq, and 5 * head_dim for dk and dv together. Rows are independent: any
+///         thread may compute them.
+/// Errors: none for non-finite inputs: they spread as IEEE 754 says. A masked score is replaced,
+///         not multiplied, so it does not spread.
 /// Source: FlashAttentionScoreGrad.md (formulas), aclnnFlashAttentionUnpaddingScoreGradV3.md
 ///         (formulas).
 template <class Real>
@@ -67,10 +69,10 @@ class FlashAttentionScoreGrad {
   using OwnOperands = Operands<typename RowElement<Real>::Type>;
 
   /// Refers to the tensors of `side`.
-  /// Errors: std::invalid_argument where Mask, PositionBias or Dropout say so.
+  /// Errors: std::invalid_argument as for Mask, PositionBias and Dropout.
   FlashAttentionScoreGrad(const Problem& problem, OwnOperands operands, const SideInputs& side);
-  /// The operator's own tensors, exact; refers to the mask, pse_shift and drop_mask inside
-  /// `inputs`. Large operands are kept as float and converted where they are used.
+  /// Uses the operator's own tensors, without rounding. Refers to the mask, pse_shift and drop_mask
+  /// inside `inputs`. Large operands are stored as float and converted at each use.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
   static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs);
 
@@ -89,13 +91,13 @@ class FlashAttentionScoreGrad {
   struct Position {
     std::int64_t b, n, i, j;
   };
-  /// All that the formulas take from query (b, n, i), its rope part behind it; row_term is the dot
-  /// product of dy and attention_in.
+  /// Inputs of the formulas for query (b, n, i): its row followed by its rope part, and row_term,
+  /// the dot product of dy and attention_in.
   struct QuerySide {
     RowOf<Real> query, dy;
     Real softmax_max, softmax_sum, row_term;
   };
-  /// All that they take from key (b, kv, j).
+  /// Inputs of the formulas for key (b, kv, j).
   struct KeySide {
     RowOf<Real> key, value;
   };

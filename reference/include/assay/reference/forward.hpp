@@ -15,9 +15,9 @@ struct Forward {
   std::vector<Real> softmax_max, softmax_sum, attention_out;
 };
 
-/// The forward from the definition: the statistics are those of the probabilities before dropout,
-/// the output has it. A row without kept key has softmax_max -FLT_MAX, softmax_sum FLT_MAX and
-/// output 0.
+/// The forward operator, computed from its definition. The statistics are those of the
+/// probabilities before dropout; the output includes dropout. A fully masked row has softmax_max
+/// -FLT_MAX, softmax_sum FLT_MAX and output 0.
 /// Source: FlashAttentionScoreGrad.md (formulas).
 template <class Real>
 Forward<Real> forward(const spec::FlashAttentionScoreGrad::Problem& problem,

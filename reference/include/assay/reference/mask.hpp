@@ -8,31 +8,31 @@
 
 namespace assay::reference {
 
-/// The keys first .. last - 1 of a sequence.
+/// The range of keys first .. last - 1 in a sequence.
 struct KeyRange {
   std::int64_t first = 0, last = 0;
   std::int64_t size() const { return last - first; }
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
 
-/// The queries first .. last - 1 of a sequence.
+/// The range of queries first .. last - 1 in a sequence.
 struct QueryRange {
   std::int64_t first = 0, last = 0;
   std::int64_t size() const { return last - first; }
   friend bool operator==(const QueryRange&, const QueryRange&) = default;
 };
 
-/// Which scores take part in the softmax: the predicates of the sparse modes, and the user's mask
-/// in modes 0, 1 and 5. Query i and key j count from the start of sequence b, whose own lengths
-/// place the diagonal. Compressed masks are canonical by contract, so their predicate is applied
-/// and their elements are not read.
+/// The scores that enter the softmax. Each sparse mode has a rule that selects them; modes 0, 1 and
+/// 5 also read the user's mask. Query i and key j count from the start of sequence b; the lengths
+/// of that sequence define the diagonal. The elements of a compressed mask are not read: the
+/// documents fix them, so the rule of the mode is applied instead.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional, sparseMode).
 class Mask {
  public:
-  /// Refers to `atten_mask`; null or of rank 0: everything is kept, whatever the mode.
-  /// Errors: std::invalid_argument for a sparse mode beyond 8, a mode 6 without a prefix for every
-  ///         sequence, or a user mask whose shape does not broadcast to (batch, heads_q, seq_q,
-  ///         seq_kv).
+  /// Refers to `atten_mask`. If it is null or of rank 0, every pair is kept in all modes.
+  /// Errors: std::invalid_argument for a sparse mode above 8, for mode 6 without a prefix for every
+  /// sequence, or for a user mask whose shape does not broadcast to (batch, heads_q, seq_q,
+  /// seq_kv).
   Mask(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* atten_mask);
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
@@ -46,16 +46,17 @@ class Mask {
   void read_row(std::int64_t b, std::int64_t n, std::int64_t i, std::span<std::uint8_t> keep,
                 std::int64_t first = 0) const;
 
-  /// The keys of sequence b that the sparse mode alone lets query i of every head keep: exactly
-  /// these unless the user's mask decides, then all keys of the sequence.
+  /// The range of keys in sequence b that the sparse mode, without the user's mask, keeps for query
+  /// i of every head. If the mode reads the user's mask, the range is all keys of the sequence;
+  /// otherwise exactly the kept keys.
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
-  /// The queries of sequence b that the sparse mode alone lets keep key j, exact and conservative
-  /// in the same cases.
+  /// The range of queries in sequence b for which the sparse mode, without the user's mask, keeps
+  /// key j: all queries or exactly those, as in `kept_range`.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:
-  /// Query i keeps the keys below `prefix` and those from i + left to i + right.
+  /// Query i keeps the keys below `prefix` and the keys from i + left to i + right.
   struct Window {
     std::int64_t prefix, left, right;
     std::int64_t length_q, length_kv;
@@ -69,7 +70,7 @@ class Mask {
   void broadcast(const spec::FlashAttentionScoreGrad::Problem& problem);
 
   bool user_mask_ = false;
-  std::vector<Window> windows_;  ///< of every sequence, or one for all
+  std::vector<Window> windows_;  ///< one per sequence, or one for all
   const spec::Tensor* atten_mask_;
   std::int64_t offset_ = 0, batch_ = 0, head_ = 0, query_ = 0, key_ = 0;
 };

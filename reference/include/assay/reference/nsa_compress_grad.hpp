@@ -8,7 +8,7 @@
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real; rows of input and output_grad lie in the order of
+/// Dense operands in arithmetic of type Real; the rows of input and output_grad are in the order of
 /// `spec::Extents::row`.
 template <class Real>
 struct CompressOperands {
@@ -17,34 +17,35 @@ struct CompressOperands {
   friend bool operator==(const CompressOperands&, const CompressOperands&) = default;
 };
 
-/// The operator's own tensors, densely and exactly.
+/// Converts the operator's own tensors to dense operands, without rounding.
 /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
 template <class Real>
 CompressOperands<Real> operands_of(const spec::NsaCompressGrad::Problem& problem,
                                    const spec::NsaCompressGrad::Inputs& inputs);
 
-/// The forward from the definition: row (b, n, i) of the output is the sum over w of weight (w, n)
-/// * input row (b, n, i * compress_stride + w). Reads no output_grad.
+/// The forward operator, computed from its definition: row (b, n, i) of the output is the sum over
+/// w of weight (w, n) * input row (b, n, i * compress_stride + w). Does not read output_grad.
 template <class Real>
 std::vector<Real> forward(const spec::NsaCompressGrad::Problem& problem,
                           const CompressOperands<Real>& operands);
 
-/// Gradient of the compression, computed from the definition in arithmetic of type Real (double,
-/// Quad, Fifty, Wide), of operands kept in type Stored.
+/// The gradient of the compression, computed from the definition in arithmetic of type Real
+/// (double, Quad, Fifty, Wide), with operands stored in type Stored.
 ///
-/// With i running over the windows of sequence b, c over head_dim and s the compress_stride,
+/// Let i be a window of sequence b, c a channel of head_dim, and s the compress_stride. Then
 ///
 ///     input_grad (b, n, p) = sum over i and w with i s + w = p of
 ///                            weight (w, n) * output_grad (b, n, i)
 ///     weight_grad (w, n)   = sum over b, i and c of
 ///                            output_grad (b, n, i)_c * input (b, n, i s + w)_c
 ///
-/// Shapes: windows lie inside their sequence; one shorter than compress_block_size has none. Tokens
-///         that no window covers have gradient 0. Any positive window and stride will do, also such
-///         that the windows do not overlap.
-/// Cost:   an input_grad row compress_block_size / compress_stride * head_dim multiplications, an
-///         element of weight_grad as many as a head of output_grad has elements. Both are
-///         independent: call them from any thread.
+/// Shapes: windows are within their sequence; a sequence shorter than compress_block_size has no
+///         window.
+///         Tokens that no window covers have gradient 0. Any positive window and stride is valid,
+///         even if the windows do not overlap.
+/// Cost:   compress_block_size / compress_stride * head_dim multiplications for a row of
+///         input_grad; for an element of weight_grad, one for each element of a head of
+///         output_grad. Rows and elements are independent: any thread may compute them.
 /// Source: aclnnNsaCompressGrad.md (formulas).
 template <class Real, class Stored = Real>
 class NsaCompressGrad {
@@ -52,11 +53,11 @@ class NsaCompressGrad {
   using Problem = spec::NsaCompressGrad::Problem;
   using Inputs = spec::NsaCompressGrad::Inputs;
 
-  /// Errors: std::invalid_argument for a window or stride below 1 and for operands of another size
-  ///         than the problem's.
+  /// Errors: std::invalid_argument for a window or stride below 1, and for operands whose size is
+  /// not that of the problem.
   NsaCompressGrad(const Problem& problem, CompressOperands<Stored> operands);
-  /// The operator's own tensors, exact. Errors: std::invalid_argument for a tensor of another
-  /// shape.
+  /// Uses the operator's own tensors, without rounding.
+  /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
   static NsaCompressGrad from(const Problem& problem, const Inputs& inputs);
 
   std::vector<Real> input_grad_row(std::int64_t b, std::int64_t n, std::int64_t p) const;

@@ -8,26 +8,27 @@
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real, whose rows lie in the order of `spec::Extents::row`;
-/// the statistics and attention_in as Real, so that an exact forward can be differentiated.
+/// Dense operands in arithmetic of type Real, with rows in the order of `spec::Extents::row`. The
+/// statistics and attention_in are stored as Real, so that the gradient can use the unrounded
+/// results of a forward.
 template <class Real>
 struct Operands {
   std::vector<Real> query, key, value, dy;
-  std::vector<Real> softmax_max, softmax_sum;  ///< one of every query row
+  std::vector<Real> softmax_max, softmax_sum;  ///< one per query row
   std::vector<Real> attention_in;
   std::vector<Real> query_rope = {}, key_rope = {};  ///< empty if head_dim_rope is 0
   friend bool operator==(const Operands&, const Operands&) = default;
 };
 
-/// The operator's own tensors, densely and exactly; of the statistics replica 0, from the problem's
-/// order. float suffices for every type.
+/// Converts the operator's own tensors to dense operands, without rounding: float represents every
+/// type. Reads replica 0 of the statistics, in the problem's memory order.
 /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a
-///         missing rope tensor.
+/// missing rope tensor.
 template <class Real>
 Operands<Real> operands_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                            const spec::FlashAttentionScoreGrad::Inputs& inputs);
 
-/// The tensor that a problem with head_dim_rope > 0 must have.
+/// Returns the rope tensor, which a problem with head_dim_rope > 0 must have.
 /// Errors: std::invalid_argument if it is missing.
 const spec::Tensor& rope_tensor(const std::optional<spec::Tensor>& tensor);
 

@@ -10,32 +10,32 @@
 
 namespace assay::reference {
 
-/// What pseShift adds to the scores: an element of the tensor for pse_type 0 and 1; minus the
-/// head's slope times the distance between query and key for 2, times the root of the distance for
-/// 3.
+/// The bias that pseShift adds to the scores. pse_type 0 and 1: an element of the tensor. pse_type
+/// 2: minus the head's slope times the distance between query and key. pse_type 3: minus the slope
+/// times the root of the distance.
 ///
-/// The compressed shapes (BNHS, 1NHS) hold the last 1024 query rows of a bias that depends on i - j
-/// alone: their last row has it for every distance i - j >= 0, and is all that is read. Above the
-/// diagonal, where only a causal mask is legal, the value is 0.
+/// The compressed shapes (BNHS, 1NHS) contain the last 1024 query rows of a bias that depends on i
+/// - j alone. Only their last row is read, because it contains the bias for every distance i - j >=
+/// 0. Above the diagonal the value is 0: these shapes are legal only with a causal mask.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional, pseType, qStartIdxOptional,
-///         kvStartIdxOptional).
+/// kvStartIdxOptional).
 class PositionBias {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-  /// Refers to `pse_shift`; null or of rank 0: there is no bias.
-  /// Errors: std::invalid_argument for a tensor that has not the shape that the problem says, or a
-  ///         compressed one with fewer columns than a sequence has queries.
+  /// Refers to `pse_shift`; null or of rank 0: no bias.
+  /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, or for a
+  /// compressed one that has fewer columns than a sequence has queries.
   PositionBias(const Problem& problem, const spec::Tensor* pse_shift);
 
   bool present() const { return kind_ != Kind::none; }
 
-  /// The bias of query i and key j of sequence b in head n; 0 if there is none.
+  /// The bias of query i and key j of sequence b in head n; 0 without a bias tensor.
   double value(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     return value_as<double>(b, n, i, j);
   }
 
-  /// The same in arithmetic of type Real.
+  /// Returns this bias in arithmetic of type Real.
   template <class Real>
   Real value_as(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     using std::sqrt;
@@ -79,16 +79,17 @@ class PositionBias {
   Kind kind_ = Kind::none;
   const spec::Tensor* pse_shift_;
   std::int64_t offset_ = 0, batch_ = 0, head_ = 0, query_ = 0, key_ = 0;
-  std::int64_t columns_ = 0;  ///< toeplitz: distances that the last row holds
+  std::int64_t columns_ = 0;  ///< toeplitz: number of distances in the last row
   std::int64_t shift_ = 0;    ///< slopes: start of the keys minus start of the queries
   bool shift_of_first_only_ = false;
   ScoreOrder order_;
   spec::Extents bias_keys_;  ///< packed_keys: the keys of sequence and query head
 };
 
-/// The score of a query and a key whose product (with that of their rope parts) and bias are given.
-/// Source: FlashAttentionScoreGrad.md (formulas; pseType 1 adds before it multiplies, the others
-///         after).
+/// Computes a score from a bias and `product`, the dot product of query and key plus that of their
+/// rope parts.
+/// Source: FlashAttentionScoreGrad.md (formulas: pseType 1 adds before it multiplies, the others
+/// add after it).
 template <class Real>
 Real score_of(const Real& product, const Real& bias, const Real& scale, std::int64_t pse_type) {
   if (pse_type == 1) return scale * (product + bias);

@@ -12,21 +12,21 @@ namespace assay::reference {
 using Quad = boost::multiprecision::cpp_bin_float_quad;
 /// 50 decimal digits.
 using Fifty = boost::multiprecision::cpp_bin_float_50;
-/// 75 decimal digits, of which `exp` keeps 2^-240: they tell beside 0, too, what a number is cast
-/// to.
+/// 75 decimal digits; the error of `exp` is below 2^-240. So even close to a tie at 0 the digits
+/// decide how a value is rounded.
 using SeventyFive = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<75>>;
-/// 600 bits: sums of up to 2^60 products of two numbers of 16 bits, which lie between 2^-266 and
-/// 2^256, without error.
+/// 600 bits: represents sums of up to 2^60 products of two 16-bit numbers without error. Such
+/// products are between 2^-266 and 2^256.
 using Wide = boost::multiprecision::number<
     boost::multiprecision::cpp_bin_float<600, boost::multiprecision::digit_base_2>>;
 
-/// What rows of operands hold in arithmetic of type Real. DoubleDouble multiplies with floats,
-/// which are exact for every type of the operators' tensors.
+/// The element type of operand rows in arithmetic of type Real. DoubleDouble multiplies with
+/// floats, which represent every type of the operators' tensors exactly.
 template <class Real>
 struct RowElement {
   using Type = Real;
 };
-/// Of DoubleDouble: floats.
+/// DoubleDouble: floats.
 template <>
 struct RowElement<DoubleDouble> {
   using Type = float;

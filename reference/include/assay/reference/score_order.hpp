@@ -7,8 +7,8 @@
 
 namespace assay::reference {
 
-/// Numbers the scores of a problem, masked ones included: sequence by sequence, in it head by head,
-/// query by query, key by key. Dropout bits and position biases that are packed lie in this order.
+/// Numbers the scores of a problem, including masked ones: sequence by sequence, then head by head,
+/// query by query, key by key. Dropout bits and packed position biases are stored in this order.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
 class ScoreOrder {
  public:

@@ -4,15 +4,15 @@
 
 namespace assay::reference {
 
-/// The tensors that say which scores count and what is added to them; null: absent. Whoever takes
-/// them refers to them.
+/// The tensors that mask scores, add to them or drop probabilities; null: absent. Users of this
+/// struct store the pointers.
 struct SideInputs {
   const spec::Tensor* atten_mask = nullptr;
   const spec::Tensor* pse_shift = nullptr;
   const spec::Tensor* drop_mask = nullptr;
 };
 
-/// Those of `inputs`, which must outlive them.
+/// Returns the side inputs of `inputs`, which must outlive them.
 inline SideInputs side_inputs(const spec::FlashAttentionScoreGrad::Inputs& inputs) {
   return {.atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
           .pse_shift = inputs.pse_shift ? &*inputs.pse_shift : nullptr,

@@ -5,7 +5,7 @@
 
 namespace assay::spec {
 
-/// Returns an index that is not negative as the standard containers count.
+/// Converts a nonnegative index to the index type of the standard containers.
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace assay::spec

@@ -6,12 +6,12 @@
 
 #include "assay/spec/stage.hpp"
 
-/// Numbers that the documents of all attention operators share.
+/// Constants that are the same for all attention operators.
 namespace assay::spec {
 
-/// Edge of a compressed mask.
+/// Rows and columns of a compressed mask.
 inline constexpr std::int64_t compressed_mask_edge = 2048;
-/// Softmax statistics are stored this many times in a row, all equal.
+/// Each softmax statistic is stored as this number of equal copies.
 inline constexpr std::int64_t statistics_replicas = 8;
 
 namespace detail {
@@ -30,21 +30,20 @@ inline constexpr auto of_probability =
     std::to_array<std::string_view>({"dq", "dq_rope", "dk", "dk_rope", "dv"});
 }  // namespace detail
 
-/// Stages of the attention gradients.
+/// Parts of the computation that all attention gradients have.
 inline constexpr auto attention_stages = std::to_array<Stage>({
     {"the sum over keys that gives dq", detail::dq_alone},
     {"the sum over keys that gives dq_rope", detail::dq_rope_alone},
     {"the sum over queries that gives dk", detail::dk_alone},
     {"the sum over queries that gives dk_rope", detail::dk_rope_alone},
-    {"P with its dropout as dv takes it, or the sum over queries that gives dv", detail::dv_alone},
-    {"dS as dq and dq_rope take it", detail::of_queries},
-    {"dS as dk and dk_rope take it", detail::of_keys},
-    {"what dk and dv collect from which rows and heads, or P: the scores, their mask or the "
-     "softmax "
-     "statistics",
+    {"the P after dropout that enters dv, or the sum over queries that gives dv", detail::dv_alone},
+    {"the dS that enters dq and dq_rope", detail::of_queries},
+    {"the dS that enters dk and dk_rope", detail::of_keys},
+    {"the rows and heads over which dk and dv sum, or P (the scores, their mask or the softmax "
+     "statistics)",
      detail::of_sums_over_queries},
     {"dP, the row term or dS", detail::of_dscore},
-    {"P: the scores, their mask or the softmax statistics; or how dy is read",
+    {"P (the scores, their mask or the softmax statistics), or the reading of dy from memory",
      detail::of_probability},
 });
 

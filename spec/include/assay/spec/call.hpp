@@ -10,8 +10,8 @@
 
 namespace assay::spec {
 
-/// Storage formats by the names of acl_base.h. ND and the plain image formats mean "as strided";
-/// the others are private.
+/// Storage formats, named as in acl_base.h. ND and the plain image formats mean that only the
+/// strides define the memory order; all other formats are private.
 enum class Format : std::uint8_t { nd, nchw, nhwc, ncl, nc1hwc0, fractal_z, fractal_nz };
 
 template <>
@@ -25,14 +25,14 @@ inline constexpr auto spellings_of<Format> = Spellings<Format, 7>{{{
     {Format::fractal_nz, "FRACTAL_NZ"},
 }}};
 
-/// Products whose support of an entry point the documents state.
+/// Products (device families) about which the documents say whether they support an entry point.
 enum class Product : std::uint8_t { a2, a3 };
 
 template <>
 inline constexpr auto spellings_of<Product> =
     Spellings<Product, 2>{{{{Product::a2, "a2"}, {Product::a3, "a3"}}}};
 
-/// What phase 1 is told of one tensor: everything but its elements.
+/// The descriptor of one tensor, as phase 1 receives it. It does not contain the elements.
 struct Parameter {
   bool present = false;  ///< false: a null pointer
   DType dtype = DType::fp32;
@@ -41,8 +41,8 @@ struct Parameter {
   std::int64_t offset = 0;  ///< in elements
 };
 
-/// One call of an operator as phase 1 sees it: which entry point on which product, a descriptor per
-/// documented parameter, and the attributes. It may be one that the documents forbid.
+/// One call of an operator as phase 1 receives it: an entry point, a product, a descriptor per
+/// documented parameter, and the attributes. The documents may forbid the call.
 template <class Op>
 struct Call {
   typename Op::EntryPoint entry_point;

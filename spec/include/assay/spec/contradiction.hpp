@@ -8,14 +8,14 @@
 
 namespace assay::spec {
 
-/// What one source says of a point.
+/// The statement of one source about a disputed or open point.
 struct Claim {
   Source source;
   std::string_view says;
 };
 
-/// A point on which sources differ, or which they leave open. Requirements name its id in their
-/// notes.
+/// A point on which sources disagree, or which they leave open. The notes of requirements cite its
+/// id.
 struct Contradiction {
   std::string_view id;
   std::string_view subject;
@@ -23,7 +23,7 @@ struct Contradiction {
   std::string_view reading;   ///< how this suite reads the point
 };
 
-/// All of them: those of FlashAttentionScoreGrad, then those of the two NSA operators.
+/// All contradictions: those of FlashAttentionScoreGrad, then those of the two NSA operators.
 std::span<const Contradiction> contradictions();
 
 }  // namespace assay::spec

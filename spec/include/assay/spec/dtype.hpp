@@ -9,8 +9,9 @@
 
 namespace assay::spec {
 
-/// Element types by the names of the documents. The operators compute in fp16, bf16 and fp32; masks
-/// are uint8 or boolean; the others exist so that a call can carry them and be refused.
+/// Element types, named as in the documents. The operators compute in fp16, bf16 and fp32; masks
+/// are uint8 or boolean. The other types exist so that a call can contain them and a kernel can
+/// refuse it.
 /// Source: acl_base.h (aclDataType).
 enum class DType : std::uint8_t {
   fp16,
@@ -76,7 +77,7 @@ constexpr bool is_fp16_bf16_fp32(DType dtype) {
   return dtype == DType::fp16 || dtype == DType::bf16 || dtype == DType::fp32;
 }
 
-/// An IEEE 754 binary interchange format, or one built like it.
+/// An IEEE 754 binary interchange format, or a format of the same structure.
 struct FloatFormat {
   int significand_bits;  ///< with the hidden bit
   int min_exponent;      ///< floor(log2) of the smallest normal
@@ -89,10 +90,10 @@ inline constexpr FloatFormat fp16_format = {11, -14, 15};
 inline constexpr FloatFormat bf16_format = {8, -126, 127};
 inline constexpr FloatFormat fp32_format = {24, -126, 127};
 
-/// Says of which type no number is read. Errors: always, std::invalid_argument.
+/// Always throws std::invalid_argument: elements of this type cannot be read as numbers.
 [[noreturn]] void no_number(DType dtype);
 
-/// The format of fp16, bf16 or fp32. Errors: std::invalid_argument for every other type.
+/// Returns the format of fp16, bf16 or fp32. Errors: std::invalid_argument for every other type.
 constexpr FloatFormat format_of(DType dtype) {
   switch (dtype) {
     case DType::fp16:
@@ -106,7 +107,7 @@ constexpr FloatFormat format_of(DType dtype) {
   }
 }
 
-/// `significand` / 2^shift to the nearest integer, ties to even.
+/// Divides `significand` by 2^shift and rounds to the nearest integer, ties to even.
 constexpr std::uint64_t shift_right_ties_to_even(std::uint64_t significand, int shift) {
   if (shift <= 0) return significand << -shift;
   if (shift > 63) return 0;
@@ -117,10 +118,12 @@ constexpr std::uint64_t shift_right_ties_to_even(std::uint64_t significand, int 
   return kept + (up ? 1 : 0);
 }
 
-/// The bits of `value` in `format`, rounded once, ties to even; overflow gives infinity, NaN a
-/// quiet NaN. Here, like `from_bits`, for the loops over tensors that know their format.
+/// Returns the bits of `value` in `format`, rounded once, ties to even. Overflow gives infinity;
+/// NaN gives a quiet NaN. Defined in the header, like `from_bits`, so that loops over tensors
+/// inline it.
 constexpr std::uint32_t round_to_bits(double value, FloatFormat format) {
-  // Integers only: the same bits at every optimisation level and with every compiler.
+  // Uses integer arithmetic only, so that the bits are the same with every compiler and at every
+  // optimisation level.
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const int fraction_bits = format.significand_bits - 1;
   const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 63) << (format.storage_bits() - 1);
@@ -129,19 +132,19 @@ constexpr std::uint32_t round_to_bits(double value, FloatFormat format) {
   const int biased = static_cast<int>((bits >> 52) & 0x7ff);
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
   if (biased == 0x7ff) return sign | infinity | (fraction != 0 ? 1u << (fraction_bits - 1) : 0u);
-  if (biased == 0) return sign;  // zero, or below every half smallest subnormal here
+  if (biased == 0) return sign;  // zero, or too small: less than half of the smallest subnormal
   const int exponent = biased - 1023;
   const std::uint64_t significand = fraction | (std::uint64_t{1} << 52);
   const int effective = exponent < format.min_exponent ? format.min_exponent : exponent;
   const std::uint64_t rounded =
       shift_right_ties_to_even(significand, 52 - fraction_bits + (effective - exponent));
-  // A carry out of the fraction moves into the exponent by itself.
+  // If the fraction overflows, the carry increments the exponent. This is the correct result.
   const std::uint64_t magnitude =
       (static_cast<std::uint64_t>(effective - format.min_exponent) << fraction_bits) + rounded;
   return sign | (magnitude >= infinity ? infinity : static_cast<std::uint32_t>(magnitude));
 }
 
-/// The value that `bits` of `format` stand for; exact.
+/// Returns the exact value of `bits` in `format`.
 constexpr double from_bits(std::uint32_t bits, FloatFormat format) {
   const int fraction_bits = format.significand_bits - 1;
   const std::uint32_t sign_bit = 1u << (format.storage_bits() - 1);
@@ -152,7 +155,8 @@ constexpr double from_bits(std::uint32_t bits, FloatFormat format) {
   if (exponent_field == format.max_exponent - format.min_exponent + 2)
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                          : sign * std::numeric_limits<double>::infinity();
-  // Powers of two are assembled, since most of the time of a small case would go into scaling.
+  // Builds the power of two from its bits: calls of a scaling function took most of the time of a
+  // small case.
   if (exponent_field == 0) {
     const auto power = static_cast<std::uint64_t>(format.min_exponent - fraction_bits + 1023);
     return sign * fraction * std::bit_cast<double>(power << 52);
@@ -162,14 +166,15 @@ constexpr double from_bits(std::uint32_t bits, FloatFormat format) {
                                                          << (52 - fraction_bits));
 }
 
-/// `value` rounded once to `format`, ties to even.
+/// Rounds `value` once to `format`, ties to even.
 double round_to(double value, FloatFormat format);
 
-/// Reads one element as double. Exact for floating types and for integers up to 2^53.
+/// Reads one element as double, without error for floating types and for integers up to 2^53.
 /// Errors: std::invalid_argument for an 8-bit floating type.
 double load(DType dtype, const std::byte* element);
 
-/// Stores `value` rounded once (ties to even; integers truncate). Errors: as `load`.
+/// Stores `value`, rounded once: ties to even, integers truncate.
+/// Errors: as `load`.
 void store(DType dtype, double value, std::byte* element);
 
 }  // namespace assay::spec

@@ -5,16 +5,16 @@
 
 namespace assay::spec {
 
-/// A stage that calls have, or that matters, only if they set a field: dropout, strides. Names, no
-/// formulas.
+/// A stage of a computation that exists, or that can fail, only in calls that set a certain field
+/// (dropout, strides). It contains names only, no formulas.
 struct FieldStage {
-  std::string_view what;                      ///< "dropout in P as dv takes it"
-  std::span<const std::string_view> outputs;  ///< those that depend on it
-  std::span<const std::string_view> fields;   ///< those that turn it on
-  bool needs_all = false;  ///< another stage explains a part of the outputs better
+  std::string_view what;                      ///< "dropout of the P that enters dv"
+  std::span<const std::string_view> outputs;  ///< the outputs that depend on the stage
+  std::span<const std::string_view> fields;   ///< the fields that turn it on
+  bool needs_all = false;  ///< true: another stage explains a subset of the outputs better
 };
 
-/// Those of all operators, those with fewest outputs first.
+/// The field stages of all operators. The stages that change the fewest outputs come first.
 std::span<const FieldStage> field_stages();
 
 }  // namespace assay::spec

@@ -13,25 +13,26 @@
 
 namespace assay::spec {
 
-/// A quantity that an implementation reports of its last run, e.g. {"gm_read", 12800, "B"}.
+/// A quantity that an implementation reports about its last run, e.g. {"gm_read", 12800, "B"}.
 struct Metric {
   std::string name;
   double value;
   std::string unit;
 };
 
-/// Unit of a metric that says how often a run took a regime of the tiling, a branch of a planner or
-/// a tail: {"key_tile.tail", 3, regime_unit}. 0: the implementation has it, the run did not take
-/// it.
+/// The unit of a metric that counts how often a run used a tiling regime, a planner branch or a
+/// tail: {"key_tile.tail", 3, regime_unit}. A count of 0 means that the implementation has the
+/// regime, but this run did not use it.
 inline constexpr std::string_view regime_unit = "regime";
 
-/// What an implementation was seen to do instead of answering. Whoever runs it on behalf of the
-/// judge throws it, from `check` or `run`: the implementation cannot.
+/// A fault that the runner observed instead of an answer. The judge calls the implementation
+/// through the runner, whose `check` or `run` throws this exception; the implementation itself
+/// cannot report such a fault.
 class ImplementationFault : public std::runtime_error {
  public:
-  /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a
-  /// tensor's storage do; mode_changed: the caller's floating-point arithmetic, or limits, folder
-  /// and the like of its process, are others after the call.
+  /// inputs_modified: bytes of an input changed during the run. wrote_outside: bytes outside a
+  /// tensor's storage changed. mode_changed: the call changed the state of the process, such as the
+  /// floating-point mode, limits or the working folder.
   enum class Kind : std::uint8_t {
     crash,
     timeout,
@@ -48,62 +49,65 @@ class ImplementationFault : public std::runtime_error {
   Kind kind_;
 };
 
-/// An implementation finds only when it runs that it does not offer the call: the same answer as
-/// `unsupported`.
+/// An implementation throws this exception if it finds only during a run that it does not support
+/// the call. The judge handles it like an answer of `unsupported`.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a user derives from to have a kernel judged.
+/// The base class of every kernel that Assay judges.
 template <class Op>
 class Implementation {
  public:
   virtual ~Implementation() = default;
   virtual std::string name() const = 0;
 
-  /// Why this implementation does not offer the call at all (a feature it never claimed), or
-  /// nothing.
+  /// Returns why this implementation does not support the call, or nothing. Use it for a feature
+  /// that the implementation never claimed.
   virtual std::optional<std::string> unsupported(const Call<Op>&) const { return std::nullopt; }
 
-  /// What it declares of its own arithmetic.
+  /// Returns the declared properties of the implementation's arithmetic.
   virtual Numerics numerics(const typename Op::Problem&) const { return {}; }
 
-  /// Whether `check` says anything: a bare kernel without it is not asked about calls that break a
-  /// requirement.
+  /// Returns whether `check` validates arguments. The judge sends no invalid calls to an
+  /// implementation whose `check` does not: a bare kernel has no such function.
   virtual bool checks_arguments() const { return true; }
 
-  /// Phase 1: throws Rejected for a call that it refuses.
+  /// Phase 1: throws Rejected if it refuses the call.
   virtual void check(const Call<Op>&) const {}
 
-  /// Phase 2: fills the viewed elements of the outputs, and no other byte. The call passed `check`.
-  /// Errors: Rejected, Unsupported; anything else that escapes counts as a crash.
+  /// Phase 2: writes the viewed elements of the outputs and no other byte. `check` has accepted the
+  /// call.
+  /// Errors: Rejected, Unsupported; any other exception that escapes counts as a crash.
   virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
                    typename Op::Outputs&) = 0;
 
-  /// What the judge calls: `run`, for implementations that do not care through which entry point
-  /// they are called.
+  /// Like `run`, for a named entry point; the judge calls this function. The default calls `run`,
+  /// for implementations that do not depend on the entry point.
   virtual void run_call(const Call<Op>&, const typename Op::Problem& problem,
                         const typename Op::Inputs& inputs, typename Op::Outputs& outputs) {
     run(problem, inputs, outputs);
   }
 
-  /// Whether `forward` is offered, for an operator that differentiates the outputs of another one.
+  /// Returns whether `forward` is implemented: an operator that differentiates the outputs of a
+  /// forward operator can have it.
   virtual bool has_forward() const { return false; }
 
-  /// Fills the viewed elements of those inputs of a problem that are results of the forward
-  /// operator, and no other byte; its other inputs are given. For FlashAttentionScoreGrad:
-  /// softmax_max, softmax_sum and attention_in.
-  /// Errors: as `run`; std::logic_error if there is none.
+  /// Some inputs of a gradient are results of the forward operator; for FlashAttentionScoreGrad
+  /// these are softmax_max, softmax_sum and attention_in. Writes the viewed elements of these
+  /// inputs and no other byte; the other inputs are given.
+  /// Errors: as `run`; std::logic_error if the implementation has no forward.
   virtual void forward(const typename Op::Problem&, typename Op::Inputs&) {
     throw std::logic_error(name() + " has no forward");
   }
 
-  /// Of the last run.
+  /// Returns the metrics of the last run.
   virtual std::vector<Metric> metrics() const { return {}; }
 
-  /// What the judge calls when it has done with a case. Whoever watches an implementation throws
-  /// ImplementationFault here for what came after the last answer, e.g. the end of its process.
+  /// The judge calls this function after the last call of a case. A runner that watches an
+  /// implementation throws ImplementationFault here for a fault after the last answer, e.g. if the
+  /// process ended.
   virtual void settle() {}
 };
 

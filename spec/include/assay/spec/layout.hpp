@@ -9,10 +9,10 @@ namespace assay::spec {
 
 using Shape = std::vector<std::int64_t>;
 
-/// Order of the axes. The padded layouts have H = N*D with the head index slow; TND packs sequences
-/// of unequal length one after the other, without gaps.
+/// Order of the axes. In the padded layouts H = N*D, and the head index varies slower than the
+/// channel. TND packs sequences of unequal length one after the other, without gaps.
 /// Source: FlashAttentionScoreGrad.md (constraints), aclnnFlashAttentionUnpaddingScoreGrad.md
-///         (constraints).
+/// (constraints).
 enum class Layout : std::uint8_t { bsh, sbh, bsnd, bnsd, tnd };
 
 template <>
@@ -24,25 +24,25 @@ inline constexpr auto spellings_of<Layout> = Spellings<Layout, 5>{{{
     {Layout::tnd, "TND"},
 }}};
 
-/// Returns whether sequences of unequal length lie in a tensor one behind the other, without gaps.
+/// Returns whether the layout packs sequences of unequal length one after the other, without gaps.
 constexpr bool is_packed(Layout layout) { return layout == Layout::tnd; }
 
-/// A row (batch, head, seq) of a tensor of attention.
+/// The index (batch, head, seq) of a row of an attention tensor.
 struct RowPosition {
   std::int64_t b = 0, n = 0, s = 0;
   friend bool operator==(const RowPosition&, const RowPosition&) = default;
 };
 
-/// What a tensor of attention spans, whatever its layout.
+/// The extents of an attention tensor, independent of its layout.
 struct Extents {
   std::int64_t batch = 0, heads = 0, seq = 0, dim = 0;
-  /// Inclusive sums of the lengths of the sequences where they differ; empty: every one is `seq`
-  /// long. Otherwise of size `batch`, and `seq` is the longest.
+  /// If the sequences differ in length: the inclusive sums of their lengths, `batch` entries; `seq`
+  /// is then the longest length. Empty: every sequence has length `seq`.
   std::vector<std::int64_t> ends = {};
-  /// TND: tokens after the last sequence, which belong to none.
+  /// TND: the number of tokens after the last sequence, which belong to no sequence.
   std::int64_t padding = 0;
 
-  /// Length of sequence b, and the number of tokens in front of it.
+  /// The length of sequence b; the next function returns the number of tokens before it.
   std::int64_t length(std::int64_t b) const {
     return ends.empty() ? seq : ends[static_cast<std::size_t>(b)] - start(b);
   }
@@ -50,11 +50,12 @@ struct Extents {
     if (ends.empty()) return b * seq;
     return b == 0 ? 0 : ends[static_cast<std::size_t>(b - 1)];
   }
-  /// Tokens of all sequences, without the padding.
+  /// Number of tokens of all sequences, without the padding.
   std::int64_t tokens() const { return start(batch); }
-  /// Rows of all sequences and heads.
+  /// Number of rows of all sequences and heads.
   std::int64_t rows() const { return tokens() * heads; }
-  /// Number of the row (b, n, s), counted batch by batch, in it head by head; and back.
+  /// Convert (b, n, s) to the index of the row, and back. Rows are counted batch by batch, then
+  /// head by head.
   std::int64_t row(std::int64_t b, std::int64_t n, std::int64_t s) const {
     return heads * start(b) + n * length(b) + s;
   }
@@ -63,8 +64,8 @@ struct Extents {
   friend bool operator==(const Extents&, const Extents&) = default;
 };
 
-/// The shape that `layout` gives to `extents`: rank 3 for BSH, SBH and TND, else 4.
-/// Errors: std::invalid_argument for unequal lengths in another layout than TND.
+/// Returns the shape of `extents` in `layout`: rank 3 for BSH, SBH and TND, else 4.
+/// Errors: std::invalid_argument for unequal lengths in a layout other than TND.
 Shape shape_of(Layout layout, const Extents& extents);
 
 /// Product of the dimensions; 1 for rank 0.

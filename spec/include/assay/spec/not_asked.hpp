@@ -4,9 +4,8 @@
 
 namespace assay::spec {
 
-/// An implementation could not be asked, since the judge lacks what it takes: a process, a
-/// descriptor, memory. Whoever runs it on behalf of the judge throws it; it says nothing of the
-/// implementation.
+/// The runner could not call an implementation because the machine ran out of a resource:
+/// processes, descriptors or memory. The exception says nothing about the implementation.
 class NotAsked : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -11,24 +11,28 @@
 
 namespace assay::spec {
 
-/// How a value is rounded to a narrower type. `unknown`: to nearest, tie rule not known.
+/// How a value is rounded to a narrower type. `unknown`: to the nearest number, with an unknown tie
+/// rule.
 enum class Rounding : std::uint8_t { rne, rna, rtz, stochastic, unknown, unknown_any };
-/// What a cast makes of a value beyond the largest finite one.
+/// The result when a value beyond the largest finite number is cast.
 enum class Overflow : std::uint8_t { inf, saturate, either };
-/// Softmax statistics: the tensors as given, or the kernel's own.
+/// Where the softmax statistics come from. `given`: the tensors passed to the kernel; `own`: the
+/// kernel computes them.
 enum class Origin : std::uint8_t { given, own };
-/// Row term. `given`: dy . attention_in; `own`: the sum of the kernel's P dP; `own_output`: dy .
-/// the output of the kernel's own forward, which stages P and casts the output to the io type.
+/// How the kernel computes the row term. `given`: dy . attention_in; `own`: the sum of the kernel's
+/// P dP; `own_output`: dy . the output of the kernel's own forward, which stages P and casts the
+/// output to the io type.
 enum class RowTerm : std::uint8_t { given, own, own_output };
-/// Order of accumulation: `fixed` promises bit-identical reruns.
+/// Order of accumulation. `fixed` promises that a second run gives the same bits.
 enum class Order : std::uint8_t { any, fixed };
-/// How an operand enters a product of the matrix unit. `tf32_truncating`: bits beyond tf32 are cut
-/// off, as NVIDIA's units do with fp32 operands that the kernel did not convert.
+/// How the matrix unit reads an operand of a product. `tf32_truncating`: it drops the bits beyond
+/// tf32, as NVIDIA's units do with fp32 operands that the kernel did not convert.
 enum class Product32 : std::uint8_t { exact, tf32, tf32_truncating, hf32 };
-/// In which memory order a kernel reads softmaxMax and softmaxSum in TND: every sequence head by
-/// head, or token by token, as the shape (T, N, 8) says. The documents contradict each other.
+/// The memory order in which a kernel reads softmaxMax and softmaxSum in TND. `heads_first`:
+/// sequence by sequence, each head by head; `tokens_first`: token by token, as the shape (T, N, 8)
+/// says. The documents contradict each other.
 enum class DeclaredOrder : std::uint8_t { undeclared, heads_first, tokens_first };
-/// The accumulator of the products.
+/// Type and rounding of the accumulator of matrix products.
 enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
 
 template <>
@@ -78,15 +82,15 @@ inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
     {Accumulator::fp16, "fp16"},
 }}};
 
-/// What an implementation declares of its own arithmetic, and of the memory order in which it reads
-/// the statistics of attention. The judge derives every tolerance from it; a wrong declaration is a
-/// failure of the kernel.
+/// An implementation's declaration of its arithmetic, and of the memory order in which it reads the
+/// statistics of attention. The judge derives every tolerance from this declaration. If it is
+/// wrong, the kernel fails.
 struct Numerics {
-  DType store_s = DType::fp32;   ///< type to which the scores are rounded before further use
-  DType store_p = DType::fp32;   ///< the same of the probabilities
-  DType store_dp = DType::fp32;  ///< the same of dP
-  DType stage = DType::fp32;     ///< type in which P and dS enter the gradient products; fp32: none
-  DType partials = DType::fp32;  ///< type of partial results per head or split
+  DType store_s = DType::fp32;   ///< the type to which the scores are rounded before further use
+  DType store_p = DType::fp32;   ///< the type to which P is rounded
+  DType store_dp = DType::fp32;  ///< the type to which dP is rounded
+  DType stage = DType::fp32;     ///< type of P and dS in the gradient products; fp32: not staged
+  DType partials = DType::fp32;  ///< the type of partial results per head or split
   Rounding round_stage = Rounding::rne;
   Rounding round_out = Rounding::rne;
   Overflow overflow = Overflow::inf;
@@ -97,15 +101,16 @@ struct Numerics {
   Origin stats = Origin::given;
   RowTerm delta = RowTerm::given;
   bool lse_form = false;       ///< P = exp(S - (m + ln z)) from one rounded number
-  double exp_error = 0x1p-22;  ///< relative error of exp with its argument reduction
+  double exp_error = 0x1p-22;  ///< relative error of exp, with its argument reduction
   bool fused = true;           ///< score formed as exp2(fma(S, c, -m c))
-  double floor = 0x1p-126;     ///< residues of this size count as 0; 0: exact zero promised
+  double floor = 0x1p-126;     ///< residues up to this size count as 0; 0: exact zero promised
   Order order = Order::any;
-  /// Attention in TND, of u1, u2 and u3; of u4 with softmaxInLayout ""; and with "same_as_input".
+  /// Memory order of the statistics in TND: for u1, u2 and u3; for u4 with softmaxInLayout ""; for
+  /// u4 with "same_as_input".
   DeclaredOrder statistics_order = DeclaredOrder::undeclared;
   DeclaredOrder statistics_order_empty = DeclaredOrder::undeclared;
   DeclaredOrder statistics_order_same_as_input = DeclaredOrder::undeclared;
-  bool weak = false;  ///< too loose by design to earn coverage
+  bool weak = false;  ///< too loose by design to count as coverage
 
   friend bool operator==(const Numerics&, const Numerics&) = default;
 };
@@ -138,27 +143,27 @@ void visit_fields(Fields& numerics, Visitor&& visit) {
   visit("weak", numerics.weak);
 }
 
-/// Numerics with a name: what a family of kernels does, for tensors of type `io`.
+/// A preset: the arithmetic of a known family of kernels, for tensors of type `io`.
 struct NumericsPreset {
   std::string_view name;
   std::string_view summary;
   Numerics (*of_scores)(DType io);
-  Numerics (*of_sums)(DType io);  ///< of kernels without softmax: no P and no dS
+  Numerics (*of_sums)(DType io);  ///< for kernels without softmax, which have no P and dS
 };
 
-/// ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
+/// The presets: ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
 std::span<const NumericsPreset> numerics_presets();
 
-/// The preset of that name for `io`, as kernels of the named operator have it; no name stands for
-/// attention.
-/// Errors: std::invalid_argument naming the presets there are.
+/// Returns the preset `name` for `io`, as kernels of the named operator use it; an empty operator
+/// name means attention.
+/// Errors: std::invalid_argument; its message lists the presets.
 Numerics numerics_preset(std::string_view name, DType io, std::string_view operator_name = {});
 
-/// The numerics that a line of text declares for `io`: a preset and fields that differ from it,
-/// "ascend_a2,order=fixed", or such texts for single types, "fp32:torch_fp32
-/// bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the text says nothing,
-/// the fields have their defaults. Presets are those of the operator.
-/// Errors: std::invalid_argument naming the word and what is accepted.
+/// Parses declared numerics for `io`. The text is a preset followed by the fields that differ from
+/// it, "ascend_a2,order=fixed", or one such text per type, "fp32:torch_fp32
+/// bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type that the text does not name,
+/// fields have their defaults. Presets are those of the operator.
+/// Errors: std::invalid_argument with the wrong word and the accepted values.
 Numerics numerics_from_text(std::string_view text, DType io, std::string_view operator_name = {});
 
 }  // namespace assay::spec

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one list of operators: their headers, and their types below. CMake reads the headers' names
-// here, too, and finds the rooms of that name.
+// The only list of operators: first the headers, then the types. CMake reads the names of these
+// headers and uses the folders of the same names.
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"

@@ -9,8 +9,8 @@
 
 namespace assay::spec {
 
-/// Passes everything on to another implementation, which has to outlive it: what derives from it
-/// overrides what it does its own way.
+/// Forwards every call to another implementation, which must outlive it. A derived class overrides
+/// the functions that it changes.
 template <class Op>
 class PassesOn : public Implementation<Op>, public RunsElsewhere {
  public:

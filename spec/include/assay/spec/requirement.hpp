@@ -10,26 +10,30 @@
 
 namespace assay::spec {
 
-/// Where a requirement stands: a document or a file upstream, and the section in it.
+/// Where a requirement is written: an upstream document or file, and its section.
 struct Source {
   std::string_view document, section;
 };
 
-/// The rule of the documents, for every operator and entry point; `must_refuse` applies it.
+/// The acceptance rule for every operator and entry point, as text for users. `must_refuse`
+/// implements it.
 inline constexpr std::string_view rule_of_documents =
-    "A kernel must accept what a page offers. It must refuse what a page forbids. Where the "
-    "vendor's own code accepts what a page forbids, and the page names no status code for it, the "
-    "call is open: a kernel may accept or refuse it. Where the pages contradict each other, or do "
-    "not say what a call means, it is disputed: a kernel may accept or refuse it, too. A kernel "
-    "must refuse what the vendor's code alone forbids. --documents=strict: it must refuse what is "
-    "open. --upstream=off: it may accept what the vendor's code alone forbids.";
+    "A kernel must accept what a page offers. It must refuse what a page forbids. If the vendor's "
+    "own code accepts a call that a page forbids, and the page names no status code for this call, "
+    "the call is open: a kernel may accept or refuse it. If the pages contradict each other about "
+    "a call, or do not say what the call means, the call is disputed: a kernel may accept or "
+    "refuse it, too. If only the vendor's code forbids a call, a kernel must refuse it. "
+    "--documents=strict: a kernel must refuse open calls. --upstream=off: a kernel may accept a "
+    "call that only the vendor's code forbids.";
 
-/// Who states a requirement of an entry point, see `sentence_of`. "Accepts" means that the vendor's
-/// own code is known to give a result: one of its tests makes the call, its kernel has a path for
-/// it, or it never reads the argument. A check that is missing is no acceptance.
+/// The source of a requirement on an entry point, see `sentence_of`. "Accepts" means that the
+/// vendor's own code is known to give a result: a vendor test makes the call, the vendor's kernel
+/// has a path for it, or the vendor's code never reads the argument. If only a check is missing,
+/// the code does not count as accepting.
 enum class Standing : std::uint8_t { documented, page, derived, open, disputed, upstream, advice };
-/// Where a requirement can be exercised. content: lies in the elements, which phase 1 cannot see;
-/// none: nothing to test.
+/// How a case can exercise a requirement: with a call that a kernel must accept, or with one that
+/// it must refuse. content: the requirement concerns the elements, which phase 1 cannot see; none:
+/// there is nothing to test.
 enum class Side : std::uint8_t { accept, reject, content, none };
 
 template <>
@@ -50,9 +54,11 @@ inline constexpr auto spellings_of<Side> = Spellings<Side, 4>{{{
     {Side::none, "none"},
 }}};
 
-/// Whether a kernel must refuse what the vendor's code alone forbids.
+/// User option for calls that only the vendor's code forbids. on: a kernel must refuse them; off:
+/// it may refuse or accept them.
 enum class Upstream : std::uint8_t { on, off };
-/// Whether a kernel must refuse what is open. lenient: it may; strict: it must.
+/// User option for open calls. lenient: a kernel may refuse or accept them; strict: it must refuse
+/// them.
 enum class Documents : std::uint8_t { lenient, strict };
 
 template <>
@@ -62,7 +68,7 @@ template <>
 inline constexpr auto spellings_of<Documents> =
     Spellings<Documents, 2>{{{{Documents::lenient, "lenient"}, {Documents::strict, "strict"}}}};
 
-/// What of the rule of the documents a user can choose.
+/// The options of the acceptance rule that a user can choose.
 struct Policy {
   Upstream upstream = Upstream::on;
   Documents documents = Documents::lenient;
@@ -70,8 +76,8 @@ struct Policy {
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-/// Whether a kernel must refuse a call that breaks a requirement of this standing; where it need
-/// not, either answer is reported and fails nobody.
+/// Returns whether a kernel must refuse a call that breaks a requirement of this standing. If not,
+/// the judge reports which answer it got, and neither answer is a failure.
 constexpr bool must_refuse(Standing standing, const Policy& policy) {
   switch (standing) {
     case Standing::documented:
@@ -89,32 +95,35 @@ constexpr bool must_refuse(Standing standing, const Policy& policy) {
   return false;
 }
 
-/// What a standing means, and what follows for a kernel.
+/// Describes a standing and what it requires of a kernel.
 constexpr std::string_view sentence_of(Standing standing) {
   switch (standing) {
     case Standing::documented:
-      return "the page of this entry point says so: a kernel must refuse the call that breaks it";
+      return "the page of this entry point states this requirement: a kernel must refuse a call "
+             "that breaks it";
     case Standing::page:
-      return "the public page of this entry point, for which there is no other, says so: a kernel "
-             "must refuse the call that breaks it";
+      return "the public page of this entry point, its only page, states this requirement: a "
+             "kernel must refuse a call that breaks it";
     case Standing::derived:
-      return "it follows from what the page says: a kernel must refuse the call that breaks it";
+      return "this requirement follows from what the page says: a kernel must refuse a call that "
+             "breaks it";
     case Standing::open:
-      return "the page forbids the call that breaks it, and the vendor's own code accepts it: a "
-             "kernel may accept or refuse it, and must refuse it with --documents=strict";
+      return "the page forbids a call that breaks this requirement, but the vendor's own code "
+             "accepts such a call: a kernel may accept or refuse it; with --documents=strict it "
+             "must refuse it";
     case Standing::disputed:
-      return "the pages contradict each other about the call that breaks it, or do not say what it "
-             "means: a kernel may accept or refuse it";
+      return "the pages contradict each other about a call that breaks this requirement, or do not "
+             "say what such a call means: a kernel may accept or refuse it";
     case Standing::upstream:
-      return "the vendor's code alone says so: a kernel must refuse the call that breaks it, and "
-             "may accept it with --upstream=off";
+      return "only the vendor's code contains this requirement: a kernel must refuse a call that "
+             "breaks it; with --upstream=off it may accept it";
     case Standing::advice:
       break;
   }
-  return "it is advice, which no call breaks";
+  return "this is advice, which no call can break";
 }
 
-/// What a refusal must answer: one documented code, or any code but success.
+/// The status that a refusal must return: one documented code, or any code except success.
 struct ExpectedStatus {
   bool any = true;
   Status code = Status::param_invalid;
@@ -129,25 +138,26 @@ struct Violation {
   void (*apply)(Call<Op>& call);
 };
 
-/// One way to meet a requirement for which no problem asks: a reserved tensor that is passed all
-/// the same, say. The numbers that are due stay the same. A call that has no room for it is left as
-/// it is.
+/// One way to satisfy a requirement that no problem uses by default, e.g. to pass a reserved
+/// tensor. The expected values do not change. If the variant does not apply to a call, it leaves
+/// the call unchanged.
 template <class Op>
 struct Variant {
   std::string_view name;  ///< unique within the requirement
   void (*apply)(Call<Op>& call);
 };
 
-/// One documented sentence. Ids are those of the specification's tables.
+/// One documented statement. Its id is that of the specification's tables.
 template <class Op>
 struct Requirement {
   std::string_view id;
   std::string_view statement;
   Source source;
-  Standing standing;  ///< where a page says it, see `standing_on`
-  /// Entry points of whose page a documented requirement is a sentence; empty: all.
+  Standing standing;  ///< the source that states it, see `standing_on`
+  /// For a documented requirement: the entry points whose page contains it; empty: all.
   std::span<const typename Op::EntryPoint> stated_for = {};
-  /// Entry points of whose public page it is one, where there is no other page.
+  /// Entry points without a page of their own in the seeds, whose public page contains the
+  /// requirement.
   std::span<const typename Op::EntryPoint> page_for = {};
   std::vector<Side> sides;
   std::string_view notes =
@@ -155,41 +165,45 @@ struct Requirement {
   std::vector<std::string_view> implies =
       {};                               ///< requirements that are broken whenever this one is
   ExpectedStatus status = any_refusal;  ///< see `status_on`
-  /// Entry points whose page names the status; empty: all that state the requirement.
+  /// Entry points whose page names the status; empty: all entry points whose page contains the
+  /// requirement.
   std::span<const typename Op::EntryPoint> status_for = {};
-  bool (*applies)(const Call<Op>& call);  ///< whether the requirement says anything about this call
-  bool (*holds)(const Call<Op>& call);    ///< true where it does not apply
-  /// Of a limit: whether a legal call lies at it. Only such a call exercises its accept side.
-  /// Null: every call does of which the requirement says anything.
+  bool (*applies)(const Call<Op>& call);  ///< true if the requirement concerns this call
+  bool (*holds)(const Call<Op>& call);    ///< true if the call satisfies it or it does not apply
+  /// For a limit: returns whether a legal call is exactly at the limit. Only such a call exercises
+  /// the accept side. Null: every call to which the requirement applies exercises it.
   bool (*reaches)(const Call<Op>& call) = nullptr;
   std::vector<Violation<Op>> violations;
-  std::vector<Variant<Op>> variants = {};  ///< of requirements with an accept side
+  std::vector<Variant<Op>> variants = {};  ///< for requirements with an accept side
   std::string_view reason =
-      {};  ///< of requirements without accept and reject side: why no case exercises them
+      {};  ///< for requirements without accept and reject side: why no case exercises them
 
-  /// The standing on an entry point. What is documented for others only is upstream's.
+  /// Returns the standing on an entry point. If the requirement is documented only for other entry
+  /// points, its standing on this one is `upstream`.
   Standing standing_on(typename Op::EntryPoint entry_point) const {
     if (standing != Standing::documented && standing != Standing::page) return standing;
     if (lists(page_for, entry_point)) return Standing::page;
     return is_of(entry_point) ? standing : Standing::upstream;
   }
-  /// Whether a page of the entry point states it, so that a plan owes cases there.
+  /// Returns whether a page of the entry point contains the requirement, so that a plan must
+  /// contain cases for it.
   bool is_stated_on(typename Op::EntryPoint entry_point) const {
     const bool is_of_pages = standing == Standing::documented || standing == Standing::page ||
                              standing == Standing::open;
     return is_of_pages && is_of(entry_point);
   }
-  /// Whether a call that breaks the requirement must be refused.
+  /// Returns whether a kernel must refuse a call that breaks the requirement.
   bool binds(typename Op::EntryPoint entry_point, const Policy& policy) const {
     return must_refuse(standing_on(entry_point), policy);
   }
-  /// What a refusal must answer on an entry point: the code only where its page names one.
+  /// Returns the status that a refusal on an entry point must return. It is a specific code only if
+  /// the entry point's page names one.
   ExpectedStatus status_on(typename Op::EntryPoint entry_point) const {
     const bool named = standing_on(entry_point) == Standing::documented &&
                        (status_for.empty() || lists(status_for, entry_point));
     return named ? status : any_refusal;
   }
-  /// Whether a legal call exercises the accept side.
+  /// Returns whether a legal call exercises the accept side of the requirement.
   bool is_exercised_by(const Call<Op>& call) const {
     return has(Side::accept) && applies(call) && (reaches == nullptr || reaches(call));
   }
@@ -200,7 +214,7 @@ struct Requirement {
   }
 
  private:
-  /// Whether it is a sentence of the entry point's page.
+  /// Returns whether the entry point's page contains the requirement.
   bool is_of(typename Op::EntryPoint entry_point) const {
     return (stated_for.empty() && page_for.empty()) || lists(stated_for, entry_point) ||
            lists(page_for, entry_point);

@@ -4,23 +4,24 @@
 
 namespace assay::spec {
 
-/// A base of an implementation whose kernel runs in another process, on a copy of the inputs that
-/// it compares afterwards: nothing the kernel does reaches the inputs themselves, and whoever lends
-/// them need not copy them once more.
+/// Base class of an implementation whose kernel runs in another process. The kernel gets a copy of
+/// the inputs, which is compared with the inputs afterwards. It cannot modify the inputs
+/// themselves, so the caller does not need a copy of its own.
 class RunsElsewhere {
  public:
   virtual ~RunsElsewhere() = default;
   RunsElsewhere(const RunsElsewhere&) = delete;
   RunsElsewhere& operator=(const RunsElsewhere&) = delete;
 
-  /// One that passes everything on to another implementation says what that says.
+  /// An implementation that forwards its calls returns the answer of the implementation that it
+  /// wraps.
   virtual bool runs_elsewhere() const { return true; }
 
  protected:
   RunsElsewhere() = default;
 };
 
-/// Whether the implementation is such a one.
+/// Returns whether the kernel of the implementation runs in another process.
 template <class Op>
 bool runs_elsewhere(const Implementation<Op>& kernel) {
   const auto* const says = dynamic_cast<const RunsElsewhere*>(&kernel);

@@ -8,7 +8,8 @@
 
 namespace assay::spec {
 
-/// aclnn status codes that a phase 1 can answer. Source: aclnn return codes.
+/// aclnn status codes that phase 1 can return.
+/// Source: the upstream page about aclnn return codes.
 enum class Status : std::int32_t {
   success = 0,
   param_nullptr = 161001,
@@ -24,8 +25,8 @@ inline constexpr auto spellings_of<Status> = Spellings<Status, 4>{{{
     {Status::inner_tiling_error, "ACLNN_ERR_INNER_TILING_ERROR"},
 }}};
 
-/// An implementation refuses a call; the message names the requirement where it knows it, the
-/// culprit, its value and the limit.
+/// An implementation throws this exception to refuse a call. The message names the requirement, if
+/// known, and the wrong argument, its value and the limit.
 class Rejected : public std::runtime_error {
  public:
   Rejected(Status status, const std::string& message)

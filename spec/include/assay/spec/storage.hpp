@@ -15,28 +15,29 @@ struct Piece {
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-/// A file in memory of which only those pages exist that somebody wrote: the others read as zeros.
+/// A file in memory. Only pages that were written take memory; other pages read as zeros.
 class SparseFile;
 
-/// The bytes of a tensor: its own, or borrowed from whoever watches the memory in which they lie. A
-/// copy has bytes of its own; so has a storage that was resized.
+/// The bytes of a tensor: owned, or borrowed from the owner of the memory. A copy always owns its
+/// bytes, and so does a storage after a resize.
 class Storage {
  public:
   Storage() = default;
   explicit Storage(std::size_t size, std::byte fill = {}) : own_(size, fill), bytes_(own_) {}
   Storage(std::vector<std::byte> bytes) : own_(std::move(bytes)), bytes_(own_) {}
 
-  /// Stands on memory that outlives it.
-  static Storage lent(std::span<std::byte> memory) {
+  /// Borrows memory, which must outlive the storage.
+  static Storage borrowed(std::span<std::byte> memory) {
     Storage storage;
     storage.bytes_ = memory;
     return storage;
   }
-  /// The same, where the memory maps the bytes from `begin` on of the open file in memory `file`,
-  /// which outlives the storage: it is sparse, as the file is.
-  static Storage lent(std::span<std::byte> memory, int file, std::size_t begin);
-  /// Zeros, for a view that reaches few of many bytes: pages that nobody writes take no memory.
-  /// Errors: std::system_error where the system has no such file.
+  /// Borrows memory that maps the bytes of the open memory file `file` from `begin` on. Memory and
+  /// file must outlive the storage. The storage is sparse if the file is sparse.
+  static Storage borrowed(std::span<std::byte> memory, int file, std::size_t begin);
+  /// Returns a storage of zeros, for a view that reaches only a few of many bytes: pages that were
+  /// never written take no memory.
+  /// Errors: std::system_error if the system cannot create the file.
   static Storage sparse(std::size_t size);
 
   Storage(const Storage& other);
@@ -66,7 +67,7 @@ class Storage {
   const std::byte& operator[](std::size_t index) const { return data()[index]; }
   const std::byte& front() const { return data()[0]; }
 
-  /// Bytes that are added are 0.
+  /// Added bytes are 0.
   void resize(std::size_t size) {
     if (own_.data() != bytes_.data()) own_.assign(begin(), end());
     own_.resize(size);
@@ -76,10 +77,10 @@ class Storage {
   void assign(std::size_t size, std::byte fill) { *this = Storage(size, fill); }
 
   bool is_sparse() const { return file_ != nullptr; }
-  /// The pieces that somebody wrote, ascending; one piece of all bytes where it is not sparse. All
-  /// other bytes are 0.
+  /// The pieces that were written, in ascending order; one piece of all bytes if the storage is not
+  /// sparse. All other bytes are 0.
   std::vector<Piece> pieces() const;
-  /// Takes over the bytes of a storage of the same size.
+  /// Copies the bytes of another storage of the same size.
   void copy_from(const Storage& other);
 
   friend bool operator==(const Storage& a, const Storage& b) {
@@ -92,11 +93,11 @@ class Storage {
   static bool has_same_pieces(const Storage& a, const Storage& b);
 
   std::vector<std::byte> own_;
-  std::span<std::byte> bytes_;  ///< what the storage is: `own_`, `file_`'s, or borrowed
+  std::span<std::byte> bytes_;  ///< the bytes: those of `own_` or `file_`, or borrowed
   std::shared_ptr<SparseFile> file_;
 };
 
-/// The pieces of two storages of the same size where they may differ, ascending.
+/// The pieces in which two storages of the same size can differ, in ascending order.
 std::vector<Piece> pieces_of(const Storage& a, const Storage& b);
 
 }  // namespace assay::spec

@@ -11,11 +11,11 @@
 
 namespace assay::spec {
 
-/// How one tensor of a call is strided.
-/// padded: rows further apart than needed, after an offset; transposed: storage with the first two
-/// axes exchanged; columns: storage with the last two axes exchanged, so that elements of a row lie
-/// apart; mixed: strides and offset that no other tensor of the call has; far: the last element
-/// lies 2^31 elements after the first one, or further.
+/// How one tensor of a call is strided. padded: rows are further apart than needed, after an
+/// offset; transposed: the first two axes are exchanged in memory; columns: the last two axes are
+/// exchanged in memory, so that the elements of a row are not adjacent; mixed: strides and offset
+/// differ from those of every other tensor of the call; far: the last element is at least 2^31
+/// elements after the first one.
 enum class Striding : std::uint8_t { contiguous, padded, transposed, columns, mixed, far };
 
 template <>
@@ -28,32 +28,34 @@ inline constexpr auto spellings_of<Striding> = Spellings<Striding, 6>{{{
     {Striding::far, "far"},
 }}};
 
-/// Distance, in elements, that a view of Striding::far spans at least.
+/// Striding::far: the first and the last element of a view are at least this number of elements
+/// apart.
 inline constexpr std::int64_t far_elements = std::int64_t{1} << 31;
 
-/// Sets `parameter`'s strides and offset for its shape. `number` counts the tensors of a call:
-/// Striding::mixed gives each number strides of its own.
+/// Sets the strides and the offset of `parameter` for its shape. `number` is the index of the
+/// tensor in the call; for Striding::mixed the strides depend on it.
 void apply_striding(Parameter& parameter, Striding striding, std::int64_t number = 0);
 
-/// Bytes of the storage that the view of a parameter needs.
+/// Size in bytes of the smallest storage that contains the view of a parameter.
 std::int64_t storage_bytes(const Parameter& parameter);
 
-/// Returns whether the view reaches so few of the many bytes that it spans that its storage is
-/// sparse.
+/// Returns whether the view reaches only a small share of the bytes that it spans, so that its
+/// storage is sparse.
 bool is_sparse(const Parameter& parameter);
 
-/// How the inputs of a call are strided, or its outputs: all alike, or some tensors by their names.
+/// The striding of the inputs of a call, or of its outputs: one for all tensors, except for tensors
+/// that are named with their own.
 class Strides {
  public:
   Strides() = default;
   Strides(Striding all) : all_(all) {}
 
-  /// Strides the tensor of that name like this, whatever the others have.
+  /// Sets the striding of the named tensor only.
   void set(std::string_view tensor, Striding striding);
 
-  /// The striding of the tensors without one of their own.
+  /// The striding of all tensors without their own.
   Striding all() const { return all_; }
-  /// Tensors with a striding of their own, sorted by name.
+  /// Tensors with their own striding, sorted by name.
   const std::vector<std::pair<std::string, Striding>>& named() const { return named_; }
   Striding of(std::string_view tensor) const;
   /// Returns whether every tensor is contiguous.
@@ -66,8 +68,8 @@ class Strides {
   std::vector<std::pair<std::string, Striding>> named_;
 };
 
-/// "padded", "dy:transposed,value:padded", "padded,dy:far": what the named tensors have, after what
-/// the others have, which is left out where it is "contiguous".
+/// Formats the striding of all tensors (omitted if it is "contiguous"), then that of the named
+/// tensors: "padded", "dy:transposed,value:padded", "padded,dy:far".
 std::string to_text(const Strides& strides);
 
 }  // namespace assay::spec

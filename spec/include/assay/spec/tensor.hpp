@@ -10,10 +10,10 @@
 
 namespace assay::spec {
 
-/// The very bytes that an operator receives, and the view of them that it was given.
+/// The bytes that an operator receives, and a view of these bytes.
 ///
-/// Element x of the view lies at storage element offset + sum_k x_k * strides_k. The storage may
-/// hold more than the view reaches; an implementation writes the viewed elements only.
+/// Element x of the view is storage element offset + sum_k x_k * strides_k. The storage may be
+/// larger than the view; an implementation writes the viewed elements only.
 struct Tensor {
   DType dtype = DType::fp32;
   Shape shape;
@@ -21,34 +21,35 @@ struct Tensor {
   std::int64_t offset = 0;  ///< in elements
   Storage bytes;
 
-  /// Value of a storage element (not of a view index), exact.
+  /// Returns the exact value of an element, given its index in the storage (not in the view).
   double load(std::int64_t element) const {
     return spec::load(dtype, bytes.data() + element * size_of(dtype));
   }
-  /// Stores into a storage element, rounded once, ties to even.
+  /// Stores a value into a storage element, rounded once, ties to even.
   void store(std::int64_t element, double value) {
     spec::store(dtype, value, bytes.data() + element * size_of(dtype));
   }
   bool empty() const { return element_count(shape) == 0; }
 };
 
-/// A contiguous tensor of zeros.
+/// Returns a contiguous tensor of zeros.
 Tensor contiguous_tensor(DType dtype, const Shape& shape);
 
-/// Smallest storage, in elements, that holds the view.
+/// Size, in elements, of the smallest storage that contains the view.
 std::int64_t storage_elements(const Shape& shape, const Shape& strides, std::int64_t offset);
 
-/// The storage elements of a view, in row-major order of the view.
+/// The indices in the storage of a view's elements, in row-major order of the view.
 std::vector<std::int64_t> viewed_elements(const Tensor& tensor);
 
-/// Copies storage elements first, first + step, ... into `row`, each exact.
+/// Copies storage elements first, first + step, ... into `row`, without rounding.
 /// Errors: std::invalid_argument for an 8-bit floating type.
 void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row);
-/// Stores `row` into them, each number rounded once, ties to even. Errors: as `load_row`.
+/// Stores `row` into storage elements first, first + step, ..., each rounded once, ties to even.
+/// Errors: as `load_row`.
 void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row);
 
-/// Where (batch, head, seq, dim) lies in the storage of an attention tensor, whatever its layout
-/// and strides.
+/// Maps (batch, head, seq, dim) to the storage element of an attention tensor, for any layout and
+/// strides.
 class HeadIndex {
  public:
   /// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
@@ -58,7 +59,7 @@ class HeadIndex {
     const std::int64_t first = extents_.ends.empty() ? b * batch_ : extents_.start(b) * seq_;
     return offset_ + first + n * head_ + s * seq_ + d * dim_;
   }
-  /// How far the channels of a row lie apart.
+  /// Distance between adjacent channels of a row, in elements.
   std::int64_t step() const { return dim_; }
   const Extents& extents() const { return extents_; }
 
@@ -67,8 +68,8 @@ class HeadIndex {
   std::int64_t offset_, batch_, head_, seq_, dim_;
 };
 
-/// Reads an attention tensor by (batch, head, seq, dim). It refers to the tensor: a temporary is
-/// refused.
+/// Reads an attention tensor by (batch, head, seq, dim). The view refers to the tensor, so a
+/// temporary tensor does not compile.
 class HeadView {
  public:
   HeadView(const Tensor& tensor, Layout layout, const Extents& extents)
@@ -78,7 +79,7 @@ class HeadView {
   double operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
     return tensor_->load(index_(b, n, s, d));
   }
-  /// Copies the row (b, n, s) into `row`, whose size is the extent of dim.
+  /// Copies the row (b, n, s) into `row`, whose size must be the extent of dim.
   void read_row(std::int64_t b, std::int64_t n, std::int64_t s, std::span<double> row) const;
   const Extents& extents() const { return index_.extents(); }
 

@@ -8,7 +8,7 @@
 
 namespace assay::spec {
 
-/// The spellings of an enumeration, in one list that both directions read.
+/// The texts of an enumeration's values: one list that parsing and printing share.
 template <class Enum, std::size_t size>
 struct Spellings {
   std::array<std::pair<Enum, std::string_view>, size> entries;
@@ -23,7 +23,7 @@ struct Spellings {
       if (text == spelling) return entry;
     return std::nullopt;
   }
-  /// "a, b, c": what an error message offers.
+  /// The accepted values for an error message: "a, b, c".
   std::string choices() const {
     std::string joined;
     for (const auto& [entry, text] : entries) {
@@ -34,7 +34,7 @@ struct Spellings {
   }
 };
 
-/// Specialised beside each enumeration: `template <> inline constexpr auto spellings_of<E> =
+/// Specialised next to each enumeration: `template <> inline constexpr auto spellings_of<E> =
 /// Spellings<E, n>{...}`.
 template <class Enum>
 inline constexpr auto spellings_of = nullptr;
@@ -44,7 +44,7 @@ concept Spelled = requires(Enum value) {
   spellings_of<Enum>.text(value);
 };
 
-/// How the value is spelt in files, flags and messages.
+/// Returns the text that files, flags and messages use for the value.
 template <Spelled Enum>
 constexpr std::string_view to_string(Enum value) {
   return spellings_of<Enum>.text(value);

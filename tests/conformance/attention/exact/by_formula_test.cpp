@@ -36,7 +36,7 @@ struct Rows {
   std::vector<double> values;
 };
 
-/// The gradients of a case by the formula of tolerances, pair by pair, in double.
+/// The gradients of a case by the formula of the tolerances, pair by pair, in double.
 struct ByFormula {
   ByFormula(const Op::Problem& problem, const Op::Inputs& inputs, const spec::Numerics& numerics)
       : dense(problem, inputs),
@@ -77,7 +77,8 @@ struct ByFormula {
   Rows dq, dk, dv;
 };
 
-/// How many elements of the golden, of channels from `first` on, are what the formula gives.
+/// Counts the elements of the expected values, in channels from `first` on, that equal the result
+/// of the formula.
 std::int64_t count_alike(const std::vector<Dyadic>& golden, const std::vector<std::int64_t>& rows,
                          const Rows& by_formula, std::int64_t first) {
   const std::int64_t dim = rows.empty() ? 0 : std::ssize(golden) / std::ssize(rows);
@@ -90,8 +91,9 @@ std::int64_t count_alike(const std::vector<Dyadic>& golden, const std::vector<st
   return alike;
 }
 
-/// A second opinion on goldens that integers give: one text, read without any tolerance. Staged
-/// ones round where the numerics says, which the definition cannot.
+/// Checks expected values that are integers against the formula, independently and without any
+/// tolerance. Expected values with staging are rounded where the numerics say so, which the
+/// definition cannot express.
 TEST(ExactCase, TheFormulaOfTolerancesGivesTheGoldens) {
   std::int64_t elements = 0, rounded = 0;
   for (const char* preset : {"ascend_a2", "cuda_flash"})
@@ -106,7 +108,7 @@ TEST(ExactCase, TheFormulaOfTolerancesGivesTheGoldens) {
         try {
           golden = Suite<Op>::exact(c, numerics);
         } catch (const NoExactCase&) {
-          continue;  // of this type nothing is staged, or the lengths leave no room
+          continue;  // no staging of this type, or no bits left for staging
         }
         const ByFormula made(p, golden.inputs, numerics);
         const auto expect_alike = [&](const std::vector<Dyadic>& of,
@@ -127,7 +129,7 @@ TEST(ExactCase, TheFormulaOfTolerancesGivesTheGoldens) {
       }
     }
   EXPECT_GT(elements, 500'000);
-  EXPECT_GT(rounded, 50) << "cases in which rounding dS changes dq";
+  EXPECT_GT(rounded, 50) << "too few cases in which rounding dS changes dq";
 }
 
 }  // namespace

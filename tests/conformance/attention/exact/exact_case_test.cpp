@@ -35,7 +35,7 @@ std::vector<Case<Op>> cases_of(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// Exponents that are not 0 but -128 or lower leave less than this.
+/// Upper bound of the relative contribution of keys whose exponents are at most -128.
 constexpr double residue = 1e-40;
 
 TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
@@ -45,7 +45,7 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
     const Op::Inputs inputs = plain_exact_case(c).inputs;
     const auto given = reference::operands_of<double>(p, inputs);
     const auto forward = blocked_forward(p, inputs, 1);
-    // Muted rows attend to a number of keys that is no power of two: their output is rounded.
+    // The number of unmasked keys of these rows is not a power of two, so their output is rounded.
     const double half_step = std::ldexp(1.0, -spec::format_of(p.dtype).significand_bits);
     for (std::size_t e = 0; e < given.attention_in.size(); ++e)
       ASSERT_NEAR(given.attention_in[e], forward.attention_out[e],
@@ -53,7 +53,8 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
           << command_line(c);
     for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {
       const auto [b, n, i] = query_extents(p).position(static_cast<std::int64_t>(row));
-      // Without any key forwards differ: some write (0, 0), as seeds may.
+      // For a sequence without keys some forwards write the statistics (0, 0), others do not. The
+      // seed of the case decides which.
       if (p.length_kv(b) == 0 && given.softmax_max[row] == 0 && given.softmax_sum[row] == 0)
         continue;
       ASSERT_EQ(given.softmax_max[row], forward.softmax_max[row]) << command_line(c);
@@ -70,7 +71,7 @@ void expect_near(const std::vector<Dyadic>& exact, std::size_t& next,
         << command_line(c);
 }
 
-/// A kernel that takes the maximum of another row for that of its own fails.
+/// A kernel that uses the maximum of another row fails.
 TEST(ExactCase, MaximaOfRowsDiffer) {
   int looked_at = 0;
   for (const Track track : {Track::exact, Track::exact_staged})
@@ -79,10 +80,11 @@ TEST(ExactCase, MaximaOfRowsDiffer) {
       std::set<double> maxima;
       std::int64_t rows = 0;
       for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {
-        if (given.softmax_sum[row] > 8) continue;  // of a dead row
+        if (given.softmax_sum[row] > 8) continue;  // a fully masked row
         maxima.insert(given.softmax_max[row]), ++rows;
       }
-      // The fused form rounds three times a power of two, which not every staging takes back.
+      // The fused form rounds a power of two three times, and staging does not always undo these
+      // roundings.
       int exponent = 0;
       const bool is_power = std::abs(std::frexp(c.problem.scale_value, &exponent)) == 0.5;
       if (rows < 8 || !is_power) continue;
@@ -140,7 +142,7 @@ TEST(ExactCase, LeavesTheGuardPatternOutsideTheViews) {
   EXPECT_GT(guards, 0);
 }
 
-TEST(ExactCase, DeadRowsHaveAGradientAndTheirStatistics) {
+TEST(ExactCase, FullyMaskedRowsHaveAGradientAndStatistics) {
   Case<Op> c = square(12, 16, Track::exact);
   c.problem.seq_kv = 8, c.problem.sparse_mode = 3, c.problem.atten_mask = MaskShape::compressed;
   const Op::Inputs inputs = plain_exact_case(c).inputs;
@@ -182,7 +184,7 @@ TEST(ExactCase, FewRowsAreMutedWithFewChannels) {
 }
 
 /// E45.
-TEST(ExactCase, EveryKeyIsAttendedToWhereCodesTellAllKeysApart) {
+TEST(ExactCase, EveryKeyIsAttendedToIfCodesDistinguishAllKeys) {
   for (const std::int64_t mode : {0, 2}) {
     Case<Op> c = square(96, 64, Track::exact);
     c.problem.sparse_mode = mode;
@@ -216,7 +218,7 @@ TEST(ExactCase, OneKeyStillHasADscoreForKernelsThatTakeTheOutputAsGiven) {
 }
 
 /// E46.
-TEST(ExactCase, RefusesWhatItCannotMakeExact) {
+TEST(ExactCase, RefusesProblemsWithoutAnExactCase) {
   const auto refused = [](auto change, spec::Numerics numerics = {}) {
     Case<Op> c = square(16, 16, Track::exact);
     c.problem.scale_value = 0.125;
@@ -291,15 +293,15 @@ TEST(ExactCaseScale, IsAlwaysAcceptedAndNeverCustomary) {
     }
 }
 
-TEST(ExactCase, WhatATypeDoesNotHaveIsNamed) {
+TEST(ExactCase, ValueOutsideTheTypeIsReported) {
   spec::Tensor tensor = spec::contiguous_tensor(DType::bf16, {1});
   exact::store_exactly(tensor, 0, 256);
   EXPECT_EQ(tensor.load(0), 256);
   try {
     exact::store_exactly(tensor, 0, 257);
-    ADD_FAILURE() << "257 was stored";
+    ADD_FAILURE() << "257 was stored without an error";
   } catch (const NoExactCase& error) {
-    EXPECT_STREQ(error.what(), "no exact case: the input 257.000000 is no number of bf16");
+    EXPECT_STREQ(error.what(), "no exact case: the input 257.000000 is not a number of bf16");
   }
 }
 

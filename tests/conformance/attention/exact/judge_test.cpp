@@ -16,7 +16,7 @@ using exact_case_test::outputs_of;
 using exact_case_test::square;
 using spec::DType;
 
-/// One small causal case with its right answer.
+/// One small causal case with the exact outputs.
 class ExactCaseJudge : public testing::Test {
  protected:
   ExactCaseJudge() {
@@ -32,7 +32,7 @@ class ExactCaseJudge : public testing::Test {
     Suite<Op>::compare_exact(exact_case_, c_.problem, outputs_, numerics_, report);
     return report;
   }
-  /// The first element of dq whose exact value is (not) 0.
+  /// The first element of dq whose exact value is 0 (zero = true) or not 0 (zero = false).
   std::int64_t element_of_dq(bool zero) const {
     std::int64_t element = 0;
     while ((exact_case_.dq[static_cast<std::size_t>(element)].numerator == 0) != zero) ++element;
@@ -109,7 +109,7 @@ TEST_F(ExactCaseJudge, IgnoresRowsThatAreNotJudged) {
   EXPECT_EQ(report.tensors[0].rows_total, 8);
 }
 
-TEST_F(ExactCaseJudge, SaysVacuousWhereNothingWasCompared) {
+TEST_F(ExactCaseJudge, IsVacuousIfNothingIsCompared) {
   exact_case_.query_rows.clear();
   exact_case_.key_rows.clear();
   EXPECT_EQ(judged().verdict, Verdict::vacuous);

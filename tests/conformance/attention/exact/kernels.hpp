@@ -11,12 +11,12 @@
 #include "assay/mutants/mutant.hpp"
 #include "judge/run_kernel.hpp"
 
-/// Kernels of mutants/, run on exact cases.
+/// The kernels of mutants/ are run on exact cases.
 namespace assay::conformance::exact_case_test {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The planted bug, or the healthy variant, of that name.
+/// The mutant or the correct variant of that name.
 inline std::unique_ptr<spec::Implementation<Op>> kernel_named(std::string_view name) {
   static const std::vector<mutants::Mutant> all = mutants::mutants<Op>();
   const auto found = std::ranges::find(all, name, &mutants::Mutant::name);

@@ -40,8 +40,8 @@ std::vector<Case<Op>> plain_cases(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// The exact case of a kernel's numerics; nothing where there is none: partial results in 16 bits,
-/// and exp(score - lse) without a cast that absorbs its error.
+/// The exact case for the numerics of a kernel. Empty if there is none: for partial results in 16
+/// bits, and for exp(score - lse) without a cast that absorbs its error.
 std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& kernel,
                                                 const Case<Op>& c,
                                                 const std::optional<spec::Tensor>& mask) {
@@ -52,12 +52,13 @@ std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& 
   }
 }
 
-/// The healthy variants of mutants/ with numbers of their own, every third of them on each case.
+/// Takes the correct variants in mutants/ that declare their own numerics. Runs a third of them on
+/// each case.
 void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   std::vector<mutants::Mutant> healthy = mutants::mutants<Op>();
   std::erase_if(healthy, [](const mutants::Mutant& mutant) {
-    // It reads statistics in an order that it does not declare:
-    // StatisticsOrder.AnUndeclaredOneIsFound has it.
+    // The variant reads the statistics in an order that it does not declare.
+    // StatisticsOrder.AnUndeclaredOneIsFound covers it.
     if (mutant.name == "tokens_first") return true;
     return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });
@@ -96,7 +97,8 @@ TEST(ExactCaseKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
   expect_healthy_kernels_exact(family(8, Track::exact_staged));
 }
 
-/// A planted bug, where it can show at all, and in how many of such cases it has to be seen.
+/// An injected fault, the cases in which it can show, and the percentage of these cases in which it
+/// must be detected.
 struct Planted {
   const char* name;
   bool (*can_show)(const Case<Op>& c);
@@ -119,7 +121,7 @@ bool has_bias(const Case<Op>& c, bool slopes) {
   return c.problem.pse_shift != PseShape::absent && (c.problem.pse_type >= 2) == slopes;
 }
 
-/// With so many heads some have a negative slope.
+/// With this many heads some slopes are negative.
 bool has_negative_slopes(const Case<Op>& c) {
   return has_bias(c, true) && c.problem.pse_type == 2 && c.problem.heads_q >= 8;
 }
@@ -140,7 +142,7 @@ constexpr Planted plain_bugs[] = {
     {"low_accumulator_dq", [](const Case<Op>& c) { return is_narrow(c) && is_roomy(c); }},
     {"scale_from_head_dim", is_roomy},
     {"one_dq_row_zero", [](const Case<Op>& c) { return is_roomy(c) && !is_masked(c); }},
-    // A truncated operand is often absorbed by the cast of the sum that it enters.
+    // The final cast of the sum often hides the error of a truncated operand.
     {"truncating_staging",
      [](const Case<Op>& c) {
        return is_narrow(c) && is_roomy(c) && c.track == Track::exact_staged;
@@ -200,7 +202,8 @@ struct Share {
   std::int64_t flagged = 0, all = 0;
 };
 
-/// Each bug of `bugs` that can show in any of the cases does in most of them.
+/// Expects that every injected fault in `bugs` that can show in some of the cases is detected in
+/// most of these cases.
 void expect_flagged(std::span<const Planted> bugs, const std::vector<Case<Op>>& cases) {
   std::vector<Share> shares(bugs.size());
   for (const Case<Op>& c : cases) {
@@ -225,15 +228,15 @@ void expect_flagged(std::span<const Planted> bugs, const std::vector<Case<Op>>& 
   }
 }
 
-TEST(ExactCaseKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
+TEST(ExactCaseKernels, InjectedFaultsFailMostCasesWithExactStaging) {
   expect_flagged(plain_bugs, plain_cases(2, Track::exact));
 }
 
-TEST(ExactCaseKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
+TEST(ExactCaseKernels, InjectedFaultsFailMostCasesWithRoundedStaging) {
   expect_flagged(plain_bugs, plain_cases(2, Track::exact_staged));
 }
 
-TEST(ExactCaseKernels, PlantedBugsOfTheFamilyAreFlagged) {
+TEST(ExactCaseKernels, InjectedFaultsOfTheFamilyFail) {
   std::vector<Case<Op>> cases = family(3, Track::exact);
   for (Case<Op>& c : family(4, Track::exact_staged)) cases.push_back(std::move(c));
   expect_flagged(family_bugs, cases);

@@ -11,10 +11,10 @@
 namespace assay::conformance::exact {
 namespace {
 
-/// E45. With scale 1/8 there is X = 128 * 8 = 1024: a query spells +-1024/8 = +-128 in a channel of
-/// a bit that it wants, and -1024/32 = -32 for each of them in the constant channel. Against keys
-/// of +-4 and 16 that is 512 a bit that agrees and -512 for one that differs, less 512 for all: the
-/// scaled score is 0 for its own code, and -128 for every bit that differs.
+/// E45. For scale 1/8, X = 128 * 8 = 1024: a query has +-1024/8 = +-128 in the channel of each bit
+/// of its code, and -1024/32 = -32 for each bit in the constant channel. With keys of +-4 and 16
+/// this gives 512 for a bit that agrees, -512 for a bit that differs, and -512 for every bit: the
+/// scaled score is 0 for the query's own code, and -128 for every bit that differs.
 TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
   const ExactPlan plan = plan_of(
       {.problem = {.seq_q = 4, .seq_kv = 4, .head_dim = 16, .head_dim_v = 16, .scale_value = 0.125},
@@ -46,7 +46,7 @@ TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
   }
 }
 
-/// One query (3, 0), which attends to the one key (5, 0) with dy (5, 0) and dS 9, of any plan.
+/// One query (3, 0) that attends to the one key (5, 0) with dy (5, 0) and dS 9, for any plan.
 std::optional<Excess> excess_of(const ExactPlan& plan) {
   Group group{.head = {.queries = 1, .keys = 1},
               .query = Matrix(1, 2),
@@ -60,10 +60,10 @@ std::optional<Excess> excess_of(const ExactPlan& plan) {
   return Sums(plan, group).excess();
 }
 
-/// E46. The score is 15, below 2^4. The row term is 8 * 5 = 40 with the eighths of eight keys,
-/// 2^5 < 40 <= 2^6. dS is 9: below or at 2^4. dq = 9 * 5 = 45 is a single product, whose grid is
-/// itself: no bits. dk = 64 * 9 * 3 and dv = 8 * 5 are single, too. In fp16 dS is 2^13 * 9 = 73728
-/// where keep_prob is 2^-13, and dq 2^11 * 45 = 92160 where it is 2^-11.
+/// E46. The score is 15, below 2^4. The row term is 8 * 5 = 40 in eighths of eight keys, 2^5 < 40
+/// <= 2^6. dS is 9, at most 2^4. dq = 9 * 5 = 45 is a single product, so the grid is dq itself and
+/// no bits are needed. dk = 64 * 9 * 3 and dv = 8 * 5 are single products, too. In fp16 dS is 2^13
+/// * 9 = 73728 if keep_prob is 2^-13, and dq is 2^11 * 45 = 92160 if it is 2^-11.
 TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
   const auto text = [](int sum_bits, int operand_bits, int drop_shift = 0) {
     const std::optional<Excess> excess =
@@ -81,9 +81,9 @@ TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
   EXPECT_EQ(text(6, 4, 11), "dq of row 0 is 92160.000000, the limit of fp16 is 65504");
 }
 
-/// E46. Two queries 4 and 1 with dS 1 and 2 of one key 1: dk = 64 (1 * 4 + 2 * 1) = 256 + 128 = 3 *
-/// 128, on the grid of 128 that both have: two bits, while each score, dS and dq alone needs one at
-/// most.
+/// E46. Two queries 4 and 1 have dS 1 and 2 with the same key 1: dk = 64 (1 * 4 + 2 * 1) = 256 +
+/// 128 = 3 * 128. Both terms are multiples of 128, so dk needs two bits. Each score, dS and dq
+/// needs at most one bit.
 TEST(ExactCasePencil, SumsAreCountedOnTheirCommonGrid) {
   const auto text = [](int sum_bits) {
     Group group{.head = {.queries = 2, .keys = 1},

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/mutants/mutant.hpp"
@@ -22,9 +22,9 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using Kernel = spec::Implementation<Op>;
-using testing::told;
+using testing::printed;
 
-/// The cases of the cascade with seeds of their own.
+/// The hand-made cases of the relation "cascade", each with its own seed.
 std::vector<Case<Op>> cases(std::uint64_t seed) {
   std::vector<Case<Op>> all = hand_made_cases<Op>("relations");
   std::erase_if(all, [](const Case<Op>& c) { return c.relation != flash::cascade_name; });
@@ -57,13 +57,13 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
   for (const std::uint64_t seed : {1, 1001, 2001})
     for (const Case<Op>& c : cases(seed)) {
       const CaseReport report = judge_case(c, *kernel);
-      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << told(report);
-      EXPECT_NE(report.verdict, Verdict::not_applicable) << told(report);
+      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << printed(report);
+      EXPECT_NE(report.verdict, Verdict::not_applicable) << printed(report);
       EXPECT_TRUE(report.value_case);
     }
 }
 
-/// By turns on a third of the cases, so that every case meets six kernels.
+/// Each kernel judges a third of the cases. Every case is judged by six kernels.
 TEST(Cascade, OfEveryHealthyMutantConforms) {
   std::size_t turn = 0;
   for (const mutants::Mutant& mutant : mutants(true)) {
@@ -73,7 +73,7 @@ TEST(Cascade, OfEveryHealthyMutantConforms) {
     for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
       const CaseReport report = judge_case(all[k], *kernel);
       EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << mutant.name << "\n"
-                                                                    << told(report);
+                                                                    << printed(report);
       conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
     }
     EXPECT_GE(conforming, 2U) << mutant.name;
@@ -103,7 +103,7 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
   }
 }
 
-TEST(Cascade, JudgesStatisticsOutputAndGradientsAndTellsTheDistanceFromTheExactOne) {
+TEST(Cascade, JudgesStatisticsOutputAndGradientsAndReportsTheDistance) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const Case<Op>& c : cases(5)) {
     const CaseReport report = judge_case(c, *kernel);
@@ -118,7 +118,7 @@ TEST(Cascade, JudgesStatisticsOutputAndGradientsAndTellsTheDistanceFromTheExactO
   }
 }
 
-/// The same backward, no forward.
+/// A kernel with the same backward and no forward.
 class BackwardOnly final : public Kernel {
  public:
   std::string name() const override { return "backward_only"; }
@@ -140,7 +140,7 @@ TEST(Cascade, DoesNotApplyWithoutAForward) {
   EXPECT_THROW(kernel.forward(cases(1).front().problem, inputs), std::logic_error);
 }
 
-/// Its forward changes what it must leave alone.
+/// A kernel whose forward changes its inputs.
 class Spoiler final : public Kernel {
  public:
   explicit Spoiler(std::function<void(Op::Inputs&)> spoil) : spoil_(std::move(spoil)) {}
@@ -174,7 +174,7 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
 }
 
 TEST(Cascade, SeesATensorThatAForwardReplaced) {
-  // Heads within queries: the same bytes, which say something else.
+  // The order "heads within queries" reads the same bytes with another meaning.
   Spoiler kernel([](Op::Inputs& inputs) {
     spec::Tensor& maximum = inputs.softmax_max;
     maximum.strides[1] = spec::statistics_replicas;

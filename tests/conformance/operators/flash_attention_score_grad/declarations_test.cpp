@@ -17,7 +17,8 @@ using spec::DType;
 
 constexpr Plan plain = {.staging = Staging::fp32};
 
-/// exp with a relative error of up to 2^-21: of one sign, or alternating with the argument.
+/// A kernel whose exp has a relative error of up to 2^-21. The sign of the error is constant or
+/// alternates with the argument.
 template <bool alternating>
 struct InaccurateExp : Kernel {
   using Kernel::Kernel;
@@ -50,8 +51,8 @@ struct LogSumExp : Kernel {
   bool declares_it = false;
 };
 
-/// How many of the cases of a type tell the kernel.
-int told(spec::Implementation<Op>& kernel, DType dtype) {
+/// Counts the cases with this data type in which the kernel fails.
+int printed(spec::Implementation<Op>& kernel, DType dtype) {
   int count = 0;
   for (const auto& c : conformance::hand_made_cases<Op>("legal")) {
     if (c.problem.dtype != dtype) continue;
@@ -64,18 +65,18 @@ int told(spec::Implementation<Op>& kernel, DType dtype) {
 template <class Kind>
 void expect_told_in_fp32_alone() {
   Kind wrong("wrong", plain), narrow("narrow", Plan{});
-  EXPECT_GT(told(wrong, DType::fp32), 0);
-  for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(told(narrow, dtype), 0);
+  EXPECT_GT(printed(wrong, DType::fp32), 0);
+  for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(printed(narrow, dtype), 0);
 }
 
 template <class Kind>
 void expect_not_told_where_declared() {
   Kind right("right", plain);
   right.declares_it = true;
-  EXPECT_EQ(told(right, DType::fp32), 0);
+  EXPECT_EQ(printed(right, DType::fp32), 0);
 }
 
-/// An error of one sign is a bias even where its size is declared.
+/// An error of constant sign is a bias even if its size is declared.
 TEST(Declarations, AnInaccurateExpOfOneSignShowsInFp32) {
   expect_told_in_fp32_alone<InaccurateExp<false>>();
 }
@@ -94,13 +95,14 @@ TEST(Declarations, AFusedExponentShowsInFp32) {
   Plan fused = plain, narrow;
   fused.exponential = narrow.exponential = Exponential::fused_exp2;
   Kernel wrong("wrong", fused, plain), right("right", fused), hidden("hidden", narrow, {});
-  EXPECT_GT(told(wrong, DType::fp32), 0);
-  EXPECT_EQ(told(right, DType::fp32), 0);
-  for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(told(hidden, dtype), 0);
+  EXPECT_GT(printed(wrong, DType::fp32), 0);
+  EXPECT_EQ(printed(right, DType::fp32), 0);
+  for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(printed(hidden, dtype), 0);
 }
 
-/// Inputs that are all offset give the rounding of the constants one sign in every P.
-TEST(Declarations, ConstantsOfTheFusedFormAreNoMatterOfChance) {
+/// Inputs with a common offset give the error of the rounded fused constants the same sign in every
+/// P.
+TEST(Declarations, FusedConstantsAreNotRandomErrors) {
   Plan fused = plain;
   fused.exponential = Exponential::fused_exp2;
   Kernel right("right", fused);
@@ -114,7 +116,7 @@ TEST(Declarations, ConstantsOfTheFusedFormAreNoMatterOfChance) {
     const CaseReport report = conformance::judge_case(prepared, right);
     EXPECT_NE(conformance::contribution(report.verdict), ExitCode::nonconformant) << c.seed;
     for (const auto& tensor : report.tensors)
-      EXPECT_GT(tensor.rms, 0.1) << tensor.name << ": R still means something";
+      EXPECT_GT(tensor.rms, 0.1) << tensor.name << ": R must still apply";
   }
 }
 
@@ -123,12 +125,12 @@ TEST(Declarations, StatisticsOfTheKernelsOwnShowInEveryType) {
   own.stats = spec::Origin::own;
   for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
     Kernel wrong("wrong", own, {}), right("right", own);
-    EXPECT_GT(told(wrong, dtype), 0) << spec::to_string(dtype);
-    EXPECT_EQ(told(right, dtype), 0) << spec::to_string(dtype);
+    EXPECT_GT(printed(wrong, dtype), 0) << spec::to_string(dtype);
+    EXPECT_EQ(printed(right, dtype), 0) << spec::to_string(dtype);
   }
 }
 
-/// A forward in 16 bits rounds P and its output. A causal mask has rows of few keys, where dS is
+/// A forward in 16 bits rounds P and its output. With a causal mask, rows have few keys, and dS is
 /// the difference of nearly equal numbers.
 TEST(Declarations, ARowTermOfTheKernelsOwnOutputShowsIn16Bits) {
   Plan own, of_output;
@@ -147,14 +149,14 @@ TEST(Declarations, ARowTermOfTheKernelsOwnOutputShowsIn16Bits) {
                  .scale_value = 0.25,
                  .sparse_mode = 2,
                  .atten_mask = spec::MaskShape::compressed};
-    int convicted = 0;
+    int failing = 0;
     for (c.seed = 1; c.seed <= 3; ++c.seed) {
-      convicted +=
+      failing +=
           conformance::judge_case(c, wrong).verdict == conformance::Verdict::nonconformant_proven;
       EXPECT_EQ(conformance::judge_case(c, right).verdict, conformance::Verdict::conforms)
           << c.seed;
     }
-    EXPECT_GT(convicted, 0) << spec::to_string(dtype);
+    EXPECT_GT(failing, 0) << spec::to_string(dtype);
   }
 }
 
@@ -169,11 +171,11 @@ TEST(Declarations, InconsistentStatisticsAreNotJudged) {
   EXPECT_FALSE(report.value_case);
 }
 
-TEST(Declarations, HealthyKernelsAreNotTold) {
+TEST(Declarations, HealthyKernelsPass) {
   for (const Plan& plan : {plain, ascend_like, flash_like, Plan{}}) {
     Kernel kernel("healthy", plan);
     for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16})
-      EXPECT_EQ(told(kernel, dtype), 0);
+      EXPECT_EQ(printed(kernel, dtype), 0);
   }
 }
 

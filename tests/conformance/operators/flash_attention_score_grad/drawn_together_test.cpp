@@ -9,16 +9,17 @@
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "operators/flash_attention_score_grad/plan/interactions.hpp"
 
-/// What planned cases have together: fields and the places where a formula reads them, short
-/// sequences and empty ones, four choices at once.
+/// Combinations that the planned cases must contain: each field at every position where a formula
+/// reads it, short sequences together with empty ones, and any four choices.
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// The pages want preTokens of modes 7 and 8 to be at least the keys of the band's sequence, see
-/// FAG-C69a, and so does the forward of TND: it hides no key.
+/// In modes 7 and 8 the pages require that preTokens is at least the number of keys of the band's
+/// sequence (FAG-C69a). The forward of TND requires the same. Therefore preTokens masks no key
+/// there.
 TEST(FormulaFields, ChangeTheGradientsOfSomeCaseWhereverTheyAreRead) {
   std::int64_t fields = 0;
   for (const FieldCoverage& field : field_coverage<Op>(testing::default_cases<Op>())) {
@@ -33,8 +34,9 @@ TEST(FormulaFields, ChangeTheGradientsOfSomeCaseWhereverTheyAreRead) {
   EXPECT_EQ(fields, 10);
 }
 
-/// A field that no planned case shows is found: without the cases that have prefixes, for example.
-TEST(FormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
+/// Shows that the test can find a field that no planned case exercises: it leaves out, for example,
+/// the cases with prefixes.
+TEST(FormulaFields, AreListedIfNoCaseDependsOnThem) {
   std::vector<FlashCase> cases = testing::default_cases<Op>();
   std::erase_if(cases, [](const FlashCase& c) {
     return !c.problem.prefix.empty() && c.entry_point == spec::FlashEntryPoint::g1;
@@ -47,8 +49,8 @@ TEST(FormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
   }
 }
 
-/// Entry point, the longest, and the side of which it is: 0 query, 1 key.
-TEST(ShortSequences, OfOneToThreeTokensStandBesideEmptyOnesOnBothSides) {
+/// The strings name the entry point, the longest sequence and the side (0: query, 1: key).
+TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
   std::set<std::string> found, in_front;
   for (const FlashCase& c : testing::default_cases<Op>()) {
     const Op::Problem& p = c.problem;
@@ -68,8 +70,9 @@ TEST(ShortSequences, OfOneToThreeTokensStandBesideEmptyOnesOnBothSides) {
   EXPECT_EQ(in_front.size(), 2u * 3);
 }
 
-/// The number of each four values of some legal call, of which interaction_cases() has one.
-TEST(FourChoices, ThatALegalCallHasMeetInACase) {
+/// The number of combinations of four values that are legal together. A case of interaction_cases()
+/// must contain each of them.
+TEST(FourChoices, OfALegalCallOccurInACase) {
   const auto value = [](bool holds) -> std::size_t { return holds ? 1 : 0; };
   std::set<std::uint64_t> held;
   for (const FlashCase& c : flash::interaction_cases(1)) {

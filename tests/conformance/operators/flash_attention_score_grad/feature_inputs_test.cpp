@@ -29,7 +29,7 @@ std::vector<double> values(const spec::Tensor& tensor) {
   return loaded;
 }
 
-/// The value whose row-major number in the view is `element`.
+/// The value of the view at the row-major index `element`.
 double nth(const std::vector<double>& view, std::int64_t element) {
   return view.at(static_cast<std::size_t>(element));
 }
@@ -54,7 +54,7 @@ FlashCase packed_case(spec::FlashEntryPoint entry_point = spec::FlashEntryPoint:
   return c;
 }
 
-/// What the documents make of one query, from the tensors alone.
+/// The documented computation for one query, from the tensors alone.
 class Forward {
  public:
   Forward(const FlashCase& c, const Op::Inputs& inputs) : p_(c.problem), in_(inputs) {}
@@ -126,8 +126,8 @@ class Forward {
   const Op::Inputs& in_;
 };
 
-/// Where documents place the statistics of a row: the number of its first replica in the view,
-/// row-major.
+/// The documented position of the statistics of a row: the row-major index of its first replica in
+/// the view.
 std::int64_t statistics_element(const Op::Problem& p, std::int64_t b, std::int64_t n,
                                 std::int64_t i) {
   std::int64_t start = 0;
@@ -173,13 +173,13 @@ TEST(Statistics, MayLieAsTheirShapeSays) {
   }
 }
 
-TEST(Forward, KnowsRope) {
+TEST(Forward, AppliesRope) {
   FlashCase c = packed_case(spec::FlashEntryPoint::u3);
   c.problem.head_dim_rope = 4;
   expect_forward(c);
 }
 
-TEST(Forward, KnowsBiasBeforeAndAfterTheScale) {
+TEST(Forward, AppliesBiasBeforeAndAfterTheScale) {
   for (const std::int64_t type : {0, 1}) {
     FlashCase c = packed_case();
     c.problem.pse_type = type;
@@ -188,7 +188,7 @@ TEST(Forward, KnowsBiasBeforeAndAfterTheScale) {
   }
 }
 
-TEST(Forward, KnowsSlopes) {
+TEST(Forward, AppliesSlopes) {
   for (const std::int64_t type : {2, 3}) {
     FlashCase c = packed_case();
     c.problem.pse_type = type;
@@ -197,7 +197,7 @@ TEST(Forward, KnowsSlopes) {
   }
 }
 
-TEST(Forward, KnowsDropout) {
+TEST(Forward, AppliesDropout) {
   for (const auto& pattern : drop_patterns()) {
     FlashCase c = packed_case();
     c.problem.keep_prob = 0.7;

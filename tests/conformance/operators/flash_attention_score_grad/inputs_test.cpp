@@ -134,7 +134,7 @@ TEST(Inputs, StatisticsAreEqualReplicasOfTheForward) {
     EXPECT_EQ(stored[k], static_cast<float>(forward.softmax_sum[k / 8]));
 }
 
-TEST(Inputs, DeadRowsHaveTheStatisticsOfAnInvalidRow) {
+TEST(Inputs, FullyMaskedRowsHaveTheStatisticsOfAnInvalidRow) {
   FlashCase c = small_case();
   c.problem.atten_mask = MaskShape::bnss;
   c.patterns.mask = "all_dead";
@@ -144,7 +144,7 @@ TEST(Inputs, DeadRowsHaveTheStatisticsOfAnInvalidRow) {
   for (const double o : values(inputs.attention_in)) EXPECT_EQ(o, 0);
 }
 
-/// Largest |dS| and the share of staged dS that is subnormal in fp16.
+/// The largest |dS|, and the fraction of staged dS values that are subnormal in fp16.
 struct Staged {
   double largest = 0, subnormal = 0;
 };
@@ -187,7 +187,7 @@ TEST(Profiles, StayFarFromTheOverflowOfFp16UnlessTheyAreNamedForIt) {
   }
 }
 
-/// Of the corner that has this profile: whether its row overflows is a matter of its seed.
+/// The corner case with this profile. The seed decides whether the row overflows.
 TEST(Profiles, OverflowExceedsFp16InOneRowOnly) {
   constexpr std::int64_t seq_q = 512, seq_kv = 384;
   FlashCase c = profile_case("overflow_fp16", DType::fp16, seq_q);
@@ -226,7 +226,7 @@ TEST(Profiles, ValuesFillTheSignificandOfFp32) {
   EXPECT_GT(full, 16 * 64 / 4);
 }
 
-TEST(Masks, PatternsAreWhatTheirSentencesSay) {
+TEST(Masks, PatternsMatchTheirDescriptions) {
   EXPECT_EQ(picture(mask_case("causal", 3, 4)), ".111..11...1");
   EXPECT_EQ(picture(mask_case("causal_right", 3, 4)), "..11...1....");
   EXPECT_EQ(picture(mask_case("band", 3, 3)), "..1...1..");
@@ -235,7 +235,7 @@ TEST(Masks, PatternsAreWhatTheirSentencesSay) {
   EXPECT_EQ(picture(mask_case("all_dead", 2, 2)), "1111");
 }
 
-TEST(Masks, DeadRowsAreSomeRowsAndSparseKeepsOneKeyPerRow) {
+TEST(Masks, SomeRowsAreFullyMaskedAndSparseLeavesOneKeyPerRow) {
   const std::string dead = picture(mask_case("dead_rows", 60, 40));
   const std::string sparse = picture(mask_case("sparse", 60, 40));
   int dead_rows = 0;
@@ -256,7 +256,7 @@ TEST(Masks, OfModeZeroAreClosedOutsideTheWindow) {
   EXPECT_EQ(picture(c), "................");
 }
 
-TEST(Masks, SlicesThatTheShapeTellsApartDiffer) {
+TEST(Masks, SlicesThatTheShapeDistinguishesDiffer) {
   FlashCase c = mask_case("random", 16, 16);
   c.problem.batch = 2;
   c.problem.heads_q = c.problem.heads_kv = 2;
@@ -371,7 +371,7 @@ TEST(Masks, OfPackedSequencesHaveTheLongestLengths) {
             "11.");
 }
 
-TEST(Masks, AbsentOneIsNoTensor) { EXPECT_FALSE(make_mask(FlashCase{}).has_value()); }
+TEST(Masks, AbsentOneHasNoTensor) { EXPECT_FALSE(make_mask(FlashCase{}).has_value()); }
 
 }  // namespace
 }  // namespace assay::conformance

@@ -32,7 +32,7 @@ Case<Op> keyless_case(Track track, std::uint64_t seed) {
   return c;
 }
 
-/// softmax_max and softmax_sum of the keyless sequence's rows.
+/// The values of softmax_max and softmax_sum in the rows of the keyless sequence.
 std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs) {
   std::set<std::pair<double, double>> kinds;
   for (std::int64_t element = 8 * 4; element < 8 * 7; ++element)
@@ -40,7 +40,8 @@ std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs)
   return kinds;
 }
 
-/// The documents' software writes (0, 0) there, others what every row without a kept key has.
+/// The documents' software writes (0, 0) in these rows; other kernels write the statistics of every
+/// fully masked row.
 TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
   const auto numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
   const auto kernel = optimized::flash_attention_score_grad(device::a2());

@@ -1,5 +1,5 @@
-// Cases with the digests of their outputs, which every machine has to arrive at: generator of
-// inputs, forward of the reference and tiled kernel included.
+// Cases with the digests of their outputs, which must be the same on every machine. They cover the
+// generator of inputs, the forward of the reference and the tiled kernel.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -32,7 +32,7 @@ const Recorded recorded[] = {
      {{"dk", "cf41e5de2303d94049be25dfd8542ba20dfbb96d3410269e7eefca9fa1cc9907"},
       {"dq", "2851bce97c09f270d6c033fa0c14b5a855a2e0c0b93ebeddb68c5ee0a3ebaaff"},
       {"dv", "5b6aa6a85a2b508510b2a16bf5f1135119a1e215b6ca0fbc250206dfcf937ce4"}},
-     Verdict::conforms_weak},  // control L goes unnoticed in a head of dq
+     Verdict::conforms_weak},  // control L is not detected in one head of dq
     {"--dtype=fp32 --layout=BSND --heads_q=2 --seq_q=90 --seq_kv=90 --keep_prob=0.75 "
      "--drop_mask=exact --pse_type=3 "
      "--pse_shift=N --entry_point=g2",

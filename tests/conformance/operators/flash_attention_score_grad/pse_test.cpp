@@ -43,7 +43,7 @@ FlashCase packed(FlashCase c) {
   return c;
 }
 
-/// Element of the view.
+/// The element of the view at `index`.
 double element(const spec::Tensor& tensor, const spec::Shape& index) {
   std::int64_t at = tensor.offset;
   for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * tensor.strides[axis];
@@ -62,7 +62,7 @@ double deviation(const std::vector<double>& numbers) {
   return std::sqrt(squares / static_cast<double>(numbers.size()));
 }
 
-TEST(Pse, AbsentOneIsNoTensor) {
+TEST(Pse, AbsentOneHasNoTensor) {
   EXPECT_FALSE(make_pse(FlashCase{}).has_value());
   EXPECT_FALSE(make_drop_mask(FlashCase{}).has_value());
 }
@@ -128,7 +128,7 @@ TEST(Pse, MaskingProfileHidesKeysButNeverKeyZero) {
   }
 }
 
-TEST(Pse, DiffersWhereItsShapeTellsRowsApart) {
+TEST(Pse, DiffersIfItsShapeDistinguishesRows) {
   const auto bias = *make_pse(pse_case(PseShape::bnss));
   const double first = element(bias, {0, 0, 0, 0});
   for (const spec::Shape& index :
@@ -153,7 +153,7 @@ TEST(Pse, PackedOneHoldsSequenceBySequenceWithoutGaps) {
   EXPECT_EQ(k, bias.size());
   const auto one = values(*make_pse(packed(pse_case(PseShape::packed_bn1s))));
   for (std::size_t j = 0; j < 6; ++j) EXPECT_EQ(one[j], bias[j]);
-  EXPECT_EQ(one[18], bias[36]) << "head 0 of the second sequence";
+  EXPECT_EQ(one[18], bias[36]) << "expected head 0 of the second sequence";
 }
 
 TEST(Pse, OfPackedSequencesHasTheExtentsOfTheLongest) {
@@ -161,7 +161,7 @@ TEST(Pse, OfPackedSequencesHasTheExtentsOfTheLongest) {
     EXPECT_EQ(values(*make_pse(packed(pse_case(shape)))), values(*make_pse(pse_case(shape))));
 }
 
-/// The bias of every pair on or below the diagonal is one function of i - j.
+/// Expects that the bias of every pair on or below the diagonal is one function of i - j.
 void expect_one_diagonal(const spec::Tensor& bias, std::int64_t first_query) {
   const spec::Shape& shape = bias.shape;
   std::vector<double> of_distance(static_cast<std::size_t>(first_query + shape[2]), NAN);
@@ -185,14 +185,15 @@ TEST(Pse, Of1024RowsDependsOnTheDistanceAlone) {
   expect_one_diagonal(bias, 76);
   c.problem.batch = 1;
   c.problem.pse_shift = PseShape::bnhs;
-  EXPECT_EQ(values(*make_pse(c)), values(bias)) << "one sequence: the shapes are the same";
+  EXPECT_EQ(values(*make_pse(c)), values(bias)) << "with one sequence the shapes must be the same";
 }
 
 TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
   FlashCase c = packed(pse_case(PseShape::one_nhs));
   const auto bias = *make_pse(c);
   ASSERT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 6}));
-  // i - j = distance lies at row distance - (6 - 1024) of column 0, or in row 0.
+  // The bias of i - j = distance is in row distance - (6 - 1024) of column 0. Column c of the same
+  // diagonal is c rows lower.
   for (std::int64_t i = 0; i < 5; ++i)
     for (std::int64_t j = 0; j < 6; ++j) {
       const std::int64_t row = i - j - (6 - 1024);
@@ -280,7 +281,7 @@ FlashCase drop_case(const std::string& pattern, DropMask shape) {
   return c;
 }
 
-/// The bits of the scores, then those behind them.
+/// Returns the bits of the scores, followed by the padding bits.
 std::string bits(const FlashCase& c) {
   const auto mask = make_drop_mask(c);
   std::string text;
@@ -290,7 +291,7 @@ std::string bits(const FlashCase& c) {
   return text;
 }
 
-/// The bits of the scores of drop_case: 6 rows of 6 keys, 15 rows of 3.
+/// Returns the bits of the scores of drop_case as 6 rows of 6 keys and 15 rows of 3 keys.
 std::vector<std::string> rows_of(const std::string& pattern, double keep_prob) {
   FlashCase c = drop_case(pattern, DropMask::exact);
   c.problem.keep_prob = keep_prob;
@@ -301,7 +302,7 @@ std::vector<std::string> rows_of(const std::string& pattern, double keep_prob) {
   return rows;
 }
 
-TEST(DropMask, PatternsAreWhatTheirSentencesSay) {
+TEST(DropMask, PatternsMatchTheirDescriptions) {
   EXPECT_EQ(bits(drop_case("all_kept", DropMask::exact)).substr(0, 81), std::string(81, '1'));
   EXPECT_EQ(bits(drop_case("all_dropped", DropMask::exact)).substr(0, 81), std::string(81, '.'));
   std::set<std::string> kinds;
@@ -337,10 +338,10 @@ TEST(DropMask, KeepsWithProbabilityKeepProb) {
     }
 }
 
-TEST(DropMask, BitsBehindTheScoresArePoison) {
+TEST(DropMask, BitsAfterTheScoresArePoison) {
   const FlashCase exact = drop_case("random", DropMask::exact);
   EXPECT_EQ(bits(exact).size(), 88u);
-  EXPECT_EQ(bits(exact).substr(81), ".1..1.1") << "bits 1 to 7 of 0xa5";
+  EXPECT_EQ(bits(exact).substr(81), ".1..1.1") << "expected bits 1 to 7 of 0xa5";
   const FlashCase spare = drop_case("random", DropMask::granules);
   const auto mask = *make_drop_mask(spare);
   ASSERT_EQ(mask.bytes.size(), 16u + 32);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/mutant.hpp"
@@ -21,10 +21,11 @@
 namespace assay::conformance::attention::flash {
 namespace {
 
-using conformance::testing::told;
+using conformance::testing::printed;
 using mutants::Mutant;
 
-/// A bug that each relation shows. Chosen by running every mutant on every case.
+/// For each relation a mutant that breaks it. These were found by running every mutant on every
+/// case.
 const std::map<std::string, std::string>& caught() {
   static const std::map<std::string, std::string> table = {
       {"permute_keys", "last_key_twice_in_dq"},
@@ -70,9 +71,10 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
   }
 };
 
-/// Each kernel on one case, by turns. A kernel whose profile needs statistics of the data does not
-/// apply where the relation replaces either. One that declares no order of statistics conforms
-/// weakly where the case has the other one.
+/// The kernels are distributed over the cases, so that each kernel runs on one case. A kernel is
+/// skipped if its profile needs the statistics of the data and the relation replaces the statistics
+/// or the data. If a kernel declares no order of the statistics and the case has the other order,
+/// it conforms weakly.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
   const std::vector<Mutant> kernels = healthy_mutants();
@@ -85,7 +87,7 @@ TEST_P(EveryRelation, HoldsForHealthyKernels) {
       EXPECT_TRUE(report.verdict == Verdict::conforms ||
                   report.verdict.rule() == Rule::undeclared_order ||
                   (may_not_apply && report.verdict == Verdict::not_applicable))
-          << told(report);
+          << printed(report);
     }
   }
 }
@@ -95,7 +97,7 @@ TEST_P(EveryRelation, HoldsForOurKernel) {
   for (const std::uint64_t seed : {1, 1000})
     for (const FlashCase& c : cases(seed)) {
       const CaseReport report = PreparedRelation(c).judge_case(*kernel);
-      EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+      EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
     }
 }
 
@@ -111,10 +113,10 @@ TEST_P(EveryRelation, CatchesItsBug) {
     for (const Finding& finding : report.findings) rules.emplace(spec::to_string(finding.rule));
     if (rules.contains("relation")) return;
   }
-  ADD_FAILURE() << name << " passes every case";
+  ADD_FAILURE() << name << " must fail a case";
 }
 
-TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
+TEST_P(EveryRelation, HasCasesOfItsDomainWithReplayLines) {
   const std::vector<FlashCase> own = cases(7);
   EXPECT_FALSE(own.empty());
   for (const FlashCase& c : own) {
@@ -132,7 +134,7 @@ TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
 INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, ::testing::ValuesIn(RelationParts::relations()),
                          [](const auto& tested) { return std::string(tested.param->name); });
 
-TEST(Relations, SayNothingOutsideTheirDomain) {
+TEST(Relations, DoNotApplyOutsideTheirDomain) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   FlashCase c{.problem = {.heads_q = 2,
                           .heads_kv = 2,
@@ -163,7 +165,7 @@ TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
   }
 }
 
-/// Modes 7 and 8 find their band sequence where all lengths are equal, too.
+/// The band sequence of modes 7 and 8 is found even if all lengths are equal.
 TEST(Relations, OfSequencesHoldForEqualLengths) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::int64_t mode : {7, 8}) {

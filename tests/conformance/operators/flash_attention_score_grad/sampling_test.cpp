@@ -49,7 +49,7 @@ TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
   }
 }
 
-/// The drop mask that a planned case passes; nothing if it passes none or has no exact case.
+/// Returns the drop mask of a planned case. Empty if the case has no drop mask or no exact case.
 std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
   if (c.problem.drop_mask == spec::DropMask::absent || c.track == Track::arguments)
     return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
   }
 }
 
-/// FAG-C93. Where a pattern keeps or drops whole rows, these are what is drawn.
+/// FAG-C93. Patterns that keep or drop whole rows keep each row with the probability keep_prob.
 TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
   int masks = 0, without_dropout = 0;
   for (const FlashCase& c : default_cases()) {
@@ -87,7 +87,8 @@ TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
   EXPECT_GT(without_dropout, 30);
 }
 
-/// Slopes of either sign, and none, take part in what is judged.
+/// Judged elements include heads with positive slopes, heads with negative slopes and heads without
+/// slopes.
 TEST(Sample, SlopesOfEverySignAreInCasesOfEachTrack) {
   std::map<std::string, std::set<int>> signs;
   for (const FlashCase& c : default_cases()) {
@@ -139,12 +140,12 @@ TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
   }
 }
 
-TEST(Sample, HasNoMoreThan1850CasesBesideRefusals) {
+TEST(Sample, HasAtMost1850CasesWithoutRefusals) {
   EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1850);
 }
 
-/// What is due on the exact case follows from few keys a row: no length is a reason to judge some
-/// rows alone.
+/// In an exact case the expected values depend on few keys of each row. Therefore even a long
+/// sequence is judged in all rows.
 TEST(Sample, JudgesEveryRowOfExactCases) {
   for (const auto& c : default_cases())
     if (c.track != Track::bound && is_value_case(c)) {
@@ -152,7 +153,7 @@ TEST(Sample, JudgesEveryRowOfExactCases) {
     }
 }
 
-/// Numbers that no list names are drawn.
+/// The ranges yield values that are in no list.
 TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
   std::set<std::int64_t> head_dims, values, groups, sequences, ends;
   for (const auto& c : default_cases()) {
@@ -160,7 +161,7 @@ TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
     if (!is_value_case(c)) continue;
     head_dims.insert(p.head_dim), values.insert(p.head_dim_v);
     groups.insert(p.group()), sequences.insert(p.batch);
-    if (c.note == "a window or prefix beside a tile edge")
+    if (c.note == "a window or prefix next to a tile edge")
       ends.insert({p.pre_tokens, p.next_tokens}), ends.insert(p.prefix.begin(), p.prefix.end());
   }
   EXPECT_GE(head_dims.size(), 100u);
@@ -172,10 +173,10 @@ TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
     EXPECT_TRUE(sequences.contains(count)) << count;
   }
   for (const std::int64_t tile : {16, 32, 64, 128, 256, 512})
-    for (const std::int64_t beside : {-1, 0, 1})
+    for (const std::int64_t additive : {-1, 0, 1})
       EXPECT_TRUE(std::ranges::any_of(
-          ends, [&](std::int64_t end) { return end > beside && (end - beside) % tile == 0; }))
-          << tile << ' ' << beside;
+          ends, [&](std::int64_t end) { return end > additive && (end - additive) % tile == 0; }))
+          << tile << ' ' << additive;
 }
 
 TEST(Sample, RunsRelationsAtFiveHundredToFourThousandTokens) {
@@ -213,7 +214,7 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   }
   EXPECT_EQ(used_profiles.size(), Suite<Op>::profiles().size());
   EXPECT_EQ(used_patterns.size(), mask_patterns().size());
-  // all_kept and all_dropped contradict every keep_prob that drops something.
+  // The patterns all_kept and all_dropped contradict every keep_prob below 1.
   EXPECT_EQ(used_drops, (std::set<std::string>{"random", "whole_rows", "last_bits"}));
 }
 
@@ -237,14 +238,14 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
     tracks_seen.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  // None and four shapes of a mask: the user's own in modes 0, 1 and 5, the compressed one in the
-  // others.
+  // No mask and four mask shapes: the user's own mask in modes 0, 1 and 5, the compressed one in
+  // the others.
   EXPECT_EQ(mode_masks.size(), 9u * 5);
   EXPECT_GE(masks.size(), 70u);
   EXPECT_GE(tracks_seen.size(), 2u * 3 * (4 * 5 + 8));
 }
 
-/// Of a published model, as its note says.
+/// Returns whether the note of a case names a published model.
 bool is_model(const FlashCase& c) { return c.note.find(": batch 1") != c.note.npos; }
 
 TEST(Sample, EveryRowIsJudgedInAnOrdinaryPlan) {
@@ -276,14 +277,15 @@ TEST(Categories, AdmitEveryValueOfEveryFactor) {
     }
 }
 
-/// Without the largest cases of a full plan, which are of no model.
+/// The cases of published models in a plan. The largest cases of a full plan are left out, since
+/// they belong to no model.
 std::vector<FlashCase> models(const SamplingPlan& plan) {
   auto cases = hand_made_cases<Op>("models", plan);
   std::erase_if(cases, [](const FlashCase& c) { return !is_model(c); });
   return cases;
 }
 
-TEST(Models, KeepLengthsRatiosAndHeadSizesAndSayWhatWasCut) {
+TEST(Models, KeepLengthsRatiosAndHeadSizesAndListReductions) {
   const auto cut = models({}), whole = models({.full = true});
   EXPECT_GE(cut.size(), 15u);
   EXPECT_GE(whole.size(), 18u);

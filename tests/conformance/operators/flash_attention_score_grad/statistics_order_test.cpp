@@ -27,14 +27,15 @@ using spec::SoftmaxInLayout;
 using spec::StatisticsOrder;
 using FlashCase = Case<Op>;
 
-/// One way to pass statistics: the call, and their memory order.
+/// One way to pass statistics: the entry point, the layout argument and the memory order.
 struct Way {
   FlashEntryPoint entry_point;
   SoftmaxInLayout layout;
   StatisticsOrder order;
 };
 
-/// Every entry point of TND, every value of softmaxInLayout, both orders.
+/// Every entry point of TND with every value of softmaxInLayout that it accepts, in both memory
+/// orders.
 std::vector<Way> ways() {
   std::vector<Way> all;
   for (const auto order : {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
@@ -93,7 +94,7 @@ TEST(StatisticsOrder, IsAFieldOfTheLineOnEveryEntryPointOfTnd) {
   }
 }
 
-TEST(StatisticsOrder, IsUpstreamsWhereTheLineSaysNothing) {
+TEST(StatisticsOrder, DefaultsToTheUpstreamOrder) {
   const std::string call = "--layout=TND --entry_point=u4 --heads_q=2 --heads_kv=2 ";
   EXPECT_EQ(parsed(call).problem.statistics_order, StatisticsOrder::heads_first);
   const FlashCase c = parsed(call + "--softmax_in_layout=same_as_input");
@@ -119,10 +120,10 @@ TEST(StatisticsOrder, MovedInputsAreThoseThatTheOtherLineDraws) {
     }
 }
 
-/// Tracks that compare numbers with what is expected.
+/// The tracks that compare outputs with expected values.
 constexpr const char* tracks[] = {"--track=bound", "--track=exact", "--track=exact_staged"};
 
-TEST(StatisticsOrder, AnUndeclaredOneIsFoundAndDoesNotConvict) {
+TEST(StatisticsOrder, UndeclaredOrderIsFoundAndDoesNotFail) {
   for (const Way& way : ways())
     for (const std::string track : tracks) {
       const FlashCase c = case_of(way, track);
@@ -147,7 +148,7 @@ TEST(StatisticsOrder, AnUndeclaredOneIsFoundAndDoesNotConvict) {
     }
 }
 
-TEST(StatisticsOrder, ADeclaredOneIsGivenWhateverTheLineAsks) {
+TEST(StatisticsOrder, DeclaredOrderOverridesTheLine) {
   for (const Way& way : ways())
     for (const std::string track : tracks)
       for (const char* name : {"tokens_first_declared", "orders_of_pages"}) {
@@ -157,7 +158,7 @@ TEST(StatisticsOrder, ADeclaredOneIsGivenWhateverTheLineAsks) {
       }
 }
 
-TEST(StatisticsOrder, ADeclaredOneThatIsNotReadConvicts) {
+TEST(StatisticsOrder, WronglyDeclaredOrderFails) {
   for (const Way& way : ways())
     for (const std::string track : tracks) {
       const FlashCase c = case_of(way, track);
@@ -169,7 +170,7 @@ TEST(StatisticsOrder, ADeclaredOneThatIsNotReadConvicts) {
     }
 }
 
-TEST(StatisticsOrder, AnUndeclaredKernelThatChangesItsOrderIsConvicted) {
+TEST(StatisticsOrder, KernelThatChangesItsUndeclaredOrderFails) {
   for (const Way& way : ways())
     for (const std::string track : tracks) {
       const CaseReport report = report_of(case_of(way, track), "order_by_length_undeclared");
@@ -178,7 +179,7 @@ TEST(StatisticsOrder, AnUndeclaredKernelThatChangesItsOrderIsConvicted) {
     }
 }
 
-TEST(StatisticsOrder, AKernelThatIsWrongInBothIsConvicted) {
+TEST(StatisticsOrder, KernelThatIsWrongInBothOrdersFails) {
   for (const Way& way : ways())
     for (const std::string track : tracks) {
       const FlashCase c = case_of(way, track);
@@ -200,12 +201,12 @@ TEST(StatisticsOrder, IsTheSameWithOneHeadAndWithOneQueryOfEverySequence) {
     }
 }
 
-TEST(StatisticsOrder, ConvictsNoHealthyKernelInAnyRelation) {
+TEST(StatisticsOrder, FailsNoHealthyKernelInAnyRelation) {
   int asked = 0;
   std::set<std::string> relations;
   for (FlashCase c : conformance::hand_made_cases<Op>("relations")) {
     if (!is_order_of_statistics_seen(c.problem)) continue;
-    if (!relations.insert(c.relation).second) continue;  // one case of each takes long enough
+    if (!relations.insert(c.relation).second) continue;  // one case of each is enough
     for (const auto order : {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
       c.problem.statistics_order = order;
       for (const char* name :
@@ -241,7 +242,7 @@ TEST(StatisticsOrder, IsADisputedRequirementOfEveryCallOfTnd) {
     }
     return;
   }
-  FAIL() << "there is no FAG-C83a";
+  FAIL() << "FAG-C83a is missing";
 }
 
 }  // namespace

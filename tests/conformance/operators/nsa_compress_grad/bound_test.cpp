@@ -31,7 +31,7 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
   return rows;
 }
 
-/// Every element of a problem, judged.
+/// A problem of which every element is judged.
 struct Trial {
   Trial(const Problem& problem, const spec::Numerics& numerics, CompressOp::Inputs given)
       : inputs(std::move(given)),
@@ -64,7 +64,8 @@ struct Trial {
 
 const std::vector<Verdict> all_conform(2, Verdict::conforms);
 
-/// A tail, a sequence of exactly one window, an empty one and one that is too short.
+/// One sequence has tokens after its last window, one has exactly one window, one is empty, and one
+/// is shorter than a window.
 Problem problem_of(DType dtype, std::int64_t size = 48, std::int64_t stride = 16) {
   return {.dtype = dtype,
           .batch = 4,
@@ -150,7 +151,7 @@ TEST(CompressBound, DeclaredStagingConforms) {
   EXPECT_EQ(trial.judge(plan), all_conform) << trial.first_finding();
 }
 
-TEST(CompressBound, ProductsThatAllRoundAlikeConform) {
+TEST(CompressBound, ProductsWithEqualRoundingConform) {
   Problem p = problem_of(DType::bf16);
   CompressOp::Inputs inputs = testing::compress_inputs(p, 1);
   for (auto* tensor : {&inputs.output_grad, &inputs.input, &inputs.weight})
@@ -181,7 +182,7 @@ TEST(CompressBound, DeclaredHalfAccumulatorConforms) {
     }
 }
 
-TEST(CompressBound, TruncatingCastIsJudgedByElementsAlone) {
+TEST(CompressBound, TruncatingCastIsJudgedOnlyByElements) {
   Trial trial(problem_of(DType::bf16), {.round_out = spec::Rounding::rtz}, 4);
   CompressPlan plan = plan_of(DType::bf16, SumOrder::ascending);
   plan.cast = testing::to_bf16_truncated;
@@ -189,7 +190,7 @@ TEST(CompressBound, TruncatingCastIsJudgedByElementsAlone) {
   for (const TensorReport& report : trial.reports) EXPECT_EQ(report.rms, 0) << report.name;
 }
 
-/// Long sums, of 8192 products an element.
+/// Long sums of 8192 products in each element.
 TEST(CompressBound, LongSumsConformInEveryOrder) {
   const Problem p = {.dtype = DType::fp16, .heads = 1, .seq = 32 + 16 * 127, .head_dim = 64};
   for (const SumOrder order : all_orders) {
@@ -198,7 +199,8 @@ TEST(CompressBound, LongSumsConformInEveryOrder) {
   }
 }
 
-/// Every planted bug is no matter of chance: all are beyond the rigorous bound.
+/// A fault of the kernel. Each fault exceeds the rigorous bound, so that its detection does not
+/// depend on chance.
 struct Bug {
   const char* name;
   CompressPlan plan;
@@ -231,7 +233,7 @@ std::vector<Bug> bugs() {
   return all;
 }
 
-TEST(CompressBound, SimpleBugsAreProven) {
+TEST(CompressBound, SimpleFaultsAreProven) {
   for (const Bug& bug : bugs()) {
     Trial trial(problem_of(DType::bf16), {}, 5);
     const auto verdicts = trial.judge(bug.plan);
@@ -300,15 +302,15 @@ void fill_pattern(spec::Tensor& tensor, std::int64_t seed, double offset) {
     tensor.store(e, static_cast<double>((7 * e * e + 3 * e + seed) % 17 - 8) / 4 + offset);
 }
 
-/// sum over k of k times the k-th number, from 1: no number can move alone.
+/// The sum over k of k times the k-th number. It changes if any single number changes.
 double weighed(const Entries<double>& numbers) {
   double sum = 0, weight = 0;
   for (const double x : numbers) sum += ++weight * x;
   return sum;
 }
 
-/// E31, E32, E33, E34. The table of conformance/README.md, worked out apart from the code: 32
-/// windows of 2 channels, whose 64 products are enough for lambda sqrt M to be less than M.
+/// E31, E32, E33, E34. The table of conformance/README.md, computed independently of the code: 32
+/// windows of 2 channels, whose 64 products are enough that lambda sqrt M is less than M.
 TEST(CompressBound, ToleranceAndDeviationByHand) {
   struct Line {
     const char* name;
@@ -375,7 +377,7 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
   }
 }
 
-/// 256 times 255.75 is 65,472; with two roundings of 16 it may be the largest fp16 number.
+/// 256 times 255.75 is 65,472. With two roundings of 16 each it may be the largest fp16 number.
 TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
   const auto exempt = [](double gradient, const spec::Numerics& numerics) {
     const Problem p = {.dtype = DType::fp16, .seq = 32, .head_dim = 1};
@@ -396,7 +398,8 @@ TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
   EXPECT_FALSE(exempt(255.75, {}));
 }
 
-/// What is made part by part is judged as what is kept, in every bit.
+/// Expectations that are computed part by part must give the same judgement, bit for bit, as stored
+/// expectations.
 TEST(CompressBound, PartsAreJudgedAsTheWhole) {
   Trial trial({.dtype = DType::bf16, .seq = 16 * 200 + 7, .head_dim = 96},
               spec::numerics_preset("ascend_a2", DType::bf16), 3);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"
@@ -17,8 +17,8 @@ using compress::CompressCase;
 using testing::CompressKernel;
 using testing::CompressOp;
 using testing::CompressPlan;
+using testing::printed;
 using testing::SumOrder;
-using testing::told;
 using Problem = CompressOp::Problem;
 using spec::DType;
 using spec::Rounding;
@@ -39,11 +39,11 @@ TEST(CompressExactCaseCases, EveryOrderIsBitExact) {
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
           CompressKernel kernel(testing::healthy_plan(order));
           const CaseReport report = judge_case(exact_case_case(track, dtype, seed), kernel);
-          EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+          EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
         }
 }
 
-/// Numerics and a kernel that does what it declares.
+/// Numerics and a kernel that follows them.
 struct Declared {
   const char* name;
   spec::Numerics numerics;
@@ -56,7 +56,7 @@ std::vector<Declared> declared_kernels() {
                partial = healthy;
   away.cast = testing::to_bf16_away, away.half_cast = testing::to_fp16_away;
   truncated.cast = testing::to_bf16_truncated;
-  truncated.half_cast = testing::to_fp16;  // judged in bf16 alone
+  truncated.half_cast = testing::to_fp16;  // judged in bf16 only
   staged.stage = testing::to_bf16_away;
   half.add_to = half.stage = testing::to_fp16;
   partial.contribution = partial.add_to = testing::to_bf16;
@@ -67,8 +67,9 @@ std::vector<Declared> declared_kernels() {
           {"partial", {.partials = DType::bf16}, partial}};
 }
 
-/// E47. fp32 has 24 bits, fp16 11, bf16 8: a product has no more than the narrowest type that it
-/// passes, of which the sum's is the last; a sum as many as its accumulator and its partials.
+/// E47. fp32 has 24 bits, fp16 11, bf16 8. The bits of a product are limited by every type to which
+/// it is rounded, including the type of the sum. The bits of a sum are limited by its accumulator
+/// and by the type of its partial sums.
 TEST(CompressExactCaseCases, BitsAreThoseOfTheNarrowestType) {
   struct Line {
     spec::Numerics numerics;
@@ -99,7 +100,7 @@ TEST(CompressExactCaseCases, EveryDeclaredProfileIsBitExact) {
       const bool is_open =
           track == Track::exact_staged && declared.numerics.partials == DType::bf16;
       EXPECT_EQ(report.verdict, is_open ? Verdict::not_applicable : Verdict::conforms)
-          << declared.name << ' ' << told(report);
+          << declared.name << ' ' << printed(report);
     }
 }
 
@@ -143,8 +144,8 @@ TEST(CompressExactCaseCases, SimpleBugsShow) {
     }
 }
 
-/// Of every gradient some numbers have more bits than the output: the final rounding decides their
-/// last one.
+/// In every gradient some sums have more bits than the output type: the final rounding decides the
+/// last bit.
 TEST(CompressExactCaseCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::exact, Track::exact_staged}) {
@@ -170,7 +171,7 @@ TEST(CompressExactCaseCases, LongSumsThinOutAndStayExact) {
   CompressKernel kernel(testing::healthy_plan(SumOrder::shuffled));
   c.rows = 16;
   const CaseReport report = judge_case(c, kernel);
-  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
 }
 
 TEST(CompressExactCaseCases, StagingOfUnknownTiesHasNone) {

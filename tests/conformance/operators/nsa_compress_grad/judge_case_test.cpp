@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/other_numerics.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/record.hpp"
@@ -24,8 +24,8 @@ using compress::CompressCase;
 using testing::CompressKernel;
 using testing::CompressOp;
 using testing::CompressPlan;
+using testing::printed;
 using testing::SumOrder;
-using testing::told;
 using Problem = CompressOp::Problem;
 using spec::DType;
 
@@ -44,7 +44,7 @@ TEST(CompressJudgement, HealthyKernelConformsOnEveryTrack) {
                                        views + " --dtype=" + dtype + " --track=" + track);
         CompressKernel kernel(testing::healthy_plan(SumOrder::pairwise));
         const CaseReport report = judge_case(c, kernel);
-        EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+        EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
         ASSERT_EQ(report.tensors.size(), 2u);
         for (const TensorReport& tensor : report.tensors)
           EXPECT_EQ(tensor.controls, "Z+N+L+S+W+") << tensor.name;
@@ -52,7 +52,8 @@ TEST(CompressJudgement, HealthyKernelConformsOnEveryTrack) {
       }
 }
 
-/// Rounds products to bf16, undeclared; calls with three heads have a bug besides.
+/// Rounds products to bf16 without declaring it. If a call has three heads, the kernel has an
+/// additional fault.
 class ProductsInBf16 final : public spec::PassesOn<CompressOp> {
  public:
   ProductsInBf16() : PassesOn(kernel_) {}
@@ -71,8 +72,8 @@ class ProductsInBf16 final : public spec::PassesOn<CompressOp> {
   CompressKernel kernel_{plan()};
 };
 
-/// 40 failing cases. That of the last ones is among the cases that are tried first in no search.
-TEST(CompressJudgement, OtherNumericsAreSaidOfNineteenInTwentyFailingCases) {
+/// 40 failing cases. The last cases have another fault, and the search does not start with them.
+TEST(CompressJudgement, OtherNumericsMustExplainNineteenInTwentyFailingCases) {
   ProductsInBf16 kernel;
   const CompressCase small = case_of("--lengths=75,20,64 --heads=2 --dtype=bf16");
   for (const auto& [with_bug, are_said] : {std::pair{2u, true}, std::pair{3u, false}}) {
@@ -116,7 +117,8 @@ TEST(CompressJudgement, ReusedPreparedCaseJudgesEveryProfile) {
   }
 }
 
-/// A kernel that leaves something undone, or does too much, where only the structure shows it.
+/// A kernel that omits a step or writes too much. Only the structure checks (not the tolerances)
+/// can show this.
 class Careless final : public spec::Implementation<CompressOp> {
  public:
   enum class Slip { unwritten_tail, residue, beside_view, nan_weight, input };
@@ -154,7 +156,8 @@ class Careless final : public spec::Implementation<CompressOp> {
   CompressKernel healthy_;
 };
 
-/// Healthy or one percent off, and never the same twice, although it declares a fixed order.
+/// A kernel whose results are correct, or wrong by one percent. They differ in every run, although
+/// the kernel declares a fixed order.
 class Moody final : public spec::Implementation<CompressOp> {
  public:
   explicit Moody(double factor) {
@@ -178,8 +181,9 @@ class Moody final : public spec::Implementation<CompressOp> {
   int runs_ = 0;
 };
 
-/// What is proven stays proven, and an order that is not kept is no better than conformant numbers.
-TEST(CompressJudgement, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
+/// A proven failure stays proven if the runs differ. Without a failure, differing runs give the
+/// verdict "nondeterministic".
+TEST(CompressJudgement, DifferingRunsDoNotWeakenAProof) {
   const auto judged = [](double factor) {
     Moody kernel(factor);
     const CaseReport report = judge_case(case_of(small_case), kernel);
@@ -191,7 +195,7 @@ TEST(CompressJudgement, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
 }
 
 TEST(CompressJudgement, StructureIsCheckedInEveryElement) {
-  // The last sequence has a tail of 11 tokens; of its rows only few are judged.
+  // The last sequence has 11 tokens after its last window. Only a few of its rows are judged.
   const CompressCase c = case_of("--lengths=64,75 --rows=2 --inputs=padded --outputs=padded");
   for (const auto slip :
        {Careless::Slip::unwritten_tail, Careless::Slip::residue, Careless::Slip::beside_view,
@@ -206,7 +210,7 @@ TEST(CompressJudgement, LargeCasesAreCertifiedInPart) {
   const CompressCase c = case_of("--seq=4000 --heads=1 --head_dim=64 --rows=8 --batch=1");
   CompressKernel kernel(testing::healthy_plan());
   const CaseReport report = judge_case(c, kernel);
-  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
   EXPECT_EQ(report.tensors[0].rows_judged, 8);
   EXPECT_EQ(report.tensors[1].rows_judged, 8);
 }
@@ -217,18 +221,18 @@ TEST(CompressJudgement, ViolationsAreRefused) {
     const CaseReport report = judge_case(c, kernel);
     EXPECT_TRUE(report.verdict == Verdict::rejected_as_specified ||
                 report.verdict == Verdict::not_applicable)
-        << told(report);
+        << printed(report);
   }
 }
 
-/// A kernel without checks is caught by every violation of a row that binds.
+/// A kernel without argument checks fails every case that violates a binding requirement.
 class Unchecked final : public spec::Implementation<CompressOp> {
  public:
   std::string name() const override { return "unchecked"; }
   void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
 };
 
-/// It says so itself.
+/// The same kernel declares that it has no checks.
 class WithoutChecks final : public spec::Implementation<CompressOp> {
  public:
   std::string name() const override { return "without checks"; }
@@ -236,16 +240,16 @@ class WithoutChecks final : public spec::Implementation<CompressOp> {
   void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
 };
 
-TEST(CompressJudgement, NoCallOfPhase1SaysAnythingOfAKernelWithoutChecks) {
+TEST(CompressJudgement, Phase1CallsDoNotApplyToKernelsWithoutChecks) {
   CompressCase legal = case_of(small_case);
   legal.track = Track::arguments;
   WithoutChecks without;
   const CaseReport report = judge_case(legal, without);
-  EXPECT_EQ(report.verdict, Verdict::not_applicable) << told(report);
+  EXPECT_EQ(report.verdict, Verdict::not_applicable) << printed(report);
   EXPECT_TRUE(report.accepted_requirements.empty());
-  Unchecked accepting;  // offers to check, and finds nothing wrong
+  Unchecked accepting;  // claims to check arguments, but finds no error
   const CaseReport accepted = judge_case(legal, accepting);
-  EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
+  EXPECT_EQ(accepted.verdict, Verdict::conforms) << printed(accepted);
   EXPECT_FALSE(accepted.accepted_requirements.empty());
 }
 
@@ -255,13 +259,13 @@ TEST(CompressJudgement, AcceptedViolationsAreWrong) {
   for (const CompressCase& c : compress::violation_cases()) {
     const CaseReport report = judge_case(c, kernel);
     if (report.verdict == Verdict::not_applicable) continue;
-    EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << told(report);
+    EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << printed(report);
     rows.insert(report.violated_requirement);
   }
   EXPECT_GE(rows.size(), 15u);
 }
 
-/// Refuses every call with one code.
+/// Refuses every call with the same code.
 class Refusing final : public spec::Implementation<CompressOp> {
  public:
   explicit Refusing(std::int32_t code) : status_(static_cast<spec::Status>(code)) {}
@@ -279,7 +283,7 @@ CompressCase violation_of(std::string_view row) {
   throw std::invalid_argument("no call breaks " + std::string(row));
 }
 
-TEST(CompressJudgement, CodesThatNoPageDocumentsAreToldApart) {
+TEST(CompressJudgement, UndocumentedCodesAreDistinguished) {
   const CompressCase any = violation_of("NSAC-C16"), null_pointer = violation_of("NSAC-C02");
   for (const std::int32_t code : {161001, 161002, 361001, 561002, 561103}) {
     Refusing kernel(code);
@@ -296,7 +300,7 @@ TEST(CompressJudgement, CodesThatNoPageDocumentsAreToldApart) {
   }
 }
 
-/// Throws what no handler of exceptions knows: in phase 1, or in the run.
+/// Throws an object of a type that no exception handler names: in phase 1, or in the run.
 class Escaping final : public spec::Implementation<CompressOp> {
  public:
   explicit Escaping(bool in_check) : in_check_(in_check) {}
@@ -310,22 +314,22 @@ class Escaping final : public spec::Implementation<CompressOp> {
   bool in_check_;
 };
 
-TEST(CompressJudgement, WhateverEscapesIsACrash) {
+TEST(CompressJudgement, UncaughtExceptionIsACrash) {
   const CompressCase relation = hand_made_cases<CompressOp>("relations").front(),
                      legal = case_of(small_case);
   for (const bool in_check : {true, false}) {
     Escaping kernel(in_check);
     for (const CompressCase& c : {legal, relation}) {
       const CaseReport report = judge_case(c, kernel);
-      EXPECT_EQ(report.verdict, Verdict::crash) << told(report);
-      EXPECT_NE(told(report).find("no std::exception"), std::string::npos);
+      EXPECT_EQ(report.verdict, Verdict::crash) << printed(report);
+      EXPECT_NE(printed(report).find("not a std::exception"), std::string::npos);
     }
   }
   Escaping kernel(true);
   EXPECT_EQ(judge_case(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
 }
 
-/// The judge cannot ask it any more, from one question on.
+/// A kernel that becomes unreachable for the judge at the given call.
 class OutOfReach final : public spec::Implementation<CompressOp> {
  public:
   enum class From { check, numerics, run };
@@ -347,7 +351,7 @@ class OutOfReach final : public spec::Implementation<CompressOp> {
   From from_;
 };
 
-TEST(CompressJudgement, WhatCannotBeAskedIsNotAccused) {
+TEST(CompressJudgement, UnreachableKernelDoesNotFail) {
   using enum OutOfReach::From;
   const CompressCase relation = hand_made_cases<CompressOp>("relations").front(),
                      legal = case_of(small_case);
@@ -355,24 +359,24 @@ TEST(CompressJudgement, WhatCannotBeAskedIsNotAccused) {
     OutOfReach kernel(from);
     for (const CompressCase& c : {legal, relation}) {
       const CaseReport report = judge_case(c, kernel);
-      EXPECT_EQ(report.verdict, Verdict::tool_failure) << told(report);
-      EXPECT_NE(told(report).find("the judge failed: no process is left"), std::string::npos)
-          << told(report);
+      EXPECT_EQ(report.verdict, Verdict::tool_failure) << printed(report);
+      EXPECT_NE(printed(report).find("the judge failed: no process is left"), std::string::npos)
+          << printed(report);
     }
   }
   OutOfReach kernel(check);
   EXPECT_EQ(judge_case(violation_of("NSAC-C16"), kernel).verdict, Verdict::tool_failure);
 }
 
-TEST(CompressJudgement, AViolationOfNoRowIsNoFaultOfTheKernel) {
+TEST(CompressJudgement, UnknownViolationIsNotAKernelFault) {
   CompressCase c = case_of(small_case);
   c.track = Track::arguments;
   c.violate = "NSAC-C99:none";
   Unchecked kernel;
   const CaseReport report = judge_case(c, kernel);
   EXPECT_EQ(report.verdict, Verdict::tool_failure);
-  EXPECT_NE(told(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
-      << told(report);
+  EXPECT_NE(printed(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
+      << printed(report);
 }
 
 TEST(CompressJudgement, FailuresShrinkToAFewWindows) {

@@ -63,7 +63,7 @@ float sum_of(const Products& products, const CompressPlan& plan) {
   return chain(terms, plan);
 }
 
-/// Everything that the kernel reads, with the places of its windows.
+/// All operands of the kernel, with the positions of its windows.
 struct Kernel {
   Kernel(const Problem& problem, const CompressOp::Inputs& inputs, const CompressPlan& how)
       : p(problem),
@@ -120,8 +120,7 @@ float narrowed(float x, spec::FloatFormat format) {
   return static_cast<float>(spec::round_to(static_cast<double>(x), format));
 }
 
-/// Ties away from zero: the only numbers that ties to even round otherwise are those that doubling
-/// a step tells apart.
+/// Rounds to the nearest number of the format, ties away from zero.
 float away(float x, spec::FloatFormat format) {
   if (x == 0 || !std::isfinite(x)) return x;
   const int exponent = std::max(std::ilogb(x), format.min_exponent) - format.significand_bits + 1;
@@ -153,7 +152,7 @@ void CompressKernel::check(const spec::Call<CompressOp>& call) const {
 void CompressKernel::run(const Problem& p, const CompressOp::Inputs& inputs,
                          CompressOp::Outputs& outputs) {
   CompressPlan plan = plan_;
-  // The tests name the cast by its mode; the type is that of the problem.
+  // A cast to fp16 may have its own mode; the type of the problem decides.
   if (p.dtype == spec::DType::fp16) plan.cast = plan_.half_cast;
   const CompressGradients g = run_kernel(p, inputs, plan);
   const spec::Extents e = input_extents(p);

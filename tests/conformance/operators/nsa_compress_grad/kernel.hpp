@@ -14,43 +14,45 @@ namespace assay::conformance::testing {
 
 using CompressOp = spec::NsaCompressGrad;
 
-/// How a small kernel of the tests sums products: one chain in ascending or random order, a
-/// pairwise tree, or a chain a window whose sums are added.
+/// The order in which the small kernel of the tests sums products: ascending in one chain, random
+/// in one chain, in a pairwise tree, or in one chain for each window, whose results are then added.
 enum class SumOrder : std::uint8_t { ascending, shuffled, pairwise, windows };
 
-/// What a small kernel of the tests does; the defaults are healthy.
+/// The behaviour of the small kernel of the tests. The defaults give a correct kernel.
 struct CompressPlan {
   SumOrder order = SumOrder::ascending;
-  std::uint64_t seed = 1;                                                ///< of the shuffled order
-  std::function<float(float)> stage = [](float x) { return x; };         ///< of every product
-  std::function<float(float)> contribution = [](float x) { return x; };  ///< of every window's sum
-  std::function<float(float)> add_to = [](float x) { return x; };        ///< of every partial sum
+  std::uint64_t seed = 1;                                         ///< seed of the shuffled order
+  std::function<float(float)> stage = [](float x) { return x; };  ///< rounds every product
+  std::function<float(float)> contribution = [](float x) {
+    return x;
+  };                                                               ///< rounds every window sum
+  std::function<float(float)> add_to = [](float x) { return x; };  ///< rounds partial sums
   std::function<float(float)> cast = [](float x) { return x; };
   std::function<float(float)> half_cast = [](float x) {
     return x;
-  };  ///< of CompressKernel, where the type is fp16
-  /// Tokens between windows, and the first token of window i of a sequence; 0 and nothing: as
-  /// documented.
+  };  ///< the cast of CompressKernel for fp16
+  /// Tokens from one window to the next, and the first token of window i of a sequence. The values
+  /// 0 and empty stand for the documented windows.
   std::function<std::int64_t(const CompressOp::Problem&, std::int64_t b, std::int64_t i)> start;
-  bool overlap = true;  ///< false: later windows replace what earlier ones gave a token
-  std::int64_t skipped_window = -1;  ///< counted over all sequences
-  std::int64_t weight_channels = 0;  ///< channels of which weight_grad is summed, 0: all
+  bool overlap = true;  ///< false: later windows overwrite the result of earlier windows
+  std::int64_t skipped_window = -1;  ///< its index, counted over all sequences
+  std::int64_t weight_channels = 0;  ///< channels over which weight_grad is summed, 0: all
   double weight_factor = 1;
 };
 
-/// By rows in the order of Extents::row; weight_grad (w, n) at n * compress_block_size + w.
+/// Row by row in the order of Extents::row; weight_grad (w, n) is at n * compress_block_size + w.
 struct CompressGradients {
   std::vector<float> input_grad, weight_grad;
 };
 
-/// Contiguous inputs with the given values: normal ones where `value` is empty.
+/// Contiguous normal inputs.
 CompressOp::Inputs compress_inputs(const CompressOp::Problem& problem, std::uint64_t seed);
 
 /// Naive fp32 gradient: lists the products of every element, then sums them as planned.
 CompressGradients run_kernel(const CompressOp::Problem& problem, const CompressOp::Inputs& inputs,
                              const CompressPlan& plan);
 
-/// The small kernel as an implementation that refuses what breaks a row that binds.
+/// The small kernel as an implementation. It refuses calls that violate binding requirements.
 class CompressKernel final : public spec::Implementation<CompressOp> {
  public:
   explicit CompressKernel(CompressPlan plan,

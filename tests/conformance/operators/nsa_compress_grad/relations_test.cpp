@@ -50,7 +50,7 @@ TEST(CompressRelations, AKernelOfAnyOrderFulfilsThemToo) {
     EXPECT_EQ(judge_case(c, kernel).verdict, Verdict::conforms) << command_line(c);
 }
 
-/// What a kernel gets wrong: in its sums, with what it reads, or with what it wrote.
+/// A fault of a kernel: in its sums, its reads, or its writes.
 struct Fault {
   CompressPlan plan = testing::healthy_plan();
   void (*reads)(CompressOp::Inputs&) = [](CompressOp::Inputs&) {};
@@ -79,7 +79,7 @@ class Faulty final : public spec::Implementation<CompressOp> {
   CompressKernel kernel_;
 };
 
-/// Adds to the first element.
+/// Adds a number to the first element.
 void add_to_first(spec::Tensor& tensor, double residue) {
   tensor.store(tensor.offset, tensor.load(tensor.offset) + residue);
 }
@@ -136,7 +136,7 @@ Fault late_behind_empty() {
   });
 }
 
-/// The defect of the published kernel.
+/// The defect of the kernel in the upstream repository.
 Fault misplaced_behind_short() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
     const bool is_behind_short =
@@ -169,7 +169,7 @@ Fault channels_missing() {
   return fault;
 }
 
-/// A fault that each relation shows.
+/// For each relation a fault that the relation detects.
 const std::map<std::string_view, Fault (*)()>& caught() {
   static const std::map<std::string_view, Fault (*)()> table = {
       {"scale_dy", workspace_not_zeroed},
@@ -202,7 +202,7 @@ class EveryCompressRelation : public ::testing::TestWithParam<const compress::Re
 
 TEST_P(EveryCompressRelation, ShowsAFault) {
   const auto fault = caught().find(GetParam()->name);
-  ASSERT_NE(fault, caught().end()) << "no fault is planted for " << GetParam()->name;
+  ASSERT_NE(fault, caught().end()) << "no injected fault for " << GetParam()->name;
   Faulty kernel(fault->second());
   bool shown = false;
   for (const CompressCase& c : cases_of(GetParam()->name))
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryCompressRelation,
                          ::testing::ValuesIn(RelationParts<CompressOp>::relations()),
                          [](const auto& parameter) { return std::string(parameter.param->name); });
 
-/// Names of the relations that some case shows the fault to break.
+/// Names of the relations that the fault breaks in at least one case.
 std::set<std::string> broken_by(const Fault& fault) {
   Faulty kernel(fault);
   std::set<std::string> names;
@@ -224,7 +224,7 @@ std::set<std::string> broken_by(const Fault& fault) {
   return names;
 }
 
-TEST(CompressRelations, SeeNothingOfWhatTheyDoNotSpeakOf) {
+TEST(CompressRelations, IgnoreFaultsOutsideTheirScope) {
   EXPECT_EQ(broken_by(overlap_counted_once()),
             (std::set<std::string>{"contraction", "count_windows", "isolate_window"}));
   EXPECT_FALSE(broken_by(misplaced_behind_short()).contains("heads_alone"));

@@ -65,7 +65,7 @@ TEST(CompressSample, EveryPairOfAxesIsAdmissibleAndCovered) {
   EXPECT_TRUE(coverage.uncovered().empty()) << coverage.uncovered().front();
 }
 
-/// A drawn case has the values on the axes that were chosen for it.
+/// A drawn case has the chosen values on its axes.
 TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 400; ++lot) {
     const Choice choice = random_choice(compress::choice_space(), lot);
@@ -77,7 +77,7 @@ TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// Windows and lengths that kernels of the compression get wrong.
+/// Windows and lengths for which kernels of the compression are often wrong.
 TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
   std::set<std::pair<std::int64_t, std::int64_t>> windows;
   std::set<std::int64_t> covering;
@@ -109,12 +109,12 @@ TEST(CompressSample, ThreeSeedsDrawEveryWindowStrideAndHeadSize) {
   testing::expect_every_value_of_few<Op>(1, 3);
 }
 
-/// Rounds of 24 cores are full, or lack one, or are one short.
-TEST(CompressSample, HasAsManyWindowsAsCoresAndOneBeside) {
-  std::set<std::int64_t> beside;
+/// The windows fill 24 cores exactly, or one window is missing, or there is one window too many.
+TEST(CompressSample, HasAsManyWindowsAsCoresAndOneMoreOrLess) {
+  std::set<std::int64_t> additive;
   for (const auto& c : testing::default_cases<Op>())
-    if (testing::is_value_case(c)) beside.insert((output_extents(c.problem).tokens() + 1) % 24);
-  for (const std::int64_t rest : {0, 1, 2}) EXPECT_TRUE(beside.contains(rest)) << rest;
+    if (testing::is_value_case(c)) additive.insert((output_extents(c.problem).tokens() + 1) % 24);
+  for (const std::int64_t rest : {0, 1, 2}) EXPECT_TRUE(additive.contains(rest)) << rest;
 }
 
 TEST(CompressSample, HasPublishedShapes) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/report/record.hpp"
@@ -17,7 +17,7 @@
 namespace assay::conformance {
 namespace {
 
-using testing::told;
+using testing::printed;
 using testing::selected::healthy;
 using testing::selected::judged;
 using Op = spec::NsaSelectedAttentionGrad;
@@ -29,11 +29,11 @@ TEST(SelectedExactCase, HealthyKernelsAreExactInEveryOrder) {
   std::size_t turn = 0;
   for (const Case<Op>& c : hand_made_cases<Op>("exact")) {
     const CaseReport report = judged(c, healthy(turn++));
-    EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+    EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
   }
 }
 
-/// A C API knows the place of a tensor from the call alone.
+/// With a C API, the call alone says where the elements of a tensor are.
 TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   Case<Op> c = hand_made_cases<Op>("exact")[0];
   for (const spec::Striding all : {spec::Striding::transposed, spec::Striding::mixed}) {
@@ -52,7 +52,8 @@ TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   }
 }
 
-/// What a forward of the same data gives: the exact case is no special case for a kernel.
+/// Compares the tensors of the exact case with a forward of the same data. Therefore a kernel needs
+/// no special code for exact cases.
 TEST(SelectedExactCase, StatisticsAndOutputAreConsistent) {
   for (const char* lists : {"duplicates", "all_equal", "shuffled"}) {
     Case<Op> c = hand_made_cases<Op>("exact")[0];
@@ -99,7 +100,7 @@ TEST(SelectedExactCase, ExactGradientsAreThoseOfTheReference) {
   }
 }
 
-/// Every fault on the exact cases until one shows it.
+/// Runs every fault on the exact cases until one of them shows it.
 TEST(SelectedExactCase, FaultsAreCaught) {
   const std::vector<Case<Op>> cases = hand_made_cases<Op>("exact");
   for (const char* bug : {"diagonal_block_whole",
@@ -129,8 +130,8 @@ TEST(SelectedExactCase, FaultsAreCaught) {
   }
 }
 
-/// Ties go another way: seen by the bits, where no bound can see it.
-TEST(SelectedExactCase, ARoundingThatIsNotTheDeclaredOneIsCaught) {
+/// Ties round in the other direction: only the bits show it, no bound can.
+TEST(SelectedExactCase, UndeclaredRoundingIsCaught) {
   const mutants::Plan even, away = {.round_stage = Rounding::rna, .round_out = Rounding::rna};
   mutants::selected::Kernel kernel("undeclared", away, even);
   bool caught = false;
@@ -139,7 +140,7 @@ TEST(SelectedExactCase, ARoundingThatIsNotTheDeclaredOneIsCaught) {
   EXPECT_TRUE(caught);
 }
 
-TEST(SelectedExactCase, WhereNoRowAttendsToAPowerOfTwoThereIsNone) {
+TEST(SelectedExactCase, NeedsARowThatAttendsToAPowerOfTwo) {
   Case<Op> c = hand_made_cases<Op>("exact")[0];
   c.patterns.lists = "all_equal";
   c.problem.selected_block_count = 3;

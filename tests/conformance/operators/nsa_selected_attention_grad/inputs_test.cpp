@@ -35,7 +35,7 @@ Case<Op> small_case(const std::string& lists, std::int64_t mode = 0) {
   return c;
 }
 
-/// Lists by the number of their row in topk_extents.
+/// The lists of a case. The index is the row in topk_extents.
 std::vector<List> lists_of(const Case<Op>& c) {
   const spec::Tensor tensor = make_topk_indices(c);
   const spec::Extents e = topk_extents(c.problem);
@@ -95,7 +95,7 @@ TEST(SelectedLists, DistinctBlocksAreDistinct) {
   }
 }
 
-TEST(SelectedLists, PatternsAreWhatTheirSentencesSay) {
+TEST(SelectedLists, PatternsMatchTheirDescriptions) {
   for_all_lists(small_case("identity"), [](const List& list, const spec::RowPosition&) {
     EXPECT_EQ(list, (List{0, 1, 2, 3, 4}));
   });
@@ -109,7 +109,7 @@ TEST(SelectedLists, PatternsAreWhatTheirSentencesSay) {
   for_all_lists(small_case("duplicates"), [&](const List& list, const spec::RowPosition&) {
     repeated += std::set<std::int64_t>(list.begin(), list.end()).size() < list.size() ? 1 : 0;
   });
-  EXPECT_EQ(repeated, 2 * (90 + 1 + 17));  // three blocks in five places
+  EXPECT_EQ(repeated, 2 * (90 + 1 + 17));  // three blocks in five slots
   const Case<Op> last = small_case("last_block");
   for_all_lists(last, [&](const List& list, const spec::RowPosition& row) {
     EXPECT_EQ(list.back(), blocks_of(last, row.b) - 1);
@@ -134,7 +134,8 @@ TEST(SelectedLists, SharedListsAreThoseOfTheSequenceAndOthersOfTheHead) {
   EXPECT_GT(different("shuffled", true), 50u);
 }
 
-/// Where the masks of devices, which look at places, agree with positions.
+/// The device masks by the index of an entry in the list. For these queries the result is the same
+/// as with the key's position.
 TEST(SelectedLists, CausalListsBeginWithWhatAnEarlyQuerySees) {
   const Case<Op> c = small_case("causal", 2);
   const std::int64_t size = c.problem.selected_block_size,

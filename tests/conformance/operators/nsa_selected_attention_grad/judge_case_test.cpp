@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
@@ -14,7 +14,7 @@
 namespace assay::conformance {
 namespace {
 
-using testing::told;
+using testing::printed;
 using testing::selected::healthy;
 using testing::selected::judged;
 using testing::selected::plain;
@@ -48,7 +48,7 @@ TEST(SelectedBound, HealthyKernelsConformOnEveryPatternOfLists) {
                               std::string(pattern.name));
       c.seed = 100 + turn;
       const CaseReport report = judged(c, healthy(turn++));
-      EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+      EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
     }
 }
 
@@ -58,7 +58,7 @@ bool has_note(const CaseReport& report, const std::string& text) {
   });
 }
 
-/// Healthy numbers behind a check of its own.
+/// A kernel that first makes a check of its own and then computes correctly.
 template <class Refuses>
 class Choosy final : public spec::Implementation<Op> {
  public:
@@ -77,13 +77,14 @@ class Choosy final : public spec::Implementation<Op> {
   std::unique_ptr<spec::Implementation<Op>> kernel_;
 };
 
-/// The page's example passes NCHW: who takes ND alone refuses a legal call.
+/// The page's example passes the format NCHW. Therefore a kernel that accepts only ND refuses a
+/// legal call.
 TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
   Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
   c.variant = "NSAS-C10:nchw";
   EXPECT_EQ(call_of(c).parameters.topk_indices.format, spec::Format::nchw);
   const CaseReport report = judged(c, plain);
-  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
   Choosy strict(
       [](const spec::Call<Op>& call) { return call.parameters.query.format != spec::Format::nd; });
   EXPECT_EQ(judge_case(c, strict).verdict, Verdict::rejected_wrongly);
@@ -91,27 +92,27 @@ TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
   EXPECT_EQ(judge_case(c, strict).verdict, Verdict::conforms);
 }
 
-TEST(SelectedProducts, WhatThePageDoesNotOfferIsSaidAndConvictsNobody) {
+TEST(SelectedProducts, UnsupportedProductIsReportedAndDoesNotFail) {
   Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
   EXPECT_FALSE(has_note(judged(c, plain), "NSAS-C01a"));
   c.product = spec::Product::a3;
   const CaseReport accepted = judged(c, plain);
-  EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
-  EXPECT_TRUE(has_note(accepted, "not offered there: NSAS-C01a")) << told(accepted);
+  EXPECT_EQ(accepted.verdict, Verdict::conforms) << printed(accepted);
+  EXPECT_TRUE(has_note(accepted, "not offered there: NSAS-C01a")) << printed(accepted);
   Choosy of_a2([](const spec::Call<Op>& call) { return call.product != spec::Product::a2; });
   const CaseReport refused = judge_case(c, of_a2);
-  EXPECT_EQ(refused.verdict, Verdict::not_applicable) << told(refused);
-  EXPECT_TRUE(has_note(refused, "not offered there: NSAS-C01a")) << told(refused);
+  EXPECT_EQ(refused.verdict, Verdict::not_applicable) << printed(refused);
+  EXPECT_TRUE(has_note(refused, "not offered there: NSAS-C01a")) << printed(refused);
 }
 
 TEST(SelectedBound, HealthyKernelsConformOnEveryProfile) {
   std::size_t turn = 0;
   for (const InputProfile& profile : Suite<Op>::profiles()) {
-    if (profile.name == "overflow_fp16") continue;  // needs more than 300 queries
+    if (profile.name == "overflow_fp16") continue;  // this fault needs more than 300 queries
     Case<Op> c = small_case(turn % 2 == 0 ? spec::DType::fp16 : spec::DType::bf16, 0, "duplicates");
     c.profile = profile.name;
     const CaseReport report = judged(c, healthy(turn++));
-    EXPECT_LE(report.verdict, Verdict::conforms_weak) << told(report);
+    EXPECT_LE(report.verdict, Verdict::conforms_weak) << printed(report);
   }
 }
 
@@ -133,7 +134,7 @@ struct Caught {
   const char* lists;
 };
 
-/// Each on lists that show it.
+/// For each fault the kind of lists that shows it.
 constexpr Caught faults[] = {{"diagonal_block_whole", 2, "anchored"},
                              {"diagonal_block_dropped", 2, "anchored"},
                              {"mask_hides_diagonal", 2, "anchored"},
@@ -161,14 +162,14 @@ TEST(SelectedBound, FaultsAreCaught) {
     const CaseReport report =
         judged(small_case(spec::DType::bf16, fault.mode, fault.lists), fault.bug);
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant)
-        << fault.bug << " " << told(report);
+        << fault.bug << " " << printed(report);
   }
 }
 
-TEST(SelectedStructure, AKeyThatNobodyListsHasExactZeros) {
+TEST(SelectedStructure, UnlistedKeyHasExactZeros) {
   Case<Op> c = small_case(spec::DType::bf16, 0, "identity");
   const CaseReport report = judged(c, "unlisted_keys_not_written");
-  EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << told(report);
+  EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << printed(report);
 }
 
 TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
@@ -185,13 +186,13 @@ TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
                .selected_block_size = 16,
                .selected_block_count = 1};
   const CaseReport report = judged(c, plain);
-  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
   std::int64_t exempt = 0;
   for (const TensorReport& tensor : report.tensors) exempt += tensor.exempt;
   EXPECT_GT(exempt, 0);
 }
 
-/// The same as above over many seeds and shapes: what the bound is worth.
+/// The same check as above over many seeds and shapes.
 TEST(SelectedBoundFuzz, HealthyKernelsConform) {
   constexpr std::int64_t runs = 60;
   const auto patterns = list_patterns();
@@ -215,7 +216,7 @@ TEST(SelectedBoundFuzz, HealthyKernelsConform) {
     c.patterns.lists = patterns[static_cast<std::size_t>(k) % patterns.size()].name;
     c.profile = known[static_cast<std::size_t>(k / 2) % (known.size() - 1)].name;
     const CaseReport report = judged(c, healthy(static_cast<std::size_t>(k)));
-    EXPECT_NE(contribution(report.verdict), ExitCode::nonconformant) << told(report);
+    EXPECT_NE(contribution(report.verdict), ExitCode::nonconformant) << printed(report);
   }
 }
 

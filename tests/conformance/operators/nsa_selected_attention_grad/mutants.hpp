@@ -19,7 +19,7 @@ inline const std::vector<Mutant>& mutants() {
   return all;
 }
 
-/// A healthy one in which nothing is particular.
+/// A correct kernel without special features.
 inline constexpr std::string_view plain = "selected_whole_lists";
 
 /// Errors: std::invalid_argument for a name that no mutant has.
@@ -33,7 +33,7 @@ inline CaseReport judged(const Case<Op>& c, std::string_view name) {
   return judge_case(c, *kernel(name));
 }
 
-/// The healthy kernels by turns.
+/// Returns the name of correct kernel number `turn` modulo the number of correct kernels.
 inline std::string_view healthy(std::size_t turn) {
   std::vector<std::string_view> names;
   for (const Mutant& mutant : mutants())

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 using selected::Relation;
 using SelectedCase = Case<spec::NsaSelectedAttentionGrad>;
-using testing::told;
+using testing::printed;
 using testing::selected::healthy;
 using testing::selected::judged;
 using testing::selected::plain;
@@ -40,7 +40,7 @@ TEST_P(EverySelectedRelation, HoldsForHealthyKernels) {
   std::size_t turn = GetParam()->name.size();
   for (const SelectedCase& c : cases_of(GetParam()->name)) {
     const CaseReport report = judged(c, healthy(turn++));
-    EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+    EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
   }
 }
 
@@ -48,11 +48,11 @@ TEST_P(EverySelectedRelation, HoldsForOurKernel) {
   const auto kernel = optimized::nsa_selected_attention_grad(device::a2());
   for (const SelectedCase& c : cases_of(GetParam()->name)) {
     const CaseReport report = judge_case(c, *kernel);
-    EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+    EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
   }
 }
 
-/// A fault that each relation shows.
+/// For each relation a fault that the relation detects.
 const std::map<std::string_view, std::string_view>& caught() {
   static const std::map<std::string_view, std::string_view> table = {
       {"permute_slots", "last_slot_dropped"},
@@ -79,7 +79,7 @@ const std::map<std::string_view, std::string_view>& caught() {
 
 TEST_P(EverySelectedRelation, ShowsAFault) {
   const auto fault = caught().find(GetParam()->name);
-  ASSERT_NE(fault, caught().end()) << "no fault is planted for " << GetParam()->name;
+  ASSERT_NE(fault, caught().end()) << "no injected fault for " << GetParam()->name;
   const auto kernel = testing::selected::kernel(fault->second);
   bool shown = false;
   for (const SelectedCase& c : cases_of(GetParam()->name))

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "../../plan/sample_checks.hpp"
-#include "../../told.hpp"
+#include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
@@ -42,7 +42,7 @@ TEST(SelectedSample, ExercisesEverySideOfEveryRow) {
   testing::expect_every_side_of_every_row<Op>();
 }
 
-TEST(SelectedSample, EveryPairThatIsAskedForIsCovered) {
+TEST(SelectedSample, EveryWantedPairIsCovered) {
   PairCoverage coverage = pair_coverage<Op>();
   for (const auto& c : default_cases())
     if (c.track == Track::bound) cover(coverage, c);
@@ -60,8 +60,8 @@ TEST(SelectedFormulaFields, ChangeTheGradientsOfSomeCaseInBothModes) {
   }
 }
 
-/// Without cases that pass a mask.
-TEST(SelectedFormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
+/// Removes the cases that pass a mask.
+TEST(SelectedFormulaFields, AreListedIfNoCaseDependsOnThem) {
   std::vector<SelectedCase> cases = default_cases();
   std::erase_if(cases, [](const SelectedCase& c) {
     return c.problem.atten_mask != spec::SelectedMask::absent && c.problem.sparse_mode == 2;
@@ -72,7 +72,7 @@ TEST(SelectedFormulaFields, ArePutOnTheListWhereNoCaseDependsOnThem) {
   }
 }
 
-/// The one product that does not offer the operator.
+/// The only product that does not offer the operator.
 TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
   testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
       [](const Choice& choice, std::uint64_t lot) {
@@ -84,7 +84,7 @@ TEST(SelectedSample, HoldsNoPairThatIsExcluded) {
   testing::expect_no_case_to_hold_what_is_excluded<Op>();
 }
 
-/// A drawn case has the values on the axes that were chosen for it, and is legal.
+/// A drawn case has the chosen values on its axes and is legal.
 TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 300; ++lot) {
     const Choice choice = random_choice(selected::choice_space(), lot);
@@ -97,7 +97,7 @@ TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// Lists and lengths that kernels of selected blocks get wrong.
+/// Lists and lengths for which kernels of selected attention are often wrong.
 TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
   std::set<std::int64_t> groups, sizes, counts, distances;
   std::set<std::pair<std::int64_t, std::int64_t>> dims, boundary;
@@ -113,7 +113,8 @@ TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
     has_duplicates_of_32 |= c.patterns.lists == "all_equal" && p.selected_block_count == 32;
     if (p.selected_block_count == 16 && p.selected_block_size == 64)
       boundary.emplace(p.group(), p.head_dim_v);
-    // Queries beside the edge of what is listed, under the mask.
+    // With the mask: the query at the end of the listed blocks, the query before it, and the query
+    // after it.
     if (p.sparse_mode == 2)
       for (const std::int64_t s : {-1, 0, 1})
         if (p.seq_q > listed_keys(p) + s) distances.insert(s);
@@ -153,7 +154,7 @@ TEST(SelectedSample, ThreeSeedsDrawEveryGroupOfEachTypeAndEveryList) {
   testing::expect_every_value_of_few<Op>(20261126, 4);
 }
 
-/// Lists that name blocks from 256 on, in queries of which some attend to them.
+/// Lists with block numbers of 256 and above. Some queries attend to these blocks.
 TEST(SelectedSample, ListsBlocksBeyond8Bits) {
   EXPECT_TRUE(std::ranges::any_of(testing::default_cases<Op>(), [](const Case<Op>& c) {
     if (!testing::is_value_case(c) || c.problem.seq_kv < 256 * 16) return false;
@@ -175,7 +176,7 @@ TEST(SelectedSample, HasPublishedShapes) {
     EXPECT_LE(selected::entries(c.problem), 3e5) << c.note;
 }
 
-TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
+TEST(SelectedCase, InvalidCaseIsRefused) {
   const auto refused = [](std::vector<std::string> words) -> std::string {
     try {
       parse_case<Op>(words);
@@ -199,7 +200,7 @@ TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(refused({"--sparse_mode=1"}), "--sparse_mode=1: accepted: 0 or 2, see NSAS-C33");
   EXPECT_EQ(refused({"--head_dim=128", "--head_dim_v=192"}), "accepted");
   EXPECT_NE(refused({"--seq_kv=40"}).find("NSAS-C30"), std::string::npos);
-  EXPECT_EQ(refused({"--seq_kv=16"}), "accepted");  // NSAS-C29 is open
+  EXPECT_EQ(refused({"--seq_kv=16"}), "accepted");  // NSAS-C29 is an open question
   EXPECT_NE(refused({"--relation=strided"}).find("track=relation"), std::string::npos);
   EXPECT_NE(refused({"--track=relation", "--relation=permute_blocks", "--sparse_mode=2",
                      "--atten_mask=compressed"})
@@ -210,7 +211,7 @@ TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
       std::string::npos);
 }
 
-/// The smallest case that still has two copies of a block in a list.
+/// The smallest case whose list still contains a block twice.
 TEST(SelectedShrink, FindsASmallCase) {
   SelectedCase c{.patterns = {.lists = "duplicates"}};
   c.problem = {.batch = 3,

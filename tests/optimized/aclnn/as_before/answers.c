@@ -147,7 +147,7 @@ static void ask_of_streams_and_events(void) {
   TELL(aclrtDestroyStream(stream));
 }
 
-static void* behind(void* start, int bytes) { return (char*)start + bytes; }
+static void* after(void* start, int bytes) { return (char*)start + bytes; }
 
 static void ask_of_memory(void) {
   void *device = NULL, *host = NULL;
@@ -174,10 +174,10 @@ static void ask_of_memory(void) {
     TELL(aclrtMemcpy(device, 64, device, 32, as));
     TELL(aclrtMemcpy(device, 64, host, 48, as));
     TELL(aclrtMemcpy(device, 64, host, 49, as));
-    TELL(aclrtMemcpy(behind(device, 32), 64, own, 33, as));
+    TELL(aclrtMemcpy(after(device, 32), 64, own, 33, as));
     TELL(aclrtMemcpy(host, 48, device, 48, as));
-    TELL(aclrtMemcpy(own, 64, behind(device, 63), 2, as));
-    TELL(aclrtMemcpy(own, 64, behind(device, 64), 0, as));
+    TELL(aclrtMemcpy(own, 64, after(device, 63), 2, as));
+    TELL(aclrtMemcpy(own, 64, after(device, 64), 0, as));
     TELL(aclrtMemcpy(own, 64, host, 16, as));
     TELL(aclrtMemcpy(own, 16, host, 17, as));
     TELL(aclrtMemcpy(NULL, 16, host, 16, as));
@@ -185,7 +185,7 @@ static void ask_of_memory(void) {
     TELL(aclrtMemcpyAsync(own, 64, host, 16, as, dead));
   }
   TELL(aclrtMemset(device, 64, 7, 65));
-  TELL(aclrtMemset(behind(device, 1), 64, 7, 64));
+  TELL(aclrtMemset(after(device, 1), 64, 7, 64));
   TELL(aclrtMemset(device, 64, 7, 64));
   TELL(aclrtMemset(host, 64, 7, 49));
   TELL(aclrtMemset(host, 64, 7, 48));
@@ -194,7 +194,7 @@ static void ask_of_memory(void) {
   TELL(aclrtMemsetAsync(device, 64, 7, 64, dead));
   TELL(aclrtMemsetAsync(device, 64, 7, 65, NULL));
   TELL(aclrtFree(NULL));
-  TELL(aclrtFree(behind(device, 1)));
+  TELL(aclrtFree(after(device, 1)));
   TELL(aclrtFree(host));
   TELL(aclrtFreeHost(device));
   TELL(aclrtFreeHost(NULL));

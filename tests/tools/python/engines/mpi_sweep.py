@@ -1,4 +1,4 @@
-"""A sweep in parts on the ranks of MPI. Usage: mpiexec -n 3 python -m mpi4py.futures mpi_sweep.py REPORT KERNEL FLAG ..."""
+"""Runs a sweep in parts on the ranks of MPI. Usage: mpiexec -n 3 python -m mpi4py.futures mpi_sweep.py REPORT KERNEL FLAG ..."""
 
 import sys
 

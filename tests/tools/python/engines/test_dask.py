@@ -1,4 +1,4 @@
-"""Dask runs the parts of a sweep; a worker that is killed in the middle costs nothing but time."""
+"""Dask runs the parts of a sweep. If a worker is killed, its part runs again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAGS = ("nsa_compress_grad", "--random=0", "--seed=1")
 
 
 def kill_a_busy_worker(client: Client, killed: list[int]) -> None:
-    """As soon as every worker has a part to run."""
+    """Kills a worker as soon as every worker has a part to run."""
     processes = client.run(os.getpid)
     while len(busy := {worker for worker, tasks in client.processing().items() if tasks}) < len(processes):
         time.sleep(0.05)

@@ -18,9 +18,9 @@ FLAGS = ("nsa_compress_grad", "--random=0", "--seed=1")
 def test_eight_parts_on_two_ranks_are_the_whole_sweep(tmp_path: Path) -> None:
     whole, joined = tmp_path / "whole.json", tmp_path / "joined.json"
     assay.sweep(KERNEL, *FLAGS, report=whole)
-    mpiexec = Path(sys.executable).parent / "mpiexec"  # of the package mpich
+    mpiexec = Path(sys.executable).parent / "mpiexec"  # from the package mpich
     script = Path(__file__).with_name("mpi_sweep.py")
-    # The first rank hands out the parts.
+    # The first MPI rank distributes the parts of the sweep.
     ranks = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures"]
     subprocess.run([*ranks, script, joined, KERNEL, *FLAGS], check=True, timeout=600)
     assert timeless(joined) == timeless(whole)

@@ -1,4 +1,4 @@
-"""Ray runs the parts of a sweep; a worker that is killed in the middle costs nothing but time."""
+"""Ray runs the parts of a sweep. If a worker is killed, its part runs again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ FLAGS = ("nsa_compress_grad", "--random=0", "--seed=1")
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Ray with two workers, in a folder whose name is short enough for its sockets; it writes no token of its own at home."""
+    """Ray with two workers, in a folder whose name is short enough for its sockets. It writes no token to the home
+    folder."""
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     with tempfile.TemporaryDirectory(prefix="r") as folder:
         ray.init(num_cpus=2, include_dashboard=False, _temp_dir=folder, log_to_driver=False)
@@ -38,7 +39,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def busy_workers() -> list[int]:
-    """Processes that run a part of this sweep now."""
+    """The processes that now run a part of this sweep."""
     listed = subprocess.run(["ps", "-ww", "-eo", "ppid,args"], capture_output=True, text=True, check=True).stdout
     return [int(line.split()[0]) for line in listed.splitlines() if f"assay sweep {FLAGS[0]}" in line and "--shard=" in line]
 
@@ -62,6 +63,6 @@ def test_eight_parts_with_a_killed_worker_are_the_whole_sweep(started: None, tmp
     assert timeless(joined) == timeless(whole)
 
 
-def test_what_fails_in_a_part_is_told(started: None) -> None:
+def test_a_failure_in_a_part_is_reported(started: None) -> None:
     with pytest.raises(Exception, match="no_such_kernel"):
         assay.sweep("plugin:no_such_kernel.so", *FLAGS, executor=RayExecutor(), parts=2)

@@ -1,4 +1,4 @@
-"""What Triton's interpreter does with bf16, and what it ought to do, one stage at a time."""
+"""Repairs the bf16 arithmetic of Triton's interpreter, one operation at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from assay.adapters.device import prepare_triton
 from assay.dtypes import Array
 
-prepare_triton()  # Triton settles when it is imported that it interprets
+prepare_triton()  # Triton decides at its import whether it interprets
 import triton.language as tl  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 
@@ -20,7 +20,7 @@ _operated = interpreter.InterpreterBuilder.binary_op
 
 
 def _values(operand: Any) -> Array:
-    """The numbers of an operand; the interpreter keeps bf16 as 16-bit integers, its bits."""
+    """The numbers of an operand. The interpreter stores bf16 as 16-bit integers (the bit patterns)."""
     if operand.dtype.scalar == tl.bfloat16:
         return (operand.data.astype(np.uint32) << 16).view(np.float32)
     return operand.data
@@ -48,15 +48,15 @@ def _by_numbers(self: Any, a: Any, b: Any, operation: Any) -> Any:
 
 
 def repair_products(patch: pytest.MonkeyPatch) -> None:
-    """tl.dot of bf16 tensors multiplies their numbers, and not their bits taken for integers."""
+    """tl.dot of bf16 tensors multiplies their numbers, not their bit patterns as integers."""
     patch.setattr(interpreter.InterpreterBuilder, "create_dot", _product)
 
 
 def repair_elements(patch: pytest.MonkeyPatch) -> None:
-    """Sums and products of elements in bf16 are those of numbers, rounded once, and not of their bits taken for integers."""
+    """Sums and products of bf16 elements use their numbers, rounded once, not their bit patterns as integers."""
     patch.setattr(interpreter.InterpreterBuilder, "binary_op", _by_numbers)
 
 
 def repair_casts(patch: pytest.MonkeyPatch) -> None:
-    """A cast of fp32 to bf16 rounds to nearest, ties to even, as a device does; it does not cut off."""
+    """A cast of fp32 to bf16 rounds to nearest, ties to even, as a device does. It does not truncate."""
     patch.setattr(interpreter, "_convert_float", _to_nearest)

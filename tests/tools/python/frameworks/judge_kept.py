@@ -1,9 +1,9 @@
 """Judges the outputs that on_device.py --keep saved with other numerics, or compares them with models of a kernel's steps.
 
 Usage, in this folder: python judge_kept.py FILE.npz [--failed] [--numerics TEXT ...] [--steps TEXT ...]
---failed selects the lines that did not conform on the device (FILE.jsonl). Prints the count of each verdict for each
-of the numerics, and for each model (staged_model.py) the mean and the smallest share of elements of dq, dk and dv that
-have its bits, over cases of track bound.
+--failed selects the lines that did not conform on the device (FILE.jsonl). For each of the
+numerics it prints the count of each verdict. For each model (staged_model.py) it prints the mean and the smallest share
+of elements of dq, dk and dv that equal the model bit by bit, over cases of track bound.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPERANDS = {"dq": "query", "dk": "key", "dv": "value"}
 
 
 class Kept:
-    """Gives the gradients that were kept of a case."""
+    """Returns the stored gradients of a case."""
 
     def __init__(self, file: Path) -> None:
         self.kept = np.load(file)
@@ -42,12 +42,12 @@ class Kept:
 
 
 def failed(file: Path) -> set[str]:
-    told = [json.loads(line) for line in file.read_text().splitlines()]
-    return {t["command"] for t in told if not t["verdict"].startswith("conforms")}
+    printed = [json.loads(line) for line in file.read_text().splitlines()]
+    return {t["command"] for t in printed if not t["verdict"].startswith("conforms")}
 
 
 def equal_bits(kept: Kept, lines: list[str], steps: str) -> list[list[float]]:
-    """For each line the share of elements of each output that the model gives bit by bit."""
+    """For each line and output, returns the fraction of elements that equal the model bit by bit."""
     shares, taken = [], steps_of(steps)
     with tempfile.TemporaryDirectory() as folder:
         for case in export_lines(Path(folder) / "cases.h5", lines):

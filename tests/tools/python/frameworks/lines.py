@@ -1,4 +1,5 @@
-"""Replay lines for attention as frameworks and kernels offer it: padded and packed layouts, masks, grouped heads, three types."""
+"""Replay lines for attention as frameworks and kernels offer it: padded and packed layouts, masks, grouped heads, three
+types."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ LENGTHS = ((1, 16), (16, 16), (33, 65), (64, 31), (129, 129), (40, 600), (7, 7),
 SIZES = ((16, 0.25), (64, 0.125), (8, 0.3535533845424652), (33, 0.17407765984535217), (128, -0.0883883461356163))
 PROFILES = ("normal", "normal", "peaked", "cancelling", "outliers")
 TRACKS = ("bound", "bound", "bound", "exact", "exact_staged")
-EXACT_SCALE = 0.0625  # a power of four, of which even the root is exact; 1/sqrt(size) of none of SIZES
+EXACT_SCALE = 0.0625  # a power of four, so that even its root is exact; 1/sqrt(size) is not exact for any of SIZES
 PATTERNS = ("random", "padding", "dead_rows", "documents", "checker")
 
 
@@ -30,8 +31,8 @@ def masks(layout: str, seq_q: int, seq_kv: int, pattern: str) -> Iterator[str]:
 
 
 def lines(dtype: str, count: int) -> list[str]:
-    """`count` lines in which every pair of the lists above meets after a while: their lengths have no common divisor with
-    the strides."""
+    """Returns `count` lines. With enough lines, every pair of values of the lists above occurs, since the list lengths
+    and the strides have no common divisor."""
     chosen = []
     for k in range(count):
         layout = LAYOUTS[k % 5]
@@ -65,13 +66,13 @@ CAUSAL_LENGTHS = (16, 33, 64, 7, 96, 1, 129)
 
 
 def causal_lines(dtype: str, count: int) -> list[str]:
-    """As many keys as queries, each of which attends to those up to its own, or to the last few of them."""
+    """The same number of keys as queries. Each query attends to the keys up to its own, or to the last few of these."""
     chosen = []
     for k in range(count):
         layout, seq = LAYOUTS[k % 5], CAUSAL_LENGTHS[(2 * k + k // 7) % 7]
         heads_q, heads_kv = HEADS[(k // 5 + k) % 5]
         dim, scale = SIZES[(k // 3 + 2 * k) % 5]
-        track = "bound" if dtype == "fp32" else TRACKS[(k // 4) % 5]  # in fp32 hardly an input makes a softmax exact
+        track = "bound" if dtype == "fp32" else TRACKS[(k // 4) % 5]  # in fp32 almost no input makes a softmax exact
         words = [
             f"--layout={layout} --dtype={dtype} --heads_q={heads_q} --heads_kv={heads_kv}",
             f"--head_dim={dim} --head_dim_v={dim} --scale_value={scale if track == 'bound' else EXACT_SCALE}",
@@ -86,12 +87,14 @@ def causal_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
-# Of queries and keys, where the last query belongs to the last key: fewer, more, and as many.
+# Lengths of queries and keys for masks that align the last query with the last key: fewer queries than keys, more,
+# and equal numbers.
 ALIGNED_LENGTHS = ((16, 16), (33, 65), (64, 31), (1, 16), (129, 129), (40, 160), (7, 7), (96, 48))
 
 
 def aligned_lines(dtype: str, count: int) -> list[str]:
-    """Every query attends to all keys, or to those up to its own, the last one to the last key."""
+    """Every query attends to all keys, or to the keys up to its own position. The last query is aligned with the last
+    key."""
     chosen = []
     for k in range(count):
         layout = LAYOUTS[k % 5]
@@ -115,7 +118,8 @@ def aligned_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
-# Batch, heads, queries, keys, head size and scale of calls that are compiled once, and their masks.
+# Batch, heads, queries, keys, head size, scale and mask. A kernel is compiled once for each of
+# these calls.
 COMPILED = (
     (1, 2, 64, 64, 64, 0.125, ""),
     (1, 2, 32, 32, 16, 0.25, "--sparse_mode=2 --atten_mask=compressed"),
@@ -128,7 +132,7 @@ COMPILED = (
 
 
 def compiled_lines(dtype: str, count: int) -> list[str]:
-    """Few shapes with many numbers."""
+    """Few shapes with many seeds."""
     chosen = []
     for k in range(count):
         batch, heads, seq_q, seq_kv, dim, scale, mask = COMPILED[k % 7]
@@ -150,7 +154,7 @@ LISTS = ("shuffled", "ascending", "duplicates", "causal", "anchored", "last_bloc
 
 
 def selected_lines(dtype: str, count: int) -> list[str]:
-    """Lists of blocks for groups of 16 and 32 heads, of which a query sees the keys up to its own."""
+    """Lists of blocks for groups of 16 and 32 heads. Each query attends to the keys up to its own position."""
     chosen = []
     for k in range(count):
         heads_q, heads_kv = GROUPS[k % 5]

@@ -3,7 +3,7 @@
 Usage, in this folder: python on_device.py FOLDER [--device=cuda] [--only=PATTERN] [--numerics=TEXT] [--seconds=N] [--at_once=N] [--keep]
 Writes one file for each kernel and type into FOLDER: the verdict of each line, and the findings of each failing one.
 --keep also saves the outputs of small cases, which judge_kept.py judges with other numerics on any machine.
-The program is found as the package `assay` finds it. A kernel whose package is missing is listed with what is missing.
+The script finds the program as the package `assay` does. A kernel whose package is missing is listed with its name.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Lines = Callable[[str, int], list[str]]
 
 
 class Kernel(NamedTuple):
-    """One row of the table: an implementation of an adapter, and the lines it is judged on."""
+    """One row of the table: an implementation of an adapter, and the lines on which it is judged."""
 
     adapter: str
     name: str
     lines: str
     dtypes: Sequence[str] = ("fp32", "bf16", "fp16")
     count: int = 175
-    at_once: int = 7  # lines of one call of assay.judge; one where a shape takes long to compile
+    at_once: int = 7  # lines in one call of assay.judge; 1 if a shape takes long to compile
 
     def label(self, dtype: str) -> str:
         return f"{self.adapter}.{self.name}.{dtype}"
@@ -61,9 +61,9 @@ KERNELS = (
 
 
 class Keeping:
-    """Calls a function and keeps the outputs of small cases, each an array named by case and output."""
+    """Calls a function and stores the outputs of small cases, each as an array named by case and output."""
 
-    LARGEST = 60_000  # bytes of a case
+    LARGEST = 60_000  # in bytes for one case
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
@@ -78,13 +78,13 @@ class Keeping:
 
 
 def judge_one(kernel: Kernel, dtype: str, file: Path, options: argparse.Namespace) -> None:
-    """Writes verdicts and findings, a JSON object for each line, and stops after `options.seconds`."""
+    """Writes verdicts and findings, one JSON object for each line, and stops after `options.seconds`."""
     import assay
 
     lines = importlib.import_module("lines")
     module = "traced" if kernel.adapter == "traced" else f"assay.adapters.{kernel.adapter}"
     implementation = getattr(importlib.import_module(module), kernel.name)
-    if kernel.adapter != "jax":  # which takes the device that it finds
+    if kernel.adapter != "jax":  # JAX uses the device that it finds
         implementation = implementation.on(options.device)
     if options.numerics:
         implementation = replace(implementation, numerics=options.numerics)
@@ -99,9 +99,9 @@ def judge_one(kernel: Kernel, dtype: str, file: Path, options: argparse.Namespac
                 break
             for report in assay.judge(implementation, chosen[first : first + kernel.at_once]):
                 failed = report.verdict.startswith("nonconformant") or report.verdict in ("inconclusive", "judge_fault")
-                told: dict[str, Any] = {"verdict": report.verdict, "command": report.command}
-                told["text"] = report.explanation() if failed else report.evidence[:200]
-                log.write(json.dumps(told) + "\n")
+                printed: dict[str, Any] = {"verdict": report.verdict, "command": report.command}
+                printed["text"] = report.explanation() if failed else report.evidence[:200]
+                log.write(json.dumps(printed) + "\n")
             log.flush()
     if options.keep:
         np.savez_compressed(file.with_suffix(".npz"), **keeping.kept)
@@ -131,9 +131,9 @@ def judge_in_a_process(kernel: Kernel, dtype: str, words: argparse.Namespace) ->
         status, error = made.returncode, made.stderr
     except subprocess.TimeoutExpired:
         status, error = 124, "took too long"
-    told = row(f"{kernel.label(dtype)} {kernel.lines}", file, status, error, kernel.count, time.monotonic() - started)
-    print(told, flush=True)
-    return told
+    printed = row(f"{kernel.label(dtype)} {kernel.lines}", file, status, error, kernel.count, time.monotonic() - started)
+    print(printed, flush=True)
+    return printed
 
 
 def main() -> None:
@@ -141,11 +141,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--only", default="", help="pattern of labels, such as 'torch_cuda.flash|jax'")
-    parser.add_argument("--numerics", default="", help="instead of what the adapters declare")
-    parser.add_argument("--seconds", type=float, default=120, help="for each kernel and type")
+    parser.add_argument("--numerics", default="", help="numerics instead of those that the adapters declare")
+    parser.add_argument("--seconds", type=float, default=120, help="time limit for each kernel and type")
     parser.add_argument("--at_once", type=int, default=8)
     parser.add_argument("--keep", action="store_true", help="keep the outputs of small cases")
-    parser.add_argument("--kernel", help="for this program's own use")
+    parser.add_argument("--kernel", help="internal: used by this program")
     words = parser.parse_args()
     if words.kernel:
         *fields, dtype = json.loads(words.kernel)

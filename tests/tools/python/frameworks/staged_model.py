@@ -31,7 +31,7 @@ TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.
 def steps_of(text: str) -> frozenset[str]:
     steps = frozenset(text.split("+")) if text else frozenset()
     if unknown := steps - STEPS.keys():
-        raise ValueError(f"no step {sorted(unknown)[0]!r}; there are {', '.join(STEPS)}")
+        raise ValueError(f"unknown step {sorted(unknown)[0]!r}; accepted: {', '.join(STEPS)}")
     return steps
 
 

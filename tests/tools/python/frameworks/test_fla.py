@@ -26,7 +26,7 @@ def test_attention_conforms(dtype: str) -> None:
 
 
 class _Remembering:
-    """The kernel's outputs, computed once for each case, to be judged by several declarations."""
+    """The kernel's outputs, computed once for each case and judged under several declarations."""
 
     def __init__(self) -> None:
         self.outputs: dict[str, Mapping[str, Array]] = {}
@@ -38,23 +38,24 @@ class _Remembering:
 
 
 def test_selected_blocks_conform_where_the_scaling_of_q_is_declared() -> None:
-    """The kernels multiply q by the scale and round it to the type of the tensors. That is no error where they say so. Where
-    they do not, ordinary cases convict it unless the scale is a power of two, by which nothing rounds."""
+    """The kernels multiply q by the scale and round it to the type of the tensors. If they declare this, it is not an
+    error. Otherwise ordinary cases fail, unless the scale is a power of two, which rounds nothing."""
     function = _Remembering()
     declared = replace(adapter.selected, function=function)
     lines = selected_lines("fp16", CASES)
     assert not judged_kernel(declared, "fp16", lines).failures
     assert "operand_scaled=true" in declared.numerics
     silent = replace(declared, numerics=declared.numerics.replace(",operand_scaled=true", ""))
-    convicted = assay.judge(silent, [line for line in lines if "--track=bound" in line]).failures
-    print(f"\nwithout operand_scaled: {len(convicted)} convicted")
-    assert convicted
-    assert all("--scale_value" in report.command for report in convicted)  # 0.0625 is the default
+    failing = assay.judge(silent, [line for line in lines if "--track=bound" in line]).failures
+    print(f"\nwithout operand_scaled: {len(failing)} cases fail")
+    assert failing
+    assert all("--scale_value" in report.command for report in failing)  # 0.0625 is the default
 
 
 def test_in_bf16_the_interpreter_is_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes bits for integers in products, and cuts off where it casts. The first leaves nothing right. The second is what
-    remains when that is repaired, and is no fault of a kernel that declares it. With both repaired the kernels conform."""
+    """The interpreter multiplies bit patterns as integers and truncates in casts. The multiplication makes every result
+    wrong. If it is repaired, truncation remains, which conforms if the kernel declares it. If both are repaired, the
+    kernels conform."""
     lines = causal_lines("bf16", CASES)
     assert len(judged_kernel(adapter.attention, "bf16", lines[:FEW]).failures) == FEW
     repair_products(monkeypatch)
@@ -66,7 +67,8 @@ def test_in_bf16_the_interpreter_is_at_fault(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_selected_blocks_in_bf16_meet_a_third_fault_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scaling q multiplies elements, and of those, too, the interpreter multiplies the bits."""
+    """The kernel scales q by a multiplication of elements. For these, too, the interpreter multiplies the bit
+    patterns."""
     lines = selected_lines("bf16", CASES)
     assert len(judged_kernel(adapter.selected, "bf16", lines[:3]).failures) == 3
     repair_products(monkeypatch)
@@ -94,7 +96,7 @@ def test_what_attention_does_not_offer_is_not_judged(words: str, reason: str) ->
     (
         ("--heads_q=4 --seq_q=32 --seq_kv=32 --sparse_mode=2 --atten_mask=compressed", "groups of 4 heads"),
         ("--heads_q=16 --seq_q=16 --seq_kv=32 --sparse_mode=2 --atten_mask=compressed", "as many keys as queries"),
-        ("--heads_q=16 --seq_q=32 --seq_kv=32", "keys behind the query's position"),
+        ("--heads_q=16 --seq_q=32 --seq_kv=32", "keys after the query's position"),
         ("--heads_q=16 --seq_q=48 --seq_kv=48 --selected_block_size=48 --selected_block_count=1 --sparse_mode=2 --atten_mask=compressed", "blocks of 48 keys"),
     ),
 )

@@ -25,7 +25,8 @@ def test_attention_conforms_in_fp32() -> None:
 
 
 def _not_finite(problem: Attention) -> Gradients:
-    """Where the model has no numbers: queries whose dS is no fp16 number at a key that there is not, with score and dP 0."""
+    """Returns where the model expects numbers that are not finite: the queries for which dS at a padding key exceeds
+    fp16. Score and dP of a padding key are 0."""
     statistics = problem.softmax_max + np.log(problem.softmax_sum.astype(np.float64))
     row_term = np.sum(problem.dy.astype(np.float64) * problem.attention_in, axis=-1)
     rows = np.exp(-statistics) * np.abs(row_term) >= 65520
@@ -34,9 +35,10 @@ def _not_finite(problem: Attention) -> Gradients:
     return gradients
 
 
-def test_attention_in_fp16_computes_with_keys_behind_the_last_one(tmp_path: Path) -> None:
-    """Where no mask is asked for, the last block of 32 keys is not masked either. Such keys are 0, so that dS would not matter,
-    but the kernel rounds it to fp16: infinity times 0 is not a number, in dq of exactly these rows."""
+def test_attention_in_fp16_computes_with_keys_after_the_last_one(tmp_path: Path) -> None:
+    """If the call has no mask, the kernel does not mask the padding keys in the last block of 32 keys. The padding keys
+    are 0, so that their dS should have no effect. But the kernel rounds dS to fp16: infinity times 0 gives NaN in dq of
+    exactly these rows."""
     failures = judged_kernel(adapter.attention, "fp16", aligned_lines("fp16", CASES)).failures
     for report in failures:
         case = export_lines(tmp_path / f"{report.id}.h5", [report.command], adapter.attention.numerics)[0]
@@ -45,7 +47,7 @@ def test_attention_in_fp16_computes_with_keys_behind_the_last_one(tmp_path: Path
         modelled = outputs_of(case, [_not_finite(problem) for problem in problems])
         for name, output in adapter.attention(case).items():
             assert np.array_equal(~np.isfinite(output.astype(np.float32)), modelled[name])
-    print(f"\nkeys behind the last one: {len(failures)} convicted")
+    print(f"\nkeys after the last one: {len(failures)} cases fail")
 
 
 def test_attention_in_bf16_conforms_where_the_interpreter_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:

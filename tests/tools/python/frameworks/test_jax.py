@@ -16,12 +16,10 @@ from judged import failing_outputs, judged, share_of_equal_bits
 
 @pytest.mark.parametrize("dtype", ("fp32", "bf16"))
 def test_what_fails_is_explained(dtype: str, tmp_path: Path) -> None:
-    """Two things fail, and each is what a model of it makes.
-
-    A mask is a large negative score in JAX, so that a query that attends to nothing attends to every key alike, and its share
-    of dy is in dV. And the compiler keeps dS in fp32 where the source has it rounded to the type of the tensors, which the
-    preset jax_cpu declares and only exact cases of track exact_staged can tell.
-    """
+    """Two faults occur, and a model of each gives the same outputs. First, JAX masks by a large negative score.
+    Therefore a fully masked query attends to every key equally, and adds its dy to dV. Second, the compiler keeps dS in
+    fp32, although the source rounds it to the type of the tensors. The preset jax_cpu declares this rounding. Only
+    exact cases of track exact_staged show that it is missing. """
     failures = judged(adapter.attention, dtype).failures
     assert failures
     for report in failures:
@@ -37,7 +35,7 @@ def test_what_fails_is_explained(dtype: str, tmp_path: Path) -> None:
 
 
 def _with_dscore_unrounded(problem: Attention) -> Gradients:
-    """The gradients of an exact case, rounded at their end alone; it has no groups."""
+    """The gradients of an exact case without groups, rounded only at the end."""
     q, k, v, dy, out = (
         np.asarray(x, np.float64)
         for x in (problem.query, problem.key, problem.value, problem.dy, problem.attention_in)
@@ -58,7 +56,7 @@ def _dead_rows(problem: Attention) -> np.ndarray:
 
 
 def _share_of_dead_rows(problem: Attention, dy: np.ndarray) -> np.ndarray:
-    """What dead rows add to dV if they attend to every key alike, (rows of dV, dim)."""
+    """The contribution of fully masked rows to dV if they attend to every key equally, (rows of dV, dim)."""
     dead = np.where(_dead_rows(problem)[..., None], dy, 0)
     batch, heads, seq_kv, dim = problem.value.shape
     rows = dead.reshape(batch, heads, -1, dim).sum(2, keepdims=True) / seq_kv
@@ -66,15 +64,15 @@ def _share_of_dead_rows(problem: Attention, dy: np.ndarray) -> np.ndarray:
 
 
 def _has_the_share_of_dead_rows(case: assay.Case) -> bool:
-    """dV is that of the definition and the share of dead rows together, which is not 0."""
-    due, share, magnitude, made = case.expected["dv"], [], [], []
+    """dV equals the definition plus the contribution of fully masked rows, which is not 0."""
+    expected_value, share, magnitude, made = case.expected["dv"], [], [], []
     for problem in attentions_of(case):
         dy = problem.dy.astype(np.float64)
         share.append(_share_of_dead_rows(problem, dy))
         magnitude.append(_share_of_dead_rows(problem, np.abs(dy)))
         made.append(adapter._gradients(problem).dv.reshape(share[-1].shape).astype(np.float64))
-    modelled = due.value + np.concatenate(share)[due.rows]
+    modelled = expected_value.value + np.concatenate(share)[expected_value.rows]
     rounding = 2.0**-7 if case.problem["dtype"] == "bf16" else 2.0**-18
-    allowed = due.tau + rounding * (np.abs(due.value) + np.concatenate(magnitude)[due.rows])
-    made_rows = np.concatenate(made)[due.rows]
+    allowed = expected_value.tau + rounding * (np.abs(expected_value.value) + np.concatenate(magnitude)[expected_value.rows])
+    made_rows = np.concatenate(made)[expected_value.rows]
     return any(map(np.any, share)) and bool(np.all(np.abs(made_rows - modelled) <= allowed))

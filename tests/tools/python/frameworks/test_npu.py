@@ -1,4 +1,4 @@
-"""The adapter of torch_npu.npu_fusion_attention with a stand-in of its documented signature. No Ascend device takes part."""
+"""The adapter of torch_npu.npu_fusion_attention with a stand-in of its documented signature. No Ascend device is used."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _in_layout(tensor: Any, layout: str) -> Any:
     return tensor.reshape(*tensor.shape[:2], -1) if layout in ("BSH", "SBH") else tensor
 
 
-def _excluded(mask: Any, mode: int, seq_q: int, seq_kv: int, before: int, behind: int) -> Any:
-    """What a query does not see, as the documentation tells it of the modes that are tried here."""
+def _excluded(mask: Any, mode: int, seq_q: int, seq_kv: int, before: int, after: int) -> Any:
+    """The pairs that the documentation masks in the modes of this test."""
     if mask is None:
         return torch.zeros(seq_q, seq_kv, dtype=torch.bool)
     if mode == 1:
@@ -42,7 +42,7 @@ def _excluded(mask: Any, mode: int, seq_q: int, seq_kv: int, before: int, behind
     if mode == 2:
         return ahead > 0
     ahead = ahead - (seq_kv - seq_q)
-    return ahead > 0 if mode == 3 else (ahead > behind) | (ahead < -before)
+    return ahead > 0 if mode == 3 else (ahead > after) | (ahead < -before)
 
 
 def _attention(query: Any, key: Any, value: Any, excluded: Any, scale: float, dead_rows: bool) -> Any:
@@ -95,7 +95,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def _ordinary(dtype: str) -> list[str]:
-    """Exact cases tell how a device rounds ties, which the stand-in does not model."""
+    """Exact cases depend on how a device rounds ties. The stand-in does not model this."""
     return [line for line in lines(dtype, 2 * CASES) if "--track=bound" in line][:CASES]
 
 

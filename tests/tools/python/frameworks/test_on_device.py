@@ -30,18 +30,18 @@ def run(program: str, *words: str) -> str:
     return made.stdout
 
 
-def test_kept_outputs_can_be_judged_again(tmp_path: Path) -> None:
+def test_saved_outputs_can_be_judged_again(tmp_path: Path) -> None:
     words = ("--device=cpu", "--only=^torch.math.bf16", "--seconds=3", "--keep")
     assert "torch.math.bf16 lines" in run("on_device.py", str(tmp_path), *words).splitlines()[-1]
     file = tmp_path / "torch.math.bf16.lines.npz"
-    told = [json.loads(line) for line in file.with_suffix(".jsonl").read_text().splitlines()]
-    assert told and all(t["verdict"].startswith("conforms") for t in told)
+    printed = [json.loads(line) for line in file.with_suffix(".jsonl").read_text().splitlines()]
+    assert printed and all(t["verdict"].startswith("conforms") for t in printed)
     right, wrong = run("judge_kept.py", str(file), "--numerics", "torch_fp32", "cuda_flash,round_out=rtz").splitlines()
     assert right.startswith("torch_fp32: ") and "nonconformant" not in right and "nonconformant" in wrong
     assert "nonconformant" in run("on_device.py", str(tmp_path / "wrong"), *words, "--numerics=cuda_flash,round_out=rtz")
     unstaged, staged = run("judge_kept.py", str(file), "--steps", "", "staged").splitlines()
     shares = [[float(x) for x in text.split("[")[1].split("]")[0].split()] for text in (unstaged, staged)]
-    assert shares[0][2] > 0.98 > shares[1][2], (unstaged, staged)  # of dv: P is not rounded
+    assert shares[0][2] > 0.98 > shares[1][2], (unstaged, staged)  # dv: P is not rounded
 
 
 @pytest.mark.parametrize("kernel", (torch_cuda.flash, torch_cuda.efficient, torch_cuda.cudnn), ids=lambda k: k.name)

@@ -20,19 +20,21 @@ from judged import failing_outputs, judged_kernel
 from lines import compiled_lines
 
 CASES = int(os.environ.get("ASSAY_KERNEL_CASES", "70"))
-MOST = 0.95  # a row term close to a tie may round the other way where its sum has another order: a row differs
+MOST = 0.95  # if a row term is close to a tie and its sum has another order, it may round the other way: one row
+             # differs
 
 
 def _reads_behind_the_last_key(report: assay.Report) -> bool:
-    """Causal, with more queries than keys in a block."""
+    """Returns whether the case is causal and has more queries than one block of keys."""
     return "--seq_q=31" in report.command and "--seq_kv" not in report.command
 
 
 @pytest.mark.parametrize("dtype", ("fp32", "fp16", "bf16"))
 def test_what_fails_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two things fail. The bound of the loop over blocks of keys is computed from queries, so that dq reads blocks behind the
-    last one. And in 16 bits the row term is rounded to the type of the tensors, in fp16 each of its products, too, and dS
-    after the scale is applied, where small numbers are lost: a model of just that gives the same, within what is allowed."""
+    """Two faults occur. First, the bound of the loop over blocks of keys is computed from queries, so that dq reads
+    blocks after the last one. Second, in 16 bits the row term is rounded to the type of the tensors (in fp16 each of
+    its products, too), and dS is rounded after the scale is applied, which loses small numbers. A model of these steps
+    gives the same outputs within the tolerance."""
     failures = judged_kernel(adapter.pallas, dtype, compiled_lines(dtype, CASES)).failures
     assert any(map(_reads_behind_the_last_key, failures))
     narrow = [report for report in failures if not _reads_behind_the_last_key(report)]
@@ -51,21 +53,21 @@ def test_what_fails_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest
 
 
 def _share_within_tau(report: assay.Report, folder: Path) -> dict[str, float]:
-    """How many elements of the failing outputs the model gives, up to what is allowed of a right one."""
+    """The fraction of elements in failing outputs that equal the model within the tolerance of a correct output."""
     case = export_lines(folder / f"{report.id}.h5", [report.command], adapter.pallas.numerics)[0]
     made = adapter.pallas(case)
     modelled = outputs_of(case, [_with_narrow_row_terms(problem) for problem in attentions_of(case)])
     shares = {}
     for name in failing_outputs(report):
-        due = case.expected[name]
-        rows = (x[name].astype(np.float64).reshape(-1, due.value.shape[-1]) for x in (made, modelled))
+        expected_value = case.expected[name]
+        rows = (x[name].astype(np.float64).reshape(-1, expected_value.value.shape[-1]) for x in (made, modelled))
         off = np.abs(np.subtract(*rows))
-        shares[name] = float((off[due.rows if due.rows is not None else slice(None)] <= due.tau).mean())
+        shares[name] = float((off[expected_value.rows if expected_value.rows is not None else slice(None)] <= expected_value.tau).mean())
     return shares
 
 
 class _WithinBlocks:
-    """jax.lax, but loops run over one block at most, which is all that the cases in question have."""
+    """Replaces jax.lax so that loops run over at most one block. The cases of this test have only one block."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(jax.lax, name)

@@ -29,7 +29,7 @@ has_sdpa = pytest.mark.skipif(
 def test_composed_operators_conform(dtype: str) -> None:
     reports = judged(adapter.composed, dtype)
     assert not reports.failures or torch.__version__ < (2, 0)
-    if dtype == "bf16":  # every intermediate is rounded: a profile that earns no coverage but in exact cases
+    if dtype == "bf16":  # every intermediate is rounded: a profile that gives coverage only in exact cases
         assert all(r.verdict != "conforms" for r in reports if "--track=" not in r.command)
 
 
@@ -46,10 +46,10 @@ class _SoftmaxWithSumsInFp32(torch.autograd.Function):
         return (p * (dp - (p * dp).sum(-1, keepdim=True))).to(gradient.dtype)
 
 
-@pytest.mark.skipif(torch.__version__ >= (2, 0), reason="no fault of this version")
+@pytest.mark.skipif(torch.__version__ >= (2, 0), reason="this version does not have the fault")
 def test_before_version_2_sums_in_bf16_are_what_fails() -> None:
-    """Products of small matrices and the gradient of softmax add up in bf16. The same operators with sums in fp32, rounded
-    once, conform."""
+    """Products of small matrices and the gradient of softmax accumulate in bf16. The same operators with fp32 sums,
+    rounded once, conform."""
 
     def product(a: Any, b: Any) -> Any:
         return (a.float() @ b.float()).to(a.dtype)
@@ -82,8 +82,9 @@ def test_the_flash_backend_conforms_in_fp32() -> None:
 
 @has_sdpa
 def test_the_flash_backend_adds_blocks_in_bf16(tmp_path: Path) -> None:
-    """Its gradients lie in the type of the tensors while they are added up: dK and dV after every block of queries, dQ
-    after every block of keys. What fails is what a model of just that makes, and only where there is more than one block."""
+    """The gradients are in the type of the tensors during accumulation: dK and dV after every block of queries, dQ
+    after every block of keys. A model of these roundings gives the failing outputs. Only cases with more than one block
+    fail."""
     failures = judged(adapter.flash, "bf16").failures
     assert failures
     for report in failures:
@@ -129,7 +130,7 @@ def _rounded(values: Array) -> Array:
 def test_every_tensor_lies_on_the_device_that_is_asked_for(
     implementation: assay.Implementation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Device meta computes shapes alone, and refuses a tensor that lies elsewhere."""
+    """Device meta computes only shapes, and refuses a tensor on another device."""
     line = (
         "flash_attention_score_grad --dtype=bf16 --heads_q=4 --heads_kv=2 --seq_q=8 --seq_kv=8 --sparse_mode=2"
         " --atten_mask=compressed"
@@ -143,7 +144,7 @@ def test_every_tensor_lies_on_the_device_that_is_asked_for(
 
     monkeypatch.setattr(adapter, "to_numpy", shape_of)
     assert implementation.on("meta")(case)["dk"].shape == case.inputs["key"].shape
-    monkeypatch.setenv("ASSAY_DEVICE", "meta")  # it is read at every use
+    monkeypatch.setenv("ASSAY_DEVICE", "meta")  # the variable is read at every use
     assert implementation(case)["dk"].shape == case.inputs["key"].shape
     assert devices == ["meta"] * 6
     assert implementation.on("cpu").ready().device == "cpu" and implementation.ready().device == "meta"
@@ -161,13 +162,13 @@ def test_an_adapter_on_the_cpu_conforms_here_and_where_it_is_served() -> None:
 
 
 def test_a_device_that_pytorch_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="^device is 'cuba', which PyTorch does not reach: .* cuba"):
+    with pytest.raises(ValueError, match="^device is 'cuba', which PyTorch cannot use: .* cuba"):
         assay.judge(adapter.composed.on("cuba"), LINE)
     line = [sys.executable, "-m", "assay", "serve", "assay.adapters.torch:composed", "--device=cuba"]
-    told = subprocess.run(line, input="", capture_output=True, text=True, check=False)
-    assert told.returncode == 2 and "device is 'cuba'" in told.stderr and len(told.stderr.splitlines()) == 1
+    printed = subprocess.run(line, input="", capture_output=True, text=True, check=False)
+    assert printed.returncode == 2 and "device is 'cuba'" in printed.stderr and len(printed.stderr.splitlines()) == 1
     monkeypatch.setenv("ASSAY_DEVICE", "cuba")
-    with pytest.raises(ValueError, match="^ASSAY_DEVICE is 'cuba', which PyTorch does not reach"):
+    with pytest.raises(ValueError, match="^ASSAY_DEVICE is 'cuba', which PyTorch cannot use"):
         assay.judge(adapter.composed, LINE)
 
 

@@ -1,4 +1,4 @@
-"""Wraps kernels so that one suspected fault is avoided: lines that failed must then conform."""
+"""Wraps kernels so that they avoid one suspected fault. If the suspicion is right, lines that failed then conform."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kernel = Callable[[Attention], tuple[Any, ...]]
 
 
 def _without_negative_scale(kernel: Kernel) -> Kernel:
-    """The same gradients where the scale is negative: of -q, with the scale's magnitude."""
+    """Gives the same gradients for a negative scale: uses -q and the scale's magnitude."""
 
     def called(problem: Attention) -> tuple[Any, ...]:
         if problem.scale >= 0:

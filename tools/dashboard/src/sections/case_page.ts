@@ -1,18 +1,19 @@
-// One case: what it found, everything to reproduce it, where its errors lie, and all of its fields.
+// One case: its findings, everything to reproduce it, its error maps, and all of its fields.
 
 import { figure, kindOf, type Case, type Finding, type Report, type Tensor } from "../report";
 import { address, read } from "../state";
 import { badge, byId, copyLine, dumpLine, element, place, plural, put, explainLine, runLine, short, table } from "../text";
+import { judgedText } from "./causes";
 import { errorMap } from "./errors";
 import { placesOf, placesPicture } from "./places";
 
 const percent = (x: number): string => (100 * x).toFixed(0) + "%";
 
-/** What the letters of the controls stand for. */
+/** The meaning of the letters of the controls. */
 const CONTROLS = "Controls: would the judge have noticed zeros (Z), the negated gradient (N), a missing last row (L), " +
-  "a factor of 1.02 (S), one row of zeros (W)? + noticed, in every head, - missed in one, . only zeros are due.";
+  "a factor of 1.02 (S), one row of zeros (W)? + noticed, in every head, - missed in one, . all expected values are zero.";
 
-/** Of how many rows every element was judged, of how many the sums of their tiles, and in how many zeros would pass. */
+/** The number of rows whose elements were all judged, of rows judged by sums of their tiles, and of rows where zeros would pass. */
 function rowsText(t: Tensor): string {
   const sums = t.rows_summed ? `, sums of ${t.rows_summed}` : "";
   const blind = t.rows_blind ? `, zeros would pass in ${t.rows_blind}` : "";
@@ -35,7 +36,7 @@ function section(title: string, ...children: (Node | null)[]): HTMLElement | nul
   return present.length === 0 ? null : element("section", {}, element("h2", {}, title), ...present);
 }
 
-/** The smallest failing neighbour that was found, if it is smaller than the case. */
+/** The smallest failing neighbour, if it is smaller than the case. */
 function neighbour(c: Case): HTMLElement | null {
   if (c.shrunk === undefined || c.shrunk.shrunk === c.command_line) return null;
   const end = c.shrunk.end === "smallest" ? "no smaller one fails" : "the search ended early: " + c.shrunk.end;
@@ -46,21 +47,21 @@ function neighbour(c: Case): HTMLElement | null {
 
 function reproduce(c: Case, report: Report): HTMLElement | null {
   const { environment } = report;
-  const made = `Made by assay ${environment.tool_version}, ${environment.compiler}, seed ${environment.seed}: `;
+  const made = `Written by assay ${environment.tool_version}, ${environment.compiler}, seed ${environment.seed}: `;
   return section("Reproduce it", copyLine(runLine(c)), neighbour(c),
     ...(explainLine(c) === "" ? [] : [
       element("p", { class: "quiet" }, c.violated_requirement ? "The requirement that the call breaks:" : "The rule that decided:"),
       copyLine(explainLine(c))]),
-    ...(c.value_case && c.fields["track"] !== "relation" ? [element("p", { class: "quiet" }, "Its tensors, and what the definition has in every stage, as .npy files:"), copyLine(dumpLine(c))] : []),
+    ...(c.value_case && c.fields["track"] !== "relation" ? [element("p", { class: "quiet" }, "Its tensors, and the values of the definition in every stage, as .npy files:"), copyLine(dumpLine(c))] : []),
     element("p", { class: "quiet" }, made), element("code", { class: "sweep-line" }, environment.command_line));
 }
 
-/** What it shares with other failing cases, and the stage that this points to. */
+/** The properties that it shares with other failing cases, and the stage that they point to. */
 function causes(c: Case, report: Report): HTMLElement | null {
   if (c.causes.length === 0) return null;
   const lines = c.causes.map((number) => report.causes[number - 1]!).map((cause) => element("li", {},
     element("strong", {}, cause.pattern), cause.fields.length === 0 ? "" : " where " + cause.fields.join(" and "),
-    cause.stage === "" ? null : element("p", { class: "stage" }, "Stage: ", cause.stage)));
+    element("p", { class: "quiet stage" }, ...(cause.stage === "" ? [] : [`Stage: ${cause.stage}. `]), judgedText(cause))));
   return section("Why it fails", element("ul", { class: "findings" }, ...lines));
 }
 
@@ -86,8 +87,8 @@ function tensorPlaces(c: Case, t: Tensor): HTMLElement | null {
   if (points.length === 0) return null;
   const said = points.length === 1 ? "the element with the largest error" : `${points.length} elements`;
   return element("div", { class: "places" }, element("h3", {}, t.name),
-    element("p", { class: "quiet" }, `The page holds ${said} of ${t.elements_judged} judged ones` +
-      (kindOf(c.verdict) === "conforms" ? "" : ", and a map of errors of the first cases of each fault") + "; all others are not drawn."),
+    element("p", { class: "quiet" }, `The page contains ${said} of ${t.elements_judged} judged ones` +
+      (kindOf(c.verdict) === "conforms" ? "" : ", and a map of errors of the first cases of each fault") + "; the others are not drawn."),
     placesPicture(c, t, points), elementsTable(t, points));
 }
 
@@ -96,7 +97,7 @@ function facts(c: Case): HTMLElement {
   return element("details", {}, element("summary", {}, plural(rows.length, "field")), table(["field", "value"], rows, "Fields"));
 }
 
-/** Share of the makespan in which each pipe is busy, where the implementation tells that. */
+/** Share of the makespan in which each pipe is busy, if the implementation reports it. */
 function pipes(c: Case): HTMLElement | null {
   const whole = figure(c.metrics.find((m) => m.name === "makespan")?.value);
   const busy = c.metrics.filter((m) => m.name.endsWith("_busy"));
@@ -115,7 +116,7 @@ function metrics(c: Case): HTMLElement | null {
   return table(["metric", "value", "unit"], c.metrics.map((m) => [m.name, short(figure(m.value)), m.unit]), "Metrics");
 }
 
-/** Shows the case, with those before and after it in the list. */
+/** Shows the case, with links to the previous and next case in the list. */
 export function showCase(c: Case, report: Report, list: Case[]): void {
   const at = list.indexOf(c);
   const link = (to: Case | undefined, text: string): HTMLElement | null =>
@@ -129,13 +130,13 @@ export function showCase(c: Case, report: Report, list: Case[]): void {
     c.before !== undefined && c.before !== c.verdict ? element("p", { class: "reason" }, `Before: ${c.before}`) : null,
     c.note ? element("p", { class: "quiet" }, "Note: " + c.note) : null,
     causes(c, report),
+    section("Where the errors are", ...c.tensors.map((t) => tensorPlaces(c, t))),
     reproduce(c, report),
     section("Findings", findings.length > 0 ? element("ul", { class: "findings" }, ...findings) : null),
     section("Tensors", c.tensors.length > 0 ? tensorTable(c) : null,
       c.tensors.some((t) => t.controls) ? element("p", { class: "quiet" }, CONTROLS) : null),
-    section("Where the errors lie", ...c.tensors.map((t) => tensorPlaces(c, t))),
     section("Modelled device", pipes(c), metrics(c)),
-    section("What it asks for", facts(c), element("p", { class: "quiet" },
-      `${short(figure(c.seconds_implementation))} s in the implementation, ${short(figure(c.seconds_total))} s in all`)));
+    section("Fields of the case", facts(c), element("p", { class: "quiet" },
+      `${short(figure(c.seconds_implementation))} s in the implementation, ${short(figure(c.seconds_total))} s in total`)));
   byId("case-title").focus();
 }

@@ -1,7 +1,7 @@
-// The list of cases that the search leaves, sorted, in parts.
+// The list of cases that match the search, sorted, in parts.
 
 import { kindOf, type Case } from "../report";
-import { address, read } from "../state";
+import { address, change, read } from "../state";
 import { badge, byId, element, put, short } from "../text";
 
 const urgency = (c: Case): number => ({ fails: 2, unclear: 1, conforms: 0, not_applicable: 0 })[kindOf(c.verdict)];
@@ -9,11 +9,11 @@ const urgency = (c: Case): number => ({ fails: 2, unclear: 1, conforms: 0, not_a
 type Order = (a: Case, b: Case) => number;
 const byText = (of: (c: Case) => string): Order => (a, b) => of(a).localeCompare(of(b), "en", { numeric: true });
 
-/** Cases without end are equal: their difference is no number. */
+/** Infinite errors are equal: their difference is not a number. */
 const byError: Order = (a, b) => (a.error === b.error ? 0 : b.error - a.error);
 
 export const ORDERS: Record<string, [string, Order]> = {
-  urgency: ["what does not conform first, then by error", (a, b) => urgency(b) - urgency(a) || byError(a, b)],
+  urgency: ["nonconforming first, then by error", (a, b) => urgency(b) - urgency(a) || byError(a, b)],
   error: ["largest error / bound first", byError],
   length: ["shortest sequence first", (a, b) => a.length - b.length],
   line: ["shortest replay line first", (a, b) => a.command_line.length - b.command_line.length],
@@ -25,11 +25,29 @@ export const ORDERS: Record<string, [string, Order]> = {
 const PART = 25;
 let shown = PART;
 
-function entry(c: Case): HTMLElement {
+/** The words of replay lines that every case of the list has: they say nothing about one of them. */
+function sharedWords(cases: Case[]): Set<string> {
+  const shared = new Set(cases.length < 2 ? [] : cases[0]!.command_line.split(" "));
+  for (const c of cases) {
+    const own = new Set(c.command_line.split(" "));
+    for (const word of shared) if (!own.has(word)) shared.delete(word);
+  }
+  return shared;
+}
+
+/** The replay line with the fields that differ from other cases first. */
+function differing(c: Case, shared: Set<string>): HTMLElement {
+  const words = c.command_line.split(" ");
+  const own = words.filter((word) => !shared.has(word)), rest = words.filter((word) => shared.has(word));
+  return element("code", { class: "line", title: c.command_line }, element("span", { class: "own" }, own.join(" ")),
+    own.length > 0 && rest.length > 0 ? " " : "", rest.join(" "));
+}
+
+function entry(c: Case, shared: Set<string>): HTMLElement {
   return element("li", {}, element("a", { class: "case", href: address({ ...read(), case: c.id }) },
     badge(c.verdict), element("span", { class: "rule" }, c.decided_by),
     element("span", { class: "ratio" }, c.error < 0 ? "" : short(c.error)),
-    element("code", { class: "line" }, c.command_line)));
+    differing(c, shared)));
 }
 
 export function sorted(matching: Case[], sort: string): Case[] {
@@ -38,13 +56,18 @@ export function sorted(matching: Case[], sort: string): Case[] {
 
 export function showCases(cases: Case[], total: number): void {
   shown = PART;
-  put("cases", ...cases.slice(0, shown).map(entry));
+  const shared = sharedWords(cases);
+  const line = (c: Case): HTMLElement => entry(c, shared);
+  put("cases", ...cases.slice(0, shown).map(line));
   byId("filter-count").textContent = `${cases.length} of ${total} cases`;
+  const { q } = read();
+  put("filter-on", ...(q === "" ? [] : [`A filter is on: ${cases.length} of ${total} cases match `, element("code", { class: "field" }, q), " ",
+    element("button", { type: "button", class: "only", click: () => change({ q: "" }) }, "Show all cases")]));
   byId("more").hidden = cases.length <= shown;
   byId("more").onclick = () => {
     const next = cases.slice(shown, shown + 4 * PART);
     shown += next.length;
-    byId("cases").append(...next.map(entry));
+    byId("cases").append(...next.map(line));
     byId("more").hidden = cases.length <= shown;
   };
 }

@@ -1,22 +1,42 @@
-// Causes of a failing kernel, one line each: what fails how, the fields that separate it, a small case to run.
+// Causes of a failing kernel: what fails, under which condition, the observed facts, and one command.
 
 import type { Cause } from "../causes";
 import { has, words } from "../query";
+import { figure, type StoredCause } from "../report";
 import { address, read, toggleTerms } from "../state";
-import { byId, copyLine, element, plural, put, runLine } from "../text";
+import { byId, copyLine, element, plural, put, runLine, short } from "../text";
+
+/** The cases that the cause is found in, and those that have its fields and do not fail in this way. */
+function whereLine(cause: Cause): HTMLElement {
+  const fields = cause.fields.map((field) => element("code", { class: "field" }, field));
+  const counted = plural(cause.others, "other case"), fail = `${cause.others === 1 ? "does" : "do"} not fail in this way`;
+  if (fields.length === 0)
+    return element("p", { class: "where" }, cause.others === 0 ? "In every case that has it." : `No condition found: ${counted} ${fail}.`);
+  return element("p", { class: "where" }, "Where ", ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
+    element("span", { class: "quiet" }, cause.others === 0 ? " (no other case has these fields)" : ` (${counted} with these fields ${fail})`));
+}
+
+/** The errors, the verdict and its rule, in small print. */
+export function judgedText(cause: Omit<StoredCause, "cases" | "example"> & { cases: unknown[] }): string {
+  const [least, largest] = [figure(cause.least_error), figure(cause.largest_error)];
+  const error = largest > 0 ? `Error ${least === largest ? short(largest) : `${short(least)} to ${short(largest)}`} times the bound. ` : "";
+  const share = cause.decided === cause.cases.length ? "" : ` in ${cause.decided} of ${cause.cases.length} cases`;
+  return `${error}Verdict ${cause.verdict}, by the rule "${cause.decided_by}"${share}.`;
+}
+
+/** Filters the list by the cause and leads the reader there. */
+function showCasesOf(cause: Cause): void {
+  toggleTerms(["cause=" + cause.number]);
+  byId("cases-section").scrollIntoView();
+}
 
 function causeLine(cause: Cause): HTMLElement {
-  const q = read().q;
-  const fields = cause.fields.map((field) => element("code", { class: "field" }, field));
-  const only = element("button", { type: "button", class: "only", "aria-pressed": String(has(q, ["cause=" + cause.number])),
-    click: () => toggleTerms(["cause=" + cause.number]) }, `Show its ${plural(cause.cases.length, "case")}`);
-  const counted = plural(cause.others, "other case"), fail = `${cause.others === 1 ? "does" : "do"} not fail so`;
-  const others = cause.others === 0 ? (fields.length === 0 ? "in every case that has it" : "no other case has these fields") :
-    fields.length === 0 ? `no condition found: ${counted} ${fail}` : `${counted} with these fields ${fail}`;
+  const pressed = has(read().q, ["cause=" + cause.number]);
+  const only = element("button", { type: "button", class: "only", "aria-pressed": String(pressed),
+    click: () => showCasesOf(cause) }, pressed ? "Show all cases again" : `Show its ${plural(cause.cases.length, "case")}`);
   return element("li", { class: "cause" },
-    element("p", {}, element("strong", {}, cause.pattern), ...(fields.length === 0 ? [] : [" where "]), ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
-      element("span", { class: "quiet" }, ` (${others})`)),
-    ...(cause.stage === "" ? [] : [element("p", { class: "stage" }, "Stage: ", cause.stage)]),
+    element("p", {}, element("strong", {}, cause.pattern)), whereLine(cause),
+    element("p", { class: "quiet stage" }, ...(cause.stage === "" ? [] : [`Stage: ${cause.stage}. `]), judgedText(cause)),
     copyLine(runLine(cause.example, cause.line)),
     element("p", { class: "actions" }, only,
       element("a", { href: address({ ...read(), case: cause.example.id }) }, "Open case " + cause.example.id)));
@@ -25,11 +45,11 @@ function causeLine(cause: Cause): HTMLElement {
 export function showCauses(causes: Cause[]): void {
   byId("causes-section").hidden = causes.length === 0;
   put("causes-summary", causes.length === 1 ? "One cause explains every failing case." :
-    `${causes.length} causes explain the failing cases, derived from the fields that failing and conforming cases have.`);
+    `${causes.length} causes explain the failing cases. Their conditions are fields that failing cases have and conforming cases do not have.`);
   put("causes", ...causes.map(causeLine));
 }
 
-/** The number that the query asks for, if it asks for one cause. */
+/** The number of the cause that the query selects, if it selects one cause. */
 export function chosenCause(query: string): string {
   return words(query).find((word) => word.startsWith("cause="))?.slice(6) ?? "";
 }

@@ -1,5 +1,5 @@
-// Where the errors of a tensor lie: a map of the largest error / tau over rows and channels, one over heads, and the
-// numbers around the worst element. The report holds both of cases that do not conform.
+// Error maps of a tensor: the largest error / tau over rows and channels, and over heads; and the numbers around the
+// worst element. The report contains them for cases that do not conform.
 
 import { scaleLinear } from "d3-scale";
 
@@ -7,10 +7,10 @@ import { figure, type Case, type ErrorMap, type Tensor } from "../report";
 import { element, short, svg } from "../text";
 
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The letter of what is at most tau. */
+/** The index of the letter for an error of at most tau. */
 const BOUND = 24;
 
-/** A cell's largest error / tau is at most this; -1: nothing of it was judged. */
+/** Upper bound of the largest error / tau in a cell; -1: no element of it was judged. */
 function ratioOf(letter: string): number {
   if (letter === ".") return -1;
   const level = LETTERS.indexOf(letter);
@@ -22,7 +22,7 @@ interface Shade {
   "fill-opacity": string;
 }
 
-/** Blue up to the bound, orange beyond it; both darker where the error is larger. */
+/** Blue up to the bound, orange beyond it; both darker for larger errors. */
 function shadeOf(ratio: number): Shade {
   if (ratio < 0) return { class: "unjudged", "fill-opacity": "1" };
   if (ratio === Infinity) return { class: "endless", "fill-opacity": "1" };
@@ -31,21 +31,21 @@ function shadeOf(ratio: number): Shade {
   return { class: "cell beyond", "fill-opacity": (0.4 + 0.6 * Math.min(1, level / 16)).toFixed(3) };
 }
 
-const told = (ratio: number): string =>
-  ratio < 0 ? "nothing judged" : ratio === Infinity ? "without end" : `at most ${short(ratio)}`;
+const ratioText = (ratio: number): string =>
+  ratio < 0 ? "nothing judged" : ratio === Infinity ? "infinite" : `at most ${short(ratio)}`;
 
 const span = (first: number, step: number, extent: number): string => {
   const last = Math.min(extent, first + step) - 1;
   return last === first ? String(first) : `${first} to ${last}`;
 };
 
-/** Hatching for what was not judged; every picture has its own, since a hidden one may go. */
+/** Hatching for cells that were not judged. Every picture has its own, since a hidden picture may be removed. */
 function hatching(id: string): SVGElement {
   return svg("defs", {}, svg("pattern", { id, width: "6", height: "6", patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
     svg("line", { class: "hatch", x1: "0", y1: "0", x2: "0", y2: "6" })));
 }
 
-/** Edge of the tiles that are drawn in: that of the case where it says so, of a product of matrices, or of a fractal. */
+/** Size of the tiles that are drawn: that of the case if it has one, of a matrix product, or of a fractal. */
 function tileOf(c: Case, extent: number, fields: string[]): number {
   const own = Math.max(0, ...fields.map((field) => Number(c.fields[field] ?? 0) || 0));
   if (own > 0 && own < extent) return own;
@@ -55,7 +55,7 @@ function tileOf(c: Case, extent: number, fields: string[]): number {
 const TILE_FIELDS = ["selected_block_size", "compress_block_size"];
 
 function tiles(edge: number, extent: number): number[] {
-  // More lines than these would hide what lies between them.
+  // With more lines, the lines would hide the cells between them.
   const step = edge * Math.max(1, Math.ceil(extent / edge / 32));
   return Array.from({ length: Math.floor((extent - 1) / step) }, (_, k) => (k + 1) * step);
 }
@@ -67,12 +67,12 @@ function heatMap(c: Case, t: Tensor, map: ErrorMap, tell: (text: string) => void
   const y = scaleLinear([0, map.rows], [top, height - bottom]).clamp(true);
   const hatch = "hatch-" + t.name;
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "heat",
-    "aria-label": `Largest error / tau of ${t.name} over ${map.rows} rows and ${map.channels} channels, whatever the head` }, hatching(hatch));
+    "aria-label": `Largest error / tau of ${t.name} over ${map.rows} rows and ${map.channels} channels, over all heads` }, hatching(hatch));
   [...map.cells].forEach((letter, k) => {
     const [s, d] = [Math.floor(k / columns) * map.row_step, (k % columns) * map.channel_step];
     if (s >= map.rows) return;
     const ratio = ratioOf(letter);
-    const says = `s = ${span(s, map.row_step, map.rows)}, d = ${span(d, map.channel_step, map.channels)}: ${told(ratio)}`;
+    const says = `s = ${span(s, map.row_step, map.rows)}, d = ${span(d, map.channel_step, map.channels)}: ${ratioText(ratio)}`;
     const cell = svg("rect", { ...shadeOf(ratio), x: String(x(d)), y: String(y(s)), width: String(x(d + map.channel_step) - x(d)),
       height: String(y(s + map.row_step) - y(s)), "data-ratio": String(ratio), mouseenter: () => tell(says), click: () => tell(says) },
       svg("title", {}, says));
@@ -96,7 +96,7 @@ function heatMap(c: Case, t: Tensor, map: ErrorMap, tell: (text: string) => void
   return picture;
 }
 
-/** One cell for each head, or for some heads next to each other. */
+/** One cell for each head, or for several adjacent heads. */
 function headStrip(t: Tensor, map: ErrorMap, tell: (text: string) => void): SVGElement | null {
   const heads = map.batch * map.heads;
   if (heads < 2) return null;
@@ -111,7 +111,7 @@ function headStrip(t: Tensor, map: ErrorMap, tell: (text: string) => void): SVGE
     if (first >= heads) return;
     const last = Math.min(heads, first + map.head_step) - 1;
     const ratio = ratioOf(letter);
-    const says = (last === first ? name(first) : `${name(first)} to ${name(last)}`) + ": " + told(ratio);
+    const says = (last === first ? name(first) : `${name(first)} to ${name(last)}`) + ": " + ratioText(ratio);
     const cell = svg("rect", { ...shadeOf(ratio), x: String(x(first)), y: "4", width: String(Math.max(1, x(last + 1) - x(first) - 1)), height: "18",
       "data-ratio": String(ratio), mouseenter: () => tell(says), click: () => tell(says) }, svg("title", {}, says));
     if (ratio < 0) cell.style.fill = `url(#${hatch})`;
@@ -124,7 +124,7 @@ function headStrip(t: Tensor, map: ErrorMap, tell: (text: string) => void): SVGE
 
 function legend(): HTMLElement {
   const steps: [number, string][] = [[Math.pow(2, -12), "0"], [Math.pow(2, -6), "1/64"], [Math.pow(2, -2), "1/4"], [1, "1, the bound"], [2, "2"],
-    [16, "16"], [256, "256 and more"], [Infinity, "without end"]];
+    [16, "16"], [256, "256 and more"], [Infinity, "infinite"]];
   const entry = (ratio: number, text: string): HTMLElement => {
     const swatch = svg("svg", { viewBox: "0 0 14 14", class: "heat-swatch", "aria-hidden": "true" },
       ratio < 0 ? hatching("hatch-legend") : null, svg("rect", { ...shadeOf(ratio), width: "14", height: "14" }));
@@ -135,7 +135,7 @@ function legend(): HTMLElement {
     entry(-1, "not judged"));
 }
 
-/** Cells beyond the bound in words, worst first: what a picture says to who does not see it. */
+/** Describes the cells beyond the bound, worst first, for users who do not see the picture. */
 function worstCells(map: ErrorMap): string {
   const columns = Math.ceil(map.channels / map.channel_step);
   const cells = [...map.cells].map((letter, k) => ({ k, ratio: ratioOf(letter) })).filter(({ ratio }) => ratio >= 0);
@@ -163,13 +163,13 @@ function neighbours(t: Tensor, map: ErrorMap): HTMLElement | null {
     ...channels.map((d, k) => cell(r * columns + k, s, d))));
   return element("div", { class: "table near", tabindex: "0", role: "region", "aria-label": `Elements of ${t.name} around the worst one` },
     element("table", {}, element("caption", { class: "quiet" },
-      `Around the worst element, b = ${t.worst_at.b}, n = ${t.worst_at.n}: actual, what is due, and tau; framed: the worst; bold: beyond tau`),
+      `Around the worst element, b = ${t.worst_at.b}, n = ${t.worst_at.n}: actual value, expected value, and tau; framed: the worst; bold: beyond tau`),
       element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
 }
 
 const digits = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(7))) : short(value));
 
-/** Map, heads, and neighbourhood of a tensor whose report holds them. */
+/** Map, heads, and neighbourhood of a tensor for which the report contains them. */
 export function errorMap(c: Case, t: Tensor, map: ErrorMap): HTMLElement {
   const line = element("p", { class: "quiet cell-text", role: "status" }, "Point at a cell for its rows, channels and error.");
   const tell = (text: string): void => { line.textContent = text; };

@@ -1,11 +1,12 @@
-// What a reader sees first: whose report it is, how it ended, and its key numbers.
+// The top of the page: the implementation, the result, and the key numbers.
 
-import { kindOf, type Case, type Kind, type Report } from "../report";
+import { figure, kindOf, type Case, type Kind, type Report } from "../report";
 import { toggleTerms } from "../state";
 import { element, plural, put, short } from "../text";
 
-function tile(value: string, what: string, click?: () => void): HTMLElement {
-  const inside = [element("b", {}, value), element("span", {}, what)];
+/** A key number and the rest of its sentence. */
+function tile(value: string, sentence: string, click?: () => void): HTMLElement {
+  const inside = [element("b", {}, value), " ", element("span", {}, sentence)];
   return click === undefined ? element("div", { class: "tile" }, ...inside) :
     element("button", { class: "tile", type: "button", click }, ...inside);
 }
@@ -23,22 +24,23 @@ function conclusion({ summary }: Report): [string, string] {
   return ["good", `Conforms: ${plural(judged, "case")}, ${summary.value_cases} judged numerically, 0 failures${apart}`];
 }
 
-/** The largest finite error of each tensor; cases without end are counted beside it, since they hide all others. */
-function worstTiles(cases: Case[]): HTMLElement[] {
-  const errors = new Map<string, { finite: number; endless: number }>();
+/** The largest finite error over the bound, and how many cases have an infinite one, which hides all others. */
+function worstTile(cases: Case[]): HTMLElement | null {
+  let name = "", largest = -1;
+  const infinite = new Set<string>();
   for (const c of cases) {
     if (c.exact_case) continue;
     for (const t of c.tensors) {
       if (t.elements_judged === 0) continue;
-      const entry = errors.get(t.name) ?? { finite: 0, endless: 0 };
-      if (typeof t.worst === "number") entry.finite = Math.max(entry.finite, t.worst);
-      else entry.endless += 1;
-      errors.set(t.name, entry);
+      const ratio = figure(t.worst);
+      if (!(Math.abs(ratio) < Number.MAX_VALUE)) infinite.add(c.id);
+      else if (ratio > largest) [name, largest] = [t.name, ratio];
     }
   }
-  return [...errors].map(([name, { finite, endless }]) => tile(short(finite),
-    `largest error / bound of ${name}` + (endless > 0 ? `, beside ${endless} without end` : ""),
-    () => toggleTerms([`error.${name}>=${Number((finite * 0.999).toPrecision(4))}`])));
+  if (largest < 0) return null;
+  return tile(short(largest), `is the largest error over the bound, in ${name}` +
+    (infinite.size > 0 ? `; ${plural(infinite.size, "case")} with an infinite error not counted` : ""),
+    () => toggleTerms([`error.${name}>=${Number((largest * 0.999).toPrecision(4))}`]));
 }
 
 export function showHead(report: Report): void {
@@ -48,15 +50,16 @@ export function showHead(report: Report): void {
   const [kind, text] = conclusion(report);
   put("conclusion", element("span", { class: kind }, text));
   const skipped = !summary.interrupted && summary.planned > summary.cases ?
-    `, ${summary.planned - summary.cases} more were beyond the budget` : "";
+    `, ${summary.planned - summary.cases} more did not fit the budget` : "";
   put("circumstances", [environment.started, short(environment.seconds) + " s", `seed ${environment.seed}${skipped}`,
     "assay " + environment.tool_version, environment.compiler].filter((x) => x !== "").join(" | "));
   const { requirements, pairs, triples } = summary;
-  put("tiles", tile(String(summary.cases), "cases"),
-    tile(String(summary.value_cases), "judged numerically", () => toggleTerms(["judged=yes"])),
-    tile(`${requirements.accepted} + ${requirements.rejected}`, `requirements accepted + rejected, of ${requirements.total}`),
-    pairs?.admissible ? tile(`${pairs.covered} / ${pairs.admissible}`, "pairs of values covered") : null,
-    triples?.admissible ? tile(`${triples.covered} / ${triples.admissible}`, "triples of values covered") : null,
-    ...worstTiles(report.cases));
+  const side = (count: number, how: string): HTMLElement | null =>
+    count === 0 ? null : tile(`${count} of ${requirements.total}`, `requirements are exercised by calls that ${how} them`);
+  put("tiles", tile(`${summary.value_cases} of ${summary.cases}`, "cases are judged numerically", () => toggleTerms(["judged=yes"])),
+    side(requirements.accepted, "satisfy"), side(requirements.rejected, "break"),
+    pairs?.admissible ? tile(`${pairs.covered} of ${pairs.admissible}`, "pairs of field values occur together in a case") : null,
+    triples?.admissible ? tile(`${triples.covered} of ${triples.admissible}`, "triples of field values occur together in a case") : null,
+    worstTile(report.cases));
   put("footer", environment.command_line);
 }

@@ -1,4 +1,5 @@
-// Planted bugs: which track notices each, after how many cases and seconds, and what rules of other stacks notice.
+// Injected faults: which track detects each fault, after how many cases and seconds, and which faults the rules of
+// other projects detect.
 
 import { scaleLog } from "d3-scale";
 
@@ -6,7 +7,7 @@ import { unpackText } from "../report";
 import { change, read } from "../state";
 import { byId, copyLine, element, plural, put, short, svg, table } from "../text";
 
-/** As tools/kills_schema.md describes it. */
+/** A row of the table, see tools/kills_schema.md. */
 interface Bug {
   name: string;
   bug: string;
@@ -38,7 +39,7 @@ const PART = 12;
 let shown = PART;
 
 type Order = (a: Bug, b: Bug) => number;
-/** What no case noticed took longest. */
+/** A fault that no case noticed sorts as the slowest. */
 const late = (bug: Bug, value: number): number => (bug.cases_to_kill === 0 ? Infinity : value);
 const byNumber = (of: (bug: Bug) => number): Order => (a, b) => (of(a) === of(b) ? 0 : of(b) - of(a));
 const ORDERS: Record<string, [string, Order]> = {
@@ -47,7 +48,7 @@ const ORDERS: Record<string, [string, Order]> = {
   name: ["by name", (a, b) => a.name.localeCompare(b.name, "en", { numeric: true })],
 };
 
-/** Words, each of which must occur; `cases=3-4` is a range of cases to kill, `track=bound` what notices it. */
+/** Words, each of which must occur; `cases=3-4`: a range of cases to kill; `track=bound`: the track that notices it. */
 function matches(bug: Bug, query: string): boolean {
   const text = (bug.name + " " + bug.bug).toLowerCase();
   return query.toLowerCase().split(/\s+/).every((word) => {
@@ -72,13 +73,13 @@ const tracksOf = (bugs: Bug[]): string[] => [...new Set(bugs.flatMap((bug) => Ob
 
 function summary(kills: Kills): HTMLElement {
   const [planted, healthy] = [kills.rows.filter((bug) => !bug.healthy), kills.rows.filter((bug) => bug.healthy)];
-  const told = (bugs: Bug[]): string => `${bugs.filter((bug) => bug.as_expected).length} of ${bugs.length}`;
+  const shareText = (bugs: Bug[]): string => `${bugs.filter((bug) => bug.as_expected).length} of ${bugs.length}`;
   const bad = kills.rows.filter((bug) => !bug.as_expected).length;
   return element("p", {},
-    element("strong", { class: bad > 0 ? "bad" : "good" }, `${told(planted)} planted bugs caught, ${told(healthy)} healthy variants conform`),
+    element("strong", { class: bad > 0 ? "bad" : "good" }, `${shareText(planted)} injected faults caught, ${shareText(healthy)} healthy variants conform`),
     ` (${plural(kills.cases, "case")}, ${short(kills.seconds)} s on ${plural(kills.threads, "thread")})` +
     (kills.interrupted ? ". Interrupted: not every case was judged." : "."),
-    bad > 0 ? filterButton("untold", `Show ${bad} that are not told apart`) : null);
+    bad > 0 ? filterButton("untold", `Show ${bad} with a wrong verdict`) : null);
 }
 
 /** Each column doubles the one before it: 1, 2, 3 to 4, 5 to 8 ... cases. */
@@ -95,7 +96,7 @@ function picture(bugs: Bug[]): SVGElement {
   const width = 560, row = 24, left = 106, height = steps.length * row + 6;
   const most = Math.max(2, ...steps.map(([, count]) => count));
   const x = scaleLog([0.7, most], [left, width - 52]);
-  const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Planted bugs by cases to kill" });
+  const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Injected faults by cases to kill" });
   steps.forEach(([step, count], k) => {
     const [first, last] = step.split("-");
     const says = `${first === last ? first : `${first} to ${last}`} case${last === "1" ? "" : "s"}`;
@@ -120,12 +121,12 @@ const share = (count: number, all: number): string => (all === 0 ? "-" : `${coun
 function yardsticks(kills: Kills): HTMLElement | null {
   const asked = kills.yardsticks.filter((rule) => rule.planted_asked + rule.healthy_asked > 0);
   if (asked.length === 0) return null;
-  return element("figure", {}, element("figcaption", {}, "What other rules say of the same runs of ordinary numbers"),
-    table(["rule", "planted bugs noticed", "healthy variants accused"], asked.map((rule) =>
+  return element("figure", {}, element("figcaption", {}, "The verdicts of other rules on the same runs with ordinary numbers"),
+    table(["rule", "injected faults noticed", "healthy variants failed"], asked.map((rule) =>
       [rule.rule, share(rule.planted_accused, rule.planted_asked), share(rule.healthy_accused, rule.healthy_asked)]), "Rules of other stacks"));
 }
 
-/** What it changes, and, where a case fails, the first that does. */
+/** A description of the change, and the first case that fails, if any. */
 function about(bug: Bug): HTMLElement {
   return element("div", {}, element("strong", {}, bug.name), bug.healthy ? " (healthy)" : "", element("div", { class: "quiet" }, bug.bug),
     bug.replay === "" ? null : element("details", {}, element("summary", {}, "First case that fails"), copyLine(`assay run ${bug.replay} --implementation=mutant-${bug.name}`)));
@@ -152,7 +153,7 @@ function list(kills: Kills): void {
   byId("kills-more").hidden = all.length <= shown;
 }
 
-/** Draws it; called again whenever the address changes. */
+/** Draws the section; called again whenever the URL changes. */
 export function showKills(kills: Kills | undefined): void {
   byId("kills-section").hidden = kills === undefined;
   if (kills === undefined) return;
@@ -161,7 +162,7 @@ export function showKills(kills: Kills | undefined): void {
   put("kills-tracks", ...tracksOf(planted).map((track) => {
     const judged = planted.filter((bug) => bug.tracks[track] !== undefined);
     const noticed = judged.filter((bug) => bug.tracks[track]!.failed > 0).length;
-    return filterButton("track=" + track, `${track}: ${noticed} of ${judged.length}`, " bugs noticed");
+    return filterButton("track=" + track, `${track}: ${noticed} of ${judged.length}`, " faults noticed");
   }));
   put("kills-picture", picture(planted));
   put("kills-yardsticks", yardsticks(kills));

@@ -1,4 +1,4 @@
-// Verdicts by what a case asks for, and errors as a fraction of the bound.
+// Verdicts by the fields of a case, and errors as a fraction of the bound.
 
 import { choice, chosen, density, errorDensity, tenths, verdictRows } from "../charts";
 import { term, valuesOf } from "../query";
@@ -63,7 +63,7 @@ export function showAccuracy(matching: Case[]): void {
   }));
 }
 
-/** Charts with lists to choose from are drawn anew by `redraw` when another entry is chosen. */
+/** Charts with drop-down lists; `redraw` is called when another entry is selected. */
 export function prepareAccuracy(report: Report, redraw: () => void): void {
   const known = GROUPINGS.filter((name) => report.cases.some((c) => valuesOf(c, name).length > 0));
   choice("error-by", known, known[0] ?? "dtype", redraw);

@@ -1,4 +1,4 @@
-// Elements of a tensor whose errors the report holds, over rows and channels, one picture for all heads.
+// The elements of a tensor whose errors the report contains, over rows and channels. All heads share one picture.
 
 import { scaleLinear } from "d3-scale";
 
@@ -20,7 +20,7 @@ function ratioOf(f: Finding): number {
   return tau > 0 ? error / tau : error > 0 ? Infinity : 0;
 }
 
-/** Rows and channels of the tensor: of fields where they say, else as far as the points reach. */
+/** Rows and channels of the tensor: from fields if they state them, else up to the last point. */
 function extents(c: Case, points: Finding[]): [number, number] {
   const field = (...names: string[]): number => Math.max(0, ...names.map((name) => Number(c.fields[name] ?? 0)));
   const rows = Math.max(...points.map((f) => f.s + 1), c.length);
@@ -28,12 +28,12 @@ function extents(c: Case, points: Finding[]): [number, number] {
   return [rows, channels];
 }
 
-/** Sides of the tiles that are drawn in: what the fixed pipe of the device computes at once. */
+/** Size of the tiles that are drawn: the block that the fixed pipe of the device computes at once. */
 const TILE = 16;
 
 function tiles(rows: number, channels: number, x: (d: number) => number, y: (s: number) => number): SVGElement[] {
   const lines: SVGElement[] = [];
-  // More lines than these would hide what lies between them.
+  // With more lines, the lines would hide the elements between them.
   const step = (extent: number): number => TILE * Math.max(1, Math.ceil(extent / TILE / 32));
   for (let d = 0; d <= channels; d += step(channels))
     lines.push(svg("line", { class: "grid", x1: String(x(d)), x2: String(x(d)), y1: String(y(0)), y2: String(y(rows)) }));

@@ -1,8 +1,9 @@
-// Requirements of the documents, with the cases on both sides. What nobody exercised is no fault: it is grey.
+// Requirements of the documents, with the number of cases on the accept side and on the reject side. A requirement that
+// no case exercises is not a failure, so it is grey.
 
 import type { Report, Requirement } from "../report";
 import { toggleTerms } from "../state";
-import { element, byId, put } from "../text";
+import { element, byId, plural, put } from "../text";
 
 function side(count: number, has: boolean, name: string, field: string, id: string): HTMLElement {
   if (!has) return element("span", { class: "none" }, "-");
@@ -21,9 +22,11 @@ export function showRequirements(report: Report): void {
   const { requirements } = report.summary;
   byId("requirements-section").hidden = requirements.total === 0;
   const left = requirements.unexercised;
-  put("requirements-summary", `Accept side of ${requirements.accepted} and reject side of ${requirements.rejected} of ` +
-    `${requirements.total} requirements exercised. ` +
-    (left.length > 0 ? `Not exercised: ${left.join(", ")}.` : "No side was left out."));
+  put("requirements-summary", `Of ${requirements.total} requirements, ${requirements.accepted} are exercised by calls that satisfy them, ` +
+    `${requirements.rejected} by calls that break them.`);
+  byId("unexercised").hidden = left.length === 0;
+  put("unexercised-count", `${plural(left.length, "requirement")} not exercised on some side`);
+  put("unexercised-list", left.join(", "));
   const head = ["requirement", "sentence", "accepted in", "rejected in"].map((text) => element("th", { scope: "col" }, text));
   put("requirements", element("table", {}, element("thead", {}, element("tr", {}, ...head)),
     element("tbody", {}, ...requirements.requirements.map((row) => line(row, report.statements?.[row.id] ?? "")))));

@@ -1,4 +1,4 @@
-// Several reports: runs of one kernel over time, or kernels side by side. The first is the one that the page shows.
+// Several reports: runs of one kernel over time, or different kernels. The rest of the page shows the first report.
 
 import { scaleLog, scalePoint } from "d3-scale";
 
@@ -7,19 +7,19 @@ import { address, read, toggleTerms } from "../state";
 import { byId, element, plural, put, short, svg, table } from "../text";
 import { TENSOR_COLOURS } from "./overview";
 
-/** What a verdict adds to the exit code, as `assay report` compares it. */
+/** The severity of a verdict in the exit code, as `assay report` compares it. */
 const WEIGHT: Record<Kind, number> = { conforms: 0, not_applicable: 0, unclear: 1, fails: 2 };
 const ORDER: Change[] = ["regression", "improvement", "other"];
 
-/** Whether the verdict says how the implementation answered. */
+/** Returns whether the verdict describes an answer of the implementation. */
 const isTold = (c: Case): boolean => ["conforms", "fails"].includes(kindOf(c.verdict));
 
-/** Whether what was judged before is judged no longer: of a failure that is no improvement either. */
+/** Returns whether a case was judged before but is not judged now. For a failure this is not an improvement. */
 function isLost(now: Case, before: Case): boolean {
   return isTold(before) && (!isTold(now) || (before.value_case && !now.value_case && kindOf(now.verdict) === "conforms"));
 }
 
-/** As `assay report NOW BEFORE` counts it; undefined where nothing changed. */
+/** The change as `assay report NOW BEFORE` counts it; undefined if nothing changed. */
 function changeOf(now: Case, before: Case | undefined): Change | undefined {
   if (before === undefined) return kindOf(now.verdict) === "fails" ? "regression" : undefined;
   const graver = WEIGHT[kindOf(now.verdict)] - WEIGHT[kindOf(before.verdict)];
@@ -34,7 +34,7 @@ interface Changed {
   change: Change;
 }
 
-/** What changed between two reports, regressions first. */
+/** The changes between two reports, regressions first. */
 export function changes(now: Report, before: Report): Changed[] {
   const earlier = new Map(before.cases.map((c) => [c.id, c]));
   return now.cases.flatMap((c) => {
@@ -78,18 +78,19 @@ function sideBySide(runs: Report[]): HTMLElement {
       const next = runs[k + 1];
       return next === undefined ? "-" : String(counted(changes(r, next), "regression"));
     }),
-    ...tensors.map((name) => row(`largest error / bound of ${name}`, (_, k) => short(errors[k]!.get(name) ?? NaN))),
+    ...tensors.map((name) => row(`largest error / bound of ${name}`, (_, k) => (errors[k]!.has(name) ? short(errors[k]!.get(name)!) : "-"))),
     row("seconds", (r) => short(r.environment.seconds)),
-  ], "Reports side by side");
+  ], "Comparison of reports");
 }
 
-/** Largest error of each tensor over the runs, oldest first; where there are regressions a mark says how many. */
+/** Largest error of each tensor over the runs, oldest first; a mark shows the number of regressions. */
 function trend(newestFirst: Report[]): SVGElement {
   const runs = [...newestFirst].reverse();
   const errors = runs.map(worst);
   const tensors = [...new Set(errors.flatMap((e) => [...e.keys()]))];
   const values = errors.flatMap((e) => [...e.values()]).filter((v) => v > 0);
-  const width = 720, height = 280, left = 60, bottom = 56, top = 26;
+  const inARow = 6;
+  const width = 720, left = 60, bottom = 76, top = 26 + 16 * Math.floor((tensors.length - 1) / inARow), height = 274 + top;
   const x = scalePoint(runs.map((_, k) => k), [left, width - 20]).padding(0.3);
   const y = scaleLog([Math.min(0.5, ...values), Math.max(2, ...values)], [height - bottom, top]).nice();
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Largest error over bound of each run" });
@@ -102,16 +103,19 @@ function trend(newestFirst: Report[]): SVGElement {
     const colour = TENSOR_COLOURS[k % TENSOR_COLOURS.length]!;
     picture.append(svg("polyline", { points: points.map((p) => p.join(",")).join(" "), stroke: colour, class: "trend" }),
       ...points.map(([px, py]) => svg("circle", { cx: String(px), cy: String(py), r: "4", fill: colour }, svg("title", {}, name))));
-    picture.append(svg("rect", { x: String(left + 110 * k), y: "5", width: "10", height: "10", fill: colour }),
-      svg("text", { x: String(left + 14 + 110 * k), y: "14" }, name));
+    picture.append(svg("rect", { x: String(left + 110 * (k % inARow)), y: String(5 + 16 * Math.floor(k / inARow)), width: "10", height: "10", fill: colour }),
+      svg("text", { x: String(left + 14 + 110 * (k % inARow)), y: String(14 + 16 * Math.floor(k / inARow)) }, name));
   });
+  const letters = Math.max(6, Math.floor(x.step() / 6.6) || 40);
   runs.forEach((run, k) => {
     const worse = k === 0 ? 0 : counted(changes(run, runs[k - 1]!), "regression");
-    picture.append(svg("text", { x: String(x(k)), y: String(height - bottom + 18), "text-anchor": "middle" },
-      run.environment.started.slice(5, 16).replace("T", " ") || `run ${k + 1}`));
-    if (worse > 0)
-      picture.append(svg("text", { x: String(x(k)), y: String(height - bottom + 36), "text-anchor": "middle", class: "regression" },
-        `${worse} worse`));
+    const line = (down: number, text: string, kind = ""): SVGElement =>
+      svg("text", { x: String(x(k)), y: String(height - bottom + down), "text-anchor": "middle", class: kind },
+        text.length > letters ? text.slice(0, letters - 1) + "." : text);
+    const name = line(18, run.environment.implementation);
+    name.append(svg("title", {}, nameOf(run)));
+    picture.append(name, line(34, run.environment.started.slice(5, 16).replace("T", " ") || `run ${k + 1}`));
+    if (worse > 0) picture.append(line(52, `${worse} worse`, "regression"));
   });
   return picture;
 }
@@ -135,5 +139,5 @@ export function showRuns(runs: Report[]): void {
   put("changes", changed.length === 0 ? element("p", { class: "quiet" }, "Nothing changed.") :
     table(["case", "change", "before", "now"], changed.slice(0, 20).map((c) => [
       element("a", { href: address({ ...read(), case: c.now.id }) }, c.now.id),
-      c.change, c.before?.verdict ?? "-", c.now.verdict]), "What changed"));
+      c.change, c.before?.verdict ?? "-", c.now.verdict]), "Changes"));
 }

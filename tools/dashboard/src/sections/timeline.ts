@@ -1,4 +1,5 @@
-// A plan on the modelled device: when each queue of a core is busy, and what its memories allow.
+// The plan of a problem on the modelled device: when each queue of a core is busy, and the lower limits of the time
+// that its memories set.
 
 import { scaleLinear, scaleLog } from "d3-scale";
 
@@ -17,7 +18,7 @@ interface Roof {
   bandwidth: number;
 }
 
-/** What the program makes of the trace of `assay device plan`. */
+/** The data of a trace of `assay device plan`, as the program writes it. */
 export interface Timeline {
   schedule: string;
   microseconds: number;
@@ -44,7 +45,7 @@ function pipes(timeline: Timeline): SVGElement {
     picture.append(svg("line", { class: "grid", x1: String(x(tick)), x2: String(x(tick)), y1: "0", y2: String(height - bottom) }),
       svg("text", { x: String(x(tick)), y: String(height - 8), "text-anchor": "middle" }, short(tick) + (tick === 0 ? " us" : "")));
   timeline.queues.forEach((queue, k) => {
-    // One path a queue: of thousands of turns an element each would be slow.
+    // One path for each queue. A queue has thousands of busy intervals, and one element for each would be slow.
     const drawn = queue.turns.map(([start, end]) => `M${x(start).toFixed(2)} ${k * row + 6}H${Math.max(x(end), x(start) + 0.3).toFixed(2)}v18H${x(start).toFixed(2)}z`);
     picture.append(svg("text", { x: String(left - 8), y: String(k * row + 20), "text-anchor": "end" }, queue.name),
       svg("path", { class: "cell", d: drawn.join("") }, svg("title", {}, `${queue.name}: busy ${busy(queue, timeline)}`)),
@@ -83,7 +84,7 @@ function roofline(timeline: Timeline): SVGElement | null {
         svg("title", {}, `${roof.name}: ${short(roof.intensity)} FLOP/B, ${tera(reached)} of ${tera(allowed)} TFLOP/s that it allows`)),
       svg("text", { x: String(x(roof.intensity) + 8), y: String(y(reached) + 4) }, roof.name));
   });
-  picture.append(svg("text", { x: String(left), y: String(height - 8) }, "across: FLOP for each byte; up: TFLOP/s; dots: reached"));
+  picture.append(svg("text", { x: String(left), y: String(height - 8) }, "across: FLOP per byte; up: TFLOP/s; dots: reached"));
   return picture;
 }
 
@@ -98,5 +99,5 @@ export function showTimeline(timeline: Timeline | undefined): void {
     table(["memory", "FLOP/B", "allows TFLOP/s", "reached"], roofs.map((roof) => {
       const allowed = Math.min(cube, roof.bandwidth * roof.intensity);
       return [roof.name, short(roof.intensity), tera(allowed), (100 * reached / allowed).toFixed(1) + " %"];
-    }), "What memories allow")));
+    }), "Limits of the memories")));
 }

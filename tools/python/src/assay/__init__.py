@@ -1,4 +1,4 @@
-"""Have a Python function judged as an implementation of an operator: docs/kernel_python.md of the project."""
+"""Judge a Python function as an implementation of an operator: docs/kernel_python.md of the project."""
 
 from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, write_outputs
 from assay.implementation import Implementation, Rejected, Unsupported, implementation

@@ -1,4 +1,4 @@
-"""Stored cases (schema assay-2) as Python sees them: a header at once, tensors when they are asked for."""
+"""Stored cases (schema assay-2) in Python: reads headers at once, tensors on first use."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _HEADER = ("operator", "entry_point", "product", "command", "profile", "track")
 
 
 class CaseFileError(ValueError):
-    """A file is no case file, or lacks what a case needs."""
+    """A file is not a case file, or lacks a part of a case."""
 
 
 def link_of(name: str) -> str:
-    """A name as a link of HDF5."""
+    """Encodes a name as an HDF5 link."""
     return "%2E" if name == "." else name.replace("%", "%25").replace("/", "%2F")
 
 
@@ -42,7 +42,7 @@ def name_of(link: str) -> str:
 
 @dataclass(frozen=True)
 class Expected:
-    """The reference of one output: rows of `value` known to within `radius`, and how far an output may be away (`tau`)."""
+    """The reference of one output: rows of `value` exact to within `radius`, and the tolerance of an output (`tau`)."""
 
     value: Array
     radius: Array
@@ -54,7 +54,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """One call: what is asked (`problem`), with which numbers (`inputs`), and what is due (`expected`)."""
+    """One call: the `problem`, its `inputs`, and the `expected` outputs."""
 
     path: Path
     id: str
@@ -62,12 +62,12 @@ class Case:
     entry_point: str
     product: str
     command: str  # the replay line
-    profile: str  # kind of input data
+    profile: str  # input profile: the kind of input data
     track: str
     seed: int
     problem: Mapping[str, Field] = field(repr=False)
-    open_question: str = ""  # what the documents leave open, so that a refusal convicts nobody
-    call: Mapping[str, Field] = field(default_factory=dict, repr=False)  # what is said beside the problem: a reserved tensor
+    open_question: str = ""  # an ambiguity of the documents, so that a refusal is not a failure
+    call: Mapping[str, Field] = field(default_factory=dict, repr=False)  # facts of the call that are not in the problem
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -94,11 +94,11 @@ class Case:
 
     @cached_property
     def regimes(self) -> Counter[str]:
-        """How often a kernel took a branch or a tail of its tiling, for it to count: `case.regimes["key_tile.tail"] += 1`."""
+        """Counts of the branches and tails of a kernel's tiling, which it may set: `case.regimes["key_tile.tail"] += 1`."""
         return Counter()
 
     def changed_inputs(self) -> list[str]:
-        """Names of the inputs whose elements are not those of the file any more: somebody wrote into the arrays."""
+        """Names of the inputs whose elements differ from those of the file: the function wrote into the arrays."""
         fresh = replace(self)
         return sorted(
             {
@@ -111,7 +111,7 @@ class Case:
         )
 
     def outputs(self, implementation: str) -> dict[str, Array]:
-        """What an implementation made of the case; in the types in which it was written."""
+        """The outputs of an implementation for the case, in the types in which they were written."""
 
         def read(case: h5py.Group) -> dict[str, Array]:
             members = _members(case, f"actual/{link_of(implementation)}")
@@ -120,7 +120,7 @@ class Case:
         return Named("output", self._read(read))
 
     def verdict(self, implementation: str) -> dict[str, Any]:
-        """What `assay check` wrote of an implementation, see tools/report_schema.md; empty where it did not."""
+        """The verdict of `assay check` on an implementation, see tools/report_schema.md; empty if there is none."""
 
         def read(case: h5py.Group) -> dict[str, Any]:
             path = f"verdicts/{link_of(implementation)}"
@@ -155,7 +155,7 @@ def _storage(dataset: h5py.Dataset, dtype: np.dtype[Any]) -> Array:
     if "dtype" in dataset.attrs:
         return read_tensor(dataset)
     values = np.asarray(dataset[()])
-    return values if values.dtype == dtype else values.astype(dtype)  # a wider float: exact
+    return values if values.dtype == dtype else values.astype(dtype)  # a wider float type, so the conversion is exact
 
 
 def _expected(group: h5py.Group) -> Expected:
@@ -188,12 +188,12 @@ def read_cases(path: str | os.PathLike[str]) -> list[Case]:
     """The cases of a file, in its order; their tensors are read when they are used."""
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file '{path}'; wanted one that 'assay export' wrote")
+        raise FileNotFoundError(f"the file '{path}' does not exist; expected a file of 'assay export'")
     if not h5py.is_hdf5(path):
-        raise CaseFileError(f"{path} is no HDF5 file; wanted one that 'assay export' wrote")
+        raise CaseFileError(f"{path} is not an HDF5 file; expected a file of 'assay export'")
     with h5py.File(path) as file:
         if (found := file.attrs.get("schema")) != SCHEMA:
-            raise CaseFileError(f"{path}: the schema is {found!r}, wanted {SCHEMA!r}")
+            raise CaseFileError(f"{path}: the schema is {found!r}; expected {SCHEMA!r}")
         return [_header(path, name_of(link), group) for link, group in file["cases"].items()]
 
 
@@ -215,7 +215,7 @@ def _header(path: Path, identity: str, group: h5py.Group) -> Case:
 
 
 def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
-    """Writes a file of its own with these cases, whole; until it is complete, what lay there stays."""
+    """Writes these cases, complete, to a new file; an existing file is replaced only when the new one is complete."""
     cases = list(cases)
     with replacing(Path(path)) as pending:
         if _are_in_order_of_one_file(cases):
@@ -248,10 +248,10 @@ def _are_in_order_of_one_file(cases: list[Case]) -> bool:
 def write_outputs(
     case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None
 ) -> None:
-    """Adds what an implementation made of the case to its file; `profile` is the JSON of its numerics.
+    """Adds the outputs of an implementation to the file of the case; `profile` is the JSON of its numerics.
 
-    The file is copied and replaced at once, in turn with others who change it. Raises WrongType for an output whose
-    values are not of the case's type; nothing is written then.
+    The file is copied and replaced atomically, under a lock. Raises WrongType, and writes nothing, for an output whose
+    values are not of the case's type.
     """
     with turn(case.path), replacing(case.path) as pending:
         shutil.copyfile(case.path, pending)
@@ -259,9 +259,9 @@ def write_outputs(
 
 
 def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None) -> None:
-    """The same within a file that nobody else has or needs: it is not copied, and a kill may leave it torn."""
-    due = numpy_dtype(str(case.problem["dtype"]))
-    arrays = {name: exactly(name, np.asarray(output), due) for name, output in outputs.items()}
+    """The same for a private, temporary file: it is not copied, so a kill may leave it incomplete."""
+    dtype = numpy_dtype(str(case.problem["dtype"]))
+    arrays = {name: exactly(name, np.asarray(output), dtype) for name, output in outputs.items()}
     with h5py.File(case.path, "r+") as file:
         group = file["cases"][link_of(case.id)]
         folder = f"actual/{link_of(implementation)}"

@@ -1,4 +1,4 @@
-"""Element types by the documents' names, as numpy knows them."""
+"""Element types by the documents' names, as numpy types."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NUMPY: dict[str, Any] = {
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The numpy type of a documented element type; hifloat8, which numpy lacks, comes as its bits."""
+    """The numpy type of a documented element type; for hifloat8, which numpy lacks, the type of its bits."""
     if name not in _NUMPY:
-        raise ValueError(f"no element type '{name}'; there are {', '.join(_NUMPY)}")
+        raise ValueError(f"'{name}' is not an element type; accepted are {', '.join(_NUMPY)}")
     dtype: np.dtype[Any] = np.dtype(_NUMPY[name])
     return dtype
 
@@ -42,28 +42,28 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
     for name, candidate in _NUMPY.items():
         if np.dtype(candidate) == dtype:
             return name
-    raise ValueError(f"the documents have no name for the numpy type {dtype}; they know {', '.join(_NUMPY)}")
+    raise ValueError(f"the documents have no name for the numpy type {dtype}; they name {', '.join(_NUMPY)}")
 
 
 class WrongType(ValueError):
-    """An output in a type in which it cannot be judged."""
+    """An output in a type that cannot be judged."""
 
 
-def exactly(name: str, output: Array, due: np.dtype[Any]) -> Array:
-    """The output in the type that is due. A type that holds every value of that one is as good if no value is rounded.
+def exactly(name: str, output: Array, dtype: np.dtype[Any]) -> Array:
+    """The output in the expected type. A wider type is accepted if no value needs rounding.
 
     Raises WrongType naming output, type and the first value that would be rounded.
     """
-    if output.dtype == due:
+    if output.dtype == dtype:
         return output
-    wanted = f"{name} is {output.dtype}, wanted {due}"
-    if output.dtype not in (np.float32, np.float64) or output.dtype.itemsize <= due.itemsize:
-        raise WrongType(f"{wanted}: cast it where the kernel does")
+    wanted = f"{name} is {output.dtype}; expected {dtype}"
+    if output.dtype not in (np.float32, np.float64) or output.dtype.itemsize <= dtype.itemsize:
+        raise WrongType(f"{wanted}: cast it at the point where the kernel casts")
     with np.errstate(over="ignore"):
-        cast = output.astype(due)
+        cast = output.astype(dtype)
     lost = (cast.astype(np.float64) != output) & ~np.isnan(output)
     if np.any(lost):
         first = tuple(int(k) for k in np.argwhere(lost)[0])
         where = ", ".join(map(str, first))
-        raise WrongType(f"{wanted}, and {name}[{where}] = {float(output[first])!r} is no {due}: round it as the kernel does")
+        raise WrongType(f"{wanted}, and {name}[{where}] = {float(output[first])!r} is not a {dtype}: round it as the kernel does")
     return cast

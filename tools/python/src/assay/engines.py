@@ -1,4 +1,4 @@
-"""Engines that have no executor of their own, as `assay.sweep(..., executor=...)` wants one."""
+"""Executors for `assay.sweep(..., executor=...)`, for engines that do not provide one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 
 class RayExecutor:
-    """Calls as tasks of Ray, to which this process is connected (`ray.init`). A task whose worker is lost is run again, as
-    often as `max_retries` says."""
+    """Runs calls as tasks of Ray, to which this process is connected (`ray.init`). If the worker of a task is lost, the
+    task runs again, at most `max_retries` times."""
 
     def __init__(self, max_retries: int = 3) -> None:
         self._max_retries = max_retries

@@ -1,4 +1,4 @@
-"""What makes a Python function an implementation: a name, what it declares of its arithmetic, what it does not offer."""
+"""Makes a Python function an implementation: a name, its declared numerics, and the cases that it does not support."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Predicate = Callable[[Case], str | None]
 
 
 class Unsupported(Exception):
-    """Raised by an implementation that does not offer a case; the text says why."""
+    """Raised by an implementation that does not support a case; the text says why."""
 
 
 class Rejected(Exception):
@@ -33,7 +33,7 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class Implementation:
-    """A function from a case to its outputs by name, and what Assay has to know of it.
+    """A function from a case to its outputs by name, and the facts that Assay needs about it.
 
     `numerics` is a preset ("ascend_a2"), a preset and fields that differ ("ascend_a2,order=fixed"), or one such text for
     each type ("fp32:torch_fp32 bf16:jax_cpu"): `assay list presets`, conformance/adapters/command.md.
@@ -48,37 +48,37 @@ class Implementation:
         for what, value in (("name", self.name), ("numerics", self.numerics)):
             if not isinstance(value, str):
                 wanted = "a text such as 'fp32_staging,order=fixed'" if what == "numerics" else "a text"
-                raise TypeError(f"{what} is {type(value).__name__} ({value!r}), wanted {wanted}")
+                raise TypeError(f"{what} is {type(value).__name__} ({value!r}); expected {wanted}")
         if self.predicate is not None and not callable(self.predicate):
             given = f"{type(self.predicate).__name__} ({self.predicate!r})"
-            raise TypeError(f"unsupported is {given}, wanted a function from a case to a reason or None")
+            raise TypeError(f"unsupported is {given}; expected a function from a case to a reason or None")
 
     def __call__(self, case: Case) -> Mapping[str, Array]:
         outputs = self.function(case)
         if not isinstance(outputs, Mapping):
-            raise TypeError(f"{self.name} returned {type(outputs).__name__}, wanted outputs by name")
+            raise TypeError(f"{self.name} returned {type(outputs).__name__}; expected outputs by name")
         return outputs
 
     def unsupported(self, case: Case) -> str | None:
-        """Why the case is not offered, or None."""
+        """Why the implementation does not support the case, or None."""
         return self.predicate(case) if self.predicate is not None else None
 
     def profile(self, dtype: str) -> str | None:
-        """The numerics for one type as the JSON that a case file holds; None where nothing is declared."""
+        """The numerics for one type as the JSON of a case file; None if nothing is declared."""
         return numerics_json(self.numerics, dtype)
 
     def on(self, device: str) -> Implementation:
-        """The same on a device. Raises TypeError but for adapters that take one."""
-        takers = "adapters of torch, torch_cuda, fla, flash_attn and npu do"
-        raise TypeError(f"{self.name} takes no device, and '{device}' was asked for: {takers}")
+        """The same on a device. Raises TypeError unless the adapter accepts a device."""
+        takers = "the adapters of torch, torch_cuda, fla, flash_attn and npu accept one"
+        raise TypeError(f"{self.name} does not accept a device, but '{device}' was given: {takers}")
 
     def ready(self) -> Implementation:
-        """As this process uses it: where it takes a device, that is known now, and is there."""
+        """The implementation for use in this process: resolves its device, if it accepts one, and checks that it exists."""
         return self
 
     @property
     def promises_fixed_order(self) -> bool:
-        """Whether two runs are promised to give the same bits."""
+        """True if the implementation declares that two runs give the same bits."""
         return "order=fixed" in self.numerics
 
     def location(self) -> str:
@@ -95,10 +95,10 @@ class Implementation:
                     return f"{module.__name__}:{name}"  # the file adapters/torch.py alone would be a module "torch"
                 if file := getattr(module, "__file__", None):
                     return f"{Path(file).resolve()}:{name}"
-        raise ValueError(f"{self.name} cannot be found by another process: bind it to a name at the top level of a file")
+        raise ValueError(f"{self.name} cannot be imported by another process: bind it to a name at the top level of a file")
 
     def _names_in(self, module: ModuleType) -> list[str]:
-        """Names that lead to the implementation; first that with which its function was defined."""
+        """Names that refer to the implementation; first the name under which its function was defined."""
         defined = getattr(self.function, "__qualname__", "")
         names = [name for name, value in vars(module).copy().items() if self._is(value)]
         with contextlib.suppress(AttributeError):
@@ -113,7 +113,7 @@ class Implementation:
         return value is self.function and self == as_implementation(self.function)
 
     def words(self) -> list[str]:
-        """What stands behind `python -m assay serve`."""
+        """The arguments after `python -m assay serve`."""
         return [self.location()]
 
 
@@ -124,22 +124,22 @@ def implementation(*, name: str | None = None, numerics: str = "", unsupported: 
 def implementation(
     function: Function | None = None, /, *, name: str | None = None, numerics: str = "", unsupported: Predicate | None = None
 ) -> Implementation | Callable[[Function], Implementation]:
-    """Decorates a function of a case, with arguments or without: it becomes an implementation that `judge` and `serve` take."""
+    """Decorates a function of a case, with arguments or without: makes an implementation for `judge` and `serve`."""
 
     def decorate(function: Function) -> Implementation:
         if isinstance(function, Implementation) or not callable(function):
-            raise TypeError(f"implementation() got {type(function).__name__}, wanted a function of a case")
+            raise TypeError(f"implementation() got {type(function).__name__}; expected a function of a case")
         return Implementation(function, name or function.__name__, numerics, unsupported)
 
     return decorate if function is None else decorate(function)
 
 
 def as_implementation(function: Function | Implementation) -> Implementation:
-    """A bare function declares nothing of its arithmetic and offers everything."""
+    """Wraps a function that is not an implementation: it declares no numerics and supports everything."""
     if isinstance(function, Implementation):
         return function
     if not callable(function):
-        raise TypeError(f"{type(function).__name__}, wanted a function or an implementation")
+        raise TypeError(f"{type(function).__name__}; expected a function or an implementation")
     return Implementation(function, getattr(function, "__name__", type(function).__name__))
 
 
@@ -153,7 +153,7 @@ def _value(text: str) -> bool | float | str:
 
 
 def numerics_json(text: str, dtype: str) -> str | None:
-    """The declaration for one type as JSON; Assay, not this function, says whether the words are right."""
+    """The declaration for one type as JSON; Assay, not this function, checks the words."""
     profile: str | None = None
     for word in text.replace(";", " ").split():
         stated, colon, items = word.rpartition(":")

@@ -18,7 +18,8 @@ from assay.program import AssayError, Program, find_program
 from assay.reports import Finding, Report, Reports, read_reports, report_from
 
 Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
-# Whether what a function raises ends the judging, so that a debugger stops where it was raised; otherwise it is a verdict.
+# True: an exception of the function is passed on and ends the judging, so that a debugger stops at it. False: the
+# exception becomes a verdict.
 exceptions_pass = False
 
 Progress = Callable[[int, int], None]
@@ -26,22 +27,22 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """Which of the cases that Assay samples are taken; what is None is as `assay export --help` says."""
+    """The selection of the cases that Assay samples; None means the default of `assay export --help`."""
 
-    only: str | None = None  # text that the replay line, defaults written out, holds
+    only: str | None = None  # text that the replay line, with defaults written out, contains
     largest: int | None = 20_000  # query and key elements of a case
     random: int | None = None
     seed: int | None = None
     product: str | None = None
 
     def words(self) -> list[str]:
-        """As flags of `assay export`."""
+        """The plan as flags of `assay export`."""
         flags = {name: getattr(self, name) for name in ("only", "largest", "random", "seed", "product")}
         return [f"--{name}={value}" for name, value in flags.items() if value is not None]
 
 
 def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | None = None) -> list[Case]:
-    """Writes the cases of a plan to a file. Exact cases are those for `numerics`."""
+    """Writes the cases of a plan to a file. Exact cases are made for `numerics`."""
     program = program or Program(find_program())
     declared = [f"--numerics={numerics}"] if numerics else []
     program.run(["export", file, *declared, *plan.words()])
@@ -51,7 +52,7 @@ def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | N
 def export_lines(
     file: str | os.PathLike[str], lines: Sequence[str], numerics: str = "", program: Program | None = None
 ) -> list[Case]:
-    """Writes the cases of replay lines, with or without "assay run" or the program's own name in front, to a file."""
+    """Writes the cases of replay lines to a file. The lines may start with "assay run" or the program's own name."""
     file = Path(file)
     program = program or Program(find_program())
     listed = file.with_suffix(".txt")
@@ -66,23 +67,23 @@ def export_lines(
 
 
 def _names_file(text: str) -> bool:
-    """Whether a text is the path of a file, there or mistyped, and no replay line."""
+    """Returns whether a text is the path of a file, existing or mistyped, not a replay line."""
     return os.path.isfile(text) or (" " not in text and text.endswith((".h5", ".hdf5")))
 
 
 class NotApplicable(AssertionError):
-    """None of the cases is for the implementation; the text begins with the reason of the first."""
+    """None of the cases applies to the implementation; the text starts with the reason of the first case."""
 
 
 class _Judge:
-    """One implementation, one program, one folder for files."""
+    """Judges one implementation with one program, in one folder for files."""
 
     def __init__(self, implementation: Implementation, program: Program, folder: Path) -> None:
         self.implementation, self.program, self.folder = implementation, program, folder
         self.served = _served(implementation)
 
     def cases_of(self, cases: Cases | Plan) -> list[Case]:
-        """The cases in files of our own, to which outputs may be added."""
+        """The cases in files of our own, to which outputs can be added."""
         if isinstance(cases, Plan):
             return export_plan(self.folder / "plan.h5", cases, self.implementation.numerics, self.program)
         if isinstance(cases, Case):
@@ -93,11 +94,11 @@ class _Judge:
             return self._copied(read_cases(cases))
         if not isinstance(cases, Iterable):
             wanted = "a replay line, a file of 'assay export', a Case, a Plan, or several lines and Cases"
-            raise TypeError(f"cases is {type(cases).__name__} ({cases!r}), wanted {wanted}")
+            raise TypeError(f"cases is {type(cases).__name__} ({cases!r}); expected {wanted}")
         chosen = list(cases)
         for place, one in enumerate(chosen):
             if not isinstance(one, (Case, str)):
-                raise TypeError(f"cases[{place}] is {type(one).__name__}, wanted a Case or a replay line")
+                raise TypeError(f"cases[{place}] is {type(one).__name__}; expected a Case or a replay line")
         return self._copied([case for case in chosen if isinstance(case, Case)]) + self._exported(
             [line for line in chosen if isinstance(line, str)]
         )
@@ -123,15 +124,15 @@ class _Judge:
                 progress(number + 1, len(cases))
         left = [case for case in cases if (case.path, case.id) not in reports]
         for file in dict.fromkeys(case.path for case in left):
-            told = {report.id: _without_path(report, file) for report in self._checked(file)}
+            reported = {report.id: _without_path(report, file) for report in self._checked(file)}
             for case in (case for case in left if case.path == file):
                 stored = case.verdict(self.implementation.name)
-                reports[file, case.id] = report_from(stored, self.program.shown) if stored else told[case.id]
+                reports[file, case.id] = report_from(stored, self.program.shown) if stored else reported[case.id]
         return Reports([self._repeatable(reports[case.path, case.id]) for case in cases])
 
     def _repeatable(self, report: Report) -> Report:
-        """The report with what repeats it: a command where another process finds the function, else a call in Python."""
-        # The file of the outputs was our own, and goes with this call.
+        """Adds the way to repeat the case: a command if another process can import the function, else a call in Python."""
+        # The file of the outputs is temporary and is deleted after this call.
         report = replace(report, members={name: of for name, of in report.members.items() if name != "outputs_file"})
         if self.served:
             line = replace(report, implementation=self.served, program=self.program.shown, repeated_by=None).replay
@@ -140,7 +141,7 @@ class _Judge:
         return replace(report, repeated_by=line)
 
     def _run(self, case: Case) -> Report | None:
-        """Adds outputs to the file of the case; or the verdict where there are none."""
+        """Adds outputs to the file of the case; or returns a verdict if the function gives none."""
         try:
             if not case.inputs:
                 return self._report(case, "not_applicable", "no_exact_inputs", "note", self._why_no_inputs(case))
@@ -148,7 +149,7 @@ class _Judge:
                 raise Unsupported(reason)
             names = [self.implementation.name]
             if self.implementation.promises_fixed_order:
-                names.append(names[0] + "@2")  # a second run settles determinism
+                names.append(names[0] + "@2")  # a second run checks determinism
             profile = self.implementation.profile(str(case.problem["dtype"]))
             for name in names:
                 outputs = self.implementation(case)
@@ -167,7 +168,7 @@ class _Judge:
             return self._report(case, "rejected_wrongly", "legal_call", "status", text)
         except WrongType as failure:
             return self._report(case, "usage_error", "stored_case", "note", str(failure))
-        except (Exception, SystemExit) as failure:  # a kernel does not end the program that judges it
+        except (Exception, SystemExit) as failure:  # a kernel must not end the program that
             if exceptions_pass:
                 raise
             where = _frame_of_kernel(failure)
@@ -176,7 +177,7 @@ class _Judge:
         return None
 
     def _why_no_inputs(self, case: Case) -> str:
-        """As `assay run` says it: an export of the case alone is refused with the reason."""
+        """The reason that `assay run` gives: exporting only this case is refused with it."""
         declared = [f"--numerics={self.implementation.numerics}"] if self.implementation.numerics else []
         try:
             self.program.run(["export", self.folder / "inexact.h5", *declared, *case.command.split()])
@@ -187,7 +188,7 @@ class _Judge:
         return f"no exact inputs for numerics '{self.implementation.numerics}'"
 
     def _report(self, case: Case, verdict: str, decided_by: str, rule: str, text: str) -> Report:
-        """The verdict with its reason; `rule` is that of the finding which says the same."""
+        """A report with this verdict and its reason; `rule` is that of the finding with the same text."""
         finding = Finding(rule=rule, text=text)
         return Report(case.id, case.operator, case.command, self.implementation.name, verdict, [finding],
                       program=self.program.shown, decided_by=decided_by, evidence=text)
@@ -200,14 +201,14 @@ class _Judge:
 
 
 def _frame_of_kernel(failure: BaseException) -> traceback.FrameSummary:
-    """Where it was raised, or what of the kernel called the package that raised it."""
+    """The frame that raised the exception; if this package raised it, the kernel's frame that called the package."""
     frames = traceback.extract_tb(failure.__traceback__)
     own = str(Path(__file__).parent)
     return next((frame for frame in reversed(frames) if not frame.filename.startswith(own)), frames[-1])
 
 
 def _served(implementation: Implementation) -> str:
-    """What stands behind --implementation; empty where no other process finds the function."""
+    """The value for --implementation; empty if no other process can import the function."""
     try:
         return command_of(implementation)
     except (TypeError, ValueError, OSError):
@@ -215,9 +216,9 @@ def _served(implementation: Implementation) -> str:
 
 
 def _without_path(report: Report, file: Path) -> Report:
-    """What is said of a file of our own, without its name, which nobody can open any more."""
-    told = [replace(finding, text=finding.text.replace(f"{file}:", "")) for finding in report.findings]
-    return replace(report, findings=told, evidence=report.evidence.replace(f"{file}:", ""))
+    """Removes the name of a temporary file, which users cannot open, from a report."""
+    reported = [replace(finding, text=finding.text.replace(f"{file}:", "")) for finding in report.findings]
+    return replace(report, findings=reported, evidence=report.evidence.replace(f"{file}:", ""))
 
 
 def judge(
@@ -227,9 +228,9 @@ def judge(
     program: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reports:
-    """Runs a function on cases and has Assay judge what it returns.
+    """Runs a function on cases ands outputs with Assay.
 
-    `cases`: a Plan (which None stands for), a file that `assay export` wrote, Case objects, replay lines.
+    `cases`: a Plan (default: Plan()), a file of `assay export`, Case objects, replay lines.
     """
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         ready = as_implementation(function).ready()
@@ -243,8 +244,8 @@ def assert_conforms(
     *,
     program: str | os.PathLike[str] | None = None,
 ) -> Reports:
-    """Judges, and raises AssertionError with the first failures and their replay lines: NotApplicable where no case was for
-    this implementation, which the plug-in of pytest makes a skipped test. Its cause is what the function raised, if it did."""
+    """Judges, and raises AssertionError with the first failures and their replay lines; NotApplicable if no case applies
+    to this implementation, which the pytest plug-in turns into a skipped test. Its __cause__ is the function's exception."""
     reports = judge(function, cases, program=program)
     if not reports.conforms:
         name = as_implementation(function).name
@@ -256,6 +257,6 @@ def assert_conforms(
 
 
 def command_of(function: Function | Implementation) -> str:
-    """What stands behind --implementation so that `assay` itself runs a function at the top level of a file."""
+    """The value for --implementation that makes `assay` itself run a function at the top level of a file."""
     words = [sys.executable, "-m", "assay", "serve", *as_implementation(function).words()]
     return "command:" + shlex.join(words)

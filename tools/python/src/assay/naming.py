@@ -1,4 +1,4 @@
-"""Names that people type: what a wrong one may stand for, and arrays by their names."""
+"""Names that people type: suggestions for wrong names, and arrays by their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _Value = TypeVar("_Value")
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """What is wrong with a name, in one line: what it may stand for, and those there are."""
+    """The message for an unknown name, in one line: a similar name, and the existing ones."""
     names = list(known)
     guess = get_close_matches(str(name), names, 1)
     there = ", ".join(names) or "none"
@@ -19,7 +19,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 class Named(dict[str, _Value]):
-    """A dictionary whose KeyError says which names there are."""
+    """A dictionary whose KeyError lists the existing names."""
 
     def __init__(self, kind: str, values: dict[str, _Value]) -> None:
         super().__init__(values)
@@ -30,7 +30,7 @@ class Named(dict[str, _Value]):
 
 
 class UnknownName(KeyError):
-    """A KeyError that prints its text as it stands."""
+    """A KeyError that prints its text without quotes."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -1,4 +1,4 @@
-"""Fixture packs, in whatever files their goldens and inputs lie: docs/packs.md of the project."""
+"""Fixture packs in all their file formats: docs/packs.md of the project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAFETENSORS = {"F16": "fp16", "BF16": "bf16", "F32": "fp32", "F64": "fp64", "I8
 
 
 class PackError(ValueError):
-    """A folder is no pack, or lacks what is asked of it."""
+    """A folder is not a pack, or lacks a requested part."""
 
 
 @dataclass(frozen=True)
@@ -34,24 +34,24 @@ class PackCase:
 
     @property
     def flags(self) -> dict[str, str]:
-        """What the replay line says; what it leaves out has its default, see `assay help run OPERATOR`."""
+        """The flags of the replay line; omitted ones have their defaults, see `assay help run OPERATOR`."""
         return dict(word[2:].split("=", 1) for word in self.command.split()[1:])
 
     @property
     def inputs(self) -> dict[str, Array]:
-        """All inputs by name. Raises PackError for one that is drawn, not stored: `assay pack --whole` stores all."""
+        """All inputs by name. Raises PackError for an input that is drawn, not stored: `assay pack --whole` stores all."""
         return {name: self._pack.input(self.id, name, tensor) for name, tensor in self.recipe["inputs"].items()}
 
     def golden(self, output: str) -> dict[str, Array]:
-        """place, value, radius, tau and rounded of the judged elements of an output."""
+        """Arrays place, value, radius, tau and rounded of the judged elements of an output."""
         return self._pack.golden(self.id, output)
 
     def off(self, outputs: Mapping[str, Array]) -> dict[str, int]:
-        """How many judged elements of each output are off: 0 everywhere is right. Outputs may be of a wider type than documented."""
+        """The number of wrong elements of each output; 0 means correct. Outputs may have a wider type than documented."""
         found = {}
         for name, described in self.recipe["outputs"].items():
             if name not in outputs:
-                raise PackError(f"{self.id}: no output {name}; wanted are {', '.join(self.recipe['outputs'])}")
+                raise PackError(f"{self.id}: no output {name}; expected one of {', '.join(self.recipe['outputs'])}")
             output, golden = np.asarray(outputs[name]), self.golden(name)
             if output.shape != tuple(described["shape"]):
                 raise PackError(f"{self.id}: {name} has the shape {output.shape}; it must be {tuple(described['shape'])}")
@@ -69,20 +69,20 @@ class _Pack:
         self.folder = folder
         manifest = folder / "manifest.json"
         if not manifest.is_file():
-            raise PackError(f"{folder} is no pack: it has no manifest.json")
+            raise PackError(f"{folder} is not a pack: it has no manifest.json")
         self.manifest = json.loads(manifest.read_text(encoding="utf-8"))
         if self.manifest.get("schema") != "assay-pack-1":
-            raise PackError(f"{manifest}: the schema is {self.manifest.get('schema')!r}, wanted 'assay-pack-1'")
-        self.format = self.manifest.get("format", "hdf5")  # older packs had one
+            raise PackError(f"{manifest}: the schema is {self.manifest.get('schema')!r}; expected 'assay-pack-1'")
+        self.format = self.manifest.get("format", "hdf5")  # older packs had only this format
         readers: dict[str, Callable[[Path], _Files]] = {"hdf5": _Hdf5, "npz": _Npz, "safetensors": _Safetensors}
         if self.format not in readers:
-            raise PackError(f"{manifest}: the format is {self.format!r}, wanted one of {', '.join(readers)}")
+            raise PackError(f"{manifest}: the format is {self.format!r}; expected one of {', '.join(readers)}")
         self.files = readers[self.format](folder)
 
     def input(self, id: str, name: str, tensor: Mapping[str, Any]) -> Array:
         stored = self.files.input(self.manifest["inputs"][id][name])
         if stored is None:
-            raise PackError(f"{self.folder}: {name} of {id} is drawn, not stored: 'assay pack --whole' stores it, docs/packs.md draws it")
+            raise PackError(f"{self.folder}: {name} of {id} is generated from the recipe, not stored: 'assay pack --whole' stores it, see docs/packs.md")
         dtype = numpy_dtype(tensor["dtype"])
         return stored.view(dtype) if tensor["dtype"] == "bf16" and stored.dtype == np.uint16 else stored.astype(dtype, copy=False)
 
@@ -91,7 +91,7 @@ class _Pack:
 
 
 class _Files(Protocol):
-    """Where goldens and inputs lie; an input that is not stored is None."""
+    """The files with goldens and inputs; an input that is not stored is None."""
 
     def input(self, digest: str) -> Array | None: ...
 
@@ -135,7 +135,7 @@ class _Safetensors:
 
 
 def _mapped(path: Path) -> dict[str, Array]:
-    """The arrays of a file of safetensors, where they lie."""
+    """The arrays of a safetensors file, memory-mapped."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length > path.stat().st_size - 8:
@@ -150,7 +150,7 @@ def _mapped(path: Path) -> dict[str, Array]:
 
 
 def read_pack(folder: str | os.PathLike[str]) -> list[PackCase]:
-    """The cases of a pack. Raises PackError where the folder is none."""
+    """The cases of a pack. Raises PackError if the folder is not a pack."""
     pack = _Pack(Path(folder))
     lines = (Path(folder) / "recipes.jsonl").read_text(encoding="utf-8").splitlines()
     return [PackCase(id=recipe["id"], command=recipe["command"], recipe=recipe, _pack=pack) for recipe in map(json.loads, lines)]

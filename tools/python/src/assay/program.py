@@ -16,17 +16,17 @@ _USAGE = 2  # exit code: the arguments are wrong
 
 
 class AssayError(RuntimeError):
-    """The program assay is not to be found, or says that it was used wrongly."""
+    """The program assay was not found, or reports wrong usage."""
 
 
 def _starts_it(path: Path) -> bool:
-    """Whether it is the script that pip makes of `main`, which is no program of its own."""
+    """Returns whether it is the script that pip generates for `main`, which only starts the program."""
     with path.open("rb") as file:
         return b"assay.program" in file.read(1000)
 
 
 def _at_hand() -> Iterator[Path]:
-    """The wheel's program, those on PATH, then those of build folders above here."""
+    """The wheel's program, those on PATH, then those of build folders above this folder."""
     yield Path(__file__).resolve().parent / "bin" / "assay"
     for listed in os.get_exec_path():
         found = shutil.which("assay", path=listed)
@@ -40,7 +40,7 @@ def _at_hand() -> Iterator[Path]:
 
 @cache
 def _is_assay(program: str) -> bool:
-    """Whether it answers as assay does, and as programs do that are made of it."""
+    """Returns whether the program prints a version of assay, as programs made with Assay also do."""
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
@@ -49,12 +49,12 @@ def _is_assay(program: str) -> bool:
 
 
 def find_program(path: str | os.PathLike[str] | None = None) -> Path:
-    """The program: as given, else of the environment's ASSAY, else the wheel's, else on PATH, else in a build folder above
-    here."""
+    """The program: the given one, else that of the environment variable ASSAY, else the wheel's, else on PATH, else in a
+    build folder above this folder."""
     for source, named in (("given", path), ("the environment's ASSAY", os.environ.get("ASSAY"))):
         if named:
             if not (found := shutil.which(named)):
-                raise AssayError(f"'{named}' ({source}) is no program")
+                raise AssayError(f"'{named}' ({source}) is not a program")
             if not _is_assay(found):
                 raise AssayError(f"'{named}' ({source}) is not the program assay")
             return Path(found).resolve()
@@ -63,16 +63,16 @@ def find_program(path: str | os.PathLike[str] | None = None) -> Path:
             return candidate
     raise AssayError(
         "the program assay is not on PATH and not in a folder build/release/bin above this one; "
-        "build it with tools/sweep, and give its path, or set ASSAY to it"
+        "build it with tools/sweep, and pass its path, or set ASSAY to it"
     )
 
 
 def main() -> NoReturn:
-    """The command `assay` of an environment: the program takes the place of this process."""
+    """The command `assay` of an environment: replaces this process by the program."""
     try:
         program = next(path for path in _at_hand() if os.access(path, os.X_OK))
     except StopIteration:
-        sys.exit("assay: the package assay has no program here: install the wheel of a release, or build one with tools/sweep")
+        sys.exit("assay: this package assay does not contain the program: install the wheel of a release, or build one with tools/sweep")
     os.execv(program, [sys.argv[0], *sys.argv[1:]])
 
 
@@ -84,12 +84,12 @@ class Program:
 
     @property
     def name(self) -> str:
-        """With which lines of its reports start."""
+        """The first word of replay lines in its reports."""
         return self.path.name
 
     @property
     def shown(self) -> str:
-        """With which a shell starts it: its name where that is found on PATH, else its path."""
+        """The word that starts it in a shell: its name if that is found on PATH, else its path."""
         found = shutil.which(self.name)
         return self.name if found and (Path(found).resolve() == self.path or _starts_it(Path(found))) else str(self.path)
 
@@ -99,13 +99,14 @@ class Program:
         accepted: Sequence[int] = (0,),
         leaves: Path | None = None,
     ) -> str:
-        """Its standard output. Raises AssayError with what it says where it ends with another status, or without the file
-        that it should have left."""
+        """Returns its standard output. Raises AssayError with its message if it exits with another status, or does not write
+        the expected file."""
         line = [str(self.path), *map(str, words)]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if done.returncode not in accepted or (leaves is not None and not leaves.exists()):
             said = (done.stderr.strip() or done.stdout.strip())[-2000:]
-            # The message names what the caller wrote; the command names temporary files, which are gone.
+            # The error message names the input of the caller. The command is omitted, because it contains temporary
+            # files that no longer exist.
             if done.returncode == _USAGE and said:
                 raise AssayError(said.removeprefix("assay: "))
             raise AssayError(f"{' '.join(line)}: exit status {done.returncode}: {said}")

@@ -1,12 +1,13 @@
-"""pytest: a test that takes the argument `assay_case` runs once for each case.
+"""pytest plug-in: a test with the argument `assay_case` runs once for each case.
 
     @pytest.mark.assay(only="--dtype=bf16", largest=2000)
     def test_kernel(assay_case):
         assay.assert_conforms(my_kernel, assay_case)
 
-The marker takes, by name, the fields of assay.Plan, `cases` (a file that `assay export` wrote, or
-replay lines) and `numerics` (what exact cases are made for); the options --assay-* override it: one that chooses cases of a plan replaces `cases`, too. A test whose cases are not for its implementation is skipped.
-With --pdb an exception of the kernel is not made a verdict, so that the debugger stops in the kernel.
+The marker accepts as keywords the fields of assay.Plan, `cases` (a file of `assay export`, or replay lines) and
+`numerics` (for which exact cases are made). The options --assay-* override it; one that selects cases of a plan also
+replaces `cases`. A test whose cases do not apply to its implementation is skipped.
+With --pdb an exception of the kernel does not become a verdict, so that the debugger stops in the kernel.
 """
 
 from __future__ import annotations
@@ -29,26 +30,26 @@ from assay.program import AssayError, Program, find_program
 
 _TEXTS = ("only", "product")
 _NUMBERS = ("largest", "random", "seed")
-_OF_MARKER = "marker assay: "  # begins what is wrong with a marker, whatever the options are
+_OF_MARKER = "marker assay: "  # prefix of the message for a marker that is wrong with any options
 _files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
 _misuse = pytest.StashKey[list[str]]()
 _JUDGED = "assay_judged"  # a property of a test: whether its case was judged
-_SHARE = 0.1  # of the cases of a test that must be judged, unless the user names a number
+_SHARE = 0.1  # share of the cases of a test that must be judged, unless the user gives a number
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 
 @dataclass(frozen=True)
 class _Wrong:
-    """Stands for the cases of a marker that is wrong."""
+    """A placeholder for the cases of an invalid marker."""
 
     reason: str
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assay", "cases of Assay")
-    group.addoption("--assay-binary", metavar="PATH", help="the program assay; else ASSAY, PATH, build folders")
-    group.addoption("--assay-cases", metavar="FILE", help="cases that `assay export` wrote, instead of a plan")
-    group.addoption("--assay-only", metavar="TEXT", help="cases whose replay line, defaults written out, holds this")
+    group.addoption("--assay-binary", metavar="PATH", help="path of the program assay [ASSAY, else PATH, else build folders]")
+    group.addoption("--assay-cases", metavar="FILE", help="file of `assay export` with cases, instead of a plan")
+    group.addoption("--assay-only", metavar="TEXT", help="cases whose replay line, with defaults written out, contains this text")
     group.addoption("--assay-product", metavar="NAME", help="only calls on this product: a2 or a3")
     group.addoption(
         "--assay-require-judged", metavar="N", type=int,
@@ -64,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[_files] = {}
     config.stash[_misuse] = []
-    if not hasattr(config, "workerinput"):  # of pytest-xdist, whose controller sees the results of all workers
+    if not hasattr(config, "workerinput"):  # a worker of pytest-xdist; its controller sees the results of all workers
         config.pluginmanager.register(_Requirement(config.getoption("--assay-require-judged")), "assay-require-judged")
     judging.exceptions_pass = bool(config.getoption("usepdb", default=False))
     if binary := config.getoption("--assay-binary"):
@@ -86,12 +87,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("assay")
     try:
         if marker is not None and marker.args:
-            unnamed = f"marker assay: {marker.args[0]!r} has no name, wanted e.g. cases=..."
+            unnamed = f"marker assay: {marker.args[0]!r} has no name; expected e.g. cases=..."
             raise pytest.UsageError(unnamed)
         cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
     except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
         if not _has_options(metafunc.config) or str(error).startswith(_OF_MARKER):
-            # Of this test alone: the others run, and this one fails with the reason.
+            # Only this test fails, with this reason; the other tests run.
             metafunc.parametrize("assay_case", [_Wrong(str(error))], ids=["marker"])
             return
         metafunc.config.stash[_misuse].append(f"{metafunc.definition.nodeid}: {error}")
@@ -100,14 +101,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is wrong with an option is wrong usage of pytest: it is told here, where no collector catches it."""
+    """Reports a wrong option as wrong usage of pytest. Done here, because no collector catches the error."""
     if misuse := session.config.stash[_misuse]:
         raise pytest.UsageError("\n".join(misuse))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test whose marker is wrong fails before its function and its fixtures run."""
+    """Fails a test with an invalid marker before its function and its fixtures run."""
     case = getattr(item, "callspec", None) and item.callspec.params.get("assay_case")  # type: ignore[attr-defined]
     if isinstance(case, _Wrong):
         pytest.fail(case.reason, pytrace=False)
@@ -115,7 +116,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """As pytest does with unittest's own skips: a wrapper of the new kind is unknown to the pluggy of Debian 12."""
+    """Uses the old hook style, as pytest does for skips of unittest: the pluggy of Debian 12 does not support the new one."""
     if call.when == "call" and "assay_case" in getattr(item, "fixturenames", ()):
         skipped = call.excinfo is not None and isinstance(
             call.excinfo.value, (NotApplicable, pytest.skip.Exception)
@@ -127,12 +128,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def _has_options(config: pytest.Config) -> bool:
-    """Whether an option chooses the cases of all tests."""
+    """Returns whether an option selects the cases of all tests."""
     return any(config.getoption(f"--assay-{name}") is not None for name in (*_TEXTS, *_NUMBERS, "cases"))
 
 
 class _Requirement:
-    """A kernel that offers almost nothing passes almost every case: the run fails where too few were judged."""
+    """Fails the run if too few cases were judged: a kernel that supports almost nothing would pass almost every case."""
 
     def __init__(self, wanted: int | None) -> None:
         if wanted is not None and wanted < 0:
@@ -166,16 +167,16 @@ class _Requirement:
             terminalreporter.section("assay: too few cases were judged")
             for line in missing:
                 terminalreporter.line(line)
-            terminalreporter.line("The others were skipped: pytest -rs says why; --assay-require-judged=N asks for less.")
+            terminalreporter.line("The other cases were skipped: pytest -rs prints why; with --assay-require-judged=N, fewer judged cases are enough.")
 
 
 def _readable(case: Case) -> str:
-    """The replay line without the operator: what tells the cases of a test apart."""
+    """The replay line without the operator: it distinguishes the cases of a test."""
     return case.command.partition(" ")[2].replace("--", "").replace(" ", ",") or case.id
 
 
 def _chosen(cases: Any) -> Path | tuple[str, ...] | None:
-    """What a marker names as its cases: a file, or replay lines."""
+    """The cases of a marker: a file, or replay lines."""
     if cases is None:
         return None
     if isinstance(cases, (str, os.PathLike)) and os.path.isfile(cases):
@@ -184,9 +185,9 @@ def _chosen(cases: Any) -> Path | tuple[str, ...] | None:
     lines = tuple(cases) if several else (cases,)
     for line in lines:
         if not isinstance(line, str):
-            raise pytest.UsageError(f"marker assay: cases: {line!r} is no file and no replay line")
+            raise pytest.UsageError(f"marker assay: cases: {line!r} is neither a file nor a replay line")
     if not lines:
-        raise pytest.UsageError("marker assay: cases is empty, wanted a file or replay lines")
+        raise pytest.UsageError("marker assay: cases is empty; expected a file or replay lines")
     return lines
 
 
@@ -201,13 +202,13 @@ def _cases_for(config: pytest.Config, wanted: dict[str, Any]) -> list[Case]:
     file = config.getoption("--assay-cases")
     if file is not None:
         if not Path(file).is_file():
-            raise pytest.UsageError(f"--assay-cases: there is no file {file!r}")
+            raise pytest.UsageError(f"--assay-cases: no such file: {file!r}")
         chosen, wanted = Path(file), options
     elif options:
         chosen, wanted = None, wanted | options
     if chosen is not None and wanted:
         fields = ", ".join(sorted(wanted))
-        raise pytest.UsageError(f"{fields}: this chooses cases of a plan, but cases are given; only one of both")
+        raise pytest.UsageError(f"{fields}: this selects cases of a plan, but the cases are already given; use only one of the two")
     if isinstance(chosen, Path):
         return read_cases(chosen)
     lines = chosen or ()

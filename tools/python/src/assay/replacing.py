@@ -1,4 +1,4 @@
-"""Files that are replaced at once: at any moment there is the old one or the new one."""
+"""Files that are replaced atomically: at any moment either the old or the new file exists."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_LONGEST_STEM = 200  # of the 255 bytes that a name may have
+_LONGEST_STEM = 200  # bytes, of the 255 that a file name may have
 
 
 @contextmanager
 def turn(path: Path) -> Iterator[None]:
-    """The turn of whoever reads a file, changes it and puts it back: `assay check` waits for the same lock."""
+    """A lock for reading, changing and replacing a file: `assay check` waits for the same lock."""
     folder = os.open(path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -27,9 +27,9 @@ def turn(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name beside `path`, of an empty file that takes its place, and its permissions, when the block ends well.
+    """Yields the path of an empty file next to `path`, which replaces it, with its permissions, if the block succeeds.
 
-    It has the name and the lock by which `assay` knows what a writer left that was killed.
+    The name and the lock let `assay` recognize what a killed writer left.
     """
     path = path.resolve()
     old = path.stat() if path.is_file() else None

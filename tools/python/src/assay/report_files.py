@@ -1,4 +1,4 @@
-"""Reading of report.json, which may be anybody's and large: what the program refuses is refused here, too."""
+"""Reads report.json, which may be untrusted and large: refuses what the program refuses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-MOST_BYTES, DEEPEST = 1 << 30, 64  # as the program
+MOST_BYTES, DEEPEST = 1 << 30, 64  # same limits as in the program
 SCHEMA = "assay-report-2"
-_OPEN = ' "cases": ['  # the last line of the head; then comes a line for each case
+_OPEN = ' "cases": ['  # the last line of the head; one line per case follows
 
 
 class ReportError(ValueError):
@@ -33,7 +33,7 @@ def _constant(word: str) -> Any:
 
 
 def _nesting(value: Any) -> int:
-    """Levels of lists and objects below and with the value."""
+    """Nesting depth of lists and objects, including the value."""
     level, deepest = [value], 0
     while level := [one for one in level if isinstance(one, (dict, list))]:
         deepest += 1
@@ -42,7 +42,7 @@ def _nesting(value: Any) -> int:
 
 
 def parse(text: str) -> Any:
-    """A JSON text. Raises ReportError also for NaN, a member that stands twice, and more than 64 levels."""
+    """Parses a JSON text. Raises ReportError also for NaN, a repeated member, and more than 64 levels."""
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
         if _nesting(value) > DEEPEST:
@@ -55,7 +55,7 @@ def parse(text: str) -> Any:
 
 
 class PackedCase(Mapping[str, Any]):
-    """An element of cases[], which is unpacked when it is asked: all of them would take six times the room of the file."""
+    """An element of cases[], unpacked on access: all unpacked elements would take six times the size of the file."""
 
     def __init__(self, line: bytes) -> None:
         self._packed = zlib.compress(line, 1)
@@ -76,7 +76,7 @@ class PackedCase(Mapping[str, Any]):
 
 def _checked(line: bytes) -> PackedCase:
     if not isinstance(parse(line.decode("utf-8")), dict):
-        raise ReportError(f"a case is {line[:40].decode('utf-8', 'replace')!r}, wanted an object")
+        raise ReportError(f"a case is {line[:40].decode('utf-8', 'replace')!r}; expected an object")
     return PackedCase(line)
 
 
@@ -84,14 +84,14 @@ def _head(members: Any) -> Mapping[str, Any]:
     if not isinstance(members, dict):
         raise ReportError("it is not a JSON object")
     if members.get("schema") != SCHEMA:
-        raise ReportError(f"it has the schema {members.get('schema')!r}, wanted {SCHEMA!r}")
+        raise ReportError(f"it has the schema {members.get('schema')!r}; expected {SCHEMA!r}")
     if not isinstance(members.get("environment"), dict):
         raise ReportError("it has no object 'environment'")
     return members
 
 
 def _by_line(lines: Iterator[bytes]) -> tuple[Mapping[str, Any], list[PackedCase]] | bytes:
-    """The head and the cases of a report as the program writes it; of another layout all of its text."""
+    """The head and the cases of a report in the program's own layout; for another layout, its whole text."""
     head = []
     for line in lines:
         head.append(line)
@@ -110,12 +110,12 @@ def _by_line(lines: Iterator[bytes]) -> tuple[Mapping[str, Any], list[PackedCase
             more = line.endswith(b",")
             cases.append(_checked(line.removesuffix(b",")))
     if not closed or more and cases:
-        raise ReportError("it ends within its cases")
+        raise ReportError("it ends in the middle of its cases")
     return _head(parse(b"".join(head).decode("utf-8") + "]}")), cases
 
 
 def read_report(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], list[PackedCase]]:
-    """All members but `cases`, and the cases. Raises ReportError naming the file, OSError."""
+    """All members except `cases`, and the cases. Raises ReportError naming the file, OSError."""
     try:
         with open(path, "rb") as file:
             facts = os.fstat(file.fileno())

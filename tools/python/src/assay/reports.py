@@ -1,4 +1,4 @@
-"""What Assay says of cases: tools/report_schema.md as Python objects."""
+"""Reports of Assay as Python objects, see tools/report_schema.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.report_files import PackedCase, ReportError, read_report
 
-# What verdicts amount to: docs/verdicts.md.
+# The kinds of verdicts: docs/verdicts.md.
 CONFORMANT = frozenset(
     ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code", "not_applicable")
 )
@@ -23,17 +23,17 @@ FAILURES = frozenset(
 
 
 def _words(text: str, only_one: bool = False) -> str:
-    """A text of somebody else, such that a shell takes it for words and for nothing else."""
+    """Quotes an untrusted text so that a shell reads it only as words."""
     try:
         words = shlex.split(text)
-    except ValueError:  # a quotation without end
+    except ValueError:  # an unterminated quotation
         words = [text]
     return shlex.join([text] if only_one and len(words) != 1 else words)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was seen: by which rule, in which tensor, where, what was due."""
+    """One finding: the rule, the tensor, the place, the expected value."""
 
     rule: str
     text: str
@@ -45,7 +45,7 @@ class Finding:
     actual: float = 0.0
     expected: float = 0.0
     tolerance: float = 0.0
-    pattern: Mapping[str, Any] | None = None  # what all failing elements have in common
+    pattern: Mapping[str, Any] | None = None  # common properties of all failing elements
 
     def __str__(self) -> str:
         return self.text
@@ -62,30 +62,30 @@ class Report:
     verdict: str
     findings: Sequence[Finding] = ()
     members: Mapping[str, Any] = field(default_factory=dict, repr=False)  # all of tools/report_schema.md
-    program: str = "assay"  # that judged, or a binary with a registry of its own
+    program: str = "assay"  # the program that judged: assay, or a binary with its own registry
     decided_by: str = "judge_failure"  # the rule: conformance/README.md, "Rules"
-    evidence: str = ""  # what that rule saw
-    exception: BaseException | None = field(default=None, repr=False, compare=False)  # that a function raised here
-    repeated_by: str | None = None  # what repeats the case where no command does: a call in Python
+    evidence: str = ""  # the facts on which that rule decided
+    exception: BaseException | None = field(default=None, repr=False, compare=False)  # raised by a function in this process
+    repeated_by: str | None = None  # how to repeat the case without a command: a call in Python
 
     @property
     def conforms(self) -> bool:
-        """Nothing speaks against the implementation here: it conforms, or the case does not apply to it."""
+        """True if the case does not count against the implementation: it conforms, or the case does not apply to it."""
         return self.verdict in CONFORMANT
 
     @property
     def judged(self) -> bool:
-        """The outputs were looked at."""
+        """True if the outputs were judged."""
         return self.verdict not in NOT_CONCLUSIVE and self.verdict != "not_applicable"
 
     @property
     def unconfirmed(self) -> list[str]:
-        """What a file alone could not settle."""
+        """Facts that cannot be checked from a file alone."""
         return list(self.members.get("unconfirmed", ()))
 
     @property
     def replay(self) -> str:
-        """The line that repeats the case, with the implementation."""
+        """The command that repeats the case, with the implementation."""
         if self.repeated_by is not None:
             return self.repeated_by
         file = self.members.get("outputs_file")
@@ -105,8 +105,8 @@ class Report:
         lines = [f"{self.verdict}: {self.replay}"]
         if self.evidence:
             lines.append(f"  decided by {self.decided_by}: {self.evidence}")
-        told = sorted(self.findings, key=lambda finding: finding.d >= 0)  # first what concerns more than an element
-        lines += [f"  {f.rule}: {f.text}" for f in told[:6]]
+        stated = sorted(self.findings, key=lambda finding: finding.d >= 0)  # first findings that concern more than one element
+        lines += [f"  {f.rule}: {f.text}" for f in stated[:6]]
         if len(self.findings) > 6:
             lines.append(f"  and {len(self.findings) - 6} findings more")
         lines += [f"  {name}: worst error/tau {ratio:.3g}" for name, ratio in self.worst.items()]
@@ -115,22 +115,22 @@ class Report:
 
 @dataclass(frozen=True)
 class Cause:
-    """What failing cases of a sweep have in common: tools/causes_schema.md."""
+    """The common properties of failing cases of a sweep: tools/causes_schema.md."""
 
     outputs: tuple[str, ...]
-    stage: str  # of the operator's mathematics; empty where the outputs do not tell
+    stage: str  # stage of the operator's computation; empty if the outputs do not show it
     fields: tuple[str, ...]  # terms that separate these cases from those that conform
     others: int  # cases that match these fields but do not fail in this way
     pattern: str  # how they fail
     cases: tuple[str, ...]  # ids
-    line: str  # replay line of the shortest or of what it was shrunk to
+    line: str  # replay line of the shortest case or of its shrunk form
 
     def __str__(self) -> str:
         failing, others = (f"{count} case{'' if count == 1 else 's'}" for count in (len(self.cases), self.others))
         where = (
-            f"where {' and '.join(self.fields)} ({failing} fail, {others} with these fields do not)"
+            f"where {' and '.join(self.fields)} ({failing} fail, {others} with these fields do not fail)"
             if self.fields
-            else f"{failing} fail, no condition found: {others} do not"
+            else f"{failing} fail; no condition separates them from {others} that do not fail"
             if self.others
             else f"in all {failing} that have it"
         )
@@ -150,7 +150,7 @@ def _cause_from(members: Mapping[str, Any]) -> Cause:
 
 
 class Reports(Sequence[Report]):
-    """The verdicts on several cases, and of a sweep the causes of those that fail."""
+    """The verdicts on several cases, and for a sweep the causes of the failures."""
 
     def __init__(self, reports: Sequence[Report], causes: Sequence[Cause] = ()) -> None:
         self._reports, self.causes = list(reports), list(causes)
@@ -172,7 +172,7 @@ class Reports(Sequence[Report]):
 
     @property
     def verdicts(self) -> Counter[str]:
-        """How often each verdict was given."""
+        """The number of cases of each verdict."""
         return Counter(report.verdict for report in self)
 
     @property
@@ -182,16 +182,16 @@ class Reports(Sequence[Report]):
 
     @property
     def not_conclusive(self) -> list[Report]:
-        """Cases that could not have told."""
+        """Cases whose verdict is not conclusive."""
         return [report for report in self if report.verdict in NOT_CONCLUSIVE]
 
     @property
     def conforms(self) -> bool:
-        """At least one case was judged, and none failed or was without conclusion."""
+        """At least one case was judged, and none failed or was not conclusive."""
         return any(r.judged for r in self) and not self.failures and not self.not_conclusive
 
     def _counts(self) -> str:
-        """How many cases were judged, with which verdicts, and then those of which nothing is known."""
+        """The number of judged cases with their verdicts, then of the other cases."""
         judged = Counter(report.verdict for report in self if report.judged)
         others = Counter(report.verdict for report in self if not report.judged)
         texts = [", ".join(f"{count} {verdict}" for verdict, count in c.most_common()) for c in (judged, others)]
@@ -199,18 +199,18 @@ class Reports(Sequence[Report]):
         return cases + (f": {texts[0]}" if texts[0] else "") + (f"; {texts[1]}" if texts[1] else "")
 
     def summary(self, shown: int = 3) -> str:
-        """How many cases were judged, their verdicts, the first causes of a sweep, and the first failures."""
-        told = [*self.failures, *self.not_conclusive]
+        """The number of judged cases, their verdicts, the first causes of a sweep, and the first failures."""
+        stated = [*self.failures, *self.not_conclusive]
         lines = [self._counts()]
         lines += [f"cause {number}: {cause}" for number, cause in enumerate(self.causes[:shown], 1)]
-        lines += [report.explanation() for report in told[:shown]]
-        if len(told) > shown:
-            lines.append(f"and {len(told) - shown} case{'' if len(told) - shown == 1 else 's'} more")
+        lines += [report.explanation() for report in stated[:shown]]
+        if len(stated) > shown:
+            lines.append(f"and {len(stated) - shown} case{'' if len(stated) - shown == 1 else 's'} more")
         return "\n".join(lines)
 
 
 class PackedFindings(Sequence[Finding]):
-    """The findings of a case of a file, which are made when they are asked for."""
+    """The findings of a case of a file, created on access."""
 
     def __init__(self, case: PackedCase) -> None:
         self._case = case
@@ -232,31 +232,31 @@ class PackedFindings(Sequence[Finding]):
 
 
 def finding_from(members: Mapping[str, Any]) -> Finding:
-    """One element of findings[]."""
+    """Reads one element of findings[]."""
     known = {field.name for field in fields(Finding)}
     values = {name: value for name, value in members.items() if name in known}
     for name in ("actual", "expected", "tolerance"):
-        values[name] = float(values[name])  # "nan", "inf" and "-inf" are what JSON has no numbers for
+        values[name] = float(values[name])  # JSON has an empty lists for "nan", "inf" and "-inf"
     return Finding(**values)
 
 
 def report_from(members: Mapping[str, Any], program: str = "assay") -> Report:
-    """One element of cases[] of that program. Raises ReportError for a verdict that there is not, and for a member of another kind."""
+    """Reads one element of cases[] of that program. Raises ReportError for an unknown verdict or a member of another type."""
     try:
         return _report_from(members, program)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReportError):
             raise
-        raise ReportError(f"a case of the report is none: {type(error).__name__}: {error}") from error
+        raise ReportError(f"a case of the report is invalid: {type(error).__name__}: {error}") from error
 
 
 def _report_from(members: Mapping[str, Any], program: str) -> Report:
     members = dict(members)
     for name in ("id", "operator", "command_line", "implementation", "verdict"):
         if not isinstance(members[name], str):
-            raise ReportError(f"case {name} is {members[name]!r}, wanted a string")
+            raise ReportError(f"case {name} is {members[name]!r}; expected a string")
     if members["verdict"] not in CONFORMANT | NOT_CONCLUSIVE | FAILURES:
-        raise ReportError(f"verdict is {members['verdict']!r}, wanted one of {', '.join(sorted(CONFORMANT | NOT_CONCLUSIVE | FAILURES))}")
+        raise ReportError(f"verdict is {members['verdict']!r}; expected one of {', '.join(sorted(CONFORMANT | NOT_CONCLUSIVE | FAILURES))}")
     return Report(
         id=members["id"],
         operator=members["operator"],
@@ -272,7 +272,7 @@ def _report_from(members: Mapping[str, Any], program: str) -> Report:
 
 
 def read_reports(path: str | os.PathLike[str]) -> Reports:
-    """The cases of a report.json. Raises ReportError, as the program refuses it, where it is none."""
+    """The cases of a report.json. Raises ReportError if the file is not a valid report, as the program does."""
     head, cases = read_report(path)
     program = head["environment"]["program"]
     reports: list[Report] = []
@@ -287,15 +287,15 @@ def read_reports(path: str | os.PathLike[str]) -> Reports:
 
 
 def _require_counts(path: str, summary: Any, reports: list[Report]) -> None:
-    """Raises ReportError where the summary of a report does not count its cases."""
+    """Raises ReportError if the counts in the summary of a report differ from its cases."""
     held = Counter(f"verdicts.{report.verdict}" for report in reports)
     held["cases"] = len(reports)
     try:
-        told = Counter({f"verdicts.{verdict}": int(count) for verdict, count in summary["verdicts"].items()})
-        told["cases"] = int(summary["cases"])
+        stated = Counter({f"verdicts.{verdict}": int(count) for verdict, count in summary["verdicts"].items()})
+        stated["cases"] = int(summary["cases"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReportError(f"{path}: summary has no valid counts of cases and verdicts: {type(error).__name__}: {error}") from error
-    for member in sorted(told.keys() | held.keys()):
-        if told[member] != held[member]:
-            raise ReportError(f"{path}: summary.{member} is {told[member]}, but cases contains {held[member]}: the file was changed after "
+    for member in sorted(stated.keys() | held.keys()):
+        if stated[member] != held[member]:
+            raise ReportError(f"{path}: summary.{member} is {stated[member]}, but cases contains {held[member]}: the file was changed after "
                               "its sweep; run the sweep again to get a correct report")

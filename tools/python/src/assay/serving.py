@@ -1,4 +1,4 @@
-"""The other end of `command:`: a Python function behind the protocol of conformance/adapters/command.md."""
+"""The server side of `command:`: serves a Python function by the protocol of conformance/adapters/command.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.implementation import Function, Implementation, Rejected, Unsupported
 
 
 def answer(function: Function | Implementation, path: str) -> str:
-    """Works on one case file and says what the protocol wants to hear."""
+    """Processes one case file and returns the answer of the protocol."""
     implementation = as_implementation(function)
     try:
         implementation = implementation.ready()
@@ -36,33 +36,33 @@ def answer(function: Function | Implementation, path: str) -> str:
         return one_line(f"unsupported: {reason}")
     except Rejected as refusal:
         return one_line(f"rejected: {refusal}")
-    except WrongType as failure:  # in the words of `judge`
+    except WrongType as failure:  # the same words as in `judge`
         return one_line(f"error: {failure}")
     except (Exception, SystemExit) as failure:
         return one_line(f"error: {type(failure).__name__}: {failure}")
 
 
 def regime(name: str, times: int) -> str:
-    """A regime and how often it was taken, as an answer holds them."""
+    """A regime and its count, in the format of an answer."""
     if not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)+", name, re.ASCII):
-        raise ValueError(f"regime {name!r}: wanted AXIS.VALUE of letters, digits and _, such as key_tile.tail")
+        raise ValueError(f"regime {name!r}: expected AXIS.VALUE of letters, digits and _, such as key_tile.tail")
     return f"{name}={operator.index(times)}"
 
 
 def one_line(text: str) -> str:
-    """The same words, as an answer holds them."""
+    """The same words on one line, as an answer requires."""
     return " ".join(text.split())
 
 
 def answers_apart() -> TextIO:
-    """Where answers go, and nothing else: what is printed from now on goes to stderr."""
+    """A stream that carries only answers: everything printed from now on goes to stderr."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
     os.dup2(2, 1)
     return answers
 
 
 def serve(function: Function | Implementation, questions: TextIO | None = None, answers: TextIO | None = None) -> None:
-    """Answers until the questions end. What the function prints goes to stderr, out of the way of the answers."""
+    """Answers until the questions end. The output of the function goes to stderr, so it does not mix with the answers."""
     answers = answers or answers_apart()
     implementation = as_implementation(function).ready()
     for line in questions or sys.stdin:
@@ -75,7 +75,7 @@ def load(location: str) -> Implementation:
     if place.endswith(".py"):
         path = Path(place).resolve()
         if not path.is_file():
-            raise FileNotFoundError(f"there is no file {path}")
+            raise FileNotFoundError(f"no such file: {path}")
         sys.path.insert(0, str(path.parent))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         if spec is None or spec.loader is None:

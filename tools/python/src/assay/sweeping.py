@@ -1,4 +1,4 @@
-"""`assay sweep` from Python: in this process's program, or in parts that an executor runs, on this machine or others."""
+"""`assay sweep` from Python: in one program, or in parts that an executor runs, on this machine or others."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from assay.program import AssayError, Program, find_program
 from assay.report_files import read_report
 from assay.reports import Reports, read_reports
 
-_OWN_FLAGS = ("--implementation", "--report", "--shard")  # of the words that are made here
-# Of the whole sweep: which argument of sweep() has `assay merge` do the same.
+_OWN_FLAGS = ("--implementation", "--report", "--shard")  # flags that sweep() sets itself
+# Flags that apply to the whole sweep, with the argument of sweep() that passes the flag to `assay merge`.
 _OF_MERGE = {
     "--html": "html",
     "--junit": "junit",
     "--require-judged": "require_judged",
 }
 _STORES = ("--store", "--resume")
-_ENDS_EARLY = ("--budget", "--fail-fast")  # of parts that may be joined unfinished
+_ENDS_EARLY = ("--budget", "--fail-fast")  # parts that end early may be joined unfinished
 _ENDED = (0, 1, 3)  # exit codes of a sweep that has a result
 
 
 class Future(Protocol):
-    """What an executor promises: concurrent.futures.Future, or a framework's own."""
+    """The interface of the result of submit(): concurrent.futures.Future, or a framework's own."""
 
     def result(self) -> Any: ...
     def cancel(self) -> Any: ...
 
 
 class Executor(Protocol):
-    """What runs calls somewhere: concurrent.futures.Executor, Dask's Client.get_executor(), mpi4py's MPIPoolExecutor ..."""
+    """The interface of an executor: concurrent.futures.Executor, Dask's Client.get_executor(), mpi4py's MPIPoolExecutor ..."""
 
     def submit(self, function: Any, /, *arguments: Any) -> Future: ...
 
@@ -53,28 +53,28 @@ def sweep(
     parts: int = 8,
     **others: object,
 ) -> Reports:
-    """Has `assay sweep` drive a function at the top level of a file, live: exact cases for its own
+    """Runs `assay sweep` on a function at the top level of a file, which is called live: exact cases for its own
     numerics, fresh seeds, relations between runs. `flags` are those of `assay sweep`; instead of a
-    function, what stands behind --implementation.
+    function, pass the value of --implementation.
 
-    report, html, junit: where the results are written. require_judged: AssayError is raised where
-    fewer cases were judged by numbers and none failed. executor: runs the sweep as so many
-    `parts`, each a call that may be repeated elsewhere; the result is that of one process but for
-    times. `--budget` and `--fail-fast` are each part's own, and what was run is reported. Its
-    workers need the same program, at the same path, and what the function imports. Where one of
-    them fails the others are cancelled.
+    report, html, junit: the files for the results. require_judged: raises AssayError if fewer cases
+    were judged numerically and none failed. executor: runs the sweep in this number of `parts`, each
+    a call that may be repeated elsewhere; the result equals that of one process except for times.
+    `--budget` and `--fail-fast` apply to each part, and the finished cases are reported. The workers
+    of the executor need the same program, at the same path, and the modules that the function
+    imports. If one part fails, the others are cancelled.
     """
     for other, value in others.items():
         flag = f"--{other.replace('_', '-')}={value}"
         raise TypeError(f"sweep() has no argument {other!r}; pass flags of 'assay sweep' as strings, such as {flag!r}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(
-            f"executor is {type(executor).__name__} ({executor!r}), wanted an object with submit(), such as "
+            f"executor is {type(executor).__name__} ({executor!r}); expected an object with submit(), such as "
             "concurrent.futures.ProcessPoolExecutor() or dask.distributed.Client().get_executor()"
         )
     for flag in flags:
         if not isinstance(flag, str):
-            raise TypeError(f"flags hold {type(flag).__name__} ({flag!r}), wanted texts such as '--random=0'")
+            raise TypeError(f"flags contain {type(flag).__name__} ({flag!r}); expected strings such as '--random=0'")
     tool = Program(find_program(program))
     _refuse(flags, _OWN_FLAGS, "is set by sweep() itself")
     files = {"report": report, "html": html, "junit": junit}
@@ -96,7 +96,7 @@ def sweep(
 
 
 def run_part(program: str, words: Sequence[str], part: str) -> str:
-    """The report, as JSON, of one part of a sweep: what an executor calls, on any machine, any number of times."""
+    """The report, as JSON, of one part of a sweep. An executor calls this on any machine, any number of times."""
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         report = Path(folder) / "report.json"
         line = [*words, f"--shard={part}", f"--report={report}"]
@@ -106,7 +106,7 @@ def run_part(program: str, words: Sequence[str], part: str) -> str:
 
 def _run_parts(tool: Program, words: list[str], executor: Executor, parts: int) -> list[str]:
     if parts < 1:
-        raise ValueError(f"parts is {parts}, wanted 1 or more")
+        raise ValueError(f"parts is {parts}; expected 1 or more")
     futures = [executor.submit(run_part, str(tool.path), words, f"{k}/{parts}") for k in range(1, parts + 1)]
     try:
         return [str(future.result()) for future in futures]
@@ -117,7 +117,7 @@ def _run_parts(tool: Program, words: list[str], executor: Executor, parts: int) 
 
 
 def _kept(texts: list[str], folder: Path) -> list[Path]:
-    """The reports of parts as files."""
+    """Writes the reports of parts to files."""
     files = [folder / f"part{number + 1}.json" for number in range(len(texts))]
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, encoding="utf-8")
@@ -125,33 +125,33 @@ def _kept(texts: list[str], folder: Path) -> list[Path]:
 
 
 def _asked(files: Mapping[str, str | os.PathLike[str] | None], require_judged: int) -> list[str]:
-    """Flags that `sweep` and `merge` share. A file that cannot be written is told before cases are
-    run: `merge` would tell it when they all have been."""
+    """Flags that `sweep` and `merge` share. Checks before any case runs that the files can be written: `merge` would
+    report that only after the last case."""
     if require_judged < 0:
-        raise ValueError(f"require_judged is {require_judged}, wanted 0 or more")
+        raise ValueError(f"require_judged is {require_judged}; expected 0 or more")
     given = {name: Path(file) for name, file in files.items() if file is not None}
     for name, file in given.items():
         if file.is_dir() or not file.absolute().parent.is_dir():
-            raise ValueError(f"{name} is '{file}', wanted a file in a folder that there is")
+            raise ValueError(f"{name} is '{file}'; expected a file in an existing folder")
     judged = [f"--require-judged={require_judged}"] if require_judged else []
     return [*(f"--{name}={file}" for name, file in given.items()), *judged]
 
 
 def _least_of(flags: Sequence[str]) -> int:
-    """What the flag --require-judged demands; 0 without."""
+    """The value of the flag --require-judged; 0 if it is absent."""
     words = _with_values(flags, ("--require-judged",))
     return int(words[-1].rpartition("=")[2]) if words else 0
 
 
 def _judged_enough(file: Path, least: int, tool: Program) -> Reports:
-    """The reports of a file, which name the program as this shell finds it. Where they are too few that is an error, unless
-    a failure says more."""
+    """The reports of a file, with the program's name in this shell. Too few judged cases are an error, unless a case failed:
+    the failure is more important."""
     found = read_reports(file)
     reports = Reports([replace(report, program=tool.shown) for report in found], found.causes)
     if least > 0 and not reports.failures:
         of = read_report(file)[0]["summary"]
         if of["value_cases"] < least:
-            raise AssayError(f"only {of['value_cases']} of {of['planned']} cases were judged by numbers; --require-judged is {least}")
+            raise AssayError(f"only {of['value_cases']} of {of['planned']} cases were judged numerically; --require-judged is {least}")
     return reports
 
 
@@ -164,7 +164,7 @@ def _has(flags: Sequence[str], names: Collection[str]) -> bool:
 
 
 def _with_values(flags: Sequence[str], names: Collection[str]) -> list[str]:
-    """The flags of these names with their values, which may be words of their own."""
+    """The flags of these names with their values, which may be separate words."""
     words, found = iter(flags), list[str]()
     for word in words:
         if _name(word) in names:
@@ -179,8 +179,8 @@ def _refuse(flags: Sequence[str], names: Collection[str], why: str) -> None:
 
 
 def _refuse_for_parts(flags: Sequence[str]) -> None:
-    """What says something of a whole sweep, and would be said of each part."""
-    why = "is about the whole sweep, and an executor runs parts of it"
+    """Refuses flags for the whole sweep, which would apply to each part."""
+    why = "applies to a whole sweep, but with an executor the sweep runs in parts"
     for name, argument in _OF_MERGE.items():
         _refuse(flags, (name,), f"{why}: give sweep() the argument {argument}")
     parts = "run `assay sweep --shard i/n --store FILE` for each part and join the files with `assay merge`"

@@ -1,4 +1,4 @@
-"""Tensors in HDF5 files, element by element the same bytes as in memory: no library converts them."""
+"""Tensors in HDF5 files, element by element with the same bytes as in memory: no library converts them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _bf16() -> Any:
 
 
 def _storage_type(dtype: np.dtype[Any]) -> Any:
-    """The HDF5 type in which elements of a numpy type lie in a file."""
+    """The HDF5 type of the stored elements of a numpy type."""
     name = dtype_name(dtype)
     if name == "bf16":
         return _bf16()
@@ -45,7 +45,7 @@ def read_tensor(dataset: h5py.Dataset) -> Array:
 
 
 def write_tensor(group: h5py.Group, name: str, array: Array) -> h5py.Dataset:
-    """Stores an array in the type that the schema has for it; groups on the way of `name` are made."""
+    """Stores an array in its type of the schema; creates the parent groups of `name`."""
     *folders, leaf = name.split("/")
     parent = group.require_group("/".join(folders)) if folders else group
     kind = _storage_type(array.dtype)

@@ -7,26 +7,25 @@
 
 namespace assay::adapters {
 
-/// What `--implementation aclnn:REST` says: shared objects that together export the documented C
-/// API, and settings.
+/// Opens the implementation of `--implementation aclnn:REST`. REST lists shared objects that
+/// together export the documented C API, and settings:
 ///
 ///     aclnn:libassay_aclnn.so
 ///     aclnn:libascendcl.so,libnnopbase.so,libopapi.so,device=1,numerics=ascend_a2,overflow=inf
 ///
-/// REST is a list between commas. A word with '=' is a setting, every other one a shared object as
-/// dlopen takes it. device=N: the device's number, 0 if not said. numerics=PRESET: what is declared
-/// of the arithmetic, ascend_a2 if not said; after it every field of the numerics by its name. The
-/// library is asked for deterministic results; where it agrees, order=fixed is declared, unless
-/// order=any says not to ask.
+/// REST is separated by commas. A word with '=' is a setting; every other word is a shared object
+/// as dlopen accepts it. device=N: the device number, default 0. numerics=PRESET: the declared
+/// numerics, default ascend_a2. After it, each field of the numerics can be set by its name. The
+/// adapter requests deterministic results from the library; if the library agrees, the adapter
+/// declares order=fixed. order=any disables the request.
 ///
-/// A call goes through the C API alone: tensors lie on the device between guards, which are looked
-/// at after the run, as are the inputs. Phase 1 of `check` is given addresses that it must not
-/// read.
-/// Errors: std::invalid_argument for a REST without shared object, a setting that does not exist, a
-///         shared object that cannot be loaded, a function of the runtime that none of them
-///         exports, or a runtime that does not start; spec::Unsupported if none of the operator's
-///         entry points is exported. One that is missing alone is `unsupported`. Of check and run:
-///         spec::Rejected with the status that the library answers; spec::ImplementationFault.
+/// A call uses only the C API. On the device each tensor is between two guards; guards and inputs
+/// are checked after the run. `check` calls phase 1 with addresses that phase 1 must not read.
+/// Errors: std::invalid_argument for a REST without a shared object, an unknown setting, a shared
+/// object that cannot be loaded, a runtime function that no shared object exports, or a runtime
+/// that does not start; spec::Unsupported if no entry point of the operator is exported. If only
+/// some entry points are missing, `unsupported` reports them. Errors of check and run:
+/// spec::Rejected with the status that the library returns; spec::ImplementationFault.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_aclnn(const std::string& rest);
 

@@ -8,22 +8,22 @@
 
 namespace assay::adapters {
 
-/// How long a program may take for an answer, and whether it is asked once when it is opened: so
-/// that one that was called wrongly or cannot begin, which ends with an exit status other than 0
-/// instead of answering, is no command, nor one whose numerics cannot be read.
+/// `answer`: the time limit for an answer. `greet`: whether the program is queried once when it is
+/// opened. The query rejects a program that ends with an exit status other than 0 instead of
+/// answering (it was called wrongly or cannot start), and a program whose numerics cannot be read.
 struct CommandLimits {
   std::chrono::milliseconds answer{300'000};
   bool greet = false;
 };
 
-/// A kernel that is a program: it is given case files and writes its outputs into them. The
-/// protocol is described in command.md of the folder adapters. `rest` is what stands behind
-/// "command:", quoted as for a shell: "[NAME=VALUE ...] PROGRAM [ARG ...]"; with {} in an argument
-/// every case gets a process of its own, without it one process is asked about all of them. The
-/// program is started when it is first needed.
-/// Errors: std::invalid_argument for a text that is no command; of the implementation,
-/// spec::ImplementationFault where the program cannot be started, dies, takes too long or answers
-/// what is no answer, spec::Rejected, spec::Unsupported.
+/// Opens a kernel that is a separate program. The program receives case files and writes its
+/// outputs into them; conformance/adapters/command.md describes the protocol. `rest` is the text
+/// after "command:", quoted as for a shell: "[NAME=VALUE ...] PROGRAM [ARG ...]". If an argument
+/// contains {}, every case gets a process of its own; otherwise one process handles all cases. The
+/// program is started for the first request.
+/// Errors: std::invalid_argument for a text that is not a command. Errors of the implementation:
+/// spec::ImplementationFault if the program cannot be started, dies, takes too long or gives an
+/// invalid answer; spec::Rejected; spec::Unsupported.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
                                                        const CommandLimits& limits = {});

@@ -7,12 +7,13 @@
 
 namespace assay::adapters {
 
-/// What `make` makes, so that nothing it does changes how its caller computes with floating-point
-/// numbers. It computes as it left the thread when it was made (a library that is built for speed
-/// flushes subnormal numbers from its loading on); behind each call the caller's own mode is back.
-/// Errors: those of `make`; of every call beside the implementation's own spec::ImplementationFault
-///         (mode_changed) where the call left another mode than it found, as in "left the rounding
-///         mode upward".
+/// Creates an implementation with `make` and wraps it, so that it cannot change the floating-point
+/// mode of its caller. The implementation computes in the mode that `make` left in the thread: for
+/// example, a library that was built for speed sets flush-to-zero when it is loaded. After each
+/// call the caller's own mode is restored.
+/// Errors: those of `make`. Errors of every call: those of the implementation, and
+/// spec::ImplementationFault (mode_changed) if the call changed the mode, as in "left the rounding
+/// mode upward".
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> fenced(
     const std::function<std::unique_ptr<spec::Implementation<Op>>()>& make);

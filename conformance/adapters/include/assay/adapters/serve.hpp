@@ -7,11 +7,11 @@
 
 namespace assay::adapters {
 
-/// The worker's side of `isolated`: makes the implementation and answers until the judge says
-/// goodbye. To be called by a process that `isolated` started, before any thread is. The process
-/// and what it started die with the judge. The words of its command line are cleared in memory.
-/// Errors: std::runtime_error in a process that nobody started as a worker. What `make` throws is
-///         told to the judge.
+/// The worker's side of `isolated`: creates the implementation and answers requests until the judge
+/// closes the connection. Must be called in a process that `isolated` started, before any thread is
+/// started. The process and its children are killed when the judge ends. The function erases the
+/// command-line arguments in memory. Errors: std::runtime_error in a process that was not started
+/// as a worker. Exceptions of `make` are reported to the judge.
 template <class Op>
 void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& make);
 

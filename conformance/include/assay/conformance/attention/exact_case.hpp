@@ -7,10 +7,11 @@
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// Attention as all operators of its kind have it: dense, with the words of the most general one.
+/// Attention in the form that all attention operators share: dense tensors, and the vocabulary of
+/// the most general operator.
 namespace assay::conformance {
 
-/// What the engines of attention take of a case.
+/// The members of a case that the attention engines use.
 struct AttentionCase {
   spec::FlashAttentionScoreGrad::Problem problem;
   spec::FlashEntryPoint entry_point{};
@@ -21,20 +22,21 @@ struct AttentionCase {
   std::uint64_t seed = 1;
 };
 
-/// A case whose correct outputs are known exactly, whatever the order of summation.
+/// A case whose correct outputs are known exactly, in any order of summation.
 struct AttentionExactCase {
   spec::FlashAttentionScoreGrad::Inputs inputs;
-  /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`.
+  /// Exact gradients before the final cast, rows x dim. The rows are in the order of `query_rows`
+  /// and `key_rows`.
   std::vector<Dyadic> dq, dk, dv;
   std::vector<Dyadic> dq_rope, dk_rope;  ///< empty if head_dim_rope is 0
   std::vector<std::int64_t> query_rows,
       key_rows;                 ///< judged rows, ascending numbers of `spec::Extents::row`
-  std::int64_t muted_rows = 0;  ///< live query rows whose dy had to be 0
+  std::int64_t muted_rows = 0;  ///< query rows with unmasked keys whose dy had to be 0
 };
 
-/// A scale_value that the exact case takes: +-2^-a or +-3*2^-a near 1/sqrt(head_dim) and never
-/// equal to it, since there a kernel that ignores scale_value would pass. Accepted at all: -4 <= a
-/// <= 9, any sign.
+/// The scale_value of an exact case: +-2^-a or +-3*2^-a near 1/sqrt(head_dim). It never equals
+/// 1/sqrt(head_dim): otherwise a kernel that ignores scale_value would pass. An exact case accepts
+/// -4 <= a <= 9 and both signs.
 double exact_case_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed);
 
 }  // namespace assay::conformance

@@ -14,17 +14,18 @@
 
 namespace assay::conformance {
 
-/// How the numbers of a case are judged.
-/// exact, exact_staged: every bit is due (staged values are exact, or rounded with ties); bound:
-/// every element has a tolerance; arguments: no
-/// numbers, the call itself is judged; relation: several runs are compared with each other.
+/// How a case is judged. exact, exact_staged: every output bit must match. (In exact_staged the
+/// staged values are exact, or rounding ties.) bound: every element has a tolerance. arguments:
+/// only the call is judged, no output is computed. relation: several runs are compared with each
+/// other.
 enum class Track : std::uint8_t { exact, exact_staged, bound, arguments, relation };
 
-/// What the suite knows of an operator: suite.hpp lists it. Every operator has a specialisation.
+/// The part of the suite that depends on the operator. suite.hpp lists the members. Every operator
+/// needs a specialisation.
 template <class Op>
 struct Suite;
 
-/// A named way to fill the tensors, in one sentence.
+/// A named way to fill the tensors, described in one sentence.
 struct InputProfile {
   std::string_view name, sentence;
 };
@@ -32,7 +33,8 @@ struct InputProfile {
 template <class Op>
 struct Case;
 
-/// A word of a case that names the contents of a tensor, where an input profile leaves them open.
+/// A field of a case that selects the contents of a tensor, such as a mask, that the input profile
+/// does not fill.
 template <class Op>
 struct PatternField {
   using Patterns = typename Suite<Op>::Patterns;
@@ -40,11 +42,10 @@ struct PatternField {
   std::string_view field;
   std::string Patterns::*member;
   std::string_view meaning;
-  std::span<const InputProfile> (*names)();  ///< that it can name
+  std::span<const InputProfile> (*names)();  ///< the accepted names
 };
 
-/// One call, as plain data: everything that its replay line says. Values of tensors are a pure
-/// function of it.
+/// One call as plain data: all fields of its replay line. They determine the values of all tensors.
 template <class Op>
 struct Case {
   using Operator = Op;
@@ -57,23 +58,23 @@ struct Case {
   std::string profile = "normal";  ///< input profile of track bound, see `profiles()`
   typename Suite<Op>::Patterns patterns;
   std::string relation;  ///< track relation: its name, see `list relations`
-  std::string variant;   ///< "ID:name", another legal way to make the call; empty: the plain one
+  std::string variant;   ///< "ID:name", another legal way to make the call; empty: the default one
   std::string violate;   ///< "ID:name" of the requirement that the call breaks; empty: a legal call
   spec::Upstream upstream =
-      spec::Upstream::on;  ///< off: a call that upstream alone forbids may be accepted
+      spec::Upstream::on;  ///< off: a kernel may accept a call that only the upstream code forbids
   spec::Documents documents =
-      spec::Documents::lenient;  ///< strict: a call that is open must be refused
+      spec::Documents::lenient;  ///< strict: a kernel must refuse an open call
   std::int64_t rows = 0;         ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
-  std::string note;  ///< not part of the replay line: where the case comes from, what was cut
+  std::string note;  ///< not in the replay line: origin of the case, and what was reduced
 
   spec::Policy policy() const { return {.upstream = upstream, .documents = documents}; }
 
   friend bool operator==(const Case&, const Case&) = default;
 };
 
-/// Calls visit(name, member, meaning) for every field of a case that its replay line holds, the
-/// problem's first.
+/// Calls visit(name, member, meaning) for every field of the replay line of a case. The fields of
+/// the problem come first.
 template <class CaseType, class Visitor>
 void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.problem, visit);
@@ -83,7 +84,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
         "striding of the inputs, or NAME:STRIDING of some, e.g. dy:transposed,value:padded");
   visit("outputs", c.outputs, "striding of the outputs, or NAME:STRIDING of some");
   visit("track", c.track,
-        "exact, exact_staged: every bit is due; bound: tolerance; arguments: the call alone; "
+        "exact, exact_staged: every bit must match; bound: tolerance; arguments: the call alone; "
         "relation: "
         "runs compared");
   visit("profile", c.profile, "input profile of track bound");
@@ -102,41 +103,40 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("seed", c.seed, "seed of every tensor");
 }
 
-/// "3,2x512": the numbers between commas, runs of equal ones as COUNTxNUMBER.
+/// Writes a list as in "3,2x512": numbers separated by commas; COUNTxNUMBER for a repeated number.
 std::string list_text(const std::vector<std::int64_t>& values);
 
-/// Every field that the replay line holds, as text: (name, value) in the order of
-/// `visit_case_fields`.
+/// Every field of the replay line as text: (name, value) in the order of `visit_case_fields`.
 template <class Op>
 std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c);
 
-/// "<operator> --dtype=bf16 ...": canonical, defaults omitted, parses back to an
-/// equal case.
+/// The replay line "<operator> --dtype=bf16 ..." in canonical form, without fields that have their
+/// default value. Parsing it gives an equal case.
 template <class Op>
 std::string command_line(const Case<Op>& c);
 
-/// The case that the words "--name=value" describe. Errors: std::invalid_argument naming the word,
-/// its value and what is accepted.
+/// Parses a case from the words "--name=value". Errors: std::invalid_argument with the word, its
+/// value and the accepted values.
 template <class Op>
 Case<Op> parse_case(const std::vector<std::string>& words);
 
-/// "assay run LINE --implementation=NAME", as a shell takes it.
+/// The command "assay run LINE --implementation=NAME", quoted for a shell.
 std::string replay_command(const std::string& command_line, const std::string& implementation);
 
-/// The words after the operator's name of a replay line. Errors: std::invalid_argument for another
-/// operator.
+/// The words of a replay line after the operator's name. Errors: std::invalid_argument if the line
+/// names a different operator.
 std::vector<std::string> case_words(const std::string& command_line,
                                     std::string_view operator_name);
 
 /// 12 hexadecimal digits of a hash of the replay line.
 std::string case_id(std::string_view command_line);
 
-/// The call that the case makes, its variant and its violation applied. Errors:
-/// std::invalid_argument for an unknown one.
+/// The call of the case. Its variant and its violation are applied. Errors: std::invalid_argument
+/// for an unknown variant or violation.
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c);
 
-/// The requirement that a variant or a violation "ID:name" belongs to.
+/// The id of the requirement in the name "ID:name" of a variant or violation.
 std::string_view requirement_named_in(std::string_view way);
 
 }  // namespace assay::conformance

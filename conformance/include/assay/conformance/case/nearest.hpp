@@ -6,8 +6,9 @@
 
 namespace assay::conformance {
 
-/// The word among `others` that `word` most likely stands for: the same in other letters, the usual
-/// name elsewhere ("float32" for "fp32"), at most two letters away, or begun. Empty where none is.
+/// The entry of `others` that `word` most likely means. It is the same word in upper or lower case,
+/// another common name ("float32" for "fp32"), a word at an edit distance of at most two, or a word
+/// that starts with `word`. Empty if no entry is similar.
 std::string nearest(std::string_view word, const std::vector<std::string>& others);
 
 }  // namespace assay::conformance

@@ -4,14 +4,14 @@
 
 namespace assay::conformance {
 
-/// The text as one word of a shell, quoted where that is needed.
+/// The text as one word for a shell, quoted if necessary.
 std::string shell_word(const std::string& text);
 
-/// A text of somebody else, as a word that a shell takes for one, whatever it was meant for: what
-/// `shell_word` has written stays, and anything else is quoted.
+/// A text from outside, as one word that is safe to paste into a shell. A text that `shell_word`
+/// wrote is unchanged; any other text is quoted.
 std::string pasteable_word(const std::string& text);
 
-/// The same of words between blanks.
+/// Does this for each word of a text, with blanks as separators.
 std::string pasteable_words(const std::string& text);
 
 }  // namespace assay::conformance

@@ -8,9 +8,9 @@
 
 namespace assay::conformance {
 
-/// The fields of a case with numbers that somebody set and nothing reads: for each a sentence that
-/// says what is missing, such as "--sparse_mode=3 hides no key without a mask: add
-/// --atten_mask=compressed".
+/// One sentence for each field that the user set but this case does not use. Only for cases that
+/// compute outputs. The sentence says what is missing, for example "--sparse_mode=3 hides no key
+/// without a mask: add --atten_mask=compressed".
 template <class Op>
 std::vector<std::string> unread_fields(const Case<Op>&) {
   return {};

@@ -12,22 +12,23 @@
 
 namespace assay::conformance {
 
-/// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a
-/// NaN for floats.
+/// Creates a tensor as `parameter` describes it. Its whole storage contains the guard pattern of
+/// its type. For floats the pattern is a NaN.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);
 
-/// The same elements, bit by bit, with the strides and the offset that `parameter` describes, which
-/// has the tensor's type and shape. The rest of the storage holds the guard pattern.
+/// Copies the elements bit by bit into a tensor with the strides and offset of `parameter`.
+/// `parameter` must have the tensor's type and shape. The rest of the storage contains the guard
+/// pattern.
 spec::Tensor restrided(const spec::Tensor& tensor, const spec::Parameter& parameter);
 
-/// The bits of poison: a NaN of the type that no kernel computes.
+/// The bit pattern of poison: a NaN of this type that no kernel computes.
 std::uint32_t poison_of(spec::DType dtype);
 
-/// A tensor as `parameter` describes it, viewed elements included filled with poison.
+/// Creates a tensor as `parameter` describes it. Its whole storage contains poison, including the
+/// viewed elements.
 spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
 
-/// Calls visit(name, tensor) for every tensor of inputs or outputs that is present, by its
-/// documented name.
+/// Calls visit(documented name, tensor) for every tensor that is present in the inputs or outputs.
 template <class Tensors, class Visitor>
 void visit_tensors(Tensors& tensors, Visitor&& visit) {
   visit_fields(tensors, [&](const char* name, auto& member) {
@@ -39,14 +40,15 @@ void visit_tensors(Tensors& tensors, Visitor&& visit) {
   });
 }
 
-/// The tensors of a case of track bound: numbers of its input profile, strided as it says.
+/// The input tensors of a case of track bound. They have the values of its input profile and the
+/// strides of the case.
 template <class Op>
 typename Op::Inputs make_inputs(const Case<Op>& c) {
   return Suite<Op>::draw(c);
 }
 
-/// Outputs with the case's striding whose storage, viewed elements included, holds a poison
-/// pattern: one for each parameter of its name that the call has.
+/// Creates one output for each output parameter of the call, with the strides of the case. The
+/// whole storage contains poison, including the viewed elements.
 template <class Op>
 typename Op::Outputs make_outputs(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
@@ -60,8 +62,8 @@ typename Op::Outputs make_outputs(const Case<Op>& c) {
   return outputs;
 }
 
-/// The rows that are judged, ascending: all, or the first, the last, those at tile edges and random
-/// ones.
+/// The rows to judge, ascending: either all rows, or the first row, the last row, rows at tile
+/// edges and random rows.
 std::vector<std::int64_t> judged_rows(std::int64_t extent, std::int64_t wanted, std::uint64_t seed);
 
 }  // namespace assay::conformance

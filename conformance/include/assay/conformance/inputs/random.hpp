@@ -8,9 +8,9 @@
 namespace assay::conformance {
 
 /// Philox4x64-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011)
-/// with the key (seed, stream): block i of a place is the cipher of the counter (i + 1, place), as
-/// numpy's Philox(key, counter=[0, *place]) gives it. Every value is a pure function of these, so
-/// that it depends on no thread, order, layout or machine.
+/// with the key (seed, stream). Block i encrypts the counter (i + 1, place), as numpy's Philox(key,
+/// counter=[0, *place]) does. Every value depends only on seed, stream, place and i, not on
+/// threads, order, layout or machine.
 class Random {
  public:
   using Block = std::array<std::uint64_t, 4>;
@@ -20,7 +20,7 @@ class Random {
   constexpr Random(std::uint64_t seed, std::uint64_t stream, Place place = {})
       : key_{seed, stream}, place_(place) {}
 
-  /// Numbers of the same key that no other place shares.
+  /// The random numbers of the same key at another place. Different places share no numbers.
   constexpr Random at(Place place) const { return {key_[0], key_[1], place}; }
 
   constexpr Block block(std::uint64_t index) const {
@@ -34,9 +34,9 @@ class Random {
     }
     return x;
   }
-  /// The first word of the block.
+  /// The first 64-bit word of the block.
   constexpr std::uint64_t bits(std::uint64_t index) const { return block(index)[0]; }
-  /// Uniform in [0, 1), a multiple of 2^-53.
+  /// Uniform in [0, 1); a multiple of 2^-53.
   constexpr double uniform(std::uint64_t index) const {
     return static_cast<double>(bits(index) >> 11) * 0x1p-53;
   }
@@ -45,12 +45,12 @@ class Random {
     const auto span = static_cast<std::uint64_t>(last - first) + 1;
     return first + static_cast<std::int64_t>(bits(index) % span);
   }
-  /// Close to normal (mean 0, deviation 1): the centred sum of the twelve 16-bit uniforms in the
-  /// first three words of the block; a multiple of 2^-16.
+  /// Nearly normal (mean 0, standard deviation 1): the sum of the twelve 16-bit numbers in the
+  /// first three words of the block, minus the mean of such a sum, times 2^-16.
   constexpr double normal(std::uint64_t index) const {
     const Block words = block(index);
     constexpr std::uint64_t every_other = 0x0000ffff0000ffff;
-    std::uint64_t sums = 0;  // of six, in each half
+    std::uint64_t sums = 0;  // each half sums six numbers
     for (std::size_t word = 0; word < 3; ++word)
       sums += (words[word] & every_other) + (words[word] >> 16 & every_other);
     const auto sum = static_cast<std::int64_t>((sums & 0xffffffff) + (sums >> 32));
@@ -71,7 +71,7 @@ class Random {
   Place place_;
 };
 
-/// Streams of the tensors: the same in every profile.
+/// One stream for each tensor, the same for every profile.
 enum class Stream : std::uint64_t {
   query,
   key,
@@ -90,15 +90,15 @@ enum class Stream : std::uint64_t {
   statistics
 };
 
-/// The stream of a tensor that the list above does not know.
+/// The stream of a tensor that is not in `Stream`.
 constexpr Stream stream_named(std::string_view tensor) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char letter : tensor)
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
-  return static_cast<Stream>(hash | 1u << 31);  // none of those listed
+  return static_cast<Stream>(hash | 1u << 31);  // not in the list
 }
 
-/// Random numbers that no other stream of the seed shares.
+/// The random numbers of one stream. Different streams of a seed share no numbers.
 constexpr Random stream(std::uint64_t seed, Stream which) {
   return {seed, static_cast<std::uint64_t>(which)};
 }

@@ -9,28 +9,31 @@
 
 namespace assay::conformance {
 
-/// One case of one kernel in three steps: call, judge, conclude. Each is taken once, in this order,
-/// so the judge can work on a case while the kernel runs the next one. With a prepared case made
-/// for this case alone, references are computed in `judge`.
+/// Judges one case of one kernel in three steps: call, judge, conclude. Each step runs once, in
+/// this order. The judge can therefore work on one case while the kernel runs the next. `judge`
+/// computes the references if the prepared case is not shared.
 template <class Op>
 class CaseInSteps {
  public:
-  /// `made`, if there is one, was made of this case ahead, and its time counts as the case's.
+  /// `made`: a prepared case of `c`, made in advance, or null. The time to make it counts as time
+  /// of the case.
   explicit CaseInSteps(Case<Op> c, std::unique_ptr<PreparedCase<Op>> made = nullptr);
-  /// The same, with a prepared case that serves other kernels, too, and outlives this.
+  /// Uses a prepared case that several kernels share. It must outlive this object.
   explicit CaseInSteps(PreparedCase<Op>& prepared);
   ~CaseInSteps();
   CaseInSteps(CaseInSteps&&) noexcept;
 
-  /// Makes the first calls of the kernel: phase 1, one run, and a second run if it declares a fixed
-  /// order and the case is small enough. Relations and violations are judged here as well.
+  /// Makes the first calls of the kernel: phase 1, then one run. A second run follows if the kernel
+  /// declares a fixed order and the case is small enough. Relations and violations are judged here
+  /// as well.
   void call(spec::Implementation<Op>& kernel);
-  /// Judges the answers. Asks no kernel: may be done on any thread, while others are called.
+  /// Judges the outputs. Does not call the kernel, so another thread may call it during this time.
   void judge();
-  /// Returns whether `conclude` may call the kernel again: with data of fresh seeds after a
-  /// statistical failure, with disputed inputs read otherwise after wrong numbers.
+  /// Returns whether `conclude` may call the kernel again. It does so after a statistical failure,
+  /// with data from fresh seeds, and after wrong numbers, with disputed inputs in another memory
+  /// order.
   bool asks_again() const;
-  /// The report. The kernel may be another instance of the one that was called.
+  /// Returns the report. `kernel` may be a different instance of the same kernel.
   CaseReport conclude(spec::Implementation<Op>& kernel);
 
  private:

@@ -15,11 +15,11 @@
 
 namespace assay::conformance {
 
-/// Elements that are made without a value where none is given: of a large tensor, filling them with
-/// zeros takes as long as computing them.
+/// An allocator that does not initialize new elements without a value: filling a large tensor with
+/// zeros takes as long as computing it.
 template <class T>
 struct Unset : std::allocator<T> {
-  /// Makes a U of what is given, or without a value.
+  /// Constructs a U from the arguments. Without arguments, the element stays uninitialized.
   template <class U, class... Given>
   void construct(U* place, Given&&... given) {
     if constexpr (sizeof...(Given) == 0)
@@ -31,99 +31,102 @@ struct Unset : std::allocator<T> {
 template <class T>
 using Entries = std::vector<T, Unset<T>>;
 
-/// What the judge knows of one output tensor before it sees an output: for every judged element the
-/// reference, the proven radius of the reference, the tolerances and the deviation of healthy
-/// errors. Where that is too much to be kept, the entries are empty and `part` makes those of some
-/// rows anew whenever they are looked at.
+/// The expected values of one output tensor, made before the judge sees the output. For every
+/// judged element: the reference, its proven radius, the tolerances, and the standard deviation of
+/// a correct kernel's error. If they need too much memory, the lists are empty, and `part` computes
+/// those of some rows again each time.
 struct Expectation {
   std::string name;
   spec::Extents extents;
-  std::vector<std::int64_t> rows;  ///< judged rows by their number in Extents::row, ascending
+  std::vector<std::int64_t> rows;  ///< judged rows: numbers of Extents::row, ascending
 
-  // One entry per judged element, (rows, dim) row-major.
+  // One element per judged element, (rows, dim) row-major.
   Entries<double> value, radius, tau, tau_det, sigma, floor;
-  Entries<double> drift;  ///< what the declared staging is known to add: R and b look at the rest
+  Entries<double> drift;  ///< known error of the declared staging: R and b judge the rest
   Entries<float> core, accumulation, extra;  ///< the terms of tau before the final cast
   std::vector<std::uint8_t> exempt;          ///< per row: a staged value may overflow
 
-  std::vector<double> share;  ///< per row: 1 / effective degrees of freedom of its errors; 0: they
-                              ///< have no deviation
+  std::vector<double> share;  ///< per row: 1 / effective degrees of freedom of its errors; 0: the
+                              ///< errors have no standard deviation
   bool biasable =
-      true;  ///< false where all pairs share their roundings, so that a mean says nothing
+      true;  ///< false if all pairs share their roundings, so that a mean proves nothing
 
-  Certainty certainty;  ///< of `value`, where it was certified
+  Certainty certainty;  ///< of `value`, if it was certified
 
-  /// Of consecutive judged rows; empty where the entries are kept.
+  /// Computes the expectation of consecutive judged rows. Empty if the values are stored here.
   std::function<Expectation(std::span<const std::int64_t> rows)> part;
 
   std::int64_t dim() const { return extents.dim; }
   std::int64_t elements() const { return static_cast<std::int64_t>(value.size()); }
   std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
-  /// So many rows of zeros.
+  /// Sets the number of rows. All their elements are 0.
   void resize(std::int64_t row_count);
-  /// So many rows; the entries of their elements have no values yet.
+  /// Sets the number of rows. Their elements are uninitialized.
   void make_room(std::int64_t row_count);
-  /// Keeps the first rows.
+  /// Removes all rows except the first `row_count`.
   void truncate(std::int64_t row_count);
 };
 
-/// Takes some rows of a tensor that follow each other in the order of the judged ones, with their
-/// entries, which it may change but not keep; from several threads, a row once.
+/// Receives the expectation of consecutive judged rows of a tensor. It may change the values, but
+/// must not keep a reference. Several threads call it; every row is passed once.
 using TakePart = std::function<void(Expectation& part)>;
-/// Elements of such a part: they stay near the processor while they are made and judged.
+/// Number of elements in such a part. It is small enough for the cache while they are computed and
+/// judged.
 inline constexpr std::int64_t elements_of_piece = 1 << 12;
 
-/// Elements of all outputs of a case beyond which expectations are not kept but made in parts
-/// whenever outputs are judged.
+/// The expectations of a case are stored if all its outputs together have at most this number of
+/// elements. Otherwise they are computed in parts, each time outputs are judged.
 inline constexpr std::int64_t kept_elements = std::int64_t{1} << 20;
 
-/// The expectations of which `frames` has names, extents and rows and `each_part` makes the entries
-/// in parts.
+/// Creates expectations with the names, extents and rows of `frames`. `each_part` computes the
+/// values in parts.
 std::vector<Expectation> collected(std::vector<Expectation> frames,
                                    const std::function<void(const TakePart&)>& each_part);
 
-/// Some of its rows, whose entries are kept.
+/// The expectation of some rows, with stored values.
 Expectation slice_of(const Expectation& expectation, std::int64_t first_row,
                      std::int64_t row_count);
 
-/// Elements of a part: enough for all cores, few beside the tensors of a case.
+/// Number of elements in a part: enough work for all cores, but little memory compared with the
+/// tensors of a case.
 inline constexpr std::int64_t elements_of_part = 1 << 16;
 
-/// The expectation, or, where it is not kept, its parts in the order of the rows.
+/// Calls visit with the stored expectation, or with its parts in the order of the rows.
 void each_part(const Expectation& expectation,
                const std::function<void(const Expectation&)>& visit);
 
-/// Values of some rows of an output, (rows, dim) row-major.
+/// Returns the values of some rows of an output, (rows, dim) row-major.
 using RowReader = std::function<std::vector<double>(std::span<const std::int64_t> rows)>;
 
-/// Judges the values of the judged elements: infinities, |error| <= tau, R, bias. Findings are
-/// added to `findings`; the worst of them decides. Of what comes in parts no more is kept than a
-/// number an element.
+/// Compares the judged elements with the expectation. Checks infinities, |error| <= tau, R and
+/// bias. Adds its findings to `findings`; the worst finding decides. If the expectation comes in
+/// parts, only one number per element is stored.
 Decision compare(const Expectation& expectation, const RowReader& actual,
                  const Arithmetic& arithmetic, TensorReport& report,
                  std::vector<Finding>& findings);
-/// The same of all values at once.
+/// Does the same for values that are all in memory.
 Decision compare(const Expectation& expectation, const std::vector<double>& actual,
                  const Arithmetic& arithmetic, TensorReport& report,
                  std::vector<Finding>& findings);
 
-/// What the negative controls of one tensor say.
+/// The result of the negative controls for one tensor: are corrupted gradients detected?
 struct ControlResult {
   bool blind = false;       ///< Z or N passed although the gradient exceeds its tolerance
-  bool weak = false;        ///< another applicable control passed, or Z or N in some head
+  bool weak = false;        ///< another applicable control passed, or Z or N passed in some head
   bool applicable = false;  ///< the gradient exceeds its tolerance somewhere
-  std::string letters;      ///< as TensorReport::controls
-  std::int64_t rows_due = 0, rows_blind = 0;  ///< as of TensorReport
-  std::string text;                           ///< in which heads Z passed; empty where in none
+  std::string letters;      ///< in the form of TensorReport::controls
+  std::int64_t rows_due = 0, rows_blind = 0;  ///< as in TensorReport
+  std::string text;                           ///< the heads in which Z passed; empty if none
 };
 
-/// Judges corruptions of the reference, of every head by itself: Z zeros, N negated, L the last row
-/// that is not zero set to zero, W one row set to zero, that of the head's rows which is the median
-/// of how well it is seen; and of the tensor, S scaled by 1.02. A head in which nothing but zeros
-/// up to the floor is due has no controls; a tensor without others none.
+/// Judges corrupted copies of the reference. For each head: Z sets all elements to zero; N negates
+/// them; L sets the last nonzero row to zero; W sets to zero the row whose visibility is the median
+/// of the head's rows. For the whole tensor: S multiplies by 1.02. A head has no controls if all
+/// its expected values are 0 within the floor. A tensor has no controls if this is true for all its
+/// heads.
 ControlResult judge_controls(const Expectation& expectation, const Arithmetic& arithmetic);
 
-/// Index text of a judged element.
+/// A finding with the indices (b, n, s, d) of a judged element.
 Finding locate(const Expectation& expectation, std::int64_t element);
 
 }  // namespace assay::conformance

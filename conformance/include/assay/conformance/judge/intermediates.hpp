@@ -7,17 +7,17 @@
 
 namespace assay::conformance {
 
-/// Numbers of the definition between inputs and outputs, dense and row-major.
+/// Values that the definition computes between inputs and outputs. Dense, row-major.
 struct Intermediate {
   std::string name;  ///< "S", "P", ...
   spec::Shape shape;
-  std::vector<double> values;  ///< NaN where there is nothing to compare with
+  std::vector<double> values;  ///< NaN where a value does not exist
 };
 
-/// What a developer compares stage by stage, in the order in which it is computed.
+/// The arrays that a developer compares one stage after another, in the order of computation.
 struct Intermediates {
   std::vector<Intermediate> arrays;
-  std::string left_out;  ///< why there are none; empty: these are all
+  std::string left_out;  ///< why arrays are missing; empty: none is missing
 };
 
 }  // namespace assay::conformance

@@ -12,22 +12,22 @@
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/passes_on.hpp"
 
-/// What a kernel that fails may be, if it is not wrong: one that declared other numerics than it
-/// has.
+/// Checks whether a failing kernel is correct but declares the wrong numerics.
 namespace assay::conformance {
 
-/// Numerics other than those declared, as a declaration has them: "operand_scaled=true", all else
-/// as it is, or the name of a preset.
+/// Numerics that differ from the declared ones. The text is "operand_scaled=true" if one field
+/// differs, or the name of a preset.
 struct OtherNumerics {
   std::string text;
   std::function<spec::Numerics(spec::Numerics declared, spec::DType io)> of;
 };
 
-/// All that are tried, but for weak ones: with these anything conforms.
+/// All candidates. Weak numerics are not among them, because every kernel conforms with weak
+/// numerics.
 std::vector<OtherNumerics> other_numerics(const spec::Numerics& declared, spec::DType io,
                                           std::string_view operator_name);
 
-/// A kernel that declares other numerics than its own.
+/// A kernel that declares other numerics.
 template <class Op>
 class DeclaredOtherwise final : public spec::PassesOn<Op> {
  public:
@@ -42,32 +42,33 @@ class DeclaredOtherwise final : public spec::PassesOn<Op> {
   const OtherNumerics& other_;
 };
 
-/// The largest error of a report, as a share of its tolerance.
+/// The largest error of a report, divided by its tolerance.
 inline double largest_share(const CaseReport& report) {
   double largest = 0;
   for (const TensorReport& tensor : report.tensors) largest = std::max(largest, tensor.worst);
   return largest;
 }
 
-/// How the failing cases of a cause are judged if the kernel declares other numerics.
+/// Result of judging the failing cases of one cause again with other declared numerics.
 struct NumericsFit {
-  std::string text;  ///< those numerics; empty where none fits
+  std::string text;  ///< those numerics; empty if none fits
   std::int64_t run = 0, conform = 0;
 };
 
-/// Share of the failing cases that other numerics have to explain; cases on which each candidate is
-/// tried first. A fault of one corner of a cause is explained by looser numerics in a few cases by
-/// chance, hardly in twelve.
+/// `explained_share`: share of the failing cases that must conform with the other numerics.
+/// `first_tried`: number of cases on which each candidate is tried first. By chance, looser
+/// numerics may fit a few cases, but hardly twelve.
 inline constexpr double explained_share = 0.95;
 inline constexpr std::size_t first_tried = 12;
-/// Candidates of about the tightest tolerance are as good: the most usual one is told.
+/// Candidates whose tolerance is nearly the tightest count as equal. The most common of them is
+/// reported.
 inline constexpr double about_as_tight = 0.7;
 
-/// Looks for the numerics with which a kernel would conform.
+/// Searches for numerics with which the kernel would conform.
 template <class Op>
 class NumericsSearch {
  public:
-  /// `failing`: cases of one cause, the cheapest first. `ends` says when the time is spent.
+  /// `failing`: cases of one cause, the cheapest first. `ends`: returns true when no time is left.
   NumericsSearch(const std::vector<Case<Op>>& failing, spec::Implementation<Op>& kernel,
                  const std::function<bool()>& ends)
       : failing_(failing), kernel_(kernel), ends_(ends) {
@@ -75,8 +76,8 @@ class NumericsSearch {
     for (std::size_t k = 0; k < count; ++k) first_.push_back(k * failing.size() / count);
   }
 
-  /// Of those with which nearly all failing cases conform, and `another` one, the tightest: those
-  /// of whose tolerance its errors take the largest share.
+  /// Returns the tightest numerics with which nearly all failing cases conform, and `another`, too.
+  /// Tightest means: the errors use the largest share of their tolerance.
   NumericsFit best(const Case<Op>& another) const {
     const auto& problem = failing_.front().problem;
     std::vector<std::pair<double, OtherNumerics>> candidates;
@@ -111,7 +112,7 @@ class NumericsSearch {
                : contribution(report.verdict) == ExitCode::conformant;
   }
 
-  /// Runs the other failing cases, too, as long as there is time.
+  /// Judges the remaining failing cases too, as long as there is time.
   NumericsFit of_all(const OtherNumerics& other) const {
     NumericsFit fit{.text = other.text, .run = std::ssize(first_), .conform = std::ssize(first_)};
     double share = 0;
@@ -128,7 +129,7 @@ class NumericsSearch {
   const std::vector<Case<Op>>& failing_;
   spec::Implementation<Op>& kernel_;
   const std::function<bool()>& ends_;
-  std::vector<std::size_t> first_;  ///< cases that are tried first, evenly drawn
+  std::vector<std::size_t> first_;  ///< cases to try first, evenly spaced
 };
 
 }  // namespace assay::conformance

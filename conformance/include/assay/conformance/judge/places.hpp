@@ -11,13 +11,12 @@
 
 namespace assay::conformance {
 
-/// Where the judged elements of an output lie: for each element of `expected`, in its order, the
-/// number of an element of the dense output, row-major in its documented shape.
-/// Errors: std::invalid_argument for a name that is no output of the case.
+/// Maps each element of `expected`, in its order, to its index in the dense output (row-major,
+/// documented shape). Errors: std::invalid_argument if the case does not have this output.
 template <class Op>
 std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected);
 
-/// Heads and sequences of an input whose rows are numbered; nothing of another one.
+/// The extents of an input that has numbered rows. Returns nothing for other inputs.
 template <class Op>
 std::optional<spec::Extents> extents_of_input(const typename Op::Problem& problem,
                                               std::string_view name);

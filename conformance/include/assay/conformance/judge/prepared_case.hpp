@@ -12,49 +12,52 @@
 
 namespace assay::conformance {
 
-/// Reference value, proven radius and tolerance of every judged element of one output.
+/// Reference value, proven radius and tolerance for every judged element of one output.
 struct Expected {
   std::string name;
   std::vector<double> value, radius;
   std::vector<float> tau;
   std::vector<std::int64_t> rows;  ///< ascending numbers of `spec::Extents::row`
   std::int64_t dim = 0;
-  Certainty certainty = {};  ///< of its elements; exempt ones are not counted
+  Certainty certainty = {};  ///< of its elements, without exempt ones
 };
 
-/// What a kernel is given: a copy of the inputs, so that one that writes into it spoils no later
-/// one's judgement; or, where they are large and can be made again, the inputs themselves.
-enum class Lending : std::uint8_t { copy, themselves };
+/// How the kernel gets the inputs. copy: a kernel that writes into its inputs cannot affect later
+/// judgements. themselves: no copy, for large inputs that can be made again.
+enum class Borrowing : std::uint8_t { copy, themselves };
 
-/// Everything that judging one value case needs and that no implementation influences. Made once,
-/// it judges any number of outputs.
+/// The data for judging one case numerically, as far as they do not depend on the
+/// implementation. One object can judge any number of outputs.
 template <class Op>
 class PreparedCase {
  public:
   explicit PreparedCase(Case<Op> c);
-  /// Of a case of track bound whose tensors come from elsewhere: no row is asked of the definition
-  /// only to see that it agrees, which would cost more than all the rest.
+  /// A case of track bound with tensors from outside, such as a file. The judge evaluates the
+  /// definition only for rows that need it. Confirming the other rows, too, would cost more than
+  /// all other work.
   PreparedCase(Case<Op> c, typename Op::Inputs inputs);
   ~PreparedCase();
   PreparedCase(PreparedCase&&) noexcept;
 
   const Case<Op>& judged_case() const;
-  /// Makes ahead the inputs of a kernel with these numerics. Errors: NoExactCase.
+  /// Makes the inputs for a kernel with these numerics in advance. Errors: NoExactCase.
   void prepare(const spec::Numerics& numerics);
-  /// Seconds that making it and `prepare` took.
+  /// Time of the constructor and of `prepare` (seconds).
   double seconds() const;
-  /// Inputs of exact cases depend on the numerics (staged types, fp16 accumulation ...).
+  /// The inputs. In an exact case they depend on the numerics (staged types, fp16 accumulation
+  /// ...).
   const typename Op::Inputs& inputs(const spec::Numerics& numerics);
 
-  /// How a kernel is given them.
-  Lending lending() const;
-  /// Makes them again after a kernel changed them. Where they came from elsewhere it was given a
-  /// copy.
+  /// How a kernel gets the inputs.
+  Borrowing borrowing() const;
+  /// Makes the inputs again after a kernel changed them. Does nothing if the kernel got a copy. A
+  /// kernel always gets a copy of tensors from outside.
   void make_again();
 
   std::vector<Expected> expected(const spec::Numerics& numerics);
 
-  /// Structure, exact bits or the bound, controls. `outputs` started as `make_outputs`.
+  /// Judges the structure, then the exact bits or the bound, then the controls. `outputs` must come
+  /// from `make_outputs`.
   CaseReport judge(const typename Op::Outputs& outputs, const spec::Numerics& numerics);
 
  private:
@@ -62,15 +65,15 @@ class PreparedCase {
   std::unique_ptr<State> state_;
 };
 
-/// A report that says only which case it is about.
+/// A report that contains only the description of the case.
 template <class Op>
 CaseReport blank_report(const Case<Op>& c);
 
-/// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards,
-/// determinism as declared, confirmation of statistical failures on fresh seeds.
+/// Runs `implementation` on the case and judges it. Checks unsupported calls, phase 1, phase 2,
+/// guards and declared determinism. Repeats statistical failures with fresh seeds.
 template <class Op>
 CaseReport judge_case(const Case<Op>& c, spec::Implementation<Op>& implementation);
-/// The same with a prepared case made before (its case is judged).
+/// Judges the case of `prepared` in the same way.
 template <class Op>
 CaseReport judge_case(PreparedCase<Op>& prepared, spec::Implementation<Op>& implementation);
 

@@ -5,15 +5,15 @@
 
 namespace assay::conformance {
 
-/// What is said of a relation between runs of one kernel that every correct kernel fulfils: what
-/// track relation examines.
+/// Texts about a relation between several runs of one kernel. Every correct kernel satisfies the
+/// relation. Cases of track relation check it.
 struct RelationText {
   std::string_view name, sentence, domain;
   std::string_view
-      agreement;  ///< bits: equal where a fixed order is declared; bound: within the tolerances
+      agreement;  ///< bits: equal if a fixed order is declared; bound: within the tolerances
 };
 
-/// Returns every relation of Op. Cases of their domains: cases/OPERATOR/relations.txt.
+/// Returns every relation of Op. cases/OPERATOR/relations.txt contains cases in their domains.
 template <class Op>
 std::vector<RelationText> relation_texts();
 

@@ -4,12 +4,12 @@
 
 namespace assay::conformance {
 
-/// Three sums that run side by side over the same products.
+/// Three sums over the same terms factor * x.
 struct ProductSums {
   double *sum, *absolute, *squares;
 };
 
-/// sum += factor x, absolute += |factor x|, squares += (factor x)^2, element by element.
+/// For each element: sum += factor x, absolute += |factor x|, squares += (factor x)^2.
 void add_products(double factor, const double* x, std::int64_t count, const ProductSums& sums);
 
 /// y += factor x.

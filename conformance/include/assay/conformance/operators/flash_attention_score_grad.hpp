@@ -13,26 +13,28 @@
 
 namespace assay::conformance {
 
-/// Named contents of user masks: random, causal, dead_rows, ...
+/// The names of the patterns for user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
-/// Named contents of dropout bits: random, whole_rows, last_bits, all_kept, all_dropped.
+/// The names of the patterns for dropout bits: random, whole_rows, last_bits, all_kept,
+/// all_dropped.
 std::span<const InputProfile> drop_patterns();
 
-/// The mask that the case passes, strided as its inputs: the pattern `c.patterns.mask`, closed
-/// outside pre_tokens and next_tokens in mode 0; in mode 5 the prefix alone; or the canonical
-/// compressed mask. Nothing where the problem has no mask.
+/// The mask of the case, with the strides of its inputs. Mode 0: the pattern `c.patterns.mask`, and
+/// masked outside pre_tokens and next_tokens. Mode 5: only the prefix. Compressed modes: the
+/// canonical compressed mask. Returns nothing if the problem does not have a mask.
 std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// The position bias that the case passes: numbers of its input profile as large as the scores to
-/// which they are added, in the shapes of 1024 rows a function of i - j alone, or slopes of
-/// either sign. Nothing where the problem has none.
+/// The position bias of the case. Its values come from the input profile and are as large as the
+/// scores. In the shapes with 1024 rows it depends only on i - j; slopes are positive or negative.
+/// Returns nothing if the problem does not have a bias.
 std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// The dropout bits that the case passes, the pattern `c.patterns.drop`: 1 keeps. Bits and bytes
-/// behind the last score hold the guard pattern. Nothing where the problem has no drop mask.
+/// The dropout bits of the case, from the pattern `c.patterns.drop`. 1 keeps the pair. Bits and
+/// bytes after the last score contain the guard pattern. Returns nothing if the problem does not
+/// have a drop mask.
 std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// The exact case with the mask tensor as an argument; nothing: no mask. Errors: NoExactCase.
+/// The exact case with this mask tensor, or without a mask. Errors: NoExactCase.
 AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                              const spec::Numerics& numerics,
                                              std::optional<spec::Tensor> atten_mask,
@@ -44,7 +46,7 @@ struct RelationParts;
 }  // namespace attention::flash
 namespace flash = attention::flash;
 
-/// Attention in all layouts, with every mask, bias and dropout of the documents.
+/// The operator supports all layouts, and every mask, bias and dropout of the documents.
 template <>
 struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttentionScoreGrad> {
   using Op = spec::FlashAttentionScoreGrad;
@@ -52,7 +54,7 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   using RelationParts = flash::RelationParts;
   using Exact = AttentionExactCase;
 
-  /// What a profile leaves open: the contents of mask and dropout bits.
+  /// Contents that the input profile does not determine: mask and dropout bits.
   struct Patterns {
     std::string mask = "random";  ///< of a user mask
     std::string drop = "random";  ///< of the dropout bits
@@ -61,12 +63,12 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   };
   static std::span<const PatternField<Op>> patterns();
 
-  /// Forward included: statistics and attention_in are what a forward of the reference computes,
-  /// rounded as the operator stores them.
+  /// Also runs the forward pass: statistics and attention_in are its results, rounded as the
+  /// operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
-  /// Refuses also what the entry point has no parameter for.
+  /// Also rejects fields for which the entry point does not have a parameter.
   static void require_possible(const Case<Op>& c);
   static void settle_extents(Op::Problem& problem,
                              const std::function<bool(std::string_view)>& given);
@@ -87,10 +89,10 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static std::vector<Size> sizes(const Case<Op>& c);
   static std::span<const FormulaField<Op>> formula_fields();
   static bool has_other_gradients(const Case<Op>& c, const Op::Problem& changed);
-  /// Of one backward, roughly.
+  /// Approximate cost of one backward pass (multiply-adds).
   static double multiply_adds(const Op::Problem& problem);
   static double expected_cost(const Case<Op>& c);
-  /// Elements of query and key of all heads.
+  /// Number of elements of query and key, over all heads.
   static std::int64_t tensor_elements(const Op::Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();

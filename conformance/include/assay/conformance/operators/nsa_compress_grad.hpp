@@ -11,13 +11,13 @@
 
 namespace assay::conformance {
 
-/// A case whose correct outputs are known exactly, whatever the order of summation.
+/// A case whose correct outputs are known exactly, in any order of summation.
 struct CompressExactCase {
   spec::NsaCompressGrad::Inputs inputs;
   std::vector<Dyadic> input_grad,
-      weight_grad;  ///< exact, before the final cast, of the judged rows
-  /// Judged rows, ascending: of input_grad by their number in Extents::row; weight (w, n) is row n
-  /// * compress_block_size + w.
+      weight_grad;  ///< exact values of the judged rows before the final cast
+  /// Judged rows, ascending. For input_grad: numbers of Extents::row. For weight: row n *
+  /// compress_block_size + w is (w, n).
   std::vector<std::int64_t> input_rows, weight_rows;
 };
 
@@ -26,7 +26,7 @@ class Basis;
 struct RelationParts;
 }  // namespace compress
 
-/// A profile says all of the tensors.
+/// Compression of blocks. The input profile determines all tensors.
 template <>
 struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
   using Op = spec::NsaCompressGrad;
@@ -34,8 +34,8 @@ struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
   using RelationParts = compress::RelationParts;
   using Exact = CompressExactCase;
 
-  /// In fp16 the numbers of input are smaller by a power of two where weight_grad, a sum over all
-  /// windows and channels, would overflow.
+  /// Values of an fp16 input are divided by a power of two if weight_grad would overflow.
+  /// weight_grad is a sum over all windows and channels.
   static Op::Inputs draw(const Case<Op>& c);
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
@@ -50,7 +50,7 @@ struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
   static std::vector<Size> sizes(const Case<Op>& c);
   static double multiply_adds(const Op::Problem& problem);
   static double expected_cost(const Case<Op>& c);
-  /// Elements of input and output_grad.
+  /// Number of elements of input and output_grad.
   static std::int64_t tensor_elements(const Op::Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();

@@ -13,19 +13,19 @@
 
 namespace assay::conformance {
 
-/// Named contents of topk_indices: shuffled, identity, duplicates, ...
+/// The names of the patterns for topk_indices: shuffled, identity, duplicates, ...
 std::span<const InputProfile> list_patterns();
 
-/// The lists that the case passes, strided as its inputs: the pattern `c.patterns.lists`. Every
-/// index names a whole block of its query's sequence; under the causal mask every query sees a key
-/// of a block that it lists.
+/// The block lists (topk_indices) of the case, from the pattern `c.patterns.lists`, with the
+/// strides of its inputs. Every index names a complete block of its query's sequence. Under the
+/// causal mask, every query sees at least one key of a block in its list.
 spec::Tensor make_topk_indices(const Case<spec::NsaSelectedAttentionGrad>& c);
 
-/// The mask that the case passes: the triangle of sparse mode 2, zeros in mode 0. Nothing where the
-/// problem has none.
+/// The mask of the case: the triangle of sparse mode 2, or zeros in mode 0. Returns nothing if the
+/// problem does not have a mask.
 std::optional<spec::Tensor> make_mask(const Case<spec::NsaSelectedAttentionGrad>& c);
 
-/// A case whose correct outputs are known exactly, whatever the order of summation.
+/// A case whose correct outputs are known exactly, in any order of summation.
 struct SelectedExactCase {
   spec::NsaSelectedAttentionGrad::Inputs inputs;
   AttentionExactCase dense;  ///< the same case as attention to the listed keys
@@ -36,7 +36,8 @@ class Basis;
 struct RelationParts;
 }  // namespace selected
 
-/// Attention to lists of blocks: what attention shares, with lists in the mask's place.
+/// Attention to selected blocks. It uses the code of attention, with block lists in place of the
+/// mask.
 template <>
 struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
@@ -44,7 +45,7 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   using RelationParts = selected::RelationParts;
   using Exact = SelectedExactCase;
 
-  /// What a profile leaves open: the lists.
+  /// Contents that the input profile does not determine: the block lists.
   struct Patterns {
     std::string lists = "shuffled";  ///< which blocks the queries list
 
@@ -52,8 +53,8 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   };
   static std::span<const PatternField<Op>> patterns();
 
-  /// Forward included: statistics and attention_out are what the forward of the reference computes,
-  /// rounded as the operator stores them.
+  /// Also runs the forward pass: statistics and attention_out are its results, rounded as the
+  /// operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
@@ -68,10 +69,10 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   static std::vector<Size> sizes(const Case<Op>& c);
   static std::span<const FormulaField<Op>> formula_fields();
   static bool has_other_gradients(const Case<Op>& c, const Op::Problem& changed);
-  /// Of one backward, roughly.
+  /// Approximate cost of one backward pass (multiply-adds).
   static double multiply_adds(const Op::Problem& problem);
   static double expected_cost(const Case<Op>& c);
-  /// Elements of query and key of all heads.
+  /// Number of elements of query and key, over all heads.
   static std::int64_t tensor_elements(const Op::Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();

@@ -6,32 +6,32 @@
 
 #include "assay/conformance/case/case.hpp"
 
-/// Hand-made cases are lines of text: cases/README.md says how they are written.
+/// Hand-made cases are lines of text. cases/README.md describes the format.
 namespace assay::conformance {
 
-/// A text of hand-made cases, and the path by which errors speak of it.
+/// A text with hand-made cases, and its path for error messages.
 struct CaseText {
   std::string name, text;
 };
 
-/// A replay line of such a text, and what the lines above say of it.
+/// A replay line of such a text, and the properties that the lines above declare for it.
 struct CaseLine {
-  std::string place;               ///< "cases/OPERATOR/corners.txt:12"
+  std::string place;               ///< file and line: "cases/OPERATOR/corners.txt:12"
   std::vector<std::string> words;  ///< the operator's name first
   std::string note;
   bool in_ordinary_plan = true, in_full_plan = true;
-  bool follows_seed = true;  ///< the sweep's seed moves that of the case
+  bool follows_seed = true;  ///< the seed of the sweep changes the case's seed
 };
 
-/// Returns the words of a case. Of a command that replays it, "PROGRAM run CASE
-/// --implementation=NAME", what stands around them says nothing of the case and is left out.
+/// Returns the words of a case. The line may be a complete command, "PROGRAM run CASE
+/// --implementation=NAME"; only the words of CASE are returned then.
 std::vector<std::string> words_of_line(const std::string& line);
 
-/// Returns the replay lines of a text. Errors: std::invalid_argument naming the text, the line, and
-/// the words that are no section.
+/// Returns the replay lines of a text. Errors: std::invalid_argument with the text, the line, and
+/// the words that do not name a section.
 std::vector<CaseLine> case_lines(const CaseText& text);
 
-/// Returns the case of a line. Errors: std::invalid_argument naming the line's place and the word.
+/// Parses the case of a line. Errors: std::invalid_argument with the file and line, and the word.
 template <class Op>
 Case<Op> case_of(const CaseLine& line) {
   const std::vector<std::string>& words = line.words;
@@ -46,7 +46,8 @@ Case<Op> case_of(const CaseLine& line) {
   }
 }
 
-/// Returns the files of cases/ as they were at build time, their paths from the repository's root.
+/// Returns the files of cases/ as they were at build time. Their paths are relative to the
+/// repository root.
 const std::vector<CaseText>& shipped_case_texts();
 
 }  // namespace assay::conformance

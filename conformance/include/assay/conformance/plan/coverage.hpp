@@ -11,129 +11,135 @@
 
 namespace assay::conformance {
 
-/// Requirements of the constraint tables and what exercised them.
+/// The requirements of the constraint tables, and the number of cases that exercised each of them.
 struct RequirementCoverage {
   /// A variant or a violation of a requirement.
   struct Way {
     std::string name;  ///< "ID:name"
     std::int64_t cases = 0;
   };
-  /// The cases on either side of a requirement on an entry point whose page states it.
+  /// For one entry point whose page states the requirement: the numbers of cases that were accepted
+  /// and rejected.
   struct On {
     std::string entry_point;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise there
     std::int64_t accepted = 0, rejected = 0;
   };
-  /// A requirement, and the cases on either side of it.
+  /// A requirement, and the numbers of cases that were accepted (it holds) and rejected (it is
+  /// broken).
   struct Requirement {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
-    std::int64_t accepted = 0, rejected = 0;      ///< cases that did
-    std::vector<Way> ways = {};                   ///< each of which must be taken
-    std::vector<On> on = {};                      ///< each of which must be exercised
-    std::string reason = {};  ///< of a requirement without such a side: why it has none
+    std::int64_t accepted = 0, rejected = 0;      ///< cases that exercised a side
+    std::vector<Way> ways = {};                   ///< variants and violations that must be taken
+    std::vector<On> on = {};                      ///< entry points that must be exercised
+    std::string reason = {};  ///< why a requirement has no side that must be exercised
   };
   std::vector<Requirement> requirements;
-  /// Requirements whose accept side, or whose reject side, some case exercised.
+  /// Number of requirements for which some case exercised the accept side (`accepted`) or the
+  /// reject side (`rejected`).
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// Ids of requirements with a side that no case exercised, and of the others the ways "ID:name"
-  /// that no case took and the entry points "ID on u1" on which no case exercised a side.
+  /// Names that no case exercised: ids of requirements with an unexercised side. For all other
+  /// requirements: variants and violations "ID:name" without a case, and "ID on u1" for an entry
+  /// point with an unexercised side.
   std::vector<std::string> unexercised() const;
-  /// Counts a case on the accept side, or on the reject side, of the requirement of that id; a
-  /// report of an older table may name one that is gone.
+  /// Counts a case for the accept side, or for the reject side, of the requirement with this id.
+  /// Unknown ids are ignored: the report of an older table may contain requirements that were
+  /// removed since.
   void accept(std::string_view id, std::string_view entry_point);
   void reject(std::string_view id, std::string_view entry_point);
-  /// Counts a case for the variant or violation of that name; a report of an older table may name
-  /// one that is gone.
+  /// Counts a case for the variant or violation with this name. Unknown names are ignored, too.
   void take(std::string_view way);
 };
 
-/// The requirements of Op's table, nothing exercised. A requirement that binds nowhere has no side
-/// that must be: it is reported and fails nobody.
+/// The requirements of Op's table; no case is counted yet. If a requirement never binds, none of
+/// its sides must be exercised. Such a requirement is reported, but no kernel fails because of it.
 template <class Op>
 RequirementCoverage requirement_coverage(const spec::Policy& policy = {});
 
-/// Counts the variant of a case that conforms, or the violation of one that was refused as it
-/// should be.
+/// Counts the variant of a conforming case, or the violation of a case that was refused as
+/// specified.
 void take_ways(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Counts a case, judged, on the entry point on which it exercised requirements.
+/// Counts a judged case for the entry point on which it exercised requirements.
 void take_entry_point(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Gives requirements that were read from a report what the tables say of them: their ways and
-/// entry points, none taken, and reasons.
+/// Completes requirements that were read from a report. Adds from the tables: their variants,
+/// violations and entry points (no case is counted yet), and their reasons.
 void complete(RequirementCoverage& coverage);
 
-/// The legal calls of a plan that a kernel may refuse without a verdict, and why.
+/// Legal calls of a plan for which a kernel may refuse the call without failing: their number, and
+/// why.
 struct RefusableCalls {
-  /// A requirement that such calls break.
+  /// A requirement that such a call breaks.
   struct Reason {
-    std::string id, standing;  ///< "FAG-C94", "disputed"
+    std::string id, standing;  ///< for example "FAG-C94", "disputed"
     std::int64_t cases = 0;
   };
   std::int64_t legal = 0, refusable = 0;
-  std::vector<Reason> reasons;  ///< a case may have several
+  std::vector<Reason> reasons;  ///< one case may count for several
 };
 
-/// Counts a planned case, if it breaks nothing on purpose.
+/// Counts a planned case. Skips cases that break a requirement on purpose.
 template <class Op>
 void count(RefusableCalls& calls, const Case<Op>& c);
 
-/// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them; of
-/// triples of values only their number.
+/// Coverage of pairs: for each pair of values on two axes, the number of cases that contain it.
+/// Only cases that compute outputs count. For triples of values, only totals are stored.
 struct PairCoverage {
   /// A pair of values of two axes of an operator.
   struct Cell {
     std::string operator_name;
     std::string first, second;                   ///< "entry_point=u1"
-    std::vector<std::string> forbidden_by = {};  ///< ids of requirements that together exclude it
-    std::string left_out = {};  ///< "costly: SENTENCE", and so on, where no requirement forbids it
+    std::vector<std::string> forbidden_by = {};  ///< ids of requirements that together forbid it
+    std::string left_out = {};                   ///< other reason, such as "costly: SENTENCE"
     std::int64_t cases = 0;
     std::string text() const { return first + " " + second; }
-    /// Whether a sweep is asked for a case that holds it.
+    /// Returns whether a sweep should contain a case with this pair.
     bool is_asked() const { return forbidden_by.empty() && left_out.empty(); }
   };
   std::vector<Cell> cells;
-  /// The triples of values of three axes of an operator that go together.
+  /// The admissible triples of values on three axes of an operator.
   struct Triples {
     std::string operator_name;
     std::int64_t admissible = 0;
-    std::vector<bool> open = {};  ///< by number, those that no case holds
+    std::vector<bool> open = {};  ///< by number of a triple: true if no case has it
     std::int64_t covered() const;
   };
   std::vector<Triples> triples;
 
   std::int64_t admissible() const;
-  std::int64_t covered() const;      ///< admissible ones that some case holds
-  std::int64_t unreachable() const;  ///< not asked for
-  std::int64_t forbidden() const;    ///< of these, by requirements
+  std::int64_t covered() const;      ///< admissible pairs that some case contains
+  std::int64_t unreachable() const;  ///< pairs that are not asked for
+  std::int64_t forbidden() const;    ///< unreachable pairs that requirements forbid
   std::int64_t admissible_triples() const;
-  std::int64_t covered_triples() const;  ///< of these
-  /// Admissible pairs that no case holds, as text.
+  std::int64_t covered_triples() const;  ///< admissible triples that some case contains
+  /// The admissible pairs that no case contains, as text.
   std::vector<std::string> uncovered() const;
 };
 
-/// The pairs of Op's axes, nothing covered.
+/// All pairs of Op's axes; no case is counted yet.
 template <class Op>
 PairCoverage pair_coverage();
 
-/// Counts a case in every pair that it holds. Cases without numbers hold none.
+/// Counts the case for every pair of values that it contains. Cases that compute no outputs count
+/// for no pair.
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c);
 
-/// Where the cells of an operator begin, which lie one behind the other; their number if there are
-/// none.
+/// Index of the operator's first cell. The cells of an operator are consecutive. Returns the number
+/// of cells if the operator does not have any.
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
 
-/// Adds the requirements, or the cells, of another operator.
+/// Adds the requirements (first function) or the cells (second function) of another operator.
 void append(RequirementCoverage& coverage, RequirementCoverage other);
 void append(PairCoverage& coverage, PairCoverage other);
 
-/// The pairs of every operator whose requirements are there, nothing covered.
+/// All pairs of every operator in `requirements`; no case is counted yet.
 PairCoverage pair_coverage_of(const RequirementCoverage& requirements);
 
-/// As above, for the case that the report is about; a replay line that no longer parses holds none.
+/// Counts the case of a report. If its replay line no longer parses, nothing is counted.
 void cover(PairCoverage& coverage, const CaseReport& report);
 
 }  // namespace assay::conformance

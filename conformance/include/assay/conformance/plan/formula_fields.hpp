@@ -8,33 +8,34 @@
 
 #include "assay/conformance/case/case.hpp"
 
-/// Coverage of the fields that the formulas read: a kernel that reads a field wrongly shows only in
-/// cases whose expected gradients depend on it.
+/// Coverage of the fields that the formulas use. A kernel that uses a wrong value of a field fails
+/// only in cases whose expected gradients depend on this field.
 namespace assay::conformance {
 
-/// A field of a problem that the formulas of Op read in some calls.
+/// A field of a problem that the formulas of Op use in some calls.
 template <class Op>
 struct FormulaField {
   std::string_view name;
-  /// Whether they read it in the call of a case.
+  /// Returns whether the formulas use the field in the call of this case.
   bool (*is_read)(const Case<Op>& c);
-  /// Gives it another value.
+  /// Changes the field to another value.
   void (*change)(typename Op::Problem& problem);
-  /// Choices of factors with which they read it: a place with none of them has no legal call that
-  /// does.
+  /// The choices in which the formulas use the field. A combination of sparse mode, layout and
+  /// entry point that none of them allows is not counted.
   std::vector<std::vector<std::size_t>> where;
 };
 
-/// The places, sparse mode, layout and entry point, in which a field is legally read.
+/// Coverage of one field. A place is a combination of sparse mode, layout and entry point in which
+/// a legal call uses the field.
 struct FieldCoverage {
   std::string field;
   std::int64_t places = 0;
-  /// Those in which no case has other gradients for another value of the field.
+  /// Places in which no case has gradients that depend on the field.
   std::vector<std::string> unexcited;
 };
 
-/// Changes each field in the cheapest cases that read it, until the definition gives other
-/// gradients. Costs about a second.
+/// Changes each field in the cheapest cases that use it, until the definition computes different
+/// gradients. Takes about a second.
 template <class Op>
 std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases);
 

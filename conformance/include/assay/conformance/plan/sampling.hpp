@@ -11,32 +11,32 @@
 
 namespace assay::conformance {
 
-/// How many times as many random cases a full plan has.
+/// A full plan has this many times the random cases of an ordinary plan.
 inline constexpr std::int64_t full_random_factor = 5;
 
-/// Which cases are planned, and from which seed random ones are drawn.
+/// The kinds of cases to plan, and the seed of the random cases.
 struct SamplingPlan {
   std::uint64_t seed = 1;
-  bool full = false;  ///< model shapes whole, more random cases
+  bool full = false;  ///< unreduced model shapes, more random cases
   std::int64_t random_cases = 60;
-  std::optional<spec::Product> product;  ///< only this one
-  spec::Policy policy = {};              ///< what a kernel must refuse
-  std::vector<CaseText> own_cases = {};  ///< of the user, which join those of cases/
+  std::optional<spec::Product> product;  ///< only cases for this product
+  spec::Policy policy = {};              ///< the calls that a kernel must refuse
+  std::vector<CaseText> own_cases = {};  ///< the user's, in addition to cases/
 
   std::int64_t wanted_random_cases() const {
     return random_cases * (full ? full_random_factor : 1);
   }
-  /// What a drawn case may cost, in seconds of one processor, where its choices do not ask for
-  /// more.
+  /// Largest cost of a drawn case (seconds of one processor). More is allowed if the drawn choices
+  /// cannot be cheaper.
   double dearest_drawn_case() const {
     return full ? std::numeric_limits<double>::infinity() : 0.05;
   }
 };
 
-/// The cases of a sweep, in the order in which they run, which is that of their expected cost: one
-/// violation per requirement with a reject side, name and entry point, the hand-made cases,
-/// pairwise cover, random cases biased to tile edges. Errors: std::invalid_argument naming the line
-/// of a text that is no legal case.
+/// The cases of a sweep, in the order in which they run: ascending expected cost. They are: one
+/// violation for each requirement with a reject side, for each name and entry point; the hand-made
+/// cases; a pairwise cover; random cases, many of them at tile edges. Errors: std::invalid_argument
+/// with the line of a text that is not a legal case.
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan);
 

@@ -9,39 +9,39 @@
 
 #include "assay/conformance/case/case.hpp"
 
-/// Coverage of numbers that are drawn from ranges, whatever the axes make of them.
+/// Coverage of numbers that are drawn from ranges. The axes do not affect it.
 namespace assay::conformance {
 
-/// A number of a case: a head size, its tokens, the end of a window.
+/// A number of a case: a head size, a sequence length, or the end of a window.
 struct Size {
   std::string_view name;
   std::int64_t value;
-  std::int64_t counted = 0;  ///< up to here an index of few bits counts it; 0: nothing of the kind
-  std::set<std::int64_t> legal = {};  ///< all legal values, where they are few; else empty
+  std::int64_t counted = 0;           ///< largest value that a small index type can count; 0: none
+  std::set<std::int64_t> legal = {};  ///< all legal values if they are few; else empty
 };
 
-/// `step`, 2 * `step`, ... up to `most`.
+/// The multiples `step`, 2 * `step`, ... up to `most`.
 inline std::set<std::int64_t> multiples(std::int64_t step, std::int64_t most) {
   std::set<std::int64_t> values;
   for (std::int64_t value = step; value <= most; value += step) values.insert(value);
   return values;
 }
 
-/// The sizes of a case with numbers; of one without, none. Of a list each entry is one.
+/// The sizes of a case; empty if the case computes no outputs. Each number of a list is one size.
 template <class Op>
 std::vector<Size> sizes_of(const Case<Op>& c) {
   if (c.track == Track::arguments || !c.violate.empty()) return {};
   return Suite<Op>::sizes(c);
 }
 
-/// What cases hold of one size.
+/// The values of one size in all cases.
 struct SizeCoverage {
   std::string name;
   std::int64_t counted = 0, beyond = 0;  ///< cases with more than `counted`
   std::set<std::int64_t> values;
-  std::set<std::int64_t> legal = {}, missing = {};  ///< all legal values; those that nothing holds
+  std::set<std::int64_t> legal = {}, missing = {};  ///< all legal values; those in no case
 
-  /// Removes from `missing` what `other` holds of the same size.
+  /// Removes from `missing` the values that the same size has in `other`.
   void complete_from(const SizeCoverage& other) {
     for (const std::int64_t value : other.values) missing.erase(value);
   }
@@ -63,7 +63,7 @@ inline void cover(std::vector<SizeCoverage>& coverage, const std::vector<Size>& 
   }
 }
 
-/// Removes from the missing values of each size those that the other cases hold.
+/// Removes from the missing values of each size the values that `others` contain.
 inline void complete(std::vector<SizeCoverage>& coverage, const std::vector<SizeCoverage>& others) {
   for (SizeCoverage& size : coverage)
     for (const SizeCoverage& other : others)

@@ -9,11 +9,12 @@
 
 namespace assay::conformance {
 
-/// Rejects JSON of unknown origin that nests too deeply (a text of brackets alone would take 50
-/// times its size in memory) or repeats a name in an object (one of the values would be lost).
+/// Rejects JSON of unknown origin if it nests too deeply or repeats a name in an object. Deep
+/// nesting: a text of brackets would need 50 times its size in memory. Repeated name: one of the
+/// values would be lost.
 class JsonRules {
  public:
-  /// `what`: the name of the text in error messages.
+  /// `what`: the name of the JSON text in error messages.
   JsonRules(std::string what, int deepest) : what_(std::move(what)), deepest_(deepest) {}
 
   /// Checks one event of the parser. Errors: std::invalid_argument.
@@ -33,7 +34,7 @@ class JsonRules {
  private:
   std::string what_;
   int deepest_;
-  std::vector<std::set<std::string>> names_;  ///< of the objects that are open
+  std::vector<std::set<std::string>> names_;  ///< member names of each open object
 };
 
 }  // namespace assay::conformance

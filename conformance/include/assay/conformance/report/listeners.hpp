@@ -15,20 +15,20 @@
 
 namespace assay::conformance {
 
-/// How progress is shown: a bar that is redrawn, or a line now and then.
+/// The form of the progress output: a bar that is redrawn, or a new line from time to time.
 enum class Progress : std::uint8_t { bar, lines };
 
-/// Seconds since some moment.
+/// Returns the seconds since a fixed time.
 using Clock = std::function<double()>;
-/// The clock of the machine, which nobody sets.
+/// The seconds of the machine's monotonic clock.
 double steady_seconds();
 
-/// Progress with the time left, and the first case of each of the first ten faults as soon as it is
-/// known.
+/// Prints the progress and the remaining time. Prints the first ten faults, each with its first
+/// failing case, as soon as it fails.
 class ConsoleListener final : public SweepListener {
  public:
-  /// `plan`: what each case is expected to cost, in the order in which they run. `budget`: seconds
-  /// after which no case starts; 0: all cases run.
+  /// `plan`: the expected cost of each case, in the order in which they run. `budget`: no new case
+  /// starts after this time (seconds); 0: no limit.
   ConsoleListener(std::ostream& out, Progress progress, std::vector<ExpectedCost> plan,
                   double budget = 0, Clock clock = steady_seconds);
 
@@ -39,10 +39,12 @@ class ConsoleListener final : public SweepListener {
 
  private:
   void tell(const CaseReport& report, std::int64_t index);
-  /// Seconds that pass for each second of cases: below 1 where one is prepared while another runs.
+  /// Elapsed time divided by the sum of the cases' times. It is below 1 if one case is prepared
+  /// while another one runs.
   double pace() const { return own_ > 0 ? passed_ / own_ : 1; }
   void draw(std::int64_t finished);
-  /// "about 5 s left", of all cases or of the budget, whichever ends first.
+  /// "about 5 s left": the time until all cases are finished or the budget is spent, whichever is
+  /// earlier.
   std::string left_text() const;
   void clear();
 
@@ -51,16 +53,16 @@ class ConsoleListener final : public SweepListener {
   TimeLeft time_left_;
   double budget_;
   Clock clock_;
-  std::set<std::string> faults_;  ///< those told
+  std::set<std::string> faults_;  ///< faults that were printed
   std::int64_t cases_ = 0, failed_ = 0;
   double began_ = 0, drawn_ = 0, last_ = 0;
-  double own_ = 0, passed_ = 0;  ///< seconds of the cases run here, and that passed over them
+  double own_ = 0, passed_ = 0;  ///< seconds of the cases run here, and elapsed
 };
 
-/// Takes the text of a result, whole.
+/// Receives the complete text of a result.
 using Sink = std::function<void(std::string_view text)>;
 
-/// Collects the results; hands report.json out at the end where there is a sink.
+/// Collects the results. At the end, passes report.json to the sink, if there is a sink.
 class JsonListener final : public SweepListener {
  public:
   JsonListener(Sink sink, Environment environment);
@@ -74,14 +76,15 @@ class JsonListener final : public SweepListener {
   Results results_;
 };
 
-/// Hands JUnit XML out at the end: a testcase per case; a failure holds the findings and the replay
-/// line, a skipped case its reason.
+/// Passes JUnit XML to the sink at the end, with one testcase per case. A failure contains the
+/// findings and the replay line. A skipped case contains its reason.
 class JunitListener final : public SweepListener {
  public:
   using Excuse = std::function<std::string(const CaseReport& report)>;
 
-  /// `program`: with which replay lines start. `excuse`: why a failure does not count and is
-  /// skipped; empty where it does.
+  /// `program`: the command at the start of replay lines. `excuse`: returns the reason why a
+  /// failure does not count, or an empty text if it counts. A failure that does not count is
+  /// reported as skipped.
   JunitListener(Sink sink, std::string program, Excuse excuse = {})
       : sink_(std::move(sink)), program_(std::move(program)), excuse_(std::move(excuse)) {}
 
@@ -96,18 +99,18 @@ class JunitListener final : public SweepListener {
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };
 
-/// Adds each finished case to a store, with its report as the verdict. Cases that the store holds
-/// already are left alone.
+/// Adds each finished case to a store, with its report as the verdict. Cases that the store already
+/// contains do not change.
 class StoreListener final : public SweepListener {
  public:
   using RecordOf = std::function<fixtures::CaseRecord(const CaseReport& report)>;
 
-  /// `record_of` makes what is stored of a case beside the report.
+  /// `record_of` creates the stored record of a case. The listener adds the report.
   StoreListener(fixtures::Store& store, RecordOf record_of)
       : store_(store), record_of_(std::move(record_of)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
-  /// What does not apply leaves nothing to keep: the next start skips it again.
+  /// Stores nothing for a case that is not applicable: a resumed sweep will skip it again.
   void on_skipped(const CaseReport&, std::int64_t) override {}
 
  private:

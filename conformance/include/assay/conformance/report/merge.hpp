@@ -8,20 +8,21 @@
 
 namespace assay::conformance {
 
-/// The results of one part of a sweep, and what messages call them: their file.
+/// The results of one part of a sweep. `name`: its file name, for messages.
 struct SweepShard {
   std::string name;
   Results results;
 };
 
-/// Whether a part may hold only the first of its cases, as one whose budget was spent.
+/// Policy for a part that contains only the first of its cases, for example because its
+/// budget was spent.
 enum class Unfinished : std::uint8_t { refused, accepted };
 
-/// The results of the whole sweep, as one process would have found them; only times differ:
-/// `seconds` are those of all parts, and it started when the first of them did. Of unfinished parts
-/// it has what they hold.
-/// Errors: std::invalid_argument naming the part, or the two of them, that cannot be joined: it is
-/// no part; of another program, seed, implementation or plan; twice there, missing or unfinished.
+/// Merges the parts. The results are the same as those of the whole sweep in one process, except
+/// times: `seconds` is the sum over all parts, and the start is that of the earliest part.
+/// Unfinished parts contribute the cases that they contain. Errors: std::invalid_argument with the
+/// part (or two parts) that cannot be merged: the file is not a part; program, seed, implementation
+/// or plan differ; a part is duplicate, missing or unfinished.
 Results merged(const std::vector<SweepShard>& shards, Unfinished unfinished = Unfinished::refused);
 
 }  // namespace assay::conformance

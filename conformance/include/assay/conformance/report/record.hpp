@@ -10,27 +10,27 @@
 
 namespace assay::conformance {
 
-/// A stored case without tensors: replay line and fields.
+/// A stored case with replay line and fields, but without tensors.
 template <class Op>
 fixtures::CaseRecord recipe(const Case<Op>& c);
 
-/// Copies of the tensors, inputs or outputs of an operator, by their documented names.
+/// Copies the tensors (inputs or outputs of an operator), with their documented names.
 template <class Tensors>
 std::vector<fixtures::NamedTensor> named_tensors(const Tensors& tensors);
 
-/// Outputs of the case that hold the elements of `tensors`, as if a kernel had written them.
-/// Errors: std::invalid_argument naming the tensor that is absent, unknown, or of another shape or
-/// dtype.
+/// Creates the outputs of the case from the elements of `tensors`, as if a kernel had written them.
+/// Errors: std::invalid_argument with the tensor that is missing, unknown, or has the wrong shape
+/// or dtype.
 template <class Op>
 typename Op::Outputs outputs_from(const Case<Op>& c,
                                   const std::vector<fixtures::NamedTensor>& tensors);
 
-/// The reference as the final cast of kernels of these numerics rounds it: (rows, dim) of `dtype`.
-/// Where a cast may give either of two numbers: see `round_dyadic`.
+/// The reference, rounded by the final cast of a kernel with these numerics: (rows, dim) of
+/// `dtype`. If the cast may return either of two numbers, `round_dyadic` defines which one it is.
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::Numerics& numerics);
 
-/// References of outputs of type `dtype` as they are stored.
+/// Converts references of outputs of type `dtype` to the form in which they are stored.
 std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> expected,
                                                       spec::DType dtype,
                                                       const spec::Numerics& numerics,

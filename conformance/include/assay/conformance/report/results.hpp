@@ -18,69 +18,72 @@ namespace assay::conformance {
 
 struct Cause;
 
-/// Schema of report.json, see tools/report_schema.md.
+/// The schema of report.json. tools/report_schema.md describes it.
 inline constexpr std::string_view report_schema = "assay-report-2";
 
-/// How a sweep came about.
+/// The conditions under which a sweep ran.
 struct Environment {
   std::string tool_version, compiler, command_line, implementation;
-  std::string program = "assay";  ///< with which replay lines start
+  std::string program = "assay";  ///< the command at the start of replay lines
   std::string started;            ///< ISO 8601, UTC
   std::uint64_t seed = 0;
-  /// Of the data of a tenth of the cases, drawn for this sweep; 0: all data are of fixed seeds.
+  /// One case in ten has data from this seed, which was drawn for this sweep. 0: all data have
+  /// fixed seeds.
   std::uint64_t fresh_seed = 0;
-  std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the numerics declared for it
+  std::map<std::string, std::string> numerics;  ///< dtype -> JSON of its declared numerics
 };
 
-/// What failed, in the same words for cases that failed alike: verdict, requirement, rule, tensor.
+/// A name for the kind of failure: verdict, requirement, rule, tensor. Cases that fail in the same
+/// way have the same name.
 std::string fault_of(const CaseReport& report);
 
-/// The first failing case of each of the first `most` faults that can be reduced; behind them, of
-/// those that fail alike, the first that relates otherwise to what is due: two bugs may show in one
-/// tensor. A call that
-/// breaks a requirement on purpose is one violation of a small call already, and what does not fail
-/// each time has no smaller neighbour: they are left alone.
+/// Selects at most `most` failing cases to reduce. The first case of each fault comes first. Then,
+/// for each further deviation from the expected values among cases that fail in the same way, its
+/// first case: two bugs may show in one tensor. Cases that break a requirement on purpose are left
+/// out: their calls are small and have only one violation. Cases that do not fail each time are
+/// left out: they cannot be reduced.
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most);
 
-/// The other cases of its operator that fail for the same cause and whose numbers were judged, the
-/// cheapest first.
+/// The other numerically judged failing cases that have the same operator and cause as `failing`,
+/// the cheapest first.
 std::vector<const CaseReport*> others_of_cause(const std::vector<CaseReport>& cases,
                                                const std::vector<Cause>& causes,
                                                const CaseReport& failing);
 
-/// "PROGRAM run LINE --implementation=NAME", as a shell takes it.
+/// The command "PROGRAM run LINE --implementation=NAME", quoted for a shell.
 std::string replay_command(const CaseReport& report, const std::string& program);
 
-/// Everything that report.json holds.
+/// The contents of report.json.
 struct Results {
   Environment environment;
   Summary summary;
   std::vector<CaseReport> cases;
   std::vector<ShrunkCase> shrunk = {};
-  std::optional<Shard> shard = {};  ///< nothing: they are of a whole sweep
+  std::optional<Shard> shard = {};  ///< nothing: results of a whole sweep
 };
 
-/// The largest |error| / tau of one output over all cases.
+/// For one output: the largest |error| / tau over all cases.
 struct WorstError {
   std::string tensor;
   double ratio = 0;
   std::string case_id, command_line, implementation;
   Finding where;
 };
-/// One entry per output, in the order in which the cases name them.
+/// One entry for each output, in the order in which the cases first have this output.
 std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases);
 
-/// JSON on one line. Non-finite numbers are the strings "nan", "inf", "-inf".
+/// Writes JSON on one line. Non-finite numbers become the strings "nan", "inf", "-inf".
 std::string to_json(const CaseReport& report);
 std::string to_json(const spec::Numerics& numerics);
 std::string to_json(const Results& results);
 
-/// Errors (all three): std::invalid_argument naming the member, its value and what is accepted.
+/// Errors of these three functions: std::invalid_argument with the member, its value and the
+/// accepted values.
 CaseReport report_from_json(const std::string& json);
 Results results_from_json(const std::string& json);
-/// Members that are absent keep their default, or that of the preset which the member "preset"
-/// names for `io` and the operator.
+/// Missing members keep their default. If the JSON has the member "preset", missing members get the
+/// value of this preset for `io` and the operator.
 spec::Numerics numerics_from_json(const std::string& json, spec::DType io,
                                   std::string_view operator_name = {});
 

@@ -11,10 +11,10 @@
 
 namespace assay::conformance {
 
-/// What a finding is about. Of a rule that decides verdicts it has the same word, but for the exact
-/// case.
+/// The rule that a finding is about. A rule that decides verdicts has the same word here as in
+/// `Rule`, except for the exact case.
 enum class FindingRule : std::uint8_t {
-  none,  ///< of an element that is described, not found wrong
+  none,  ///< describes an element that is not a failure
   structure,
   exact_case,
   bound,
@@ -30,26 +30,28 @@ enum class FindingRule : std::uint8_t {
   count,  ///< a number that becomes a field of the report
 };
 
-/// One thing that is wrong, or a note. Everything a person needs to find the place.
+/// One observation: a failure or a note. It contains all data that a person needs to find the
+/// element.
 struct Finding {
   FindingRule rule = FindingRule::none;
-  std::string tensor;                           ///< dq, dk, dv; empty where it concerns the call
+  std::string tensor;                           ///< dq, dk, dv; empty: the whole call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
   std::string text;                     ///< a sentence for people: subject, fact, numbers, limit
-  std::optional<Pattern> pattern = {};  ///< of the finding that counts a tensor's failing elements
+  std::optional<Pattern> pattern = {};  ///< only in a finding that counts failing elements
 };
 
-/// How the references of elements are known. All but the `open` ones are known to 2^-20 of their
-/// tolerance; all but those and the `enclosed` ones are certified: it is known what they are cast
-/// to.
+/// How precisely the references of elements are known. All except the `open` ones are known to
+/// 2^-20 of their tolerance. A reference is certified if the result of its cast is known: all
+/// except the `open` and `enclosed` ones are.
 struct Certainty {
   std::int64_t exact = 0;             ///< all bits, by integer arithmetic
-  std::int64_t by_radius = 0;         ///< in double: all of the proven radius is cast alike
+  std::int64_t by_radius = 0;         ///< in double: all values within the proven radius cast alike
   std::int64_t by_double_double = 0;  ///< by the definition in double-double, within its radius
   std::int64_t by_definition = 0;     ///< in 75 digits, or without error
-  /// So close to where the cast changes that double, or the definition if it was asked, does not
-  /// tell the side: both are golden.
+  /// Elements with a reference so close to a rounding boundary of the cast that neither double nor
+  /// the definition (if it was evaluated) decides how it is rounded. Both results are accepted as
+  /// golden.
   std::int64_t ties = 0;
   std::int64_t enclosed = 0;  ///< the radius holds several numbers of the output's type
   std::int64_t open = 0;      ///< the radius is wider, or none is proven
@@ -59,81 +61,81 @@ struct Certainty {
     return exact + by_radius + by_double_double + by_definition + ties + enclosed + open;
   }
   std::int64_t certified() const { return elements() - enclosed - open; }
-  double share() const;  ///< of the elements those that are certified
+  double share() const;  ///< certified elements / elements
   Certainty& operator+=(const Certainty& other);
 };
 
-/// Where the errors of one tensor lie, in about 2 kB: for each cell of a coarse grid the largest
-/// |error| / tau, and the numbers around the worst element. The cells are letters:
+/// Where the errors of one tensor are, in about 2 kB: the largest |error| / tau for each cell of a
+/// coarse grid, and the values around the worst element. A letter encodes each cell, see
 /// tools/report_schema.md, "tensors[].errors".
 struct ErrorMap {
   std::int64_t batch = 0, heads = 0, rows = 0, channels = 0;  ///< of the tensor
-  std::int64_t row_step = 1, channel_step = 1;                ///< what a cell spans
-  std::int64_t head_step = 1;           ///< heads, counted batch by batch, of a letter of `by_head`
-  std::string cells;                    ///< (rows, channels) row-major, of all heads
-  std::string by_head;                  ///< of all rows and channels
+  std::int64_t row_step = 1, channel_step = 1;                ///< extent of a cell
+  std::int64_t head_step = 1;           ///< heads per letter of `by_head`, counted batch by batch
+  std::string cells;                    ///< (rows, channels) row-major, over all heads
+  std::string by_head;                  ///< over all rows and channels
   std::int64_t near_channel = 0;        ///< first channel around the worst element
   std::vector<std::int64_t> near_rows;  ///< judged rows of its head around it
   std::vector<double> actual, expected, tolerance;  ///< (near_rows, channels) row-major
 };
 
-/// What the judge measured on one output tensor.
+/// The judge's measurements of one output tensor.
 struct TensorReport {
   std::string name;
   Certainty certainty;  ///< of the references of the judged elements
   std::int64_t rows_judged = 0, rows_total = 0, elements_judged = 0;
   double worst = 0;  ///< largest |error| / tau
-  Finding worst_at;  ///< where; its tolerance is tau
+  Finding worst_at;  ///< the element with that error; its tolerance is tau
   std::vector<std::pair<std::string, double>>
-      terms;  ///< of tau at the worst element: name, share of tau
+      terms;  ///< terms of tau at the worst element: name, share of tau
   double rms = 0, rms_limit = 0, bias = 0, bias_t = 0, nu = 0;
   double median_tau_over_ref = 0;
   std::vector<double>
       histogram;  ///< share of elements with |error|/tau in [k/10, (k+1)/10), the last one above 1
-  std::string controls;  ///< one letter a control: Z N L S W; '+' caught, '-' passed, '.' not
-                         ///< applicable, e.g. "Z+N+L.S+W+"
+  std::string controls;  ///< one letter per control, Z N L S W, then '+' caught, '-' passed or '.'
+                         ///< if the control does not apply, e.g. "Z+N+L.S+W+"
   std::int64_t rows_due = 0,
                rows_blind =
-                   0;  ///< judged rows that are not zero; those of them in which zeros would pass
+                   0;  ///< judged rows that are not zero; those of them where zeros would pass
   std::int64_t exempt = 0;
-  std::int64_t rows_summed = 0;  ///< 0 where every row is judged itself; else rows of the tiles
-                                 ///< whose sums were judged and would have shown zeros
+  std::int64_t rows_summed = 0;  ///< 0 if every row is judged itself; else rows of the tiles whose
+                                 ///< sums were judged, and zeros would have been detected
   double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
   std::vector<std::pair<std::string, double>>
-      yardsticks;                  ///< rules of other stacks; they decide nothing
-  std::optional<ErrorMap> errors;  ///< of cases that do not conform
+      yardsticks;                  ///< rules of other frameworks; for information only
+  std::optional<ErrorMap> errors;  ///< only for cases that do not conform
 };
 
-/// Whether all expected values of the tensor are 0, so that it is right in spite of most bugs.
-bool is_due_zeros(const TensorReport& tensor);
+/// Returns whether all expected values of the tensor are 0. Most bugs do not show in such a tensor.
+bool is_expected_zeros(const TensorReport& tensor);
 
-/// What happened to one case.
+/// The report of one case.
 struct CaseReport {
   std::string id, operator_name, command_line, note;
   std::string implementation;
-  std::optional<std::string> outputs_file;  ///< that held the outputs: no command runs their kernel
+  std::optional<std::string> outputs_file;  ///< of the outputs, if no command runs their kernel
   std::vector<std::pair<std::string, std::string>> fields;  ///< every field of the case, as text
-  std::string violated_requirement;                         ///< of cases that break one on purpose
-  std::vector<std::string> accepted_requirements;  ///< those whose accept side this case exercised
+  std::string violated_requirement;                         ///< that the case breaks on purpose
+  std::vector<std::string> accepted_requirements;  ///< requirements whose accept side it exercised
   bool value_case = false;                         ///< numbers were judged
   Decision verdict;
   std::vector<Finding> findings;
   std::vector<TensorReport> tensors;
-  std::vector<spec::Metric> metrics;  ///< of the implementation: modelled cycles, bytes, occupancy
+  std::vector<spec::Metric> metrics;  ///< reported by the kernel: cycles, bytes, occupancy
   std::vector<std::pair<std::string, std::string>>
       digests;  ///< output tensor -> digest of its viewed elements
   double seconds_implementation = 0, seconds_total = 0;
 };
 
-/// Tensors of a failing case that break a limit; one empty name where the call as a whole does.
+/// The tensors of a failing case that break a limit. One empty name if the failure concerns the
+/// whole call.
 std::vector<std::string> failed_tensors(const CaseReport& report);
 
-/// "decided by RULE: EVIDENCE"; empty without evidence.
+/// "decided by RULE: EVIDENCE"; empty if there is no evidence.
 std::string reason_of(const CaseReport& report);
 
-/// What is said of a failing case in few lines: the reason, and the first finding where it says
-/// something else.
-std::vector<std::string> told_first(const CaseReport& report);
+/// A short description of a failing case: the reason, then the first finding if it says more.
+std::vector<std::string> sentences_first(const CaseReport& report);
 
 }  // namespace assay::conformance
 

@@ -13,7 +13,7 @@
 
 namespace assay::conformance {
 
-/// Which rule decided a verdict. Words and sentences: `rules`.
+/// The rule that decided a verdict. The table `rules` has its word and its sentence.
 enum class Rule : std::uint8_t {
   agreement,
   legal_call,
@@ -44,15 +44,15 @@ enum class Rule : std::uint8_t {
   judge_failure,
 };
 
-/// What a rule saw, where that decides among several verdicts.
+/// The observation on which a rule with several verdicts decides.
 enum class Ground : std::uint8_t {
   only,  ///< the rule has one verdict
   // Calls:
   accepted,
-  refused,            ///< a legal call
+  refused,            ///< a legal call was refused
   documented_status,  ///< a forbidden call was refused with a status that the documents name
-  other_status,       ///< the documents name none
-  wrong_status,       ///< the documents name another one
+  other_status,       ///< it was refused with another status, and the documents name none
+  wrong_status,       ///< it was refused with another status than the documents name
   // Conduct:
   wrote_elsewhere,
   died,
@@ -60,20 +60,20 @@ enum class Ground : std::uint8_t {
   // Numbers:
   certain,    ///< no kernel with the declared numerics does that
   likely,     ///< chance can explain it
-  confirmed,  ///< so it was, and a fresh seed showed it again
+  confirmed,  ///< chance could explain it, but a fresh seed repeated it
   // Controls:
-  missed,  ///< some corrupted gradient
+  missed,  ///< some corrupted gradient passed
   blind,   ///< zeros would have passed
-  // The order of disputed inputs:
+  // The memory order of disputed inputs:
   declared_otherwise,
   fits_otherwise,
   may_fit_otherwise,
 };
 
-/// The verdicts of a rule, each with its ground.
+/// The verdicts that a rule can give, and the ground of each.
 class Outcomes {
  public:
-  /// A verdict, and what leads to it.
+  /// A verdict and its ground.
   struct Outcome {
     Ground ground;
     Verdict verdict;
@@ -94,19 +94,19 @@ class Outcomes {
   std::size_t size_;
 };
 
-/// How a rule is named and explained, and what it decides.
+/// A rule: its name, its verdicts and its explanation.
 struct RuleText {
   Rule rule;
   std::string_view word;      ///< in reports; a finding of the same rule has the same word
-  Outcomes verdicts;          ///< that the rule can give; docs/verdicts.md
+  Outcomes verdicts;          ///< see docs/verdicts.md
   std::string_view sentence;  ///< in conformance/README.md, "Rules"
 };
 
-/// All rules in the order of the enumeration. This table alone says which verdicts a rule may give;
-/// docs/verdicts.md repeats it.
+/// All rules, in the order of the enumeration. This table alone defines which verdicts a rule may
+/// give; docs/verdicts.md repeats it.
 inline constexpr std::array<RuleText, 27> rules{{
     {Rule::agreement, "agreement", Verdict::conforms,
-     "every rule on the numbers was checked, and none objects"},
+     "all rules about numbers were checked, and none found a failure"},
     {Rule::legal_call,
      "legal_call",
      {{Ground::accepted, Verdict::conforms}, {Ground::refused, Verdict::rejected_wrongly}},
@@ -117,21 +117,21 @@ inline constexpr std::array<RuleText, 27> rules{{
       {Ground::other_status, Verdict::rejected_other_code},
       {Ground::wrong_status, Verdict::rejected_wrongly},
       {Ground::accepted, Verdict::accepted_wrongly}},
-     "a call that breaks a requirement is refused, with the status that the documents name"},
+     "a call that breaks a requirement is refused with the status that the documents name"},
     {Rule::open_question, "open_question", Verdict::not_applicable,
-     "what the documents dispute or leave open convicts nobody"},
+     "a call never fails if the documents disagree about it or leave it open"},
     {Rule::not_offered, "not_offered", Verdict::not_applicable,
-     "what an implementation does not offer is not asked of it"},
+     "the suite does not test calls that an implementation does not offer"},
     {Rule::conduct,
      "conduct",
      {{Ground::wrote_elsewhere, Verdict::nonconformant_structural},
       {Ground::died, Verdict::crash},
       {Ground::late, Verdict::timeout}},
-     "a call ends in time, throws nothing but a refusal, and writes into its outputs alone"},
+     "a call ends within its time, throws only to refuse, and writes only into its outputs"},
     {Rule::structure, "structure", Verdict::nonconformant_structural,
-     "zeros, infinities, NaN and replicas stand where they are due, whatever the tolerance"},
+     "zeros, infinities, NaN and replicas are exactly where expected, whatever the tolerance"},
     {Rule::exact_bits, "exact_bits", Verdict::nonconformant_structural,
-     "the outputs of an exact case have the bits that are due"},
+     "the outputs of an exact case have the expected bits"},
     {Rule::bound,
      "bound",
      {{Ground::certain, Verdict::nonconformant_proven},
@@ -153,11 +153,11 @@ inline constexpr std::array<RuleText, 27> rules{{
      "bias",
      {{Ground::confirmed, Verdict::nonconformant_statistical},
       {Ground::likely, Verdict::statistical_unconfirmed}},
-     "the errors do not lean to one side"},
+     "the mean of the errors is close to 0"},
     {Rule::fresh_seeds, "fresh_seeds", Verdict::conforms,
-     "what chance can explain convicts only if one of two fresh seeds shows it again"},
+     "a failure that chance can explain counts only if one of two fresh seeds repeats it"},
     {Rule::determinism, "determinism", Verdict::nondeterministic,
-     "two runs agree where a fixed order is declared"},
+     "two runs give the same bits if the kernel declares a fixed order"},
     {Rule::relation,
      "relation",
      {{Ground::certain, Verdict::nonconformant_proven},
@@ -165,15 +165,16 @@ inline constexpr std::array<RuleText, 27> rules{{
       {Ground::likely, Verdict::statistical_unconfirmed}},
      "related runs agree"},
     {Rule::domain, "domain", Verdict::not_applicable,
-     "a relation is judged where it holds, and where its runs are short enough to be bounded"},
+     "a relation is judged only if it holds for the case and its runs are short enough for a "
+     "bound"},
     {Rule::vacuity, "vacuity", Verdict::vacuous,
-     "something was compared, and it could have differed"},
+     "the case compares at least one value that can differ"},
     {Rule::control,
      "control",
      {{Ground::missed, Verdict::conforms_weak}, {Ground::blind, Verdict::inconclusive}},
      "the case would have noticed corrupted gradients"},
     {Rule::nothing_due, "nothing_due", Verdict::conforms_weak,
-     "some gradient exceeds its tolerance"},
+     "at least one expected gradient is larger than its tolerance"},
     {Rule::exemption, "exemption", Verdict::inconclusive,
      "at most one judged element in a hundred is exempt"},
     {Rule::certificate, "certificate", Verdict::inconclusive,
@@ -185,37 +186,39 @@ inline constexpr std::array<RuleText, 27> rules{{
      {{Ground::fits_otherwise, Verdict::conforms_weak},
       {Ground::declared_otherwise, Verdict::not_applicable},
       {Ground::may_fit_otherwise, Verdict::inconclusive}},
-     "a kernel that declares no order of disputed inputs may read either"},
+     "a kernel that declares no order of disputed inputs may read them in either order"},
     {Rule::inconsistent_inputs, "inconsistent_inputs", Verdict::not_applicable,
-     "numerics that need what the forward gives for the very data are judged on such data"},
+     "numerics that need inputs consistent with the forward are judged only on such inputs"},
     {Rule::no_exact_inputs, "no_exact_inputs", Verdict::not_applicable,
      "an exact case needs inputs that are exact for the declared numerics"},
     {Rule::stored_case, "stored_case", Verdict::usage_error,
-     "what a file holds fits together, and can be read"},
+     "a file is readable, and its contents are consistent"},
     {Rule::judge_failure, "judge_failure", Verdict::tool_failure, "the judge itself does not fail"},
 }};
 
-/// The verdict that a rule gives on this ground.
-/// Errors: std::invalid_argument where the rule does not know the ground.
+/// Returns the verdict that a rule gives for this ground. Errors: std::invalid_argument if the rule
+/// does not have this ground.
 Verdict verdict_of(Rule rule, Ground ground);
 
-/// A verdict with its reason: the only way in which a report says one. It reads as its verdict.
+/// A verdict and its reason. A report can get its verdict only as a Decision. A Decision converts
+/// to its verdict.
 class Decision {
  public:
-  std::string evidence;  ///< a sentence for people: what was seen
+  std::string evidence;  ///< a sentence for people that says what the judge saw
 
   Decision() = default;
-  /// Errors: std::invalid_argument where the rule does not know the ground.
+  /// Errors: std::invalid_argument if the rule does not have this ground.
   Decision(Rule rule, Ground ground, std::string seen);
-  /// For a rule with exactly one verdict. Errors: std::invalid_argument for a rule with several.
+  /// For a rule that has exactly one verdict. Errors: std::invalid_argument if the rule has several
+  /// verdicts.
   Decision(Rule rule, std::string seen) : Decision(rule, Ground::only, std::move(seen)) {}
-  /// A decision that was made before, as a report has it. The judge makes none so.
-  /// Errors: std::invalid_argument where the rule does not give this verdict.
+  /// Restores a decision from a stored report; the judge does not use this. Errors:
+  /// std::invalid_argument if the rule cannot give this verdict.
   static Decision recorded(Verdict verdict, Rule rule, std::string seen);
 
   Verdict value() const { return verdict_; }
   Rule rule() const { return rule_; }
-  /// Whoever compares verdicts or counts them needs no reason.
+  /// For code that compares or counts verdicts and does not need the reason.
   operator Verdict() const { return verdict_; }
 
  private:
@@ -223,10 +226,10 @@ class Decision {
   Rule rule_ = Rule::judge_failure;
 };
 
-/// Makes a decision with the first rule that can give the verdict, where the rule does not matter.
+/// Makes a decision when only the verdict matters. Uses the first rule that can give it.
 Decision some_decision(Verdict verdict, std::string seen);
 
-/// Conforms so far: nothing was seen that speaks against `subject`.
+/// The decision `conforms`: no rule found a failure in `subject`.
 inline Decision no_objection(std::string_view subject) {
   return {Rule::agreement, "nothing speaks against " + std::string(subject)};
 }

@@ -8,12 +8,12 @@
 
 namespace assay::conformance {
 
-/// Where on one axis of a tensor elements lie.
+/// How a set of indices along one axis of a tensor is described.
 enum class PlaceKind : std::uint8_t {
-  last,     ///< the last index, of axis s that of each sequence
+  last,     ///< the last index; on axis s the last one of each sequence
   listed,   ///< `numbers` are the indices
-  range,    ///< the first and the last index; without the last one: to the end
-  steps,    ///< step and first index, up to the end
+  range,    ///< the first and the last index; without a last one: to the end
+  steps,    ///< step and first index, to the end
   periods,  ///< period, then first and last index within it
 };
 
@@ -26,10 +26,10 @@ struct AxisPlace {
   auto operator<=>(const AxisPlace&) const = default;
 };
 
-/// How outputs relate to the expected values.
+/// How the outputs relate to the expected values.
 enum class DeviationKind : std::uint8_t {
-  none,           ///< none was found
-  never_written,  ///< the output keeps the judge's filling
+  none,           ///< no relation was found
+  never_written,  ///< the output still contains the poison of the judge
   not_a_number,
   zero,
   multiple,  ///< the expected value times `factor`
@@ -38,7 +38,7 @@ enum class DeviationKind : std::uint8_t {
   channels,  ///< the expected value of the channel `shift` later
 };
 
-/// A head, and the one whose expected values its outputs are.
+/// A head whose outputs have the expected values of head `from`.
 struct HeadOfAnother {
   std::int64_t head = 0, from = 0;
 
@@ -47,16 +47,17 @@ struct HeadOfAnother {
 /// How the failing elements of a tensor relate to the expected values.
 struct Deviation {
   DeviationKind kind = DeviationKind::none;
-  double factor = 0;  ///< multiple: to four digits; 0: it differs
-  /// Multiple: what of the case the factor may be, such as "1 / scale_value".
+  double factor = 0;  ///< multiple: to four digits; 0: the factor differs between elements
+  /// Only for multiples: quantities of the case that could be the factor, such as "1 /
+  /// scale_value".
   std::vector<std::string> quantities = {};
-  std::vector<HeadOfAnother> heads = {};  ///< empty where there are many
+  std::vector<HeadOfAnother> heads = {};  ///< empty if there are many
   std::int64_t shift = 0;
 
   auto operator<=>(const Deviation&) const = default;
 };
 
-/// What the failing elements of one tensor have in common.
+/// Properties that the failing elements of one tensor have in common.
 struct Pattern {
   std::int64_t failing = 0, judged = 0;  ///< elements
   std::vector<AxisPlace> places = {};    ///< at most one for each axis

@@ -8,20 +8,20 @@
 
 namespace assay::conformance {
 
-/// What a kernel or a file says, as one line that is nothing but text on a terminal, in XML 1.0,
-/// JSON and HTML: control characters, marks that turn the direction of writing or are invisible,
-/// and bytes that are not UTF-8 are written as "\n", "\x1b" or "\u202e". Names of files, too.
+/// Converts a text of a kernel or a file (file names, too) to one line that is safe in a terminal,
+/// XML 1.0, JSON and HTML. Control characters, invisible characters, characters that change the
+/// writing direction, and bytes that are not UTF-8 become escapes such as "\n", "\x1b" or "\u202e".
 std::string printable(std::string_view text);
 
-/// The same in at most so many bytes, 100 or more: the beginning of a longer text, and how many it
-/// has.
+/// Does the same with at most `most` bytes; `most` is at least 100. If the text is longer, returns
+/// its start and its length.
 std::string excerpt(std::string_view text, std::size_t most = 4096);
 
-/// The same of all texts of a report that a kernel or a file chose: excerpts of what the kernel
-/// says, and the first hundred metrics that it names, without regimes that are none.
+/// Makes all texts of a report printable that come from a kernel or a file. Shortens the kernel's
+/// texts. Keeps only the first hundred metrics of the kernel, and removes invalid regimes.
 CaseReport printable(CaseReport report);
 
-/// "1 case", "2 cases".
+/// The count with its noun: "1 case", "2 cases".
 std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace assay::conformance

@@ -8,20 +8,20 @@
 
 namespace assay::conformance {
 
-/// A regime of the tiling that an implementation reports, and the cases judged by numbers that took
-/// it: spec::regime_unit.
+/// A regime of the tiling that an implementation reports (spec::regime_unit), with counts of the
+/// numerically judged cases in which it occurred.
 struct Regime {
   std::string operator_name, name;
-  std::int64_t cases = 0;             ///< that took it
-  std::int64_t failing = 0;           ///< of them
-  std::vector<std::string> not_with;  ///< regimes taken elsewhere, but in none of these cases
+  std::int64_t cases = 0;             ///< cases that took it
+  std::int64_t failing = 0;           ///< failing ones of them
+  std::vector<std::string> not_with;  ///< regimes of other cases that none of these took
 };
 
-/// Takes metrics away that call themselves regimes and are none (spec::fault_of_regime), or that
-/// the same report has already, and says so in a finding.
+/// Removes metrics that are invalid regimes (spec::fault_of_regime) and metrics with a name that
+/// the report already has. Adds a finding about them.
 void sort_out_regimes(CaseReport& report);
 
-/// Those of every operator, in the order in which the cases report them.
+/// The regimes of every operator, in the order in which they first occur in the cases.
 std::vector<Regime> regimes_of(const std::vector<CaseReport>& cases);
 
 }  // namespace assay::conformance

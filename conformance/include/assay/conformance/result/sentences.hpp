@@ -6,14 +6,14 @@
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/conformance/result/pattern.hpp"
 
-/// English about results. No program text reads it.
+/// English sentences about results. They are only for people: no program parses them.
 namespace assay::conformance {
 
-/// "all at n = 1, s from 64 to the end"; empty where there are none.
+/// Example: "all at n = 1, s from 64 to the end". Empty if there are no places.
 std::string describe(std::span<const AxisPlace> places);
 
-/// How an output relates to the expected value: "0", "-1 times the expected value", "the expected
-/// values of s + 1"; empty where nothing was found.
+/// Says how the output relates to the expected value: "0", "-1 times the expected value", "the
+/// expected values of s + 1". Empty if no relation was found.
 std::string describe(const Deviation& deviation);
 
 /// Writes the text of a finding that has a pattern: "32 of 64 judged elements of dq fail, all at n

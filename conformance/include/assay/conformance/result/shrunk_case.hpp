@@ -10,23 +10,24 @@
 
 namespace assay::conformance {
 
-/// Why a search ended: nothing smaller fails, which part of the budget was spent, or a case did not
-/// fail each time.
+/// Why a search ended. smallest: no smaller case fails. runs, seconds, stopped: the budget was
+/// spent. unsteady: a case did not fail each time.
 enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped, unsteady };
 
-/// A failing case and its smallest failing neighbour.
+/// A failing case, and the smallest failing case that the search found (its neighbour).
 struct ShrunkCase {
-  std::string id, command_line;             ///< of the case that failed first
+  std::string id, command_line;             ///< of the original failing case
   std::string shrunk;                       ///< the neighbour's replay line
   Verdict verdict = Verdict::tool_failure;  ///< of the neighbour
   std::int64_t runs = 0;                    ///< cases judged on the way
   ShrinkEnd end = ShrinkEnd::smallest;
-  std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
-  std::string declared;  ///< with these numerics, "operand_scaled=true", nearly all would conform
+  std::int64_t again = 0, failed_again = 0;  ///< final runs of the neighbour; failures
+  std::string declared;  ///< numerics that would make nearly all conform: "operand_scaled=true"
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
-  std::vector<std::string> failed = {};   ///< its tensors that break a limit, as failed_tensors
+  std::vector<std::string> failed = {};   ///< result of failed_tensors for the neighbour
   std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
-  /// Failing cases of its cause: all, those run again as `declared`, those that conform then.
+  /// Numbers of failing cases of its cause: all of them, those run again with the numerics
+  /// `declared`, and those that conform with these numerics.
   std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace assay::conformance {
 
-/// What the judge says of one case. Names and meanings: docs/verdicts.md.
+/// The judge's verdict on one case. Names and meanings: docs/verdicts.md.
 enum class Verdict : std::uint8_t {
   conforms,
   conforms_weak,
@@ -28,13 +28,13 @@ enum class Verdict : std::uint8_t {
   tool_failure,
 };
 
-/// Whether a verdict objects to the numbers of the outputs.
+/// Returns whether the verdict says that output values are wrong.
 constexpr bool are_numbers_wrong(Verdict verdict) {
   return verdict == Verdict::nonconformant_structural || verdict == Verdict::nonconformant_proven ||
          verdict == Verdict::nonconformant_statistical;
 }
 
-/// The process's exit code, and what one verdict contributes to it.
+/// The exit code of the process. `contribution`: the exit code for a single verdict.
 enum class ExitCode : int { conformant = 0, nonconformant = 1, usage = 2, not_conclusive = 3 };
 
 constexpr ExitCode contribution(Verdict verdict) {

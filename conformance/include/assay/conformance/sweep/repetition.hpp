@@ -6,22 +6,22 @@
 
 namespace assay::conformance {
 
-/// How a failing case fared when it was run again.
+/// The result of running a failing case again.
 struct Repetition {
   std::int64_t runs = 0, failures = 0;
 
   bool always_fails() const { return failures == runs; }
 };
 
-/// Runs of a case that does not fail in each of them: they show one failure in seven with a
-/// probability of 95 %.
+/// Number of runs of a case that does not fail in every run. A failure that occurs in one of seven
+/// runs shows with a probability of 95 %.
 inline constexpr std::int64_t unsteady_runs = 20;
 
-/// Runs a failing case again, `steady_runs` times if it fails in each, else `unsteady_runs` times.
-/// After the first run none starts later than after `seconds`.
+/// Runs a failing case again: `steady_runs` times if each run fails, otherwise `unsteady_runs`
+/// times. Except for the first run, no run starts later than `seconds`.
 Repetition repeat(const std::function<bool()>& fails, std::int64_t steady_runs, double seconds);
 
-/// "in 3 of 20 runs", "in none of 20 runs".
+/// Examples: "in 3 of 20 runs", "in none of 20 runs".
 std::string text_of(const Repetition& repetition);
 
 }  // namespace assay::conformance

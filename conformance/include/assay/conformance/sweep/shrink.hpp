@@ -11,40 +11,40 @@
 
 namespace assay::conformance {
 
-/// What a search for a smaller failing case may cost.
+/// The limits of a search for a smaller failing case.
 struct ShrinkBudget {
-  std::int64_t runs = 200;                  ///< cases that are judged
+  std::int64_t runs = 200;                  ///< cases to judge
   double seconds = 20;                      ///< no case is judged later
   const std::atomic<bool>* stop = nullptr;  ///< checked between cases
 };
 
-/// What shrinking a case found.
+/// The result of shrinking a case.
 template <class Op>
 struct Shrunk {
   Case<Op> smallest;
   CaseReport report;      ///< of `smallest`
   std::int64_t runs = 0;  ///< cases that were judged
   ShrinkEnd end = ShrinkEnd::smallest;
-  Repetition again;  ///< how often `smallest` failed when it was run again at the end
+  Repetition again;  ///< final runs of `smallest`
 };
 
-/// Judges a case. As `alone`: on a kernel that has run no other case.
+/// Judges a case. The argument `alone` is also of this type; it uses a kernel that has not run any
+/// other case.
 template <class Op>
 using CaseJudge = std::function<CaseReport(const Case<Op>& c)>;
 
-/// Whether a case with verdict `other` fails in the way of one with verdict `first`: a wrong number
-/// stays a wrong number, one beyond the statistics may become one beyond the rigorous bound, any
-/// other verdict stays what it is.
+/// Returns whether the verdicts `first` and `other` are the same kind of failure. The verdicts for
+/// wrong numbers are one kind: an error beyond the probabilistic bound may become one beyond the
+/// rigorous bound in a smaller case. All other verdicts must be equal.
 bool same_failure(Verdict first, Verdict other);
 
-/// Reduces a failing case field by field, geometry first, and keeps every reduction that is legal
-/// and fails in the same way, until no single one does or the budget is spent. The order of the
-/// search is fixed: without a limit of time that is reached, the result depends on the judge alone.
-/// Rejects a reduction in which a failed output passes because all its expected values are 0.
-/// `alone` runs the case again before and after the search: a case that does not fail each time is
-/// not shrunk, and a smaller one that does not is not reported.
-/// Errors: std::invalid_argument if `failing`, the report of `c`, is no failure; what `judge`
-///         throws.
+/// Reduces a failing case one field at a time, geometry first. Keeps every reduction that is legal
+/// and fails in the same way. Ends when no single reduction does this, or when the budget is spent.
+/// The order of the search is fixed; without a timeout, the result depends only on the judge.
+/// Rejects a reduction if an output that failed now passes because all its expected values are 0.
+/// `alone` runs the case again before and after the search: if the case does not fail each time, it
+/// is not shrunk; if the smaller case does not fail each time, it is not reported. Errors:
+/// std::invalid_argument if `failing`, the report of `c`, is not a failure; exceptions of `judge`.
 template <class Op>
 Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
                   const ShrinkBudget& budget = {}, const CaseJudge<Op>& alone = {});

@@ -8,26 +8,28 @@
 
 namespace assay::conformance {
 
-/// What a case is expected to cost.
+/// The expected time of a case.
 struct ExpectedCost {
-  std::string kind;    ///< cases of one kind are wrong by about the same factor: "operator track"
-  double seconds = 0;  ///< of a usual machine and a quick kernel; only ratios within a kind matter
+  std::string kind;    ///< "operator track"; estimates of one kind are wrong by about one factor
+  double seconds = 0;  ///< on a usual machine with a fast kernel; only ratios within a kind matter
 };
 
-/// Learns while a sweep runs how long a case really takes that is expected to cost so much, and
-/// from that how long the rest takes. Nothing here looks at a clock.
+/// Estimates the remaining time of a sweep. Learns the ratio of real to expected time during the
+/// sweep. Does not use a clock.
 class TimeLeft {
  public:
   TimeLeft() = default;
   explicit TimeLeft(std::vector<ExpectedCost> plan);
 
-  /// The case at that place of the plan took so many seconds. Each place once.
+  /// Records the time of the case with index `place` in the plan (seconds). Call it once for each
+  /// case.
   void took(std::size_t place, double seconds);
 
-  /// Seconds that the rest takes; nothing while too little is known of what it consists of.
+  /// Estimated time for the remaining cases (seconds). Returns nothing until enough cases of their
+  /// kinds were measured.
   std::optional<double> seconds() const;
 
-  /// Share of the plan's expected cost that is done, 0 to 1.
+  /// The fraction of the plan's expected cost that is finished, 0 to 1.
   double share_done() const;
 
  private:
@@ -35,7 +37,7 @@ class TimeLeft {
     double expected, seconds;
   };
   struct Kind {
-    double left = 0;  ///< expected cost of what was not done yet
+    double left = 0;  ///< expected cost of the remaining cases
     std::vector<Measured> done;
   };
   static double factor(std::vector<Measured> done);

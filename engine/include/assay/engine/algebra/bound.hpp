@@ -9,71 +9,73 @@
 #include "assay/engine/algebra/sum.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// The last step of every bound (README, A10 to A12), of one element or of eight side by side: from
-/// the sums of an element to what a kernel that writes it may differ by.
+/// The last step of every bound (README, A10 to A12), for one element or for eight. Input: the sums
+/// of an element. Result: the largest error of a kernel that writes it.
 namespace assay::engine {
 
-/// A10, E18. Returns lambda: so many sums without mean all stay below lambda roots of their squares
-/// but with probability `alpha` (Azuma).
+/// A10, E18. Returns lambda. With probability 1 - `alpha`, each of `sums` sums without mean is
+/// smaller than lambda times the root of its sum of squares (Azuma).
 double mean_free_factor(std::int64_t sums, double alpha);
 
-/// A10, E19. Returns what errors amount to with high probability: what stores are known to add,
-/// lambda roots of the squares of what is mean-free, and what has a sign.
+/// A10, E19. Returns an error that is exceeded only with a small probability. It is the known drift
+/// of stores, plus lambda times the root of the squares of the part without mean, plus the part
+/// with a mean.
 template <class V>
 [[gnu::always_inline]] inline V probable_error(const V& drift, double lambda, const V& squares,
                                                const V& shared) {
   return magnitude_of(drift) + lambda * root_of(squares) + shared;
 }
 
-/// A10, E20. Returns the smaller of both where roundings average out, else the worst case.
+/// A10, E20. Returns min(rigorous, probable) if the roundings have no mean, else rigorous.
 template <class V>
 [[gnu::always_inline]] inline V core_error(const V& rigorous, const V& probable, bool averages) {
   return averages ? (probable < rigorous ? probable : rigorous) : rigorous;
 }
 
-/// A11, E21. Returns how many units of magnitude a sum of `terms` summands accumulates at most.
+/// A11, E21. Returns the largest error of a sum of `terms` summands, in units of its magnitude.
 inline double worst_chain(double terms) { return terms + 4; }
 
-/// A11, E21. Returns the same with high probability, `worst` where that is less.
+/// A11, E21. Returns a bound of that error that holds with high probability; it is at most `worst`.
 inline double probable_chain(double worst, double terms, double lambda) {
   return std::min(worst, lambda * std::sqrt(terms) + 4);
 }
 
-/// A12, E24. Returns core, accumulation and what is beside them, and the store of all that and of
-/// `magnitude`, the size of the reference.
+/// A12, E24. Let e be the sum of core, accumulation and the other errors (`additive`). Returns e
+/// plus the error of storing a value of size `magnitude` + e, where `magnitude` is that of the
+/// reference.
 template <class V>
 [[gnu::always_inline]] inline V tolerance_of(const Store& store, const V& magnitude, const V& core,
-                                             const V& accumulation, const V& beside) {
-  const V before = core + accumulation + beside;
+                                             const V& accumulation, const V& additive) {
+  const V before = core + accumulation + additive;
   return before + store.error(magnitude + before);
 }
 
-/// E25. Returns the radius of a reference in double whose rigorous terms are these. Every one of
-/// them is convex in the unit roundoffs and 0 at 0: with double's units, at least 2^27 times
-/// smaller, the same formula bounds the error by that share.
+/// E25. Returns the radius of a reference in double that has these rigorous terms. Each term is a
+/// convex function of the unit roundoffs and is 0 at 0. The units of double are at least 2^27 times
+/// smaller, so the error is at most 2^-27 of the terms.
 template <class V>
 [[gnu::always_inline]] inline V reference_radius(const V& rigorous, const V& accumulation) {
   return 0x1p-27 * (rigorous + accumulation);
 }
 
-/// B3. Returns how far a sum of exact products in double may be off, added in any order.
+/// B3. Returns the largest error of a sum of exact products in double, added in any order.
 template <class V>
 [[gnu::always_inline]] inline V sum_radius(const ElementOf<V>& x) {
   return ((x.terms + 4) * 0x1p-53) * x.magnitude;
 }
 
-/// A11. The additions that make an element, in units of its magnitude.
+/// A11. The error of the additions of an element, in units of its magnitude.
 struct Chain {
   double worst = 0, likely = 0;
-  double lost = 0;  ///< what all of them may lose beside, where they underflow
-  /// Their variance, in squares of units: so much for each square of a summand, of the sum, and of
-  /// all that they may lose.
+  double lost = 0;  ///< what all additions may lose in addition, by underflow
+  /// The variance, in squared units. It has three factors: of the squares of the summands, of the
+  /// square of the sum, and of the square of the worst loss.
   double of_squares = 0, of_value = 0, of_worst = 0;
 };
 
-/// Parts of a sum that a kernel rounds by themselves, and adds.
+/// Parts of a sum: a kernel rounds each part and then adds the parts.
 struct Parts {
-  double u = 0, lost = 0;  ///< unit roundoff, and half the smallest number; 0: nothing is rounded
+  double u = 0, lost = 0;  ///< unit roundoff, and half the smallest number; 0: not rounded
   double count = 0;
 };
 
@@ -81,18 +83,19 @@ struct Parts {
 struct Output {
   Units units;
   double factor = 1;     ///< the sum is multiplied by it
-  double roundings = 0;  ///< of the sum in fp32, as two by such a factor
+  double roundings = 0;  ///< fp32 roundings of the sum, e.g. two by such a factor
   double lambda = 0;     ///< A10
-  bool averages = true;  ///< all stores round without mean
-  Store store;           ///< type of the output
+  bool averages = true;  ///< true: all stores round without mean
+  Store store;           ///< rounds to the type of the output
   Chain chain;
   Parts parts;
-  double operands = 0;  ///< units of both operands of the last product where they are narrowed
-  double scaled = 0;    ///< of one that was scaled in advance, and what that lost
+  double operands = 0;  ///< units of both operands of the last product, if they are narrowed
+  double scaled = 0;    ///< units of an operand that was scaled in advance, and its underflow
   double lost = 0;
 };
 
-/// A11. Returns a chain of so many summands in any order; without mean if the output's are.
+/// A11. Returns the errors of adding `terms` summands in any order. They have no mean if the
+/// output's stores have none.
 inline Chain chain_of(double terms, const Output& output) {
   const double worst = worst_chain(terms);
   const bool averages = output.averages && !output.units.truncating;
@@ -102,25 +105,27 @@ inline Chain chain_of(double terms, const Output& output) {
           .of_value = terms / 3};
 }
 
-/// What a kernel may differ by from `value`: `proven` at worst, `probable` with a probability that
-/// lambda says. `radius` encloses the value as double has it, `deviation` is that of a healthy
-/// kernel, of which `drift` is known.
+/// Bounds of |kernel's result - `value`|: `proven` in the worst case, `probable` with the
+/// probability that lambda gives. `radius` bounds the error that double causes in `value`. The
+/// error of a correct kernel has the mean `drift` and the standard deviation `deviation`.
 template <class V>
 struct Bound {
   V value{}, radius{}, probable{}, proven{}, deviation{}, floor{}, drift{};
-  V core{}, accumulation{}, beside{};  ///< of `probable`, before the last store
-  V rigorous{}, largest{};             ///< worst case of the summands; of what is added up
+  V core{}, accumulation{}, additive{};  ///< parts of `probable`, before the last store
+  V rigorous{}, largest{};  ///< worst case of the summands; of the terms that are added
 };
 
-/// E22. Returns what rounding the parts of a sum adds, whose values add up to `partials`.
+/// E22. Returns the error of rounding the parts of a sum. `partials` is the sum of the absolute
+/// values of the parts.
 template <class V>
 [[gnu::always_inline]] inline V partial_error(const Parts& parts, const V& partials,
                                               const V& reference, const V& core) {
   return parts.u * partials + 2.0 * parts.u * (reference + core) + (parts.count + 2) * parts.lost;
 }
 
-/// E26. Returns the variance of a healthy element; `worst`, `part` and `scaled` are what its
-/// additions, its parts and a scaled operand may add.
+/// E26. Returns the variance of an element of a correct kernel. `worst`, `part` and `scaled` are
+/// the errors of the element's additions, of its parts, and of an operand that was scaled in
+/// advance.
 template <class V>
 [[gnu::always_inline]] inline V element_variance(const ElementOf<V>& x, const Output& output,
                                                  const V& worst, const V& part, const V& scaled,
@@ -129,8 +134,9 @@ template <class V>
   const V reference = size * magnitude_of(x.value), summands = squared * x.value_squares;
   const Chain& chain = output.chain;
   const V added = chain.of_value * square(reference) + chain.of_squares * summands;
-  // What all pairs share is one error, no matter of chance: it is taken at its largest. Residues of
-  // masked pairs are as large as the floor; they matter where the value is barely larger.
+  // An error that all pairs share is a single error, not a random sum, so its largest value counts.
+  // Masked pairs may leave residues as large as the floor. They matter if the value is barely
+  // larger than the floor.
   const V constants = size * (magnitude_of(x.by_constant[0]) + magnitude_of(x.by_constant[1]));
   return squared * x.moment / 3.0 + square(size * x.shared) / 81.0 + square(constants) +
          square(output.units.u_sum) * added + chain.of_worst * square(worst) +
@@ -139,16 +145,17 @@ template <class V>
          square(output.roundings * output.units.u * reference) / 3.0 + square(floor);
 }
 
-/// The bounds themselves are computed in double; so much hides what that rounds.
+/// Factor for the rounding of the bounds themselves, which are computed in double.
 inline constexpr double bound_slack = 1 + 0x1p-40;
 
-/// Nothing is known of what overflowed.
+/// Maps NaN to infinity: a limit that overflowed limits nothing.
 template <class V>
 [[gnu::always_inline]] inline V known(const V& limit) {
   return limit != limit ? filled<V>(HUGE_VAL) : limit;
 }
 
-/// A10 to A12, E15. Returns the bound of an element, of which masked pairs may leave `floor`.
+/// A10 to A12, E15. Returns the bound of an element. `floor` is the largest amount that masked
+/// pairs may add to the element.
 template <class V>
 [[gnu::always_inline]] inline Bound<V> bound_of(const ElementOf<V>& x, const Output& output,
                                                 const V& floor = V{}) {
@@ -168,12 +175,13 @@ template <class V>
   const V of_parts = partial_error(output.parts, V(size * x.partials), reference, bound.core);
   const V part = magnitude > 0.0 ? of_parts : V{};
   const V scaled = output.scaled * magnitude + output.lost;
-  bound.beside = output.operands * total + scaled + output.roundings * output.units.u * reference +
-                 part + floor;
+  bound.additive = output.operands * total + scaled +
+                   output.roundings * output.units.u * reference + part + floor;
   bound.radius = known(V(reference_radius(bound.rigorous, worst) + 0x1p-52 * reference));
   bound.probable =
-      known(tolerance_of(output.store, reference, bound.core, bound.accumulation, bound.beside));
-  bound.proven = known(tolerance_of(output.store, reference, bound.rigorous, worst, bound.beside));
+      known(tolerance_of(output.store, reference, bound.core, bound.accumulation, bound.additive));
+  bound.proven =
+      known(tolerance_of(output.store, reference, bound.rigorous, worst, bound.additive));
   bound.deviation = root_of(element_variance(x, output, worst, part, scaled, floor));
   return bound;
 }

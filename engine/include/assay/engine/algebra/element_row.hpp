@@ -10,8 +10,9 @@
 
 namespace assay::engine {
 
-/// The elements of a row, a list for each member, since who reads eight of them wants each member
-/// of theirs side by side: from every element on there are as many as that.
+/// The elements of a row, with one array per member: code that handles eight elements loads each
+/// member as eight adjacent numbers. The arrays are padded, so that such a load is valid at every
+/// element.
 class ElementRow {
  public:
   explicit ElementRow(std::size_t count)
@@ -40,7 +41,7 @@ class ElementRow {
             .by_constant = {number(9), number(10)}};
   }
 
-  /// Those from d on, eight side by side.
+  /// Returns the elements d to d + 7.
   [[gnu::always_inline]] ElementOf<Lanes> eight(std::size_t d) const {
     const double* first = numbers_.data() + d;
     const auto number = [ this, first ](std::size_t member) __attribute__((always_inline)) {
@@ -66,7 +67,7 @@ class ElementRow {
 
   std::size_t count_, pitch_;
   std::vector<double> numbers_;
-  double terms_ = 0;  ///< of all of them
+  double terms_ = 0;  ///< the same for all elements
 };
 
 }  // namespace assay::engine

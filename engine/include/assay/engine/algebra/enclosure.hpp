@@ -10,16 +10,17 @@
 
 namespace assay::engine {
 
-/// A number that double computed, and how far the exact one may be (README, B3).
+/// A number computed in double, and an upper bound of its distance to the exact number (README,
+/// B3).
 template <class V>
 struct Enclosure {
   V value{}, radius{};
 };
 
-/// Unit roundoff of double, and the least that an underflow may lose.
+/// Unit roundoff of double, and the most that one underflow can lose.
 inline constexpr double double_unit = 0x1p-53, double_underflow = 0x1p-1022;
 
-/// B3. Sums err by what TwoSum says they lose, exactly.
+/// B3. TwoSum computes the rounding error of this sum exactly.
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator+(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V sum = x.value + y.value, part = sum - x.value;
@@ -30,7 +31,7 @@ template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator-(const Enclosure<V>& x, const Enclosure<V>& y) {
   return x + Enclosure<V>{-y.value, y.radius};
 }
-/// B3. Products err by a unit of their value.
+/// B3. The rounding error of a product is at most one unit of its value.
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator*(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V product = x.value * y.value;
@@ -43,15 +44,16 @@ template <class V>
   return x * Enclosure<V>{factor, V{}};
 }
 
-/// Reads a formula as its value and a bound of what double has lost of it. What the text says that
-/// kernels round is not rounded.
+/// Evaluates a formula in double and bounds the rounding errors of double. It does not apply the
+/// roundings that the formula declares for kernels.
 template <class V, std::size_t symbols>
 class EnclosureReading {
  public:
   using Real = V;
   using Number = Enclosure<V>;
 
-  /// Of symbols the rigorous part counts: the radius of what the row computed.
+  /// Uses only the rigorous part of the row's symbols: the radius of each number that the row
+  /// computed.
   EnclosureReading(const Units&, const std::array<Symbol, symbols>& of_row) : of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {x, V{}}; }
@@ -87,7 +89,7 @@ class EnclosureReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// What a row knows of a number that it has computed itself.
+/// Returns the symbol of a number that was computed for the row.
 inline Symbol symbol_of(const Enclosure<double>& x) { return {.rigorous = x.radius}; }
 
 }  // namespace assay::engine

@@ -8,9 +8,9 @@
 
 namespace assay::engine {
 
-/// Reads a formula as every kernel computes it where all products and sums are exact: nothing
-/// rounds but stores to fewer bits, to nearest. Double holds all numbers of such cases, and what no
-/// fp32 number is close to is 0.
+/// Evaluates a formula for cases whose products and sums are exact in every kernel: only stores to
+/// a narrower type round, to nearest. Double represents all numbers of such a case. A number below
+/// the range of fp32 becomes 0.
 class ExactReading {
  public:
   using Real = double;

@@ -11,9 +11,10 @@
 
 namespace assay::engine {
 
-/// One rounding that a formula declares: the `number`-th of its text, for that row and partner.
-/// `row` is -1 where a call rounds once, `partner` where a row does. The text of a row counts from
-/// `of_row` on, so that its roundings are none of the text of its pairs.
+/// One rounding that a formula declares: rounding number `number` of the formula, for that row and
+/// partner. `row` is -1 if the kernel rounds once for a call, `partner` is -1 if it rounds once for
+/// a row. Roundings of the row formula are numbered from `of_row` on, so that their numbers differ
+/// from those of the pair formula.
 struct Source {
   static constexpr int of_row = 1 << 16;
 
@@ -23,23 +24,24 @@ struct Source {
   friend auto operator<=>(const Source&, const Source&) = default;
 };
 
-/// What share of its full size a source commits, from -1 to 1.
+/// Returns the error of a rounding as a share of its largest size, from -1 to 1.
 using Shares = std::function<double(const Source&)>;
 
-/// Reads a formula as a kernel would compute that commits every declared rounding, at the size that
-/// it has there and with the sign and share that are chosen. In double, whose own roundings are
-/// some 2^-29 of those of fp32.
+/// Evaluates a formula as a kernel would whose every rounding has a chosen error: `shares` gives
+/// the sign and the size of each. It computes in double, whose own roundings are about 2^-29 of
+/// those of fp32.
 class InjectionReading {
  public:
   using Real = double;
   using Number = double;
 
-  /// Of the pair `at`, whose number is that of its first rounding; refers to `units` and `shares`.
+  /// `at` is the pair, and the number of its first rounding. The object refers to `units` and
+  /// `shares`.
   InjectionReading(const Units& units, const Shares& shares, Source at)
       : units_(units), shares_(shares), at_(at) {}
 
   double exact(double x) const { return x; }
-  /// x is what this reading of the row gave.
+  /// x was computed for the row with the same class, so it already contains the row's errors.
   double symbol(std::size_t, double x) const { return x; }
   double dot(const Products<double>& of, double terms) {
     const double worst = of.magnitudes * worst_dot(units_, terms);

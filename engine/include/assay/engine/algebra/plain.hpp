@@ -13,8 +13,8 @@ namespace assay::engine {
 /// 113 bits of significand.
 using Naive = boost::multiprecision::cpp_bin_float_quad;
 
-/// Reads a formula as its value: what it says that kernels round is not rounded. T is double,
-/// Lanes or Naive.
+/// Evaluates a formula without the roundings that it declares for kernels. T is double, Lanes or
+/// Naive.
 template <class T>
 class PlainReading {
  public:
@@ -51,7 +51,7 @@ class PlainReading {
 
 /// The reference: a formula in double.
 using ValueReading = PlainReading<double>;
-/// The same in 113 bits.
+/// The reference in 113 bits.
 using NaiveReading = PlainReading<Naive>;
 
 }  // namespace assay::engine

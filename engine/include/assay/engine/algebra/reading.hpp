@@ -3,31 +3,33 @@
 #include <array>
 #include <cmath>
 
-/// What a formula is written in. An operator states the arithmetic of a pair of rows once, as a
-/// template over a *reading* `on`, which decides what a number is:
+/// The operations of a formula. An operator describes the arithmetic for a pair of rows only once:
+/// as a template whose parameter `on` is a *reading*, a class that evaluates the formula with one
+/// type of numbers. `on` has these functions:
 ///
 ///     on.exact(x)                        a number without error
-///     on.symbol(k, x)                    number k of those that the row computed before
+///     on.symbol(k, x)                    x, which is number k of those computed for the row
 ///     on.dot(of, terms)                  a dot product, given the sums that A4 needs
-///     on.rounded(x, size, times, level)  x after so many fp32 roundings of numbers of that size
-///     on.exponential(x, z, error)        e^x / z with that relative error; z is exact
-///     on.residue(x, phi)                 x, or x and up to phi that pairs may share, as what a
-///                                        masked pair may leave behind
+///     on.rounded(x, size, times, level)  x after `times` fp32 roundings of numbers of size `size`
+///     on.exponential(x, z, error)        e^x / z with the relative error `error`; z is exact
+///     on.residue(x, phi)                 x, or x plus an error up to phi that pairs may share: the
+///                                        residue of a masked pair
 ///     on.stored(x, store), on.stored(x, store, size)
-///                                        x rounded to a narrower type; of that size where x is
-///                                        rounded as a part of something else
-///     on.staged(x, store)                the same, which ends a formula
-///     on.overflows(x, store)             1 where what is stored may become infinite, else 0
+///                                        x rounded to a narrower type. If x is only a part
+///                                        of the rounded number, `size` is that number's size
+///     on.staged(x, store)                like stored, as the last step of a formula
+///     on.overflows(x, store)             1 if the stored value may become infinite, else 0
 ///     on.value(x)                        the exact value
-///     on.size(x), on.magnitude(x)        |x| of the exact value; of what a kernel may have
+///     on.size(x), on.magnitude(x)        |exact value of x|; upper bound of |kernel's value of x|
 ///
-/// with +, -, * between numbers, and * by what is exact.
+/// Numbers have +, - and *, and * by an exact factor.
 namespace assay::engine {
 
-/// Where a rounding is committed: for one pair, once for all pairs of a row, or once for a call.
+/// How often a kernel rounds: once for each pair, once for all pairs of a row, or once for a call.
 enum class Level { pair, row, call };
 
-/// What a dot product is known by: the sum of its products, of their magnitudes, of their squares.
+/// Inputs for the error of a dot product: the sum of its products, the sum of their magnitudes, and
+/// the sum of their squares.
 template <class V>
 struct Products {
   V sum{}, magnitudes{}, squares{};
@@ -35,28 +37,28 @@ struct Products {
 
 /// Unit roundoffs of a kernel.
 struct Units {
-  double u = 0x1p-24;      ///< of elementwise operations
-  double u_sum = 0x1p-24;  ///< of the accumulator of products
-  double operands = 0;     ///< of both operands of a product together, where they are narrowed
+  double u = 0x1p-24;            ///< of elementwise operations
+  double u_sum = 0x1p-24;        ///< of the accumulator of products
+  double operands = 0;           ///< of both operands of a product together, if they are narrowed
   double operand_deviation = 0;  ///< root of their mean squares times 3, as a share of the product
   bool truncating = false;  ///< the accumulator does not round to nearest: its errors have a mean
 };
 
-/// A4, E3. Roundings of a dot product: (terms + 4) u_sum of the magnitudes at worst, in any order.
+/// A4, E3. The largest error of a dot product, in any order: (terms + 4) u_sum of the magnitudes.
 inline double worst_dot(const Units& units, double terms) { return (terms + 4) * units.u_sum; }
-/// A4, E3. (sqrt(terms) + 2) u_sum as a sum without mean.
+/// A4, E3. The factor for the same error if its roundings have no mean: (sqrt(terms) + 2) u_sum.
 inline double mean_free_dot(const Units& units, double terms) {
   return (std::sqrt(terms) + 2) * units.u_sum;
 }
 
-/// The last number of a formula, which is multiplied with operands and summed.
+/// The result of a formula: a coefficient that is multiplied by operands and summed.
 template <class Number, class V>
 struct Coefficient {
   Number number;
-  V drift{};     ///< A3: what its store is known to add
-  V overflow{};  ///< not 0 where something that it is made of may be infinite in a kernel
-  /// What its exact value changes by, relative to it, with a constant that a kernel rounds once for
-  /// the whole call (A13).
+  V drift{};     ///< A3: the known error of its store
+  V overflow{};  ///< not 0 if one of its inputs may be infinite in a kernel
+  /// The relative change of the coefficient's exact value when a constant changes that a kernel
+  /// rounds once for the whole call (A13).
   std::array<V, 2> by_constant{};
 };
 

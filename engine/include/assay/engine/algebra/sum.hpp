@@ -8,35 +8,35 @@
 
 namespace assay::engine {
 
-/// What one element of an output sums, or eight side by side: a coefficient of every pair times an
-/// operand.
+/// The sums of one element of an output, or of eight elements. Each sum runs over all pairs and
+/// adds a coefficient times an operand.
 template <class V>
 struct ElementOf {
   V value{}, magnitude{};          ///< sum of c x and of |c x|
   V rigorous{};                    ///< bound of the error of the summands
-  V squares{}, shared{};           ///< the same as a sum without mean, and the part with one
-  V moment{};                      ///< mean squares times 3 of what differs from pair to pair
-  V drift{};                       ///< what stores are known to add
-  double terms = 0;                ///< summands, counted as often as they are added
+  V squares{}, shared{};           ///< the same as a mean-free sum, and the part with a mean
+  V moment{};                      ///< mean squares times 3 of errors that differ from pair to pair
+  V drift{};                       ///< known errors of stores
+  double terms = 0;                ///< number of summands, counted with repetitions
   V value_squares{};               ///< sum of (c x)^2
   V partials{};                    ///< sum over the parts of the rows of |sum of c x|
   std::array<V, 2> by_constant{};  ///< A13: sum of c x by_constant
 };
 using Element = ElementOf<double>;
 
-/// The coefficients of an element's pairs.
+/// The type of a pair's coefficient in the sum of an element.
 template <std::size_t symbols, class V = double>
 using PairCoefficient = Coefficient<Tolerance<V, symbols>, V>;
 
-/// A13. Returns the mean squares times 3 of an error without mean and of one that may have a mean:
-/// that is taken for three standard deviations.
+/// A13. Returns 3 times the mean squares of a sum of two errors: one without mean, and one that may
+/// have a mean. The bound of the second one counts as three standard deviations.
 template <class V>
 [[gnu::always_inline]] inline V moment_with(const V& moment, const V& shared) {
   return moment + square(shared) * (1.0 / 3);
 }
 
-/// A8. Adds what the symbols of its row give an element that sums over the pairs of one row; `by`
-/// are the sums of their derivatives.
+/// A8. Adds the errors of the row's symbols to an element that sums over the pairs of one row. `by`
+/// contains the sums of the derivatives by each symbol.
 template <std::size_t symbols>
 inline void add_symbols(Element& element, const std::array<double, symbols>& by,
                         const std::array<Symbol, symbols>& of_row) {
@@ -49,18 +49,18 @@ inline void add_symbols(Element& element, const std::array<double, symbols>& by,
   }
 }
 
-/// A8. An element that sums over the pairs of one row, whose symbols are therefore one error each
-/// and keep their signs until all is summed.
+/// A8. An element that sums over the pairs of one row. The error of a symbol is the same number in
+/// all pairs, so derivatives keep their signs until all pairs are summed.
 template <std::size_t symbols>
 class SumWithinRow {
  public:
-  /// Adds a pair that counts `times` times, with operand x.
+  /// Adds a pair with operand x. The pair counts `times` times.
   void add(const PairCoefficient<symbols>& c, double x, double times = 1) {
     const double size = times * magnitude_of(x), squared = square(size);
     const auto& n = c.number;
     sum_.value += n.value * (times * x);
     sum_.magnitude += magnitude_of(n.value) * size;
-    sum_.rigorous += n.beside * size;
+    sum_.rigorous += n.additive * size;
     sum_.squares += n.squares * squared;
     sum_.moment += moment_with(n.moment, n.shared) * squared;
     sum_.shared += n.shared * size;
@@ -69,7 +69,7 @@ class SumWithinRow {
     for (std::size_t k = 0; k < symbols; ++k) by_[k] += n.by[k] * (times * x);
   }
 
-  /// The element, when all pairs are added.
+  /// Returns the element after all pairs were added.
   Element with(const std::array<Symbol, symbols>& of_row) const {
     Element element = sum_;
     add_symbols(element, by_, of_row);
@@ -81,12 +81,12 @@ class SumWithinRow {
   std::array<double, symbols> by_{};
 };
 
-/// A9. An element that sums over rows: the symbols of different rows are different errors, so every
-/// summand carries those of its own.
+/// A9. An element that sums over rows. The symbols of different rows have different errors, so
+/// every summand includes the errors of its own row's symbols.
 template <std::size_t symbols, class V = double>
 class SumOverRows {
  public:
-  /// Adds a pair of a row with these symbols, which counts `times` times, with operand x.
+  /// Adds a pair with operand x, from a row with these symbols. The pair counts `times` times.
   [[gnu::always_inline]] void add(const PairCoefficient<symbols, V>& c,
                                   const std::array<Symbol, symbols>& of_row, const V& x,
                                   double times = 1) {

@@ -9,32 +9,32 @@
 
 namespace assay::engine {
 
-/// What is known of the error of a number that a row computes once: it is at most `rigorous`; and
-/// it is a sum of roundings without mean, the squares of whose bounds add up to deviation^2, and of
-/// a part of at most `shared`.
+/// The error of a number that is computed once for a row. Its absolute value is at most `rigorous`.
+/// It is the sum of roundings without mean, whose squared bounds add up to deviation^2, and of a
+/// part of at most `shared`.
 struct Symbol {
   double rigorous = 0, deviation = 0, shared = 0;
 };
 
-/// A number of a kernel: its exact value and what is known of its error (README, A1). V is double
-/// or Lanes; `symbols` numbers of the row enter it.
+/// A number of a kernel: its exact value and the bounds of its error (README, A1). V is double or
+/// Lanes. The number depends on `symbols` numbers that were computed for the row:
 ///
 ///     error = sum over k of by[k] * (error of symbol k) + the rest
 ///
-/// Of the error `rigorous` is a bound, of the rest `beside`. Where roundings average out, the rest
-/// is a sum of roundings without mean, the squares of whose bounds add up to `squares` (`moment`:
-/// their mean squares times 3), and of a part of at most `shared`.
+/// `rigorous` bounds the whole error, `additive` bounds the rest. If roundings have no mean, the
+/// rest is their sum plus a part of at most `shared`. The squared bounds of these roundings add up
+/// to `squares`; `moment` is 3 times the sum of their mean squares.
 template <class V, std::size_t symbols>
 struct Tolerance {
-  V value{}, rigorous{}, beside{}, squares{}, moment{}, shared{};
+  V value{}, rigorous{}, additive{}, squares{}, moment{}, shared{};
   std::array<V, symbols> by{};
 };
 
-/// A5. Sums and differences: bounds add, derivatives keep their signs.
+/// A5. Sums and differences: the bounds add up; derivatives are added with their signs.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator+(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
-  Tolerance<V, n> sum = {x.value + y.value,     x.rigorous + y.rigorous, x.beside + y.beside,
+  Tolerance<V, n> sum = {x.value + y.value,     x.rigorous + y.rigorous, x.additive + y.additive,
                          x.squares + y.squares, x.moment + y.moment,     x.shared + y.shared};
   for (std::size_t k = 0; k < n; ++k) sum.by[k] = x.by[k] + y.by[k];
   return sum;
@@ -52,17 +52,18 @@ template <class V, std::size_t n>
   return x + (-y);
 }
 
-/// A5. Times an exact factor.
+/// A5. Multiplication by an exact factor.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x, const V& factor) {
   const V size = magnitude_of(factor), squared = square(factor);
-  Tolerance<V, n> product = {x.value * factor,    x.rigorous * size,  x.beside * size,
+  Tolerance<V, n> product = {x.value * factor,    x.rigorous * size,  x.additive * size,
                              x.squares * squared, x.moment * squared, x.shared * size};
   for (std::size_t k = 0; k < n; ++k) product.by[k] = x.by[k] * factor;
   return product;
 }
 
-/// A5. A product: first order by the product rule, the second order belongs to all bounds.
+/// A5. A product. The first-order error follows the product rule; the second-order error is added
+/// to all bounds.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
@@ -70,7 +71,7 @@ template <class V, std::size_t n>
   const V a2 = square(a), b2 = square(b), second = x.rigorous * y.rigorous;
   Tolerance<V, n> product = {x.value * y.value,
                              a * y.rigorous + b * x.rigorous + second,
-                             a * y.beside + b * x.beside + second,
+                             a * y.additive + b * x.additive + second,
                              a2 * y.squares + b2 * x.squares,
                              a2 * y.moment + b2 * x.moment,
                              a * y.shared + b * x.shared + second};
@@ -78,30 +79,32 @@ template <class V, std::size_t n>
   return product;
 }
 
-/// Reads a formula as a tolerance: every rounding that it declares enters the bounds.
+/// Evaluates a formula and bounds its error: every rounding that the formula declares enlarges the
+/// bounds.
 template <class V, std::size_t symbols>
 class ToleranceReading {
  public:
   using Real = V;
   using Number = Tolerance<V, symbols>;
 
-  /// `of_row` belongs to the row whose pairs are read.
+  /// `of_row` contains the symbols of the row whose pairs are evaluated.
   ToleranceReading(const Units& units, const std::array<Symbol, symbols>& of_row)
       : units_(units), of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {.value = x}; }
 
-  /// A number of which that is known.
+  /// Returns a number with that error.
   [[gnu::always_inline]] Number given(const V& x, const Symbol& error) const {
     return {.value = x,
             .rigorous = filled<V>(error.rigorous),
-            .beside = filled<V>(error.rigorous),
+            .additive = filled<V>(error.rigorous),
             .squares = filled<V>(square(error.deviation)),
             .moment = filled<V>(square(error.deviation)),
             .shared = filled<V>(error.shared)};
   }
 
-  /// A1. Its first order is in `by` alone, until it is summed.
+  /// A1. The first-order error of a symbol is stored only as its derivative in `by`, until all
+  /// pairs are summed.
   [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     Number number = {.value = x, .rigorous = filled<V>(of_row_[k].rigorous)};
     number.by[k] = filled<V>(1.0);
@@ -114,7 +117,7 @@ class ToleranceReading {
     const V worst = of.magnitudes * worst_dot(units_, terms);
     Number number = {.value = of.sum, .shared = of.magnitudes * units_.operands};
     number.rigorous = worst + number.shared;
-    number.beside = number.rigorous;
+    number.additive = number.rigorous;
     if (units_.truncating) {
       number.shared += worst;
     } else {
@@ -125,14 +128,14 @@ class ToleranceReading {
     return number;
   }
 
-  /// `mean_squares`: of the sizes of the single roundings, in sum; where it is not given, the
-  /// largest they can be.
+  /// `mean_squares`: sum of the mean squares of the sizes of the single roundings. The overload
+  /// without this argument uses the largest possible value.
   [[gnu::always_inline]] Number rounded(const Number& x, const V& size, double times, Level level,
                                         const V& mean_squares) const {
     const V error = (times * units_.u) * size;
     Number number = x;
     number.rigorous += error;
-    number.beside += error;
+    number.additive += error;
     if (level == Level::pair) {
       number.squares += square(error);
       number.moment += (units_.u * units_.u) * mean_squares;
@@ -151,7 +154,7 @@ class ToleranceReading {
     const V p = engine::exponential(x.value) / z, squared = square(p);
     const V rho = growth_at(x.value, V(x.rigorous + error));
     Number number = {.value = p, .rigorous = p * rho};
-    number.beside = p * larger_of(rho - (x.rigorous - x.beside), x.beside);
+    number.additive = p * larger_of(rho - (x.rigorous - x.additive), x.additive);
     number.squares = squared * x.squares;
     number.moment = squared * x.moment;
     number.shared = p * (x.shared + error + square(rho));
@@ -162,7 +165,7 @@ class ToleranceReading {
   [[gnu::always_inline]] Number residue(const Number& x, double phi) const {
     Number number = x;
     number.rigorous += phi;
-    number.beside += phi;
+    number.additive += phi;
     number.shared += phi;
     return number;
   }
@@ -180,8 +183,9 @@ class ToleranceReading {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
-  /// A7. The moment is that of the value alone, since R is judged about the reference; of a number
-  /// without error the rounding is its drift, no matter of chance.
+  /// A7. The moment contains only the rounding of the value, because R (the RMS of
+  /// error / sigma) compares with the reference. If the number has no error, its rounding is known:
+  /// it is drift, not a random error.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
     const V typical = x.rigorous == 0.0 && store.drifts() ? V{} : store.error(size(x));
@@ -198,13 +202,13 @@ class ToleranceReading {
                                            const V& typical) const {
     Number number = x;
     number.rigorous += error;
-    number.beside += error;
+    number.additive += error;
     number.squares += square(error);
     number.moment += square(typical);
     return number;
   }
 
-  /// A3. Four standard deviations of what averages out, and all of what does not.
+  /// A3. Four standard deviations of the part without mean, plus the whole part with a mean.
   [[gnu::always_inline]] V noise(const Number& x) const {
     V squares = x.moment, shared = x.shared;
     for (std::size_t k = 0; k < symbols; ++k) {
@@ -218,7 +222,7 @@ class ToleranceReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// A8. What a row knows of a number that it has computed itself, without symbols of its own.
+/// A8. Returns the symbol of a number that was computed for the row without other symbols.
 inline Symbol symbol_of(const Tolerance<double, 0>& x) {
   return {x.rigorous, root_of(x.squares), x.shared};
 }

@@ -6,15 +6,15 @@
 
 namespace assay::engine {
 
-/// first .. last - 1.
+/// The half-open range first .. last - 1.
 struct Range {
   std::int64_t first = 0, last = 0;
 
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// Which keys each row attends to, and how often a pair counts. Functions are called from several
-/// threads.
+/// The keys to which each row attends, and how often each pair counts. Several threads call the
+/// functions.
 class IndexSet {
  public:
   IndexSet() = default;
@@ -22,14 +22,14 @@ class IndexSet {
   IndexSet& operator=(const IndexSet&) = delete;
   virtual ~IndexSet() = default;
 
-  /// Keys outside of which the row attends to nothing.
+  /// A range that contains all keys to which the row attends.
   virtual Range reach(std::int64_t row) const = 0;
-  /// Fills how often the pairs of the row with keys first, first + 1, .. count; not negative.
+  /// Sets counts[k] to the count of the pair (row, key first + k). Counts are never negative.
   virtual void counts(std::int64_t row, std::int64_t first, std::span<double> times) const = 0;
 };
 
-/// Every row attends to the keys of one range of its own: all of them, a window, those before a
-/// diagonal, those of its sequence.
+/// Every row attends to one range of keys: all of them, a window, those before a diagonal, or those
+/// of its sequence.
 class Windows : public IndexSet {
  public:
   explicit Windows(std::vector<Range> of_rows) : of_rows_(std::move(of_rows)) {}
@@ -45,7 +45,7 @@ class Windows : public IndexSet {
   std::vector<Range> of_rows_;
 };
 
-/// Every row has a list of keys, in which a key may stand several times.
+/// Every row has a list of keys, which may contain a key several times.
 class Lists : public IndexSet {
  public:
   explicit Lists(std::vector<std::vector<std::int64_t>> of_rows);
@@ -57,7 +57,8 @@ class Lists : public IndexSet {
   std::vector<std::vector<std::int64_t>> of_rows_;  ///< ascending
 };
 
-/// Some rows and some keys of another set, each numbered from 0 on; refers to all three.
+/// Selected rows and keys of another set, each numbered from 0 again. Refers to that set and to
+/// both selections.
 class Chosen : public IndexSet {
  public:
   Chosen(const IndexSet& all, std::span<const std::int64_t> rows,

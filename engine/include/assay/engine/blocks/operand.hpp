@@ -5,7 +5,7 @@
 
 namespace assay::engine {
 
-/// Rows of numbers, one behind the other; refers to them.
+/// A view of rows of numbers that are contiguous in memory.
 struct Rows {
   const double* data = nullptr;
   std::int64_t rows = 0, dim = 0;
@@ -13,42 +13,43 @@ struct Rows {
   const double* row(std::int64_t i) const { return data + i * dim; }
 };
 
-/// Powers of two that bring magnitudes and squares into float's range (README, B1).
+/// Powers of two that scale magnitudes and squares into the range of float (README, B1).
 struct Scales {
   double magnitude = 1, square = 1;
 };
 
-/// B1. The scales under which the largest magnitude, and its square, are between 2^40 and 2^42.
+/// B1. Returns the scales that bring the largest magnitude, and its square, between 2^40 and 2^42.
 Scales scales_of(const Rows& rows);
 
-/// B1. |x| in float, not less than a normal number unless it is 0.
+/// B1. |x| in float, at least the smallest normal number unless it is 0.
 float magnitude_in_float(double x, const Scales& scales);
-/// B1. x^2 alike.
+/// B1. x^2 in float, at least the smallest normal number unless x is 0.
 float square_in_float(double x, const Scales& scales);
 
-/// A right operand of products, in panels: values, and magnitudes and squares as B1 has them.
-/// Columns are a multiple of 32 and rows as many as `depth`; what is beyond the numbers given is 0.
+/// A right operand of matrix products, stored in panels: the values, and their magnitudes and
+/// squares as B1 defines them. It has `depth` rows and `columns` columns, a multiple of 32; padding
+/// is 0.
 struct Panels {
   std::int64_t depth = 0, columns = 0;
   std::vector<double> value;
   std::vector<float> magnitude, square;
 };
 
-/// `count` rows from `first` on, as the rows of a right operand.
+/// Packs `count` rows from `first` on as the rows of a right operand.
 Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const Scales& scales);
 
-/// The same rows as its columns, of which there are `columns`.
+/// Packs the same rows as columns of a right operand, which is padded to `columns` columns.
 Panels transposed_panels_of(const Rows& rows, std::int64_t first, std::int64_t count,
                             std::int64_t columns, const Scales& scales);
 
-/// A left operand: magnitudes and squares of rows in float.
+/// A left operand of matrix products: magnitudes and squares of its rows in float.
 struct LeftRows {
   std::vector<float> magnitude, square;
 };
 LeftRows left_rows_of(const Rows& rows, std::int64_t first, std::int64_t count,
                       const Scales& scales);
 
-/// The next multiple of 32, which both kinds of panels divide.
+/// Rounds up to a multiple of 32, the panel width for double and for float.
 inline std::int64_t padded(std::int64_t columns) { return (columns + 31) / 32 * 32; }
 
 }  // namespace assay::engine

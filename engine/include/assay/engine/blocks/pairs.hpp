@@ -11,52 +11,53 @@
 
 namespace assay::engine {
 
-/// An output: the sum of a coefficient times an operand, within rows (over keys, whose rows the
-/// right operand has) or over rows (whose rows the left one has).
+/// An output: a sum over pairs of a coefficient times an operand. A sum within rows runs over keys
+/// and takes rows of the right operand; a sum over rows takes rows of the left operand.
 struct SumOf {
   std::size_t coefficient = 0;
   bool within = true;
   std::size_t operand = 0;
 };
 
-/// Kinds of weights that a sum may have.
+/// The number of kinds of weights that a sum can have.
 inline constexpr std::size_t kinds_of_weights = 2;
 
-/// What a row of an output sums over its pairs beside its elements, as often as they count: |c|;
-/// the spread of c, its `moment`, times a weight of the operand's row, and its square, for each
-/// kind of weights; and whether one of them may overflow.
+/// Sums over the pairs of one row of an output, each pair times its count, in addition to the row's
+/// elements. `size` sums |c|. `spread` sums, for each kind of weights, the `moment` of c times the
+/// weight of the operand's row; `spread_squares` sums the squares. `overflow` is not 0 if a
+/// coefficient may overflow.
 struct RowSums {
   double size = 0, overflow = 0;
   std::array<double, kinds_of_weights> spread{}, spread_squares{};
 };
 
-/// What a row has computed before its pairs.
+/// The numbers that were computed for a row before its pairs.
 template <std::size_t symbols>
 struct TileRow {
   std::array<double, symbols> numbers{};
   std::array<Symbol, symbols> symbols_of{};
 };
 
-/// The matrices of a dot product, and what those of magnitudes and squares are to be multiplied
-/// with; what underflowed is added (README, B1).
+/// The matrices of a dot product; the factors for its matrices of magnitudes and of squares; and
+/// the most that underflow can lose, which the code adds (README, B1).
 struct DotMatrices {
   const double* sum = nullptr;
   const float *magnitude = nullptr, *square = nullptr;
   double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
 };
 
-/// Where a sum's `RowSums` of a block are added. Weights are of its keys, or of its rows; those
-/// that there are not are null.
+/// Where the `RowSums` of one sum of a block are stored. The weights belong to the block's keys or
+/// to its rows; a kind without weights is null.
 struct SideSums {
   std::array<const double*, kinds_of_weights> weights{};
-  RowSums* of_rows = nullptr;  ///< of a sum within rows, one a row
-  /// Of a sum over rows, one a key.
+  RowSums* of_rows = nullptr;  ///< for a sum within rows, one per row
+  /// For a sum over rows, one per key.
   double *sizes = nullptr, *overflows = nullptr;
   std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
 };
 
-/// Pairs of a block of rows and keys, as `read_pairs` takes them: matrices whose rows lie `pitch`
-/// numbers apart, and are readable and writable up to the next eight keys.
+/// The pairs of a block of rows and keys: the input of `read_pairs`. The rows of its matrices are
+/// `pitch` numbers apart. A row may be read and written up to the next multiple of eight keys.
 template <class Streams, class Formula>
 struct PairBlock {
   const Formula& formula;
@@ -93,7 +94,7 @@ template <class Streams>
   return products;
 }
 
-/// Whether a sum of that kind takes coefficient c.
+/// Returns whether a sum of that kind uses coefficient c.
 template <class Formula>
 constexpr bool summed(std::size_t c, bool within) {
   for (const SumOf& sum : Formula::sums)
@@ -112,7 +113,7 @@ template <std::size_t c, class Streams, class Formula>
   if constexpr (c + 1 < Formula::coefficients) put_coefficients<c + 1>(block, pair, row, place);
 }
 
-/// Adds to what is at that place.
+/// Adds eight numbers to those at `to`.
 [[gnu::always_inline]] inline void add_lanes(double* to, const Lanes& x) {
   put(to, lanes_at(to, 0) + x);
 }
@@ -123,7 +124,7 @@ template <std::size_t c, class Streams, class Formula>
   return sum;
 }
 
-/// `RowSums` of eight pairs of a row, or of a row as far as it is read.
+/// Sums like `RowSums`, with eight lanes: lane k sums every eighth pair of a row.
 struct LaneSums {
   Lanes size{}, overflow{};
   std::array<Lanes, kinds_of_weights> spread{}, spread_squares{};
@@ -138,7 +139,7 @@ struct LaneSums {
   }
 };
 
-/// Adds eight pairs' share of sum number s.
+/// Adds the contribution of eight pairs to sum number s.
 template <std::size_t s, class Streams, class Formula>
 [[gnu::always_inline]] inline void add_sides(const PairBlock<Streams, Formula>& block,
                                              const typename Streams::Number* pair, std::int64_t row,
@@ -173,8 +174,9 @@ template <std::size_t s, class Streams, class Formula>
     add_sides<s + 1>(block, pair, row, key, times, of_row);
 }
 
-/// Reads all pairs of a block, eight at a time, with the instructions for which its caller is
-/// compiled: an operator calls it from one file that CMake's assay_add_pairs() compiles for each.
+/// Evaluates the formula for all pairs of a block, eight at a time, with the instructions for which
+/// the caller is compiled. An operator calls it from one file, which CMake's assay_add_pairs()
+/// compiles once per instruction set.
 template <class Streams, class Formula>
 [[gnu::always_inline]] inline void read_pairs(const PairBlock<Streams, Formula>& block) {
   for (std::int64_t r = 0; r < block.rows; ++r) {
@@ -199,11 +201,12 @@ template <class Streams, class Formula>
   }
 }
 
-/// Names the functions of one file that is compiled for each kind of instructions.
+/// A tag that selects the functions of one file compiled per instruction set.
 template <Instructions instructions>
 struct CompiledFor {};
 
-/// Calls read(CompiledFor<...>()) with that kind, or the fastest that this machine has.
+/// Calls read(CompiledFor<...>()) with that instruction set, or with the fastest set that this
+/// machine executes.
 template <class Read>
 void read_with(Instructions instructions, const Read& read) {
   if (instructions == Instructions::fastest) instructions = fastest_instructions();

@@ -5,20 +5,21 @@
 
 namespace assay::engine {
 
-/// Instructions of which products have kernels. All give the same bits.
+/// The instruction sets for which the matrix product is compiled. All of them give the same bits.
 enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 
-/// Those that this machine executes, the fastest first.
+/// The instruction sets that this machine executes, the fastest first.
 std::vector<Instructions> available_instructions();
 
-/// The first of them.
+/// The first of available_instructions().
 Instructions fastest_instructions();
 
-/// Right operands lie in panels of so many columns: panel, then row, then column.
+/// Columns of one panel of a right operand. The order in memory is panel, row, column.
 template <class T>
 inline constexpr std::int64_t panel_columns = 128 / static_cast<std::int64_t>(sizeof(T));
 
-/// c(i, j) = or += the chain over k, ascending, of fma(a(i, k), b(k, j), .), which begins at 0.
+/// c(i, j) = a(i, *) b(*, j), or adds that to c(i, j). The product is a chain of fma(a(i, k), b(k,
+/// j), sum) with ascending k that begins with sum = 0.
 template <class T>
 struct Product {
   const T* a = nullptr;
@@ -31,7 +32,7 @@ struct Product {
   bool add = false;
 };
 
-/// Errors: std::invalid_argument for instructions that this machine lacks.
+/// Computes the product. Errors: std::invalid_argument for instructions that this machine lacks.
 void multiply(const Product<double>& product, Instructions instructions = Instructions::fastest);
 void multiply(const Product<float>& product, Instructions instructions = Instructions::fastest);
 

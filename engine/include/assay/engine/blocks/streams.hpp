@@ -9,23 +9,25 @@
 #include "assay/engine/algebra/tolerance.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// What a block keeps of the coefficients of its pairs: matrices in double for what has a sign, and
-/// in float for magnitudes and squares. Both kinds of sums take some of them (README, B1, B4).
+/// The matrices that store the coefficients of the pairs of a block: in double for signed numbers,
+/// in float for magnitudes and squares. Sums within rows and sums over rows use different subsets
+/// of these matrices (README, B1, B4).
 namespace assay::engine {
 
-/// B1. Powers of two that bring coefficients and their squares into float's range.
+/// B1. Powers of two that scale coefficients and their squares into the range of float.
 struct CoefficientScales {
   double linear = 1, squared = 1;
 };
 
-/// Where the coefficients of a pair are put: the matrices of a tile, and a place in all of them.
+/// Where the coefficients of a pair are stored: the matrices of a tile, and one index that is valid
+/// in all of them.
 template <std::size_t doubles, std::size_t floats>
 struct Places {
   std::array<double*, doubles> in_double;
   std::array<float*, floats> in_float;
 };
 
-/// x in every lane that counts, else 0, whatever x is there.
+/// Returns x in every lane whose pair counts, and 0 in the others, even if x is NaN there.
 [[gnu::always_inline]] inline Lanes where(const Lanes& times, const Lanes& x) {
   return times == 0.0 ? Lanes{} : x;
 }
@@ -33,14 +35,14 @@ struct Places {
 [[gnu::always_inline]] inline void put(double* to, const Lanes& x) {
   __builtin_memcpy(to, &x, sizeof x);
 }
-/// B1. In float, not less than a normal number unless it is 0.
+/// B1. Stores x in float. The stored number is at least the smallest normal number unless x is 0.
 [[gnu::always_inline]] inline void put(float* to, const Lanes& x) {
   const Lanes kept = x > 0.0 ? larger_of(x, filled<Lanes>(0x1p-126)) : x;
   const FloatLanes narrowed = __builtin_convertvector(kept, FloatLanes);
   __builtin_memcpy(to, &narrowed, sizeof narrowed);
 }
 
-/// The matrices of `ToleranceReading`.
+/// The matrices for `ToleranceReading`.
 template <std::size_t symbols>
 class ToleranceStreams {
  public:
@@ -51,21 +53,21 @@ class ToleranceStreams {
 
   static constexpr bool takes_sides = true;
 
-  /// value, drift, values by the constants of the call, derivatives by the symbols
+  /// Value, drift, derivatives by the constants of the call, derivatives by the symbols.
   static constexpr std::size_t constants = 2, first_symbol = 2 + constants;
   static constexpr std::size_t doubles = first_symbol + symbols;
-  /// magnitude, squared value; beside, squares, moment, shared; rigorous, squares, moment, shared
-  /// with the row's
+  /// Magnitude, squared value; for sums within rows: additive, squares, moment, shared; for sums
+  /// over rows: rigorous, squares, moment, shared, each with the errors of the row's symbols.
   static constexpr std::size_t floats = 10;
   static constexpr std::array<bool, floats> squared = {false, true,  false, true, true,
                                                        false, false, true,  true, false};
-  /// Matrices that sums within a row, and those over rows, take.
+  /// How many matrices a sum within rows uses, and how many a sum over rows.
   static constexpr std::size_t doubles_within = doubles, doubles_over = first_symbol,
                                floats_of_sum = 6;
   static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0, 1, 2, 3, 4, 5};
   static constexpr std::array<std::size_t, floats_of_sum> floats_over = {0, 1, 6, 7, 8, 9};
 
-  /// Those matrices in double that are not 0 everywhere.
+  /// Returns which matrices in double can contain numbers other than 0.
   template <class Formula>
   static std::array<bool, doubles> taken(const Formula& formula) {
     std::array<bool, doubles> taken{};
@@ -76,7 +78,7 @@ class ToleranceStreams {
     return taken;
   }
 
-  /// The chains that sums go through do not matter to a kernel's error.
+  /// The constructor ignores the length of the chains: it does not affect the error of a kernel.
   explicit ToleranceStreams(double) {}
 
   using Number = Coefficient<Tolerance<Lanes, symbols>, Lanes>;
@@ -97,7 +99,7 @@ class ToleranceStreams {
       for (std::size_t k = 0; k < symbols; ++k)
         if (to.in_double[first_symbol + k] != nullptr)
           put(to.in_double[first_symbol + k] + at, where(times, n.by[k] * times));
-      put(to.in_float[2] + at, where(times, n.beside * linear));
+      put(to.in_float[2] + at, where(times, n.additive * linear));
       put(to.in_float[3] + at, where(times, n.squares * squares));
       put(to.in_float[4] + at, where(times, moment_with(n.moment, n.shared) * squares));
       put(to.in_float[5] + at, where(times, n.shared * linear));
@@ -115,7 +117,7 @@ class ToleranceStreams {
     }
   }
 
-  /// A8 and A9. The element whose sums these are.
+  /// A8 and A9. Returns the element with these sums.
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0],
             .magnitude = in_float[0],
@@ -138,7 +140,8 @@ class ToleranceStreams {
   }
 };
 
-/// The matrices of `EnclosureReading`: values, and radii with what their sums round.
+/// The matrices for `EnclosureReading`: values and radii. The radii include the rounding errors of
+/// the sums.
 template <std::size_t symbols>
 class EnclosureStreams {
  public:
@@ -157,7 +160,7 @@ class EnclosureStreams {
     return {true};
   }
 
-  /// B3. `chain`: the most roundings that a summand goes through.
+  /// B3. `chain`: the largest number of roundings that a summand passes through.
   explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}
 
   using Number = Coefficient<Enclosure<Lanes>, Lanes>;
@@ -171,7 +174,7 @@ class EnclosureStreams {
     put(to.in_float[0] + at, where(times, radius * scales.linear));
   }
 
-  /// `rigorous` is the radius.
+  /// The radius of a coefficient is stored in `rigorous`.
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0], .rigorous = in_float[0], .terms = terms};
   }
@@ -184,7 +187,8 @@ class EnclosureStreams {
   double accumulation_;
 };
 
-/// B3. What an element of `EnclosureStreams` encloses, times its factor.
+/// B3. Returns the enclosure of an element that was summed with `EnclosureStreams`, multiplied by
+/// the element's factor.
 inline Enclosure<double> enclosed(const Element& element, double factor) {
   const Enclosure<double> sum = {element.value, element.rigorous};
   Enclosure<double> scaled = sum * factor;

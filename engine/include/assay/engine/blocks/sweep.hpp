@@ -18,55 +18,59 @@
 
 namespace assay::engine {
 
-/// Takes some rows of one output, ascending, from one thread.
+/// Receives some rows of one output, in ascending order, from one thread.
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  /// `beside` is 0 in readings without spread.
-  virtual void take(std::int64_t row, const ElementRow& elements, const RowSums& beside) = 0;
-  /// All of them were taken.
+  /// `row_sums` is 0 if Streams does not compute the spread.
+  virtual void take(std::int64_t row, const ElementRow& elements, const RowSums& row_sums) = 0;
+  /// Called after the last row.
   virtual void close() {}
 };
 
-/// Takes the outputs; from several threads, a row once.
+/// Receives the rows of all outputs, each row once. Several threads call it.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// What takes these rows of the formula's sum number `sum`.
+  /// Returns the receiver of these rows of output number `sum`.
   virtual std::unique_ptr<RowSink> open(std::size_t sum, Range rows) = 0;
 };
 
-/// How a sweep is cut and shared. Blocks are parts of the definition of its bits; threads are not.
+/// How the pairs of a head are divided into blocks and among threads. The result's bits depend on
+/// the blocks, but not on the threads.
 struct BlockShape {
   std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
   std::int64_t threads = 1;                           ///< 0: all of the machine
-  Instructions instructions = Instructions::fastest;  ///< no part of the definition either
-  /// Which of the formula's sums are made, a bit each.
+  Instructions instructions = Instructions::fastest;  ///< does not change the bits either
+  /// The outputs to compute: bit s is set for output number s.
   std::uint32_t wanted = ~std::uint32_t{0};
-  /// Rows come in parts of so many, whose sums a kernel rounds by themselves: no block has rows of
-  /// two parts, and `Element::partials` is filled. 0: they do not.
+  /// A kernel may sum groups of this many rows separately and round each sum. Then a block never
+  /// contains rows of two groups, and `Element::partials` is filled. 0: no groups.
   std::int64_t rows_of_part = 0;
 };
 
-/// One head, cut into blocks. Every pair of a row and a key that `index` counts is read once, in
-/// the reading of Streams, and added to all sums of the formula (README, B4). A formula has
+/// Evaluates a formula for all pairs of one head, divided into blocks. Every pair of a row and a
+/// key that `index` counts is evaluated once, with the reading class of Streams, and added to all
+/// sums of the formula (README, B4). A formula has
 ///
-///     symbols, dots, sides, coefficients    how many numbers a row computes, dot products a pair
-///                                           has, other numbers it is given, numbers it is summed
-///     sums                                  its outputs, as SumOf
+///     symbols, dots, sides, coefficients    how many numbers are computed for a row, dot products
+///                                           and other numbers for a pair, and coefficients
+///     sums                                  the outputs, as SumOf
 ///     left(d), right(d)                     the operands of dot product d, as Rows
-///     size(c)                               the usual largest |coefficient c|, which sets scales
-///     side(k, row, first, numbers)          fills number k of pairs of the row, from a key on
-///     units()                               of the kernel
-///     drifts(), has_constants(), errs(k)    whether stores drift, A13 is asked for, symbol k has
-///                                           an error: what is not so is not summed
-///     weights(sum, kind)                    of the operand's rows, for `RowSums`; null: none
-///     row_numbers(on, row)                  what a row computes: an array of `symbols` numbers
+///     size(c)                               the usual maximum of |coefficient c|; sets the scale
+///     side(k, row, first, numbers)          fills side number k of the pairs of the row with the
+///                                           keys first, first + 1, ...
+///     units()                               the unit roundoffs of the kernel
+///     drifts(), has_constants(), errs(k)    whether stores drift, constants of the call are
+///                                           rounded (A13), symbol k has an error. If not, the
+///                                           terms for it are not summed
+///     weights(sum, kind)                    weights of the operand's rows, for `RowSums`; or null
+///     row_numbers(on, row)                  the numbers of a row: an array of `symbols` numbers
 ///     pair(on, row, numbers, dots, sides)   an array of Coefficient
-///     read(instructions, block)             read_pairs, compiled for them
+///     read(instructions, block)             read_pairs, compiled for these instructions
 ///
-/// Cost: dots * 2 and, of every sum, 10 (5 of them in float) products of a block's size.
-/// Errors: what the formula, the index set or the sink throw; std::bad_alloc.
+/// Cost: matrix products of a block's size: 2 * dots, and 10 for every sum, 5 of them in float.
+/// Errors: exceptions of the formula, the index set or the sink; std::bad_alloc.
 template <class Streams, class Formula>
 class BlockSweep {
  public:
@@ -102,8 +106,8 @@ class BlockSweep {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats_of_sum> in_float;
     std::vector<double> terms;
-    std::vector<RowSums> beside;
-    std::vector<double> before, partials;  ///< values when the last part ended; sums of |part|
+    std::vector<RowSums> row_sums;
+    std::vector<double> before, partials;  ///< values at the end of the last part; sums of |part|
 
     Accumulators(std::int64_t rows, std::int64_t dim, std::size_t doubles,
                  const std::array<bool, Streams::doubles>& taken, bool in_parts)
@@ -113,7 +117,7 @@ class BlockSweep {
         if (taken[s]) in_double[s].resize(count);
       for (auto& stream : in_float) stream.resize(count);
       terms.resize(static_cast<std::size_t>(rows));
-      beside.resize(static_cast<std::size_t>(rows));
+      row_sums.resize(static_cast<std::size_t>(rows));
       for (auto* values : {&before, &partials})
         if (in_parts) values->resize(count);
     }
@@ -121,9 +125,9 @@ class BlockSweep {
       for (auto& stream : in_double) std::ranges::fill(stream, 0.0);
       for (auto& stream : in_float) std::ranges::fill(stream, 0.0F);
       std::ranges::fill(terms, 0.0);
-      std::ranges::fill(beside, RowSums{});
+      std::ranges::fill(row_sums, RowSums{});
     }
-    /// Ends a part of the rows, for these keys.
+    /// Ends a group of rows (see `rows_of_part`) for these keys.
     void end_part(Range keys) {
       for (std::int64_t k = keys.first * columns; k < keys.last * columns; ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -148,7 +152,8 @@ class BlockSweep {
     return Formula::sums[sum].within == within && is_wanted(sum);
   }
 
-  /// A block of keys: right operands of dot products, transposed, and of sums within rows.
+  /// A block of keys as right operands: transposed for dot products, and untransposed for sums
+  /// within rows.
   struct KeyBlock {
     std::array<Panels, Formula::dots> transposed, plain;
   };
@@ -190,7 +195,7 @@ class BlockSweep {
     }
   }
 
-  /// What one thread works in.
+  /// The workspace of one thread.
   class Worker {
    public:
     explicit Worker(BlockSweep& of)
@@ -203,7 +208,7 @@ class BlockSweep {
                              Streams::doubles_within, of.taken_, false);
     }
 
-    /// One block of rows, against all keys.
+    /// Processes one block of rows against all keys.
     void operator()(std::int64_t row_block) {
       TurnsOfBlock turns(of_.turns_, row_block);
       const Range rows = of_.row_ranges_[static_cast<std::size_t>(row_block)];
@@ -274,7 +279,7 @@ class BlockSweep {
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
                   block.plain[Formula::sums[s].operand], *within_[s], 0);
         tile_.add_terms_of_rows(within_[s]->terms);
-        if constexpr (Streams::takes_sides) tile_.add_sides_of_rows(s, within_[s]->beside);
+        if constexpr (Streams::takes_sides) tile_.add_sides_of_rows(s, within_[s]->row_sums);
       }
     }
 
@@ -284,7 +289,8 @@ class BlockSweep {
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
                   panels_[Formula::sums[s].operand], *of_.over_[s], keys.first);
         tile_.add_terms_of_keys(of_.over_[s]->terms, keys);
-        if constexpr (Streams::takes_sides) tile_.add_sides_of_keys(s, of_.over_[s]->beside, keys);
+        if constexpr (Streams::takes_sides)
+          tile_.add_sides_of_keys(s, of_.over_[s]->row_sums, keys);
       }
     }
 
@@ -316,20 +322,22 @@ class BlockSweep {
     std::array<std::optional<Accumulators>, sums> within_;
   };
 
-  /// B1. Hands out one row of an output, by way of `elements`; r is its place in the accumulators.
+  /// B1. Passes one row of an output to the sink. `elements` is the buffer; r is the row's index in
+  /// the accumulators.
   void finish_row(std::size_t s, const Accumulators& sum, std::int64_t r, std::int64_t row,
                   const RowSymbols& of_row, ElementRow& elements, RowSink& sink) {
     const SumOf& of = Formula::sums[s];
     const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
     const CoefficientScales& scales = coefficient_scales_[of.coefficient];
-    // A chain of one block, and the sums of blocks; what underflows is added.
+    // The length of a chain within one block, plus the number of blocks. `lost` covers underflow.
     const double chain =
         static_cast<double>(of.within ? std::min(keys_, shape_.keys) + key_blocks_
                                       : std::min(rows_, shape_.rows) + row_blocks_);
     const double slack = 1 + (chain + 8) * 0x1p-24;
     const double terms = sum.terms[static_cast<std::size_t>(r)];
     const double lost = terms == 0 ? 0 : static_cast<double>(of.within ? keys_ : rows_) * 0x1p-148;
-    // Scales are powers of two: where their inverse is a number, too, it gives the same bits.
+    // Scales are powers of two, so multiplying by the inverse gives the same bits as a division, if
+    // the inverse is finite.
     std::array<double, Streams::floats_of_sum> by_scale{};
     std::array<double, Streams::floats_of_sum> inverse{};
     bool is_invertible = true;
@@ -356,7 +364,7 @@ class BlockSweep {
       if (!sum.partials.empty()) element.partials = sum.partials[at];
       elements.put(d, element);
     }
-    sink.take(row, elements, sum.beside[static_cast<std::size_t>(r)]);
+    sink.take(row, elements, sum.row_sums[static_cast<std::size_t>(r)]);
   }
 
   void finish_keys() {

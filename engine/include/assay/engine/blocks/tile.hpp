@@ -15,19 +15,19 @@
 
 namespace assay::engine {
 
-/// B1. Coefficients of that size lie at 2^40, their squares at 2^50.
+/// B1. Scales coefficients of that size to 2^40, and their squares to 2^50.
 inline CoefficientScales coefficient_scales_of(double size) {
   if (!(size > 0) || !std::isfinite(size)) return {0x1p40, 0x1p50};
   const int exponent = std::clamp(std::ilogb(size), -400, 400);
   return {std::ldexp(1.0, 40 - exponent), std::ldexp(1.0, 50 - 2 * exponent)};
 }
 
-/// Pairs of a block of rows and a block of keys: their dot products, and the matrices of their
+/// The pairs of a block of rows and a block of keys: their dot products and the matrices of their
 /// coefficients.
 template <class Streams, class Formula>
 class Tile {
  public:
-  /// `taken`: those matrices in double that are made at all.
+  /// `taken`: which matrices in double are computed.
   Tile(std::int64_t most_rows, std::int64_t most_keys,
        const std::array<bool, Streams::doubles>& taken, Instructions instructions)
       : pitch_(padded(most_keys) + 16), instructions_(instructions) {
@@ -49,7 +49,7 @@ class Tile {
 
   std::vector<TileRow<Formula::symbols>> rows;
 
-  /// Dot product d of `count` rows of the left operand with the columns of the right one.
+  /// Computes dot product d of `count` rows of the left operand and all columns of the right one.
   void multiply_dot(std::size_t d, const double* left, const LeftRows& magnitudes,
                     std::int64_t count, const Panels& right) {
     Dot& dot = dots_[d];
@@ -58,7 +58,8 @@ class Tile {
     if (Streams::takes_squares)
       multiply_rows(magnitudes.square.data(), right.square, dot.square, count, right);
   }
-  /// B1. By what magnitudes and squares of dot product d were multiplied.
+  /// B1. Sets the factors of the magnitudes and squares of dot product d: each factor undoes the
+  /// scaling and covers the rounding in float.
   void set_dot_scales(std::size_t d, std::int64_t terms, double magnitude, double square) {
     const auto count = static_cast<double>(terms);
     const double slack = 1 + (count + 8) * 0x1p-24;
@@ -68,7 +69,7 @@ class Tile {
     dots_[d].scaled.lost_square = count * 0x1p-148 / square;
   }
 
-  /// Returns whether there are any.
+  /// Fills the counts of the pairs; returns whether any pair counts.
   bool count_pairs(const IndexSet& index, Range of, Range keys) {
     const auto count = static_cast<std::size_t>(keys.last - keys.first);
     for (std::int64_t i = of.first; i < of.last; ++i) {
@@ -114,7 +115,7 @@ class Tile {
     Formula::read(instructions_, block);
   }
 
-  /// What the rows, resp. the keys, of the block have summed beside their elements.
+  /// Adds to the `RowSums` of the rows of the block; the next function does this for its keys.
   void add_sides_of_rows(std::size_t sum, std::vector<RowSums>& to) const {
     for (std::size_t r = 0; r < rows.size(); ++r) add(side_sums_[sum].of_rows[r], to[r]);
   }
@@ -131,7 +132,7 @@ class Tile {
     }
   }
 
-  /// Adds this block's share of a sum to accumulators, from row `at` of theirs on.
+  /// Adds this block's contribution to one output to its accumulators, whose row `at` is the first.
   template <class Accumulators>
   void add(const SumOf& sum, std::int64_t count, std::int64_t keys, const Panels& operand,
            Accumulators& to, std::int64_t at) const {
@@ -161,13 +162,13 @@ class Tile {
   struct Dot {
     std::vector<double> sum;
     std::vector<float> magnitude, square;
-    DotMatrices scaled;  ///< its scales
+    DotMatrices scaled;  ///< multiplied with the scales
   };
   struct Matrices {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats> in_float;
   };
-  /// `RowSums` of a block, of one sum.
+  /// The `RowSums` of a block, for one sum.
   struct Sides {
     std::array<std::vector<double>, kinds_of_weights> weights;  ///< of the keys of a block
     std::vector<RowSums> of_rows;

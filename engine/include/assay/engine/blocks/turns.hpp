@@ -6,26 +6,26 @@
 
 namespace assay::engine {
 
-/// Lets blocks of rows add to each block of keys in their order, whatever thread has them: so sums
-/// over rows have the same bits for any number of threads. Row block r takes its turns at all key
-/// blocks, from the first to the last, and waits at each for row block r - 1 alone.
+/// Makes blocks of rows add to each block of keys in a fixed order, whichever thread computes them.
+/// So sums over rows have the same bits for any number of threads. Row block r adds to all key
+/// blocks, from the first to the last, and before each of them waits only for row block r - 1.
 class Turns {
  public:
   explicit Turns(std::int64_t key_blocks) : next_(static_cast<std::size_t>(key_blocks)) {}
 
   std::int64_t key_blocks() const { return static_cast<std::int64_t>(next_.size()); }
 
-  /// Returns when row blocks before this one have had their turns at the key block.
+  /// Waits until all row blocks before `row_block` have added to the key block.
   void wait(std::int64_t key_block, std::int64_t row_block);
-  /// Ends the turn of this row block.
+  /// Reports that this row block has added to the key block, so that the next row block may.
   void pass(std::int64_t key_block, std::int64_t row_block);
 
  private:
   std::vector<std::atomic<std::int64_t>> next_;
 };
 
-/// The turns of one row block. What it does not take it passes on when it is destroyed, so that
-/// nobody waits for a block that has failed.
+/// Orders the additions of one row block. If the row block fails, the destructor reports its
+/// remaining key blocks as done, so that no thread waits for it.
 class TurnsOfBlock {
  public:
   TurnsOfBlock(Turns& turns, std::int64_t row_block) : turns_(turns), row_block_(row_block) {}
@@ -35,7 +35,7 @@ class TurnsOfBlock {
     while (taken_ < turns_.key_blocks()) take([] {});
   }
 
-  /// Calls add() when it is this block's turn at the next key block.
+  /// Waits until this row block may add to its next key block, then calls add().
   template <class Add>
   void take(const Add& add) {
     turns_.wait(taken_, row_block_);

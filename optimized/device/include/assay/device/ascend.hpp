@@ -9,28 +9,29 @@
 
 namespace assay::device {
 
-/// One number of a specification, and how far it can be trusted.
+/// One quantity of a device specification, with its source and uncertainty.
 struct Quantity {
   std::string_view name;
   double value;
   std::string_view unit;
   std::string_view source;  ///< public source, by the tags of the device facts
-  bool assumed = false;     ///< estimated or disputed: lies between low and high
+  bool assumed = false;     ///< estimated or disputed: the true value is between low and high
   double low = value, high = value;
 };
 
-/// How many cores of either kind a device has, and how fast they are.
+/// The core counts of a device and the clock.
 struct Cores {
   Quantity cube, vector, clock;
 };
 
-/// Capacities per core, and of the device from `l2` on.
+/// Capacities of the memories: per core up to `ub`, per device from `l2` on.
 struct Memories {
   Quantity l1, l0a, l0b, l0c, ub, l2, hbm;
   Quantity l1_alignment, l0_alignment, l0c_alignment, ub_alignment;
 };
 
-/// Matrix steps per fractal and data rates. The 16-bit fractal is 16x16x16, that of fp32 16x16x8.
+/// Matrix steps per fractal, and data rates. A fractal of 16-bit numbers is 16x16x16, one of fp32
+/// numbers is 16x16x8.
 struct Rates {
   Quantity cube_step_16bit, cube_step_fp32, cube_start;
   Quantity gm_to_l1, package, gm_to_l1_start;
@@ -40,27 +41,27 @@ struct Rates {
   Quantity l2_bandwidth, hbm_bandwidth, hbm_efficiency;
 };
 
-/// Start and cycles per repeat of 256 B of a vector instruction on fp32.
+/// Cost of a vector instruction on fp32: start-up cycles, and cycles per repeat of 256 B.
 struct VectorCost {
   Quantity start, slope;
 };
 
-/// What each instruction of the vector unit costs, and a barrier between two.
+/// The cost of each vector instruction, and of a barrier between two vector instructions.
 struct VectorCosts {
   VectorCost muls, add, sub, mul, div, exp, sqrt, select, cast_to_16bit, cast_to_fp32, row_sum,
       copy;
   Quantity barrier;
 };
 
-/// What a kernel pays once, or per hand-over between cube and vector cores.
+/// Time of one kernel launch, and of one synchronization between cube and vector cores.
 struct Overheads {
   Quantity handover, sync_all;
-  Quantity launch, launch_cube;  ///< of a kernel of both kinds of core, of one of cube cores alone
+  Quantity launch, launch_cube;  ///< of a kernel with both kinds of core; with cube cores only
 };
 
-/// A device as data: every number has a source or a range.
+/// The specification of a device: every quantity has a source or a range.
 struct Spec {
-  std::string name;  ///< of the product, as in "a2"
+  std::string name;  ///< product name, such as "a2"
   std::string sku;
   Cores cores;
   Memories memories;
@@ -71,13 +72,13 @@ struct Spec {
 
 /// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: device facts, section 1.1.
 Spec a2();
-/// Atlas A3: one die of 910C; a kernel never spans two. Source: device facts, section 1.2.
+/// Atlas A3: one die of 910C; a kernel never spans two dies. Source: device facts, section 1.2.
 Spec a3();
 Spec ascend_910b1();
 Spec ascend_910b3();
 Spec ascend_910b4();
 
-/// Every specification there is.
+/// Returns every available specification.
 std::vector<Spec> devices();
 
 /// Calls visit(quantity) for every number of a specification, in a fixed order.
@@ -102,10 +103,10 @@ void visit_quantities(AnySpec& spec, Visitor&& visit) {
        spec.overheads.sync_all);
 }
 
-/// The numbers of a specification as a table.
+/// Formats every quantity of a device specification as a table.
 std::vector<Quantity> quantities(const Spec& spec);
 
-/// Bytes that `capacity` (a quantity in bytes) stands for.
+/// Converts a memory capacity (a Quantity, in bytes) to Bytes.
 inline Bytes bytes_of(const Quantity& capacity) {
   return {static_cast<std::int64_t>(capacity.value)};
 }

@@ -5,33 +5,37 @@
 
 namespace assay::device {
 
-/// Writes instructions of one cube core and its two vector cores into a program, at what the
-/// specification says that they cost. Starts of queued moves are latencies: the queue works on.
+/// Appends instructions for one cube core and its two vector cores to a program. Their costs come
+/// from the device specification. The start-up time of a move is modelled as latency: the queue
+/// continues with the next move.
 class Instructions {
  public:
-  /// It refers to `spec`.
+  /// Keeps a reference to `spec`.
   explicit Instructions(const Spec& spec) : spec_(&spec) {}
   explicit Instructions(Spec&&) = delete;
 
   using After = std::initializer_list<TaskId>;
-  /// From global memory to L1; `missing` is the part of the bytes that L2 does not hold.
+  /// Loads from global memory to L1. `missing` is the fraction of the bytes that misses L2.
   TaskId load(const Region& region, After after, double missing = 0);
   TaskId load_l0a(Bytes size, After after);
   TaskId load_l0b(Bytes size, After after);
   TaskId multiply(const Mmad& step, After after);
-  /// From L0C to global memory. An atomic addition reads in L2 what it adds to.
+  /// Writes (drains) an L0C buffer to global memory. An atomic addition also reads the old values
+  /// from L2.
   TaskId drain(Bytes fp32, Drain drain, After after);
-  /// The same where other numbers than fp32 are stored.
+  /// As drain, but converts the fp32 sums to a type of another size before the store.
   TaskId drain_as(Bytes fp32, Bytes stored, After after);
-  /// From global memory to the unified buffer and back: bytes of each of the two vector cores.
+  /// Load or store between global memory and the unified buffer. Each of the two vector cores moves
+  /// `size` bytes.
   TaskId vector_load(Bytes size, After after, double missing = 0);
   TaskId compute(Cycles cycles, After after);
   TaskId vector_store(Bytes size, After after, double missing = 0);
-  /// A store that adds to what global memory holds, by atomic additions.
+  /// Adds results of the vector cores to values in global memory, with atomic additions.
   TaskId vector_add(Bytes size, After after, double missing = 0);
-  /// So many of the two vector cores do something from here on.
+  /// Sets how many of the two vector cores the following instructions use.
   void use_vector_cores(std::int64_t count) { vector_cores_ = count; }
-  /// What one kind of core waits until the other kind sees what it wrote.
+  /// Synchronizes cube and vector cores: waits until the cores of one kind see what the cores of
+  /// the other kind wrote.
   TaskId hand_over(Pipe pipe, After after);
 
   const Spec& spec() const { return *spec_; }
@@ -43,7 +47,8 @@ class Instructions {
   Program program_;
 };
 
-/// What one of `active` cores gets of L2 and HBM, when all of them work.
+/// Returns the L2 and HBM bandwidth of one core if `active` cores share the bandwidth of the
+/// device.
 Share share_of(const Spec& spec, std::int64_t active);
 
 }  // namespace assay::device

@@ -11,31 +11,31 @@
 
 namespace assay::device {
 
-/// An instruction's place in its program; `none` where there is nothing to wait for.
+/// The index of an instruction in its program. As a dependency, `none` means: wait for nothing.
 using TaskId = std::int32_t;
 inline constexpr TaskId none = -1;
 
-/// One instruction of a queue: what it occupies, and what it moves through memories that cores
-/// share.
+/// One instruction of a queue: its time, and the bytes that it moves through L2 and HBM.
 struct Task {
   Pipe pipe = Pipe::cube;
-  Cycles cycles = {};   ///< on its queue, if nobody else wants the shared memories
-  Cycles latency = {};  ///< from the end of its turn until others see the result
+  Cycles cycles = {};   ///< time on its queue without contention for shared memories
+  Cycles latency = {};  ///< time from its end until others see the result
   Bytes l2 = {}, hbm = {};
 };
 
-/// Instructions of one cube core and its vector cores, in the order in which each queue takes its
-/// own, with what each one waits for. The two vector cores of a cube core do the same at the same
-/// time: the queues are those of one, the bytes those of both.
+/// The instructions of one cube core and its two vector cores, in queue order, with their
+/// dependencies. Both vector cores run the same instructions at the same time. A queue therefore
+/// contains the instructions of one vector core, and an instruction counts the bytes of both.
 class Program {
  public:
-  /// Appends an instruction that starts when all of `after` are seen; entries `none` are ignored.
-  /// Errors: DeviceFault if it would wait for an instruction that is not yet there.
+  /// Appends an instruction. It starts when the results of all instructions in `after` are visible;
+  /// entries that are `none` are ignored.
+  /// Errors: DeviceFault if it depends on an instruction that does not exist yet.
   TaskId add(const Task& task, std::initializer_list<TaskId> after);
 
   std::size_t size() const { return tasks_.size(); }
   const Task& task(TaskId id) const { return tasks_[static_cast<std::size_t>(id)]; }
-  /// What an instruction waits for: [first, last) of a list.
+  /// The dependencies of an instruction: the half-open range [after_begin, after_end).
   const TaskId* after_begin(TaskId id) const {
     return after_.data() + first_[static_cast<std::size_t>(id)];
   }
@@ -50,15 +50,15 @@ class Program {
   std::vector<std::size_t> first_;
 };
 
-/// Bytes a cycle that one core gets of what all cores share.
+/// The L2 and HBM bandwidth that one core gets, in bytes per cycle.
 struct Share {
   double l2, hbm;
 };
 
-/// When each instruction had its queue, how long each queue worked or was held up in the middle of
-/// a move, and when everything was seen.
+/// The result of a simulation: the time of each instruction, the busy time of each queue (including
+/// stalls within a move), and the total time until all results are visible.
 struct Trace {
-  /// From when to when an instruction had its queue.
+  /// The time interval in which an instruction occupied its queue.
   struct Turn {
     Cycles start, end;
   };
@@ -67,22 +67,22 @@ struct Trace {
   Cycles makespan = {};
 };
 
-/// Runs a program. Queues work side by side, each in order. Moves through a shared memory run at
-/// their own speed while their sum stays within the share; beyond it all of them are slowed alike.
-/// Time is a result here, nothing else: no number of a kernel depends on it.
-/// Cost: a few dozen operations an instruction.
+/// Simulates a program. Queues run in parallel, and each queue executes in order. While all moves
+/// together need at most the bandwidth in `share`, they run at full speed; above it, all of them
+/// slow down by the same factor. The result is only time: numeric results of a kernel do not depend
+/// on it.
+/// Cost: a few dozen operations per instruction.
 Trace run(const Program& program, const Share& share);
 
-/// Buffers of equal size that are used in turn: who takes one has to wait for the instruction that
-/// read it last.
+/// A ring of buffers of equal size. A buffer is reused only after its last reader has finished.
 class Ring {
  public:
   explicit Ring(std::size_t buffers) : freed_by_(buffers, none) {}
 
-  /// Returns the instruction that frees the next buffer.
-  /// Errors: DeviceFault if every buffer is taken: the kernel would wait for itself.
+  /// Takes the next buffer and returns the instruction after which this buffer is free.
+  /// Errors: DeviceFault if no buffer is free and none will be freed: the kernel would deadlock.
   TaskId take();
-  /// Says which instruction is the last to read the oldest buffer that is taken.
+  /// Frees the buffer that was taken first: it is free after the instruction `last_reader`.
   void give(TaskId last_reader) { freed_by_.push_back(last_reader); }
 
  private:

@@ -10,16 +10,16 @@
 
 namespace assay::device {
 
-/// The modelled hardware would trap, hang or corrupt.
+/// An error that would trap, hang or corrupt data on the modelled hardware.
 class DeviceFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// One on-chip buffer of a core. It places each tile after the previous one.
+/// One on-chip buffer of a core. Tiles are allocated one after the other.
 class Scratchpad {
  public:
-  /// A part of the buffer that was handed out.
+  /// One allocated tile of the buffer.
   struct Tile {
     std::string what;
     Bytes offset, size;
@@ -28,8 +28,8 @@ class Scratchpad {
   Scratchpad(std::string_view name, Bytes capacity, Bytes alignment)
       : name_(name), capacity_(capacity), alignment_(alignment) {}
 
-  /// Reserves `size` bytes after the bytes in use and returns their offset.
-  /// Errors: DeviceFault if they do not fit.
+  /// Allocates `size` bytes after the last allocation and returns their offset. Errors: DeviceFault
+  /// if they do not fit.
   Bytes allocate(Bytes size, std::string_view what);
 
   const std::string& name() const { return name_; }
@@ -43,12 +43,12 @@ class Scratchpad {
   std::vector<Tile> tiles_;
 };
 
-/// The buffers of a cube core, empty.
+/// The on-chip buffers of a cube core, without allocations.
 struct CubeBuffers {
   Scratchpad l1, l0a, l0b, l0c;
   explicit CubeBuffers(const Spec& spec);
 };
-/// The buffer of a vector core, empty.
+/// The on-chip buffer of a vector core, without allocations.
 struct VectorBuffers {
   Scratchpad ub;
   explicit VectorBuffers(const Spec& spec);

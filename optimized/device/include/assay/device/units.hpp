@@ -5,7 +5,7 @@
 
 namespace assay::device {
 
-/// A number of one unit; numbers of different units do not mix.
+/// A number with a unit. Numbers with different units cannot be mixed.
 template <class Unit, class Number>
 struct Measure {
   Number count{};
@@ -18,10 +18,10 @@ struct Measure {
 };
 
 using Bytes = Measure<struct ByteUnit, std::int64_t>;
-/// Cycles of one core's clock; costs are rates, hence fractions.
+/// Clock cycles of one core. They may be fractional, because costs are computed from rates.
 using Cycles = Measure<struct CycleUnit, double>;
 
-/// The smallest multiple of `unit` that is not less than `value`.
+/// Rounds `value` up to a multiple of `unit`.
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }

@@ -11,13 +11,13 @@
 
 namespace assay::optimized {
 
-/// Keys j that query i can attend to: i - before <= j <= i + after, counted from the upper left
-/// corner of its sequence, and those in front of `prefix`.
+/// The keys j that query i can attend to: those with i - before <= j <= i + after, and those with j
+/// < `prefix`. i and j count from the start of the sequence.
 struct Window {
   std::int64_t before, after, prefix = 0;
 };
 
-/// Half-open range of key tiles.
+/// Half-open range [first, last) of key tiles.
 struct TileRange {
   std::int64_t first = 0, last = 0;
 
@@ -25,45 +25,49 @@ struct TileRange {
   bool holds(std::int64_t tile) const { return first <= tile && tile < last; }
 };
 
-/// How the scores of one sequence and head are cut.
+/// How the scores of one sequence and head are split into blocks.
 struct SequenceTiles {
   std::int64_t seq_q, seq_kv;
   std::int64_t rows, columns;         ///< of a block of scores
   std::int64_t row_tiles, key_tiles;  ///< blocks along the queries and along the keys
   Window window;
 
-  /// Key tiles that hold a key which a query of the row tile may attend to; the others are skipped.
+  /// Returns the key tiles that contain a key which some query of the row tile may attend to; all
+  /// other key tiles are skipped.
   TileRange keys_of(std::int64_t row_tile) const;
-  /// Rows of a row tile and keys of a key tile: fewer in the last one.
+  /// Rows of a row tile, and keys of a key tile. The last tile may be smaller.
   std::int64_t rows_of(std::int64_t row_tile) const;
   std::int64_t columns_of(std::int64_t key_tile) const;
-  /// Blocks that are computed.
+  /// The number of blocks that are computed.
   std::int64_t blocks() const;
 };
 
-/// How one problem is cut for a device; everything else follows from it.
+/// The tiling of one problem for a device: the order of every sum follows from it.
 struct Tiling : BlockPlan {
   std::int64_t batch = 0;
-  std::vector<SequenceTiles> sequences;  ///< one for all where they are alike, else `batch`
+  std::vector<SequenceTiles> sequences;  ///< one entry if all are equal, otherwise `batch` entries
 
   const SequenceTiles& sequence(std::int64_t b) const {
     return sequences[sequences.size() == 1 ? 0 : static_cast<std::size_t>(b)];
   }
-  /// Sequences that one entry of `sequences` stands for.
+  /// The number of sequences for which one entry of `sequences` stands.
   std::int64_t repeats() const { return sequences.size() == 1 ? batch : 1; }
-  /// Of all sequences, for one head: key tiles, and blocks that are computed.
+  /// The numbers of key tiles and of computed blocks: for one head, over all sequences.
   std::int64_t key_tiles() const;
   std::int64_t blocks() const;
 };
 
-/// The tiling of a non-empty problem. Pure: the same arguments give the same tiling.
-/// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
+/// Returns the tiling of a non-empty problem. Deterministic: the same arguments give the same
+/// tiling.
+/// Errors: device::DeviceFault, naming buffer, tile and limit, if even the smallest tiles do not
+/// fit.
 Tiling plan(const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device);
 
-/// Whole tiles and tails, tiles that no block meets, blocks, and where keys are kept.
+/// Counts the cases that the tiling contains: full tiles, smaller last tiles, key tiles without a
+/// block, blocks, and whether keys stay in L1.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling);
 
-/// The plan for people: extents, then one line per buffer.
+/// Formats the plan for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
 }  // namespace assay::optimized

@@ -5,7 +5,7 @@
 
 namespace assay::optimized {
 
-/// Traffic of a run with this tiling.
+/// Returns the bytes that a run with this tiling moves through global memory.
 Traffic traffic(const spec::FlashAttentionScoreGrad::Problem& problem, const Tiling& tiling);
 
 }  // namespace assay::optimized

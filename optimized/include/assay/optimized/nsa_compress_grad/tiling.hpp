@@ -13,7 +13,7 @@
 
 namespace assay::optimized::compress {
 
-/// Half-open range of windows of one sequence.
+/// Half-open range [first, last) of windows of one sequence.
 struct WindowRange {
   std::int64_t first = 0, last = 0;
 
@@ -22,7 +22,7 @@ struct WindowRange {
   friend bool operator==(const WindowRange&, const WindowRange&) = default;
 };
 
-/// Half-open range of tokens of sequence b, counted from its first.
+/// Half-open range [first, last) of tokens of sequence b, counted from the start of the sequence.
 struct TokenRange {
   std::int64_t b = 0, first = 0, last = 0;
 
@@ -30,10 +30,10 @@ struct TokenRange {
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
 };
 
-/// Windows that lie within `length` tokens.
+/// Returns how many full windows a sequence of `length` tokens has.
 std::int64_t windows_in(std::int64_t length, std::int64_t size, std::int64_t stride);
 
-/// The windows over the sequences of a problem.
+/// The compression windows of every sequence of a problem.
 class Windows {
  public:
   explicit Windows(const spec::NsaCompressGrad::Problem& problem);
@@ -46,15 +46,16 @@ class Windows {
     return end(window_ends_, b) - end(window_ends_, b - 1);
   }
   std::int64_t first_token(std::int64_t b) const { return end(token_ends_, b - 1); }
-  /// Inclusive sums, as a tensor that holds all tokens or all windows is cut.
+  /// Inclusive cumulative counts, one per sequence: token_ends counts tokens, window_ends windows.
+  /// They split a tensor of all tokens, or of all windows, into sequences.
   const std::vector<std::int64_t>& token_ends() const { return token_ends_; }
   const std::vector<std::int64_t>& window_ends() const { return window_ends_; }
   std::int64_t all_tokens() const { return first_token(sequences()); }
 
-  /// The windows that hold a token of the range.
+  /// Returns the windows that cover at least one token of the range.
   WindowRange over(const TokenRange& range) const;
-  /// The longest beginning of the range, which is not empty, whose tokens lie in the same windows
-  /// and in no more tokens than a stride: no two of its pairs of token and window share a weight.
+  /// Returns the longest prefix of the non-empty range whose tokens are in the same windows and
+  /// span at most one stride. Within it, every pair (token, window) uses a weight of its own.
   TokenRange alike(const TokenRange& range) const;
 
  private:
@@ -66,62 +67,66 @@ class Windows {
   std::vector<std::int64_t> token_ends_, window_ends_;
 };
 
-/// How one problem is cut for a device; everything else follows from it. A vector core holds tiles
-/// of consecutive tokens of one sequence in a slice of the channels of one head. Part, head and
-/// slice make an item of work, which has its own sum per weight.
+/// The tiling of one problem for a device: the order of every sum follows from it. A tile consists
+/// of consecutive tokens of one sequence, in a slice of the channels of one head. All tokens are
+/// split into `parts`. For each part, head and slice, one unit of work has its own partial sum per
+/// weight.
 struct Tiling {
   Windows windows;
-  std::int64_t tokens;        ///< of a tile, a multiple of 16
-  std::int64_t channels;      ///< of a slice, a multiple of 16
-  std::int64_t slices;        ///< of the channels of a head
-  std::int64_t parts;         ///< contiguous shares of all tokens
-  std::int64_t most_windows;  ///< that a tile meets
+  std::int64_t tokens;        ///< of a tile; a multiple of 16
+  std::int64_t channels;      ///< of a slice; a multiple of 16
+  std::int64_t slices;        ///< number of slices of a head
+  std::int64_t parts;         ///< number of contiguous parts of all tokens
+  std::int64_t most_windows;  ///< most windows over a tile
   std::vector<Buffer> buffers;
   device::Bytes ub;  ///< peak occupancy
 
-  /// Partial sums of a weight's gradient.
+  /// The number of partial sums that are added for one element of weight_grad.
   std::int64_t partials() const { return parts * slices; }
-  /// Channels of a slice of heads with `head_dim` channels: fewer in the last one.
+  /// Channels of this slice of a head with `head_dim` channels; the last slice may be narrower.
   std::int64_t channels_of(std::int64_t slice, std::int64_t head_dim) const;
 };
 
-/// Counts through the tiles of a part in ascending order. A tile belongs to the part in which its
-/// first token lies.
+/// Iterates over the tiles of a part in ascending order. A tile belongs to the part that contains
+/// the first token of the tile.
 class PartTiles {
  public:
-  /// It refers to the tiling.
+  /// Keeps a reference to the tiling.
   PartTiles(const Tiling& tiling, std::int64_t part);
 
   std::optional<TokenRange> next();
 
  private:
   const Tiling* tiling_;
-  std::int64_t last_;  ///< first token, counted through all sequences, that is of a later part
-  TokenRange at_;      ///< begins where the next tile does
+  std::int64_t last_;  ///< first token of the next part, counted through all sequences
+  TokenRange at_;      ///< starts at the next tile
 };
 
-/// The tiling of a non-empty problem. Pure: the same arguments give the same tiling.
-/// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
+/// Returns the tiling of a non-empty problem. Deterministic: the same arguments give the same
+/// tiling.
+/// Errors: device::DeviceFault, naming buffer, tile and limit, if even the smallest tiles do not
+/// fit.
 Tiling plan(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device);
 
-/// The tiling of so many tokens and channels in a tile, with as many parts as `plan` would take.
-/// Errors: device::DeviceFault, naming buffer, tile and limit, if it does not fit.
+/// Returns the tiling with tiles of `tokens` x `channels`; the number of parts is chosen as in
+/// `plan`.
+/// Errors: device::DeviceFault, naming buffer, tile and limit, if the tiles do not fit.
 Tiling tiling_of(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device,
                  std::int64_t tokens, std::int64_t channels);
 
-/// Extents of a tile that schedules may have, whether they fit or not: the first widest.
+/// Returns candidate tile sizes, the widest first. Some may not fit the device.
 struct TileExtents {
   std::int64_t tokens, channels;
 };
 std::vector<TileExtents> tile_extents(const spec::NsaCompressGrad::Problem& problem);
 
-/// Whole tiles and tails, whole slices of a head and the last, narrower ones, tokens in one part
-/// and in several, and tiles that no window meets.
+/// Counts the cases that the tiling contains: full tiles and smaller last tiles, full and narrower
+/// last slices of a head, one part or several, and tiles without a window.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, std::int64_t head_dim);
 
-/// The extents for people, one line.
+/// Formats the tile sizes in one line for people.
 std::string extents_text(const Tiling& tiling);
-/// The plan for people: extents, then one line per buffer.
+/// Formats the plan for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
 }  // namespace assay::optimized::compress

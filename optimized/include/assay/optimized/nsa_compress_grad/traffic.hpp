@@ -5,8 +5,8 @@
 
 namespace assay::optimized::compress {
 
-/// Traffic of a run with this tiling. One vector core handles each item, which is a slice of the
-/// channels of a head and a part of the tokens.
+/// Returns the bytes that a run with this tiling moves through global memory. One vector core
+/// processes each unit of work: a slice of the channels of a head in a part of the tokens.
 Traffic traffic(const spec::NsaCompressGrad::Problem& problem, const Tiling& tiling);
 
 }  // namespace assay::optimized::compress

@@ -9,19 +9,21 @@
 
 namespace assay::optimized::selected {
 
-/// How the lists of a problem fall on its key blocks: how many blocks, of all key heads and
-/// sequences, are listed so many times.
+/// How often key blocks are listed: maps a count of list entries to the number of blocks, over all
+/// key heads and sequences, that have this count.
 using Demand = std::map<std::int64_t, std::int64_t>;
 
-/// The lists spread evenly over the blocks of their sequences.
+/// Returns the distribution if the list entries are spread evenly over the blocks of their
+/// sequences.
 Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
-/// Traffic of a run with this tiling, in which a core handles one key block of one key head.
+/// Returns the bytes that a run with this tiling moves through global memory. One core processes a
+/// key block of one key head.
 Traffic traffic(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
                 const Demand& demand);
 
-/// Key blocks that no token lists, that one tile of tokens lists, and several; tails of these
-/// tiles; where keys are kept.
+/// Counts the cases that the tiling contains: key blocks with no, one or several tiles of tokens,
+/// smaller last tiles, and whether keys stay in L1.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, const Demand& demand);
 
 }  // namespace assay::optimized::selected

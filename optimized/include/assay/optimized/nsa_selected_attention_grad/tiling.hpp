@@ -9,30 +9,32 @@
 
 namespace assay::optimized::selected {
 
-/// How one problem is cut for a device. The columns of a block of scores are the keys of a selected
-/// block, its rows the query heads of one key head for so many tokens that list it.
+/// The tiling of one problem for a device. In a block of scores, the columns are the keys of one
+/// selected block. The rows are the query heads of one key head, for `tokens` tokens that list the
+/// block.
 struct Tiling : BlockPlan {
   std::int64_t tokens = 0;  ///< of a row tile
 };
 
-/// The tiling of a problem. Pure: the same arguments give the same tiling.
-/// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
+/// Returns the tiling of a problem. Deterministic: the same arguments give the same tiling.
+/// Errors: device::DeviceFault, naming buffer, tile and limit, if even the smallest tiles do not
+/// fit.
 Tiling plan(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device);
 
-/// The tiling with so many tokens in a row tile. Errors: as of `plan`.
+/// Returns the tiling with `tokens` tokens in a row tile. Errors: as `plan`.
 Tiling tiling_of(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device,
                  std::int64_t tokens);
-/// Tokens that the largest row tile has.
+/// Returns how many tokens the largest row tile has.
 std::int64_t most_tokens(const spec::NsaSelectedAttentionGrad::Problem& problem,
                          const device::Spec& device);
 
-/// The extents for people, one line.
+/// Formats the tile sizes in one line for people.
 std::string extents_text(const Tiling& tiling);
-/// The plan for people: extents, then one line per buffer.
+/// Formats the plan for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
-/// Whether the causal mask acts: sparse mode 2 with a mask. Without one, what mode 2 means is
-/// disputed; the forward that a caller with these arguments has run hides nothing.
+/// Returns whether the causal mask applies: sparse mode 2 and a mask. Without a mask, the meaning
+/// of mode 2 is disputed; for the same arguments, the forward operator masks nothing.
 bool is_causal(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
 }  // namespace assay::optimized::selected

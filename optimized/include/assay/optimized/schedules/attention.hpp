@@ -9,53 +9,58 @@
 
 namespace assay::optimized::schedules {
 
-/// Some sequences of the same lengths. Query i sees the keys from i - before to i + after, and the
-/// first `prefix`.
+/// Sequences of equal lengths. Query i sees the keys i - before to i + after, and the first
+/// `prefix` keys.
 struct Sequences {
   static constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
   std::int64_t count = 1, seq_q = 128, seq_kv = 128;
   std::int64_t before = unbounded, after = unbounded, prefix = 0;
 
-  /// Rectangles of so many rows and columns, side by side, in which some query of one head of one
-  /// sequence sees a key.
+  /// The scores of one head and sequence are split into rectangles of rows x columns blocks.
+  /// Returns how many of these rectangles have an unmasked pair.
   std::int64_t kept(std::int64_t rows, std::int64_t columns) const;
   bool masked() const;
 };
 
-/// Attention as far as time depends on it; heads are those of all sequences, or of each where
-/// sequences are listed: then their lengths are the longest, and `causal` says nothing.
+/// The properties of attention that determine its time. Without listed sequences, `heads` is the
+/// sum of heads over all sequences. With listed sequences, `heads` counts the heads of each
+/// sequence, seq_q and seq_kv are the longest lengths, and `causal` is ignored.
 struct Attention {
   std::int64_t heads = 1, heads_kv = 1;
   std::int64_t seq_q = 128, seq_kv = 128, head_dim = 128;
   bool causal = false;
   bool contiguous = true;          ///< rows of one head are adjacent: BNSD, or a layout of one head
-  std::int64_t head_dim_v = 0;     ///< of value and dy; 0: as many as head_dim
-  std::int64_t head_dim_rope = 0;  ///< of query and key, in tensors of their own
+  std::int64_t head_dim_v = 0;     ///< of value and dy; 0: equal to head_dim
+  std::int64_t head_dim_rope = 0;  ///< of query and key, in separate tensors
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
   Features features = {};  ///< of the gradient
-  /// By family of the vendor's, what it takes where it does not take this problem.
+  /// For each vendor schedule that does not support this problem: a text that says which problems
+  /// the schedule supports.
   std::map<std::string, std::string> not_taken = {};
 
-  /// Blocks of 128 x 128 scores that hold a pair which is kept.
+  /// The number of blocks of 128 x 128 scores that have an unmasked pair.
   std::int64_t blocks() const { return kept(1, 1); }
-  /// Rounds of so many such blocks that hold one, of all heads and sequences.
+  /// The number of rectangles of rows x columns blocks that have an unmasked pair, over all heads
+  /// and sequences.
   std::int64_t kept(std::int64_t rows, std::int64_t columns) const;
   std::vector<Sequences> sequences() const;
   bool masked() const;
-  /// Channels over which scores are summed, and dP.
+  /// The number of channels that are summed for a score (channels) and for an element of dP
+  /// (channels_v).
   std::int64_t channels() const { return head_dim + head_dim_rope; }
   std::int64_t channels_v() const { return head_dim_v == 0 ? head_dim : head_dim_v; }
 };
 
-/// How a forward cuts its work: a block of rows is the work of a core, tiles of columns follow each
-/// other; scores are computed so many tiles ahead of the product with value.
+/// How a forward is split into tiles. A core processes the tiles of one block of rows in order. It
+/// computes the scores of a tile `ahead` tiles before the product with value.
 struct Forward {
   std::int64_t rows = 128, columns = 1024, ahead = 2;
 };
 
-/// Time of the forward. Vector cycles are those of row F11; nothing of L2 is missed.
+/// Returns the modelled time of the forward. The cycles of the vector cores are those of row F11 of
+/// the validation table; the model assumes no L2 misses.
 Modelled model(const Attention& attention, const Forward& schedule, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

@@ -9,10 +9,10 @@
 
 namespace assay::optimized::schedules {
 
-/// Compression of windows of tokens, as far as time depends on it.
+/// The properties of a compression (sums over windows of tokens) that determine its time.
 struct Compression {
   std::int64_t heads = 1, head_dim = 16;
-  std::int64_t size = 32, stride = 16;       ///< tokens of a window, and from one to the next
+  std::int64_t size = 32, stride = 16;       ///< tokens of a window, and distance of window starts
   std::vector<std::int64_t> lengths = {64};  ///< tokens of every sequence
   device::Bytes element = {2};
 
@@ -20,41 +20,43 @@ struct Compression {
   std::int64_t windows() const;
 };
 
-/// Window by window, as the vendor's (device facts, section 4.7): the vector cores share windows
-/// and heads, and add what windows overlap in to sums in global memory.
+/// The vendor's schedule (device facts, section 4.7). The vector cores distribute windows and
+/// heads, and process one window after the other. The gradients of tokens in overlapping windows
+/// are added in global memory.
 struct ByWindow {
-  std::int64_t pieces = 1;  ///< of the tokens of a window, where all of them do not fit
+  std::int64_t pieces = 1;  ///< of the tokens of a window, if not all of them fit
 
   std::string to_text() const;
 };
 
-/// Tile by tile of tokens and channels: all windows over a tile meet it in the unified buffer, and
-/// its gradient is stored once.
+/// Processes one tile of tokens and channels after the other. The tile stays in the unified buffer
+/// while all windows that cover it are processed, and its gradient is stored once.
 struct ByTile {
   std::int64_t tokens = 32, channels = 64;
-  std::int64_t buffers = 2;  ///< of each kind that is moved
+  std::int64_t buffers = 2;  ///< per kind of moved tile
 
   std::string to_text() const;
 };
 
-/// Errors: device::DeviceFault, naming the buffer and its limit, if it does not fit.
+/// Returns the modelled time. Errors: device::DeviceFault, naming the buffer and its limit, if the
+/// schedule does not fit.
 Modelled model(const Compression& compression, const ByWindow& schedule,
                const device::Spec& device);
 Modelled model(const Compression& compression, const ByTile& schedule, const device::Spec& device);
 
-/// What the unified buffer holds. Errors: as of model.
+/// Returns the buffers in the unified buffer. Errors: as `model`.
 std::vector<Buffer> buffers_of(const Compression& compression, const ByWindow& schedule,
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Compression& compression, const ByTile& schedule,
                                const device::Spec& device);
 
-/// The instructions of so many windows, or tiles, on each of two vector cores.
+/// Returns the instructions that process `count` windows, or tiles, on each of two vector cores.
 device::Program program_of(const Compression& compression, const ByWindow& schedule,
                            const device::Spec& device, std::int64_t count);
 device::Program program_of(const Compression& compression, const ByTile& schedule,
                            const device::Spec& device, std::int64_t count);
 
-/// A schedule and what the model says of it.
+/// A schedule and its modelled time.
 struct CompressPlan {
   std::string name;  ///< "by window" is the vendor's
   std::variant<ByWindow, ByTile> schedule;
@@ -63,13 +65,13 @@ struct CompressPlan {
   std::string to_text() const;
 };
 
-/// The vendor's, where it fits.
+/// Returns the vendor's schedule if it fits, otherwise nothing.
 std::vector<CompressPlan> vendor_plans(const Compression& compression, const device::Spec& device);
-/// Every schedule that fits, the fastest first, and the vendor's.
+/// Returns every schedule that fits, including the vendor's, the fastest first.
 /// Cost: well below a second.
 std::vector<CompressPlan> plans(const Compression& compression, const device::Spec& device);
 
-/// As of the planner of attention.
+/// As in planner.hpp.
 std::string report(const Compression& compression, const device::Spec& device);
 std::string trace(const Compression& compression, const device::Spec& device);
 

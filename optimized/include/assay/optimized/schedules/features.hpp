@@ -8,26 +8,26 @@
 
 namespace assay::optimized::schedules {
 
-/// What optional tensors (position bias, mask, dropout) ask of a vector core, beside the softmax
-/// and its gradient.
+/// The additional vector-core work and memory of the optional tensors (position bias, mask,
+/// dropout). The softmax and its gradient are not included.
 struct Features {
   using Operation = device::VectorCost device::VectorCosts::*;
 
-  /// What it holds for each score.
+  /// A vector core keeps `bits` bits per score in this buffer.
   struct Held {
     std::string what;
     std::int64_t bits;
   };
 
-  std::int64_t score_bits = 0;                           ///< read for each score
-  std::int64_t column_bytes = 0;                         ///< read once for each column of a tile
-  std::int64_t tile_bytes = 0;                           ///< read once for each tile
-  std::vector<Operation> of_scores = {}, of_dprob = {};  ///< each on as many numbers of fp32
+  std::int64_t score_bits = 0;                           ///< read per score
+  std::int64_t column_bytes = 0;                         ///< read once per column of a tile
+  std::int64_t tile_bytes = 0;                           ///< read once per tile
+  std::vector<Operation> of_scores = {}, of_dprob = {};  ///< each processes all fp32 scores
   std::vector<Held> held = {};
-  device::Bytes tensors = {};  ///< all of them in global memory
+  device::Bytes tensors = {};  ///< bytes of all optional tensors in global memory
 
   bool any() const { return !of_scores.empty() || !of_dprob.empty(); }
-  /// For a tile of so many scores.
+  /// Bytes that a vector core reads for a tile of rows x columns scores.
   device::Bytes read(std::int64_t rows, std::int64_t columns) const {
     return {device::ceil_divide(rows * columns * score_bits, 8) + columns * column_bytes +
             tile_bytes};

@@ -9,67 +9,72 @@
 
 namespace assay::optimized::schedules {
 
-/// What is computed of a round on the edge of a causal mask: all of it, or its tiles with a pair
-/// that is kept; or rounds are cut from the stream of such tiles.
+/// How much of an iteration is computed if the causal diagonal crosses it. whole: every tile;
+/// tiles: only the tiles with an unmasked pair; stream: such tiles are packed, so that no iteration
+/// contains another tile.
 enum class Masked { whole, tiles, stream };
 
-/// How scores, dP, P and dS lie in global memory: by rows, or in the tiles of the cube, between
-/// which and rows the vector cores copy.
+/// The layout of scores, dP, P and dS in global memory. rows: row by row. tiles: in the tile format
+/// of the cube core; the vector cores then convert between tiles and rows.
 enum class Exchange { rows, tiles };
 
-/// How a gradient cuts its work. A round of rows x columns tiles of 128 x 128 scores is what a cube
-/// core and its vector cores exchange at a time: the cube core computes scores and dP of a round,
-/// then dq, dk and dv of the round before, while the vector cores make P and dS of the one between.
+/// A schedule of the gradient that consists of iterations. An iteration covers rows x columns tiles
+/// of 128 x 128 scores. The cube core computes scores and dP of an iteration, then dq, dk and dv of
+/// the iteration before it; between these two steps, the vector cores compute P and dS of an
+/// iteration.
 struct Round {
   std::int64_t rows = 4, columns = 4;
-  std::int64_t group = 2;           ///< row tiles that are loaded at once for scores and dP
-  bool keys_stay = false;           ///< the keys of a round stay in L1 for all of its dq
+  std::int64_t group = 2;           ///< row tiles that are loaded together for scores and dP
+  bool keys_stay = false;           ///< the keys of an iteration stay in L1 for all its dq
   std::int64_t dscore_columns = 0;  ///< columns whose dS stays in L1 for dq and dk; 0: read twice
   std::int64_t row_buffers = 4, column_buffers = 4, score_buffers = 4;  ///< tiles in L1
-  std::int64_t vector_buffers = 1, vector_tile = 8192;  ///< of each kind, and numbers in one
+  /// Number of buffers of each kind, and numbers per buffer
+  std::int64_t vector_buffers = 1, vector_tile = 8192;
   Masked masked = Masked::tiles;
   Exchange exchange = Exchange::rows;
 
   std::string to_text() const;
 };
 
-/// Schedules of the gradient that the vendor publishes (device facts, sections 4.3 and 4.4).
+/// The vendor's published gradient schedules (device facts, sections 4.3 and 4.4).
 Round basic();
 Round same_ab();
 
-/// Time of the gradient with the passes before and behind it. No row of the validation table that
-/// is a gradient's has any part in it.
-/// Errors: device::DeviceFault, naming the buffer and its limit, if a round does not fit.
+/// Returns the modelled time of the gradient, including the passes over global memory before and
+/// after the iterations. The model is not calibrated on any gradient row of the validation table.
+/// Errors: device::DeviceFault, naming the buffer and its limit, if an iteration does not fit.
 Modelled model(const Attention& attention, const Round& round, const device::Spec& device);
 
-/// Our own order: the products of scores and dP of a round stand between those of dq, dk and dv of
-/// the round before, so that drains of the one kind run beside products of the other; vector cores
-/// follow a step of a column behind. Sums keep one buffer of L0C, scores have two of half the
-/// width; a half of a column stays in L0B for all rows of its group.
+/// Our own schedule: the products for scores and dP of an iteration alternate with the products for
+/// dq, dk and dv of the iteration before it. The results of one kind are written to global memory
+/// while products of the other kind are computed. The vector cores follow one column step later. In
+/// L0C, gradients have one buffer, and scores have two buffers of half the width. Half a column
+/// tile stays in L0B for all rows of its group.
 struct Woven {
-  std::int64_t rows = 4, columns = 4;  ///< tiles of a round
-  std::int64_t group = 2;              ///< rows whose query and dy stay in L1 while columns pass
-  std::int64_t stream = 2;             ///< halves of tiles of key and value in L1
-  std::int64_t score_buffers = 6;      ///< halves of tiles of P and dS in L1
-  std::int64_t steps = 4;  ///< columns of scores and of dP that global memory holds at a time
+  std::int64_t rows = 4, columns = 4;  ///< tiles of an iteration
+  std::int64_t group = 2;              ///< rows whose query and dy stay in L1 for all columns
+  std::int64_t stream = 2;             ///< half tiles of key and value in L1
+  std::int64_t score_buffers = 6;      ///< half tiles of P and dS in L1
+  std::int64_t steps = 4;              ///< columns of scores and of dP in global memory at a time
   std::int64_t vector_buffers = 1, vector_tile = 8192;
 
-  /// Tiles in L1 that stay while dq, dk or dv of a round is computed.
+  /// The number of tiles that stay in L1 while dq, dk or dv of an iteration is computed.
   std::int64_t stay() const { return std::max(rows, columns); }
   std::string to_text() const;
 };
 
-/// Errors: device::DeviceFault, naming the buffer and its limit, if it does not fit.
+/// Returns the modelled time. Errors: device::DeviceFault, naming the buffer and its limit, if the
+/// schedule does not fit.
 Modelled model(const Attention& attention, const Woven& woven, const device::Spec& device);
 
-/// What each memory holds, of each core or, in L2, of all of them.
-/// Errors: device::DeviceFault, naming the buffer and its limit, if it does not fit.
+/// Returns the buffers of each memory: L2 buffers are for all cores, the other ones for one core.
+/// Errors: device::DeviceFault, naming the buffer and its limit, if the schedule does not fit.
 std::vector<Buffer> buffers_of(const Attention& attention, const Round& round,
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Attention& attention, const Woven& woven,
                                const device::Spec& device);
 
-/// The instructions of so many rounds on one core.
+/// Returns the instructions of `rounds` iterations on one core.
 device::Program program_of(const Attention& attention, const Round& round,
                            const device::Spec& device, std::int64_t rounds);
 device::Program program_of(const Attention& attention, const Woven& woven,

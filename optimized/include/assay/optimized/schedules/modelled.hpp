@@ -8,20 +8,24 @@
 
 namespace assay::optimized::schedules {
 
-/// What the model says of a kernel.
+/// The modelled time of a kernel.
 struct Modelled {
   double seconds = 0;
-  double beside = 0;  ///< of these, launch and passes before and behind the rounds
-  double rounds = 0;  ///< of the busiest core; a part of one counts as such
-  std::array<double, device::pipe_count> busy = {};  ///< of the busiest core, over the whole time
-  double l2_share = 0;                               ///< of what L2 could have moved meanwhile
-  double l2_bytes = 0;                               ///< of the busiest core
-  double cube_utilisation = 0;  ///< useful matrix steps of all cores over those they had time for
+  /// Seconds of the launch, and of the passes over global memory before and after the iterations;
+  /// included in `seconds`
+  double extra = 0;
+  double rounds = 0;  ///< of the busiest core; may be fractional
+  /// On the busiest core: the fraction of the total time in which each queue is busy
+  std::array<double, device::pipe_count> busy = {};
+  double l2_share = 0;  ///< used fraction of the L2 bandwidth
+  double l2_bytes = 0;  ///< of the busiest core
+  /// Useful matrix steps of all cores, as a fraction of the steps possible in this time
+  double cube_utilisation = 0;
 
   double share(device::Pipe pipe) const { return busy[static_cast<std::size_t>(pipe)]; }
 };
 
-/// How long so many equal rounds take on one core, and what they occupy.
+/// The time of `count` equal iterations on one core, the busy time of each queue, and the L2 bytes.
 struct Rounds {
   device::Cycles makespan;
   std::array<device::Cycles, device::pipe_count> busy = {};
@@ -29,24 +33,25 @@ struct Rounds {
   double count = 0;
 };
 
-/// Of so many rounds, those that a picture of their beginning shows.
+/// Returns how many iterations a trace shows: at most `most`.
 std::int64_t shown_rounds(const Modelled& modelled, std::int64_t most);
 
-/// Appends so many rounds, with what comes before and behind them, to a program.
+/// Appends `rounds` iterations to a program, including the work before the first and after the
+/// last.
 using Writer = std::function<void(device::Instructions& code, std::int64_t rounds)>;
 
-/// Runs some rounds in the event model; beyond `most` the time of a round in the steady state is
-/// added for each of the others, and for a part of one its part of the time.
+/// Simulates up to `most` iterations. For more iterations, it extrapolates with the steady-state
+/// time per iteration; a fractional iteration takes its fraction of that time.
 Rounds run_rounds(const device::Spec& device, const device::Share& share, double rounds,
                   std::int64_t most, const Writer& write);
 
-/// The rounds of the busiest core with `more` seconds beside them; `steps` are the useful cycles of
-/// the cube, of all cores together.
+/// Combines the iterations of the busiest core with `more` additional seconds. `steps` is the
+/// number of useful cube cycles of all cores together.
 Modelled finished(const Rounds& rounds, double more, const device::Share& share, double steps,
                   const device::Spec& device);
 
-/// Seconds of a pass of all vector cores over global memory: `read` and `written` bytes move
-/// through L2, and `missing` of them through HBM.
+/// Seconds that all vector cores need for one pass over global memory: `read` and `written` bytes
+/// move through L2; `missing` of these bytes also move through HBM.
 double pass_seconds(const device::Spec& device, device::Bytes read, device::Bytes written,
                     device::Bytes missing);
 

@@ -8,7 +8,7 @@
 
 namespace assay::optimized::schedules {
 
-/// A schedule of a gradient and what the model says of it.
+/// A schedule of a gradient and its modelled time.
 struct ModelledSchedule {
   std::string name;  ///< "basic" and "sameAB" are the vendor's
   std::variant<Round, Woven> schedule;
@@ -17,38 +17,39 @@ struct ModelledSchedule {
   std::string to_text() const;
 };
 
-/// The vendor's families where they fit, in the order of their templates.
+/// Returns the vendor's schedules that fit, in the order of the vendor's templates.
 std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device);
 
-/// Every schedule that fits, the fastest first: rounds of all extents, one phase after the other or
-/// woven, and the vendor's.
+/// Returns every schedule that fits, the fastest first. Candidates: iterations of all sizes, with
+/// separate phases or with interleaved products (woven), and the vendor's schedules.
 /// Cost: well below a second.
 std::vector<ModelledSchedule> plans(const Attention& attention, const device::Spec& device);
 
-/// The fastest schedule of a problem with its buffers and what occupies it, the next one, and the
-/// vendor's beside them, for people.
+/// Reports for people: the fastest schedule of a problem with its buffers and its bottleneck, the
+/// second fastest, and the vendor's schedules for comparison.
 std::string report(const Attention& attention, const device::Spec& device);
 
-/// The first rounds of the fastest schedule on one core, an event for each instruction, in the JSON
-/// that Perfetto opens. Empty where nothing fits.
+/// Returns the first iterations of the fastest schedule on one core, one event per instruction, in
+/// the JSON format of Perfetto. Returns an empty text if no schedule fits.
 std::string trace(const Attention& attention, const device::Spec& device);
 
-/// What no schedule of these can be faster than: the fewest bytes that one of them moves through L2
-/// on its busiest core, in the time they take if L2 never stands idle, with launch and passes.
+/// A lower bound for all given schedules. l2_bytes: the fewest bytes that the busiest core of any
+/// of them moves through L2. seconds: the shortest time at full L2 bandwidth, including launch and
+/// passes over global memory.
 struct Floor {
   double l2_bytes, seconds;
 };
 Floor floor_of(const std::vector<ModelledSchedule>& plans);
 
-/// What memory allows, in a picture of rate over intensity: at so many FLOP for each byte no more
-/// than the roof in FLOP/s, which ends at that of the cube.
+/// A memory limit of a roofline plot (FLOP/s over FLOP/byte). It ends where it reaches the peak of
+/// the cube cores.
 struct Roof {
   std::string name;
   double intensity, roof;
 };
 
-/// Rates of a schedule in FLOP/s: of the cube, reached, and under each roof. Bytes through L2 are
-/// those of its rounds, bytes through HBM those of all inputs and outputs, once.
+/// Rates of a schedule in FLOP/s: the peak of the cube cores, the achieved rate, and the limits by
+/// L2 and HBM. L2 bytes are those of the iterations; HBM bytes count every input and output once.
 struct Roofline {
   double cube, reached;
   Roof l2, hbm;
@@ -56,7 +57,8 @@ struct Roofline {
 Roofline roofline_of(const Attention& attention, const Modelled& modelled,
                      const device::Spec& device);
 
-/// What a schedule is held up by most: the share of the time that it is busy, and its name.
+/// The bottleneck of a schedule: the name of the queue or memory, and the fraction of the time in
+/// which it is busy.
 struct Bound {
   std::string name;
   double share;

@@ -4,8 +4,8 @@
 
 namespace assay::optimized::schedules {
 
-/// Bytes of HBM that all cores read once, and write once where vector cores work on them with an
-/// instruction.
+/// A pass over HBM: all cores together read the bytes once. If the vector cores process the data
+/// with an instruction, they also write the bytes once.
 struct Stream {
   device::Bytes read;
   device::Bytes written = {};

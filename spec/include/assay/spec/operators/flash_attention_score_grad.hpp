@@ -21,11 +21,11 @@ namespace assay::spec {
 
 struct Numerics;
 
-/// How the attention mask is passed. `compressed` and what follows it are the fixed pattern of the
-/// sparse modes: the lower triangle of 2048 x 2048 elements, in mode 6 with the 1024 rows of the
-/// prefix below it; the lists of shapes limit no mode, so that it may have batch and head axes,
-/// too, each slice the same pattern. In TND, S are the longest lengths, and element (b, n, i, j)
-/// counts queries and keys from the start of sequence b.
+/// How the attention mask is passed. `compressed` and the values after it are the fixed pattern of
+/// the sparse modes: the lower triangle of 2048 x 2048 elements; in mode 6 the 1024 rows of the
+/// prefix follow below it. The documents list the same shapes for every mode, so a fixed pattern
+/// may also have batch and head axes, with the same pattern in each slice. In TND, S are the
+/// longest lengths, and element (b, n, i, j) counts queries and keys from the start of sequence b.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
 enum class MaskShape : std::uint8_t {
   absent,
@@ -52,21 +52,22 @@ inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 9>{{{
     {MaskShape::compressed_bnss, "compressed_BNSS"},
 }}};
 
-/// Whether the mask is the fixed pattern of the sparse modes, and whether its elements are the
-/// caller's.
+/// Returns whether the mask is the fixed pattern of the sparse modes. The next function returns
+/// whether the caller chooses its elements.
 constexpr bool is_compressed(MaskShape shape) { return shape >= MaskShape::compressed; }
 constexpr bool is_written_out(MaskShape shape) {
   return shape != MaskShape::absent && !is_compressed(shape);
 }
 
-/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`, 2 and 3: `slopes_n` and
+/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`; 2 and 3: `slopes_n` and
 /// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i,
-/// j) counts queries and keys from the start of sequence b, as in a mask: the page lists these
-/// shapes for TND without another reading. `bnhs`, `one_nhs`: only the last H = 1024 query rows of
-/// a bias that depends on i - j alone, under a causal mask; in TND the columns are the longest key
-/// length. Where the longest query length is 1024 the shape is that of the whole bias and is read
-/// so. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps; these two are the host
-/// code's, the rest is listed. Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
+/// j) counts queries and keys from the start of sequence b, as in a mask; the page lists these
+/// shapes for TND and gives them no other meaning. `bnhs`, `one_nhs`: only the last H = 1024 query
+/// rows of a bias that depends on i - j alone, under a causal mask; in TND the columns are the
+/// longest key length. If the longest query length is 1024, this shape equals that of the whole
+/// bias and is read as such. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps;
+/// these two come from the host code, the others from the page.
+/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
   absent,
   bnss,
@@ -94,9 +95,9 @@ inline constexpr auto spellings_of<PseShape> = Spellings<PseShape, 10>{{{
     {PseShape::slopes_bn, "BN"},
 }}};
 
-/// How dropMask is passed: one bit a score, in just the bytes that they need, or in granules of 128
-/// bits with 32 spare bytes behind them. Source: aclnnFlashAttentionUnpaddingScoreGrad.md
-/// (dropMaskOptional).
+/// How dropMask is passed: one bit per score, either in exactly the bytes needed, or in multiples
+/// of 128 bits followed by 32 spare bytes.
+/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
 enum class DropMask : std::uint8_t { absent, exact, granules };
 
 template <>
@@ -115,9 +116,10 @@ inline constexpr auto spellings_of<SoftmaxInLayout> = Spellings<SoftmaxInLayout,
     {SoftmaxInLayout::same_as_input, "same_as_input"},
 }}};
 
-/// Memory order of the statistics of TND, whose shape is (T, N, 8) either way: every sequence head
-/// by head, as upstream's code reads them, or token by token, as the shape says. The documents
-/// contradict each other on every entry point (requirement FAG-C83a).
+/// Memory order of the statistics in TND, whose shape is (T, N, 8) in either order. `heads_first`:
+/// sequence by sequence, each head by head, as upstream's code reads them. `tokens_first`: token by
+/// token, as the shape says. The documents contradict each other on every entry point (requirement
+/// FAG-C83a).
 enum class StatisticsOrder : std::uint8_t { heads_first, tokens_first };
 
 template <>
@@ -126,8 +128,8 @@ inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder,
     {StatisticsOrder::tokens_first, "tokens_first"},
 }}};
 
-/// The order that upstream's code reads for a value of softmaxInLayout; entry points without the
-/// attribute read as for "".
+/// The memory order in which upstream's code reads the statistics for a value of softmaxInLayout.
+/// Entry points without this attribute read as for "".
 constexpr StatisticsOrder upstream_order(SoftmaxInLayout layout) {
   return layout == SoftmaxInLayout::empty ? StatisticsOrder::heads_first
                                           : StatisticsOrder::tokens_first;
@@ -156,41 +158,42 @@ constexpr bool has_pse_type(FlashEntryPoint s) {
 constexpr bool has_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
 constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntryPoint::u4; }
 
-/// Whether the entry point's page offers it on the product, and the requirement FAG-P* that says
-/// so. The numbers depend on neither.
+/// Returns whether the entry point's page offers it on the product. The next function returns the
+/// requirement FAG-P* that says so. Expected values depend on neither.
 bool supports(FlashEntryPoint entry_point, Product product);
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
-/// Requirements that the prefix adds to a compressed mask; requirements of a compressed pse.
+/// The number of rows that a prefix adds to a compressed mask, and the number of rows of a
+/// compressed pse.
 inline constexpr std::int64_t compressed_prefix_rows = 1024;
 inline constexpr std::int64_t compressed_pse_rows = 1024;
-/// The customary "unbounded" number of tokens.
+/// The value of preTokens and nextTokens that usually means "unbounded".
 inline constexpr std::int64_t unbounded_tokens = 2147483647;
 
-/// Gradient of softmax attention; the documents' names, in snake_case, without Optional, In and
-/// Out.
+/// The gradient of softmax attention. Names are those of the documents, in snake_case, without the
+/// endings Optional, In and Out.
 struct FlashAttentionScoreGrad {
   static constexpr std::string_view name = "flash_attention_score_grad";
-  /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
+  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = FlashEntryPoint;
 
-  /// One legal computation, whatever the entry point that asks for it.
+  /// One legal computation, independent of the entry point.
   struct Problem {
     Layout input_layout = Layout::bnsd;
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 16;
-    /// TND: length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch,
-    ///      its maximum seq_q.
+    /// TND: the length of every sequence; empty: all sequences have length seq_q (seq_kv).
+    /// Otherwise it has batch entries, whose maximum is seq_q (seq_kv).
     std::vector<std::int64_t> lengths_q, lengths_kv;
-    /// TND: tokens of query (of keyIn) after the last sequence, which belong to none.
+    /// TND: the number of tokens of query (of keyIn) after the last sequence, which belong to no
+    /// sequence.
     std::int64_t padding_q = 0, padding_kv = 0;
     std::int64_t head_dim = 16;
-    std::int64_t head_dim_v = 16;  ///< of value, dy, attention_in, dv; at most head_dim
-    std::int64_t head_dim_rope =
-        0;                      ///< of query_rope, key_rope, dq_rope, dk_rope; 0: there are none
-    double scale_value = 0.25;  ///< a value that float represents
+    std::int64_t head_dim_v = 16;    ///< of value, dy, attention_in, dv; at most head_dim
+    std::int64_t head_dim_rope = 0;  ///< of query_rope, key_rope, dq_rope, dk_rope; 0: absent
+    double scale_value = 0.25;       ///< must be representable as float
     double keep_prob = 1.0;
     DropMask drop_mask = DropMask::absent;
     std::int64_t sparse_mode = 0;
@@ -203,7 +206,7 @@ struct FlashAttentionScoreGrad {
     PseShape pse_shift = PseShape::absent;
     DType slope_dtype = DType::fp32;  ///< of the slopes of pse_type 2 and 3: fp32, or dtype
     std::vector<std::int64_t> q_start_idx,
-        kv_start_idx;  ///< element 0 counts, if both have one; pse_type 2 and 3
+        kv_start_idx;  ///< only element 0 is read, if both have one; pse_type 2 and 3
     SoftmaxInLayout softmax_in_layout = SoftmaxInLayout::empty;       ///< of u4
     StatisticsOrder statistics_order = StatisticsOrder::heads_first;  ///< read in TND
 
@@ -218,10 +221,10 @@ struct FlashAttentionScoreGrad {
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
-  /// Shapes: query, dy, attention_in of the layout with heads_q; key, value with heads_kv;
-  ///         softmax_max, softmax_sum (batch, heads_q, seq_q, 8) in every padded layout, (T1,
-  ///         heads_q, 8) in TND, there in the memory order statistics_order; pse_shift and
-  ///         drop_mask see `pse_shape` and `drop_mask_shape`.
+  /// Shapes: query, dy and attention_in have the layout with heads_q; key and value have it with
+  /// heads_kv. softmax_max and softmax_sum are (batch, heads_q, seq_q, 8) in every padded layout
+  /// and (T1, heads_q, 8) in TND, where statistics_order gives their memory order. For pse_shift
+  /// and drop_mask see `pse_shape` and `drop_mask_shape`.
   struct Inputs {
     Tensor query, key, value, dy, softmax_max, softmax_sum, attention_in;
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes
@@ -231,13 +234,13 @@ struct FlashAttentionScoreGrad {
     std::optional<Tensor> query_rope = {}, key_rope = {};
   };
 
-  /// Tensors of phase 2 that a run fills.
+  /// Tensors that phase 2 fills.
   struct Outputs {
     Tensor dq, dk, dv;
     std::optional<Tensor> dq_rope = {}, dk_rope = {};
   };
 
-  /// Phase 1's tensors and host arrays, by their documented names.
+  /// The tensors and host arrays of phase 1, by their documented names.
   struct Parameters {
     Parameter query, query_rope, key, key_rope, value, dy, pse_shift, drop_mask, padding_mask,
         atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, dq, dq_rope, dk, dk_rope,
@@ -247,7 +250,7 @@ struct FlashAttentionScoreGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// Numbers and words of phase 1, by their documented names.
+  /// The numbers and strings of phase 1, by their documented names.
   struct Attributes {
     double scale_value = 1.0, keep_prob = 1.0;
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
@@ -257,13 +260,13 @@ struct FlashAttentionScoreGrad {
         softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// Requirements FAG-C*, FAG-P*, TND-* and API-* that speak about the entry points above.
+  /// The requirements FAG-C*, FAG-P*, TND-* and API-* on these entry points.
   static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
   static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
-/// read this list.
+/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
+/// shrinking of failing cases use this list.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, FlashAttentionScoreGrad::Problem>
 void visit_fields(Problem& problem, Visitor&& visit) {
@@ -275,7 +278,7 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("seq_q", problem.seq_q, "query length Sq");
   visit("seq_kv", problem.seq_kv, "key and value length Skv");
   visit("lengths_q", problem.lengths_q,
-        "TND: query length of every sequence, COUNTxLENGTH repeats one");
+        "TND: query length of every sequence; COUNTxLENGTH stands for COUNT equal lengths");
   visit("lengths_kv", problem.lengths_kv, "TND: key length of every sequence");
   visit("padding_q", problem.padding_q, "TND: tokens of query after the last sequence");
   visit("padding_kv", problem.padding_kv, "TND: tokens of key and value after the last sequence");
@@ -283,8 +286,10 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("head_dim_v", problem.head_dim_v, "head size Dv of value and dy, at most D");
   visit("head_dim_rope", problem.head_dim_rope, "head size Dr of the rope tensors, 0: none");
   visit("scale_value", problem.scale_value, "factor of the scores");
-  visit("keep_prob", problem.keep_prob, "share of kept probabilities, 1: no dropout");
-  visit("drop_mask", problem.drop_mask, "how much room the dropout bits are given");
+  visit("keep_prob", problem.keep_prob,
+        "share of the probabilities that dropout keeps; 1: no "
+        "dropout");
+  visit("drop_mask", problem.drop_mask, "size of the buffer that contains the dropout bits");
   visit("sparse_mode", problem.sparse_mode, "sparse mode of the mask");
   visit("pre_tokens", problem.pre_tokens, "left edge of the window");
   visit("next_tokens", problem.next_tokens, "right edge of the window");
@@ -292,7 +297,8 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("atten_mask", problem.atten_mask, "shape in which the mask is passed");
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
   visit("pse_type", problem.pse_type,
-        "0: scale then add, 1: add then scale, 2: linear, 3: square-root slopes");
+        "0: scale, then add the bias; 1: add the bias, then scale; 2: slope times distance; 3: "
+        "slope times root of the distance");
   visit("pse_shift", problem.pse_shift, "shape in which the position bias is passed");
   visit("slope_dtype", problem.slope_dtype,
         "pse_type 2 and 3: element type of the slopes, fp32 or dtype");
@@ -301,7 +307,8 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("softmax_in_layout", problem.softmax_in_layout,
         "u4: value of the attribute softmaxInLayout");
   visit("statistics_order", problem.statistics_order,
-        "TND: memory order of the statistics; default: upstream's for softmax_in_layout");
+        "TND: memory order of the statistics; default: the one that upstream's code uses for "
+        "softmax_in_layout");
 }
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
@@ -322,7 +329,7 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("atten_mask", inputs.atten_mask);
 }
 
-/// The same for every output.
+/// Calls visit(name, member) for every output.
 template <class Outputs, class Visitor>
 requires std::same_as<std::remove_const_t<Outputs>, FlashAttentionScoreGrad::Outputs>
 void visit_fields(Outputs& outputs, Visitor&& visit) {
@@ -384,7 +391,7 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
 }
 
 /// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with
-/// head_dim_v, the rope part with head_dim_rope. Cost: O(batch) where the lengths differ.
+/// head_dim_v, the rope part with head_dim_rope. Cost: O(batch) if the lengths differ.
 Extents query_extents(const FlashAttentionScoreGrad::Problem& problem);
 Extents dy_extents(const FlashAttentionScoreGrad::Problem& problem);
 Extents query_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
@@ -392,26 +399,30 @@ Extents key_extents(const FlashAttentionScoreGrad::Problem& problem);
 Extents value_extents(const FlashAttentionScoreGrad::Problem& problem);
 Extents key_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
 
-/// Scores of all sequences and query heads, masked ones included: the bits of a drop mask.
+/// The number of scores of all sequences and query heads, including masked ones. A drop mask has
+/// this number of bits.
 std::int64_t score_count(const FlashAttentionScoreGrad::Problem& problem);
 
-/// The shapes in which statistics, mask, position bias and dropout bits are passed. Errors:
-/// std::invalid_argument for what is `absent`.
+/// The shapes of the statistics, mask, position bias and dropout bits. Errors:
+/// std::invalid_argument if the tensor is `absent`.
 Shape statistics_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape mask_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape pse_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape drop_mask_shape(const FlashAttentionScoreGrad::Problem& problem);
-/// Whether the statistics lie in memory one way or the other according to statistics_order: TND
-/// with several heads and some sequence of several tokens. Cost: O(batch).
+/// Returns whether statistics_order changes the memory order of the statistics: in TND, if there
+/// are several heads and a sequence with several tokens. Cost: O(batch).
 bool is_order_of_statistics_seen(const FlashAttentionScoreGrad::Problem& problem);
-/// The order that the numerics declare for such a call; nothing where they do not.
+/// Returns the memory order of the statistics that the numerics declare for this entry point and
+/// softmaxInLayout; nothing if they declare none.
 std::optional<StatisticsOrder> declared_order(const Numerics& numerics, FlashEntryPoint entry_point,
                                               SoftmaxInLayout layout);
-/// Element type of pseShift: that of query, or fp32 for slopes.
+/// Element type of pseShift. For slopes it is the type of query or fp32; otherwise it is the type
+/// of query.
 DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
 
-/// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask
-/// and pse as inputs. What the entry point has no parameter for is left out.
+/// Builds the call for `problem`. Strides are given for inputs and for outputs; statistics, mask
+/// and pse have those of the inputs. Fields for which the entry point has no parameter are left
+/// out.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
                                       FlashEntryPoint entry_point, Product product,
                                       const Strides& inputs, const Strides& outputs);

@@ -27,8 +27,8 @@ template <>
 inline constexpr auto spellings_of<CompressEntryPoint> =
     Spellings<CompressEntryPoint, 1>{{{{CompressEntryPoint::c1, "c1"}}}};
 
-/// Whether the entry point's page offers it on the product, and the requirement NSAC-C01* that says
-/// so.
+/// Returns whether the entry point's page offers it on the product. The next function returns the
+/// requirement NSAC-C01* that says so.
 bool supports(CompressEntryPoint entry_point, Product product);
 std::string_view product_requirement(CompressEntryPoint entry_point, Product product);
 
@@ -40,16 +40,16 @@ inline constexpr auto of_windows = std::to_array<std::string_view>({"input_grad"
 
 /// Stages of NsaCompressGrad.
 inline constexpr auto compress_stages = std::to_array<Stage>({
-    {"weight as input_grad takes it, or the sum over windows", detail::input_grad_alone},
+    {"the weight that enters input_grad, or the sum over windows", detail::input_grad_alone},
     {"the sums over channels and windows that give weight_grad", detail::weight_grad_alone},
-    {"output_grad, or which windows hold a token", detail::of_windows},
+    {"output_grad, or the choice of the windows that contain a token", detail::of_windows},
 });
 
-/// Gradient of the weighted sums over sliding windows that shorten a key or value tensor; the
-/// documents' names, in snake_case, without Optional and Out.
+/// The gradient of a compression: weighted sums over sliding windows shorten a key or value tensor.
+/// Names are those of the documents, in snake_case, without the endings Optional and Out.
 struct NsaCompressGrad {
   static constexpr std::string_view name = "nsa_compress_grad";
-  /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
+  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
   static constexpr bool has_softmax = false;
 
   using EntryPoint = CompressEntryPoint;
@@ -58,12 +58,12 @@ struct NsaCompressGrad {
   struct Problem {
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads = 1, seq = 64;
-    /// Length of every sequence, 0 included; empty: all are seq long. Otherwise of size batch, its
-    /// maximum seq.
+    /// The length of every sequence, which may be 0; empty: all sequences have length seq.
+    /// Otherwise it has batch entries, whose maximum is seq.
     std::vector<std::int64_t> lengths;
     std::int64_t head_dim = 16;
     std::int64_t compress_block_size = 32;  ///< tokens of a window
-    std::int64_t compress_stride = 16;      ///< tokens from one window to the next
+    std::int64_t compress_stride = 16;      ///< tokens between the starts of consecutive windows
 
     std::int64_t length(std::int64_t b) const {
       return lengths.empty() ? seq : lengths[static_cast<std::size_t>(b)];
@@ -71,25 +71,26 @@ struct NsaCompressGrad {
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
-  /// Shapes: T are the tokens of all sequences, T' the windows. output_grad (T', heads, head_dim),
-  ///         input (T, heads, head_dim), weight (compress_block_size, heads).
+  /// Shapes, where T is the number of tokens of all sequences and T' the number of windows:
+  /// output_grad (T', heads, head_dim), input (T, heads, head_dim), weight (compress_block_size,
+  /// heads).
   struct Inputs {
     Tensor output_grad, input, weight;
   };
 
-  /// Tensors of phase 2 that a run fills.
+  /// Tensors that phase 2 fills.
   struct Outputs {
     Tensor input_grad, weight_grad;
   };
 
-  /// Phase 1's tensors and host arrays, by their documented names.
+  /// The tensors and host arrays of phase 1, by their documented names.
   struct Parameters {
     Parameter output_grad, input, weight, input_grad, weight_grad;
     std::optional<std::vector<std::int64_t>> act_seq_len;  ///< inclusive sums of the lengths
     bool workspace_size = true, executor = true;           ///< false: null pointers
   };
 
-  /// Numbers and words of phase 1, by their documented names.
+  /// The numbers and strings of phase 1, by their documented names.
   struct Attributes {
     std::int64_t compress_block_size = 32, compress_stride = 16, act_seq_len_type = 0;
     std::optional<std::string> layout;  ///< nullopt: a null pointer
@@ -100,8 +101,8 @@ struct NsaCompressGrad {
   static constexpr std::span<const Stage> stages() { return compress_stages; }
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
-/// read this list.
+/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
+/// shrinking of failing cases use this list.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, NsaCompressGrad::Problem>
 void visit_fields(Problem& problem, Visitor&& visit) {
@@ -109,11 +110,14 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("batch", problem.batch, "number of sequences B");
   visit("heads", problem.heads, "heads N");
   visit("seq", problem.seq, "longest sequence");
-  visit("lengths", problem.lengths, "length of every sequence, COUNTxLENGTH repeats one");
+  visit("lengths", problem.lengths,
+        "length of every sequence; COUNTxLENGTH stands for COUNT equal "
+        "lengths");
   visit("head_dim", problem.head_dim, "head size D");
   visit("compress_block_size", problem.compress_block_size, "tokens of a window");
   visit("compress_stride", problem.compress_stride,
-        "tokens from one window to the next, fewer than a window has");
+        "tokens from the start of one window to the start of the next, fewer than the tokens of a "
+        "window");
 }
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
@@ -125,7 +129,7 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("weight", inputs.weight);
 }
 
-/// The same for every output.
+/// Calls visit(name, member) for every output.
 template <class Outputs, class Visitor>
 requires std::same_as<std::remove_const_t<Outputs>, NsaCompressGrad::Outputs>
 void visit_fields(Outputs& outputs, Visitor&& visit) {
@@ -158,19 +162,19 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("layout", attributes.layout);
 }
 
-/// Windows that fit into `length` tokens; 0 where the window or the stride is not positive.
+/// Number of windows that fit into `length` tokens; 0 if the window or the stride is not positive.
 std::int64_t window_count(std::int64_t length, std::int64_t compress_block_size,
                           std::int64_t compress_stride);
 
-/// Extents of input and input_grad, and of output_grad, whose sequences are the windows of the
-/// input's.
+/// Extents of input and input_grad; extents of output_grad. A sequence of output_grad contains one
+/// row for each window of a sequence of input.
 Extents input_extents(const NsaCompressGrad::Problem& problem);
 Extents output_extents(const NsaCompressGrad::Problem& problem);
 
 /// The shape of weight and weight_grad.
 Shape weight_shape(const NsaCompressGrad::Problem& problem);
 
-/// The call that asks for `problem`. Inputs and outputs are strided separately.
+/// Builds the call for `problem`. Strides are given for inputs and for outputs.
 Call<NsaCompressGrad> call_of(const NsaCompressGrad::Problem& problem,
                               CompressEntryPoint entry_point, Product product,
                               const Strides& inputs, const Strides& outputs);

@@ -19,8 +19,8 @@
 
 namespace assay::spec {
 
-/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements
-/// (in sparse mode 0: zeros).
+/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements.
+/// In sparse mode 0 its elements are zeros.
 /// Source: aclnnNsaSelectedAttentionGrad.md (attenMaskOptional).
 enum class SelectedMask : std::uint8_t { absent, compressed };
 
@@ -37,17 +37,17 @@ template <>
 inline constexpr auto spellings_of<SelectedEntryPoint> =
     Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Whether the entry point's page offers it on the product, and the requirement NSAS-C01* that says
-/// so.
+/// Returns whether the entry point's page offers it on the product. The next function returns the
+/// requirement NSAS-C01* that says so.
 bool supports(SelectedEntryPoint entry_point, Product product);
 std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
 
-/// Gradient of softmax attention in which every query sees the key blocks that it lists; the
-/// documents' names, in snake_case, without Optional; attentionOut and attentionOutGrad keep their
-/// Out, those of the gradients lose it.
+/// The gradient of softmax attention in which every query attends to the key blocks that it lists.
+/// Names are those of the documents, in snake_case, without the ending Optional. attentionOut and
+/// attentionOutGrad keep "Out"; the names of the gradients drop it.
 struct NsaSelectedAttentionGrad {
   static constexpr std::string_view name = "nsa_selected_attention_grad";
-  /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
+  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = SelectedEntryPoint;
@@ -56,11 +56,12 @@ struct NsaSelectedAttentionGrad {
   struct Problem {
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 64;
-    /// Length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch, its
-    /// maximum seq_q. No sequence is empty; those of the keys are multiples of selected_block_size.
+    /// The length of every sequence; empty: all sequences have length seq_q (seq_kv). Otherwise it
+    /// has batch entries, whose maximum is seq_q (seq_kv). No sequence is empty. Lengths of keys
+    /// are multiples of selected_block_size.
     std::vector<std::int64_t> lengths_q, lengths_kv;
     std::int64_t head_dim = 192, head_dim_v = 128;  ///< 192 or 128 each
-    double scale_value = 0.0625;                    ///< a value that float represents
+    double scale_value = 0.0625;                    ///< must be representable as float
     std::int64_t selected_block_size = 16, selected_block_count = 2;
     std::int64_t sparse_mode = 0;
     SelectedMask atten_mask = SelectedMask::absent;
@@ -76,23 +77,23 @@ struct NsaSelectedAttentionGrad {
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
-  /// Shapes: T1 and T2 are the tokens of all sequences. query (T1, heads_q, head_dim),
-  ///         attention_out and attention_out_grad (T1, heads_q, head_dim_v), key (T2, heads_kv,
-  ///         head_dim), value (T2, heads_kv, head_dim_v), softmax_max and softmax_sum (T1, heads_q,
-  ///         8), topk_indices (T1, heads_kv, selected_block_count).
+  /// Shapes, where T1 and T2 are the numbers of tokens of all sequences: query (T1, heads_q,
+  /// head_dim), attention_out and attention_out_grad (T1, heads_q, head_dim_v), key (T2, heads_kv,
+  /// head_dim), value (T2, heads_kv, head_dim_v), softmax_max and softmax_sum (T1, heads_q, 8),
+  /// topk_indices (T1, heads_kv, selected_block_count).
   struct Inputs {
     Tensor query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum;
     Tensor topk_indices;  ///< int32: block v is the keys v * selected_block_size ... of the query's
                           ///< own sequence
-    std::optional<Tensor> atten_mask = {};  ///< 1 excludes; in sparse mode 2 alone it counts
+    std::optional<Tensor> atten_mask = {};  ///< 1 excludes; ignored except in sparse mode 2
   };
 
-  /// Tensors of phase 2 that a run fills.
+  /// Tensors that phase 2 fills.
   struct Outputs {
     Tensor dq, dk, dv;
   };
 
-  /// Phase 1's tensors and host arrays, by their documented names.
+  /// The tensors and host arrays of phase 1, by their documented names.
   struct Parameters {
     Parameter query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum,
         topk_indices, atten_mask, dq, dk, dv;
@@ -101,7 +102,7 @@ struct NsaSelectedAttentionGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// Numbers and words of phase 1, by their documented names.
+  /// The numbers and strings of phase 1, by their documented names.
   struct Attributes {
     double scale_value = 1.0;
     std::int64_t selected_block_size = 64, selected_block_count = 16, head_num = 1;
@@ -114,8 +115,8 @@ struct NsaSelectedAttentionGrad {
   static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
-/// read this list.
+/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
+/// shrinking of failing cases use this list.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, NsaSelectedAttentionGrad::Problem>
 void visit_fields(Problem& problem, Visitor&& visit) {
@@ -126,17 +127,20 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("heads_kv", problem.heads_kv, "key and value heads N2, a divisor of N1");
   visit("seq_q", problem.seq_q, "longest query sequence");
   visit("seq_kv", problem.seq_kv, "longest key and value sequence");
-  visit("lengths_q", problem.lengths_q, "query length of every sequence, COUNTxLENGTH repeats one");
+  visit("lengths_q", problem.lengths_q,
+        "query length of every sequence; COUNTxLENGTH stands for "
+        "COUNT equal lengths");
   visit("lengths_kv", problem.lengths_kv, "key length of every sequence");
   visit("head_dim", problem.head_dim, "head size of query and key: 192 or 128");
   visit("head_dim_v", problem.head_dim_v, "head size of value and attention_out: 192 or 128");
   visit("scale_value", problem.scale_value, "factor of the scores");
   visit("selected_block_size", problem.selected_block_size, "keys of one selected block");
-  visit("selected_block_count", problem.selected_block_count, "blocks that a query lists");
+  visit("selected_block_count", problem.selected_block_count,
+        "number of blocks that each query lists");
   visit("sparse_mode", problem.sparse_mode,
-        "0: every listed key counts, 2: those up to the query's position");
+        "0: a query sees every key that it lists; 2: only listed keys up to its own position");
   visit("atten_mask", problem.atten_mask,
-        "whether the mask is passed, without which mode 2 is disputed");
+        "whether the mask is passed; mode 2 without a mask is disputed");
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
 }
 
@@ -155,7 +159,7 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("atten_mask", inputs.atten_mask);
 }
 
-/// The same for every output.
+/// Calls visit(name, member) for every output.
 template <class Outputs, class Visitor>
 requires std::same_as<std::remove_const_t<Outputs>, NsaSelectedAttentionGrad::Outputs>
 void visit_fields(Outputs& outputs, Visitor&& visit) {
@@ -200,20 +204,19 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
 }
 
 /// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of
-/// topk_indices, one requirement of selected_block_count for every token and key head. Cost:
-/// O(batch) where the lengths differ.
+/// topk_indices. topk_indices has one row of selected_block_count indices for every token and key
+/// head. Cost: O(batch) if the lengths differ.
 Extents query_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents attention_out_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents key_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents value_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents topk_extents(const NsaSelectedAttentionGrad::Problem& problem);
 
-/// The shapes in which statistics and mask are passed. Errors: std::invalid_argument for an absent
-/// mask.
+/// The shapes of the statistics and of the mask. Errors: std::invalid_argument for an absent mask.
 Shape statistics_shape(const NsaSelectedAttentionGrad::Problem& problem);
 Shape mask_shape(const NsaSelectedAttentionGrad::Problem& problem);
 
-/// The call that asks for `problem`. Inputs and outputs are strided separately.
+/// Builds the call for `problem`. Strides are given for inputs and for outputs.
 Call<NsaSelectedAttentionGrad> call_of(const NsaSelectedAttentionGrad::Problem& problem,
                                        SelectedEntryPoint entry_point, Product product,
                                        const Strides& inputs, const Strides& outputs);

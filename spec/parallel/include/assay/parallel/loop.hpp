@@ -10,23 +10,23 @@
 #include <optional>
 #include <type_traits>
 
-/// Loops whose turns several threads share. All layers have theirs from here, so that they fail
-/// alike:
+/// Parallel loops. All layers use these loops, so that they fail in the same way:
 ///
-/// - The first exception ends the loop: no further turn begins, those that run come to their end,
-///   and the exception is thrown again to the caller.
-/// - A thread that cannot be started, or has no memory for what it works in, takes no part, and the
-///   others do its work. The calling thread always takes part.
+/// - The first exception ends the loop: no new iteration starts, running iterations finish, and the
+/// exception is rethrown to the caller.
+/// - A thread that cannot be started, or cannot allocate its workspace, does not take part; the
+/// others do its work. The calling thread always takes part.
 ///
-/// So no turn may wait for another thread to come. It may wait for what an earlier turn does, if
-/// that one does it when it fails, too.
+/// Therefore no iteration may wait for another thread to start. It may wait for a result of an
+/// earlier iteration if that one also signals when it fails.
 namespace assay::parallel {
 
-/// Threads that `asked` means: so many, or as many as the machine has where it is 0.
+/// Converts a requested number of threads to the number that is used; 0 means all threads of the
+/// machine.
 std::int64_t thread_count(std::int64_t asked);
 
-/// While it lives, 0 means one thread to the loops of the thread that made it: of work of which
-/// other threads have enough themselves.
+/// While an object of this class exists, loops that the same thread starts with 0 threads use one
+/// thread. Use it for work whose callers already keep the other threads busy.
 class Alone {
  public:
   Alone();
@@ -38,15 +38,15 @@ class Alone {
   bool before_;
 };
 
-/// Threads that do the work of one loop, and the first exception of one of them.
+/// Threads that do the work of one loop, and the first exception of any of them.
 class Team {
  public:
-  /// Calls member(0) here and member(1) .. member(threads - 1) in threads of their own, as far as
-  /// they can be started; all have ended when it returns.
-  /// Errors: the first exception, thrown again.
+  /// Calls member(0) in this thread, and member(1) .. member(threads - 1) each in a new thread. If
+  /// a thread cannot be started, its call is left out. Returns after all calls have ended.
+  /// Errors: rethrows the first exception.
   void run(std::int64_t threads, const std::function<void(std::int64_t thread)>& member);
 
-  /// Keeps an exception if it is the first one.
+  /// Stores the exception unless an earlier one is stored.
   void fail(std::exception_ptr failure);
   bool failed() const { return failed_; }
 
@@ -56,7 +56,7 @@ class Team {
   std::exception_ptr failure_;
 };
 
-/// What make(thread) returns; nothing where memory is short and there are other threads.
+/// Returns make(thread). If make cannot allocate, returns nothing; thread 0 rethrows the exception.
 template <class Make>
 std::optional<std::invoke_result_t<const Make&, std::int64_t>> equipment(const Make& make,
                                                                          std::int64_t thread) {
@@ -68,8 +68,9 @@ std::optional<std::invoke_result_t<const Make&, std::int64_t>> equipment(const M
   }
 }
 
-/// Hands out the items of next() until it returns nothing. One thread at a time calls next(), so
-/// items begin in their order; a thread t calls make(t) once and what that returns for every item.
+/// Distributes the items that next() returns until it returns nothing. One thread at a time calls
+/// next(), so items start in their order. Each thread t calls make(t) once, and calls the resulting
+/// function for each of its items.
 template <class Next, class Make>
 void work_off(Next next, const Make& make, std::int64_t threads) {
   Team team;
@@ -80,7 +81,7 @@ void work_off(Next next, const Make& make, std::int64_t threads) {
     try {
       return next();
     } catch (...) {
-      team.fail(std::current_exception());  // under the lock: nobody gets what lies behind
+      team.fail(std::current_exception());  // under the lock: no thread gets a later item
       return std::nullopt;
     }
   };
@@ -91,7 +92,7 @@ void work_off(Next next, const Make& make, std::int64_t threads) {
   });
 }
 
-/// 0 .. count - 1, as work_off takes them.
+/// A source of the items 0 .. count - 1 for work_off.
 inline auto numbers(std::int64_t count) {
   return [count, number = std::int64_t{0}]() mutable -> std::optional<std::int64_t> {
     if (number >= count) return std::nullopt;
@@ -99,7 +100,8 @@ inline auto numbers(std::int64_t count) {
   };
 }
 
-/// Calls task(0) .. task(count - 1), each once, on so many threads (0: all of the machine).
+/// Calls each of task(0) .. task(count - 1) once, on `threads` threads (0: all threads of the
+/// machine).
 template <class Task>
 void for_each(std::int64_t count, const Task& task, std::int64_t threads = 0) {
   const auto make = [&task](std::int64_t) { return std::cref(task); };

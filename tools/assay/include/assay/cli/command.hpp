@@ -18,14 +18,14 @@ using conformance::ExitCode;
 
 class Registry;
 
-/// The command line, or a file that it names, is wrong: culprit, value, and what is accepted. Exit
-/// code 2.
+/// An error in the command line or in a file that it names. The message states the wrong flag or
+/// file, its value, and what is accepted. Exit code 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a command may use.
+/// The streams and settings that a command uses.
 struct Context {
   const Registry& registry;
   std::ostream& out;              ///< results
@@ -33,16 +33,16 @@ struct Context {
   const std::atomic<bool>& stop;  ///< set by the first SIGINT or SIGTERM
   bool terminal = false;          ///< `err` is a terminal
   std::string command_line;       ///< as typed
-  std::string program = "assay";  ///< with which replay lines start in reports
-  std::string typed = "assay";    ///< with which they start on the terminal: argv[0], as a word
-  bool verbose = false;           ///< tell what is otherwise summed up
-  std::function<std::uint64_t()> entropy = {};  ///< draws a number; none: every sweep is the same
+  std::string program = "assay";  ///< first word of replay lines in reports
+  std::string typed = "assay";    ///< first word on the terminal: argv[0], as a shell word
+  bool verbose = false;           ///< print details that are otherwise summarized
+  std::function<std::uint64_t()> entropy = {};  ///< draws a number; empty: no fresh data
 };
 
 using Action = std::function<ExitCode(const Context&)>;
 
-/// One subcommand: `declare` adds its flags to `app` and returns what runs once they are parsed.
-/// Errors of the action: UsageError; anything else that escapes is a failure of the tool, exit
+/// One subcommand: `declare` adds its flags to `app` and returns the action that runs after
+/// parsing. Errors of the action: UsageError; any other exception is a failure of the tool, exit
 /// code 3.
 struct Command {
   std::string name, summary;

@@ -9,11 +9,11 @@
 
 namespace assay::cli {
 
-/// The whole command line for a binary: standard streams, signals, exit code.
+/// The complete command line program for a binary, with standard streams, signals and exit code.
 int main(int argc, char** argv, const Registry& registry);
 
-/// The same without process state: the words after the program's name. The streams of `context` are
-/// the only output.
+/// The same without the state of the process. `words`: the command line without the name of the
+/// program. All output goes to the streams of `context`.
 ExitCode execute(std::vector<std::string> words, const Context& context);
 
 /// "assay 0.1.0, ...": version, compiler, schemas.

@@ -22,11 +22,11 @@ struct ImplementationEntry {
 
   std::string name, summary;
   std::function<Made()> make;
-  /// For implementations whose host threads can be set; empty: `--threads` is refused.
+  /// Makes an implementation that uses this many host threads; empty: `--threads` is refused.
   std::function<Made(std::int64_t threads)> make_threaded = {};
-  /// Runs in the judge's own process unless `--isolated` is said: for code that is trusted as the
-  /// judge is. Others need a program that calls `assay::cli::main` with its words, since it is
-  /// started again as their worker.
+  /// True: runs in the judge's own process unless `--isolated` is given; for code that is trusted
+  /// as much as the judge. False: needs a program that passes its command line to
+  /// `assay::cli::main`, since the judge starts this program again as the worker process.
   bool in_process = false;
 };
 
@@ -37,8 +37,8 @@ std::tuple<std::vector<ImplementationEntry<Ops>>...> entries_of(spec::TypeList<O
 
 using spec::for_each_operator;
 
-/// What a binary offers: implementations, the first of an operator being the default, and commands
-/// beside the built-in ones.
+/// The contents of a binary: its implementations, and its commands in addition to the built-in
+/// ones. The first implementation of each operator is the default.
 class Registry {
  public:
   template <class Op>
@@ -49,7 +49,7 @@ class Registry {
     entries<Op>().push_back(std::move(entry));
     return *this;
   }
-  /// One that is found by its name, and that no list names.
+  /// Adds an implementation that can be selected by its name, but that no list shows.
   template <class Op>
   Registry& add_unlisted(ImplementationEntry<Op> entry) {
     std::get<Entries<Op>>(unlisted_).push_back(std::move(entry));
@@ -64,7 +64,8 @@ class Registry {
   const std::vector<ImplementationEntry<Op>>& implementations() const {
     return std::get<Entries<Op>>(entries_);
   }
-  /// The one of that name, without a name the default; null if there is none.
+  /// Returns the implementation with this name, or the default if the name is empty; null if it
+  /// does not exist.
   template <class Op>
   const ImplementationEntry<Op>* find(const std::string& name) const {
     if (name.empty()) return implementations<Op>().empty() ? nullptr : &implementations<Op>()[0];

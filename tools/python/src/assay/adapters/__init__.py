@@ -1,1 +1,1 @@
-"""Attention gradients of others as implementations: assay.adapters.torch, .jax, .fla and .flash_attn (Triton), .npu (Ascend)."""
+"""Third-party attention gradients: assay.adapters.torch, .jax, .fla and .flash_attn (Triton), .npu (Ascend)."""

@@ -1,6 +1,6 @@
-"""FlashAttentionScoreGrad as the frameworks know attention: (batch, heads, seq, dim), a boolean mask, a scale.
+"""FlashAttentionScoreGrad in the form that frameworks use: (batch, heads, seq, dim), a boolean mask, a scale.
 
-Written from the documents: which key a query attends to is conventions of the sparse modes, not of any framework.
+Written from the documents: the sparse modes define which keys a query attends to; no framework does.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ OPERATOR = "flash_attention_score_grad"
 
 @dataclass(frozen=True)
 class Attention:
-    """One dense problem; heads of key and value may be fewer than those of query."""
+    """One dense problem; key and value may have fewer heads than query."""
 
     query: Array  # (batch, heads_q, seq_q, dim)
     key: Array  # (batch, heads_kv, seq_kv, dim)
     value: Array  # (batch, heads_kv, seq_kv, dim_v)
     dy: Array  # (batch, heads_q, seq_q, dim_v)
-    attention_in: Array  # as dy
+    attention_in: Array  # same shape as dy
     softmax_max: Array  # (batch, heads_q, seq_q)
     softmax_sum: Array
     keep: Array | None  # boolean (batch or 1, heads_q or 1, seq_q, seq_kv); None: every query attends to every key
@@ -38,7 +38,7 @@ class Attention:
 
 
 class Gradients(NamedTuple):
-    """Of one Attention, in its shapes."""
+    """The gradients of one Attention, in its shapes."""
 
     dq: Array
     dk: Array
@@ -46,21 +46,21 @@ class Gradients(NamedTuple):
 
 
 def not_offered(case: Case) -> str | None:
-    """What no framework's attention function has an argument for."""
+    """Why no framework's attention function supports the case."""
     if case.operator != OPERATOR:
         return f"the operator {case.operator}"
     p: dict[str, Any] = dict(case.problem)
     if p["keep_prob"] != 1.0:
-        return "dropout by given bits: frameworks draw their own"
+        return "dropout with a given mask: frameworks draw their own mask"
     if p["head_dim_rope"] != 0:
-        return "rope tensors beside query and key"
+        return "rope tensors in addition to query and key"
     if p["pse_shift"] != "none":
         return f"position bias of type {p['pse_type']} and shape {p['pse_shift']}"
     return None
 
 
 def _heads(array: Array, layout: str, heads: int) -> Array:
-    """A padded tensor as (batch, heads, seq, dim)."""
+    """Transposes a padded tensor to (batch, heads, seq, dim)."""
     if layout in ("BSH", "SBH"):
         array = array.reshape(*array.shape[:2], heads, array.shape[2] // heads if heads else 0)
     axes = {"BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3), "BSND": (0, 2, 1, 3), "BNSD": (0, 1, 2, 3)}[layout]
@@ -98,7 +98,7 @@ def _band_sequence(mode: int, lengths_q: Sequence[int]) -> int:
 
 
 def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
-    """Which keys the queries of sequence b attend to, (1, heads or 1, seq_q, seq_kv); None: all."""
+    """The keys that the queries of sequence b attend to, (1, heads or 1, seq_q, seq_kv); None: all."""
     p: dict[str, Any] = dict(case.problem)
     if p["atten_mask"] == "none":
         return None
@@ -120,7 +120,7 @@ def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
 
 
 def attentions_of(case: Case) -> list[Attention]:
-    """The case as dense problems: one, or for packed sequences one for each."""
+    """The case as dense problems: one, or for packed sequences one for each sequence."""
     p: dict[str, Any] = dict(case.problem)
     return _packed(case, p) if p["layout"] == "TND" else [_padded(case, p)]
 
@@ -186,5 +186,5 @@ def outputs_of(case: Case, gradients: Sequence[Gradients]) -> dict[str, Array]:
 
 
 def zeros(problem: Attention) -> Gradients:
-    """What a problem without queries or without keys has."""
+    """The gradients of a problem without queries or without keys."""
     return Gradients(np.zeros_like(problem.query), np.zeros_like(problem.key), np.zeros_like(problem.value))

@@ -1,5 +1,5 @@
-"""The device of the adapters that take one: where PyTorch's tensors lie, and for which Triton
-compiles its kernels."""
+"""The device of the adapters that accept one: PyTorch's tensors are on it, and Triton compiles
+its kernels for it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ CPU = "cpu"
 VARIABLE = "ASSAY_DEVICE"
 _of_this_call: ContextVar[str] = ContextVar("device")
 _INTERPRET = "TRITON_INTERPRET"
-_SWITCHED_ON = ("1", "true", "on")  # as Triton reads it
+_SWITCHED_ON = ("1", "true", "on")  # the values that Triton accepts
 
 
 def current_device() -> str:
-    """Of the implementation that is called now; else what the environment names when it is asked."""
+    """The device of the implementation that is running; else the one that the environment names now."""
     return _of_this_call.get("") or os.environ.get(VARIABLE) or CPU
 
 
 def is_cpu(name: str) -> bool:
-    """Whether this is a name of the CPU: "cpu", "cpu:0"."""
+    """Returns whether this is a name of the CPU: "cpu", "cpu:0"."""
     return name.partition(":")[0] == CPU
 
 
@@ -44,51 +44,51 @@ def _on(name: str) -> Iterator[None]:
 
 @cache
 def _require(name: str, said_by: str) -> None:
-    """Raises ValueError where this PyTorch knows no such device, or cannot reach it."""
+    """Raises ValueError if this PyTorch does not support the device, or cannot use it."""
     try:
         if name.startswith("npu"):
-            importlib.import_module("torch_npu")  # PyTorch does not know the device without it
+            importlib.import_module("torch_npu")  # PyTorch supports the device only with it
         importlib.import_module("torch").empty(0, device=name)
-    except Exception as failure:  # each backend raises its own
+    except Exception as failure:  # each backend raises its own exceptions
         why = (str(failure).splitlines() or [type(failure).__name__])[0]
-        raise ValueError(f"{said_by} is '{name}', which PyTorch does not reach: {why}") from failure
+        raise ValueError(f"{said_by} is '{name}', which PyTorch cannot use: {why}") from failure
 
 
 def prepare_triton() -> None:
-    """Has Triton interpret kernels on the CPU, and compile them for other devices. It settles that
-    when it is imported, so that a process does one of the two: call this before that.
+    """Makes Triton interpret kernels on the CPU, and compile them for other devices. Triton decides
+    that when it is imported, so a process can do only one of the two: call this before the import.
 
-    Raises ValueError where the process does the other one."""
+    Raises ValueError if the process already does the other one."""
     name, interprets = current_device(), is_cpu(current_device())
     if "triton" not in sys.modules:
         os.environ[_INTERPRET] = "1" if interprets else "0"
     if interprets != (os.environ.get(_INTERPRET, "").lower() in _SWITCHED_ON):
-        due, found = ("interpret", "compile") if interprets else ("compile", "interpret")
+        required, found = ("interpret", "compile") if interprets else ("compile", "interpret")
         raise ValueError(
-            f"device is '{name}', for which Triton has to {due}, but {_INTERPRET} had it {found} in"
-            " this process when it was imported: take another process, as assay.sweep does"
+            f"device is '{name}', for which Triton must {required}, but {_INTERPRET} made it {found} in"
+            " this process when it was imported: use another process, as assay.sweep does"
         )
 
 
 @dataclass(frozen=True)
 class DeviceImplementation(Implementation):
-    """An implementation whose tensors lie on a device: the one of `on`, else that of the
-    environment's ASSAY_DEVICE, which is read when the implementation is used."""
+    """An implementation whose tensors are on a device: the one of `on`, else that of the environment
+    variable ASSAY_DEVICE, which is read when the implementation is used."""
 
     device: str = ""
-    elsewhere: str = ""  # numerics on a device; where it is on one, those on the CPU
-    prepare: Callable[[], object] | None = None  # loads what the device decides about
+    elsewhere: str = ""  # numerics on a device; if it is on one, those on the CPU
+    prepare: Callable[[], object] | None = None  # loads modules that depend on the device
 
     def on(self, device: str) -> DeviceImplementation:
-        """The same on this device of PyTorch, with the numerics that it has there."""
+        """The same on this PyTorch device, with the numerics for that device."""
         if not device:
-            raise ValueError(f"device of {self.name} is '', wanted cpu, cuda, npu or the like")
+            raise ValueError(f"device of {self.name} is ''; expected cpu, cuda, npu or the like")
         if is_cpu(device) == is_cpu(self.device or CPU):
             return replace(self, device=device)
         return replace(self, device=device, numerics=self.elsewhere, elsewhere=self.numerics)
 
     def ready(self) -> DeviceImplementation:
-        """Raises ValueError for a device that is not there."""
+        """Raises ValueError for a device that is not available."""
         said_by = "device" if self.device else VARIABLE
         placed = self if self.device else self.on(current_device())
         _require(placed.device, said_by)
@@ -105,7 +105,7 @@ class DeviceImplementation(Implementation):
         return of_both[0] == of_both[1]
 
     def words(self) -> list[str]:
-        """Another process reads the variable of its own environment where no device was named."""
+        """If no device was named, another process reads the variable of its own environment."""
         return [*super().words(), *([f"--device={self.device}"] if self.device else [])]
 
     def __call__(self, case: Case) -> Mapping[str, Array]:
@@ -127,7 +127,7 @@ def device_implementation(
 ) -> Callable[[Function], DeviceImplementation]:
     """As `assay.implementation`, for a function that puts its tensors on `current_device()`.
 
-    numerics_on_device: what it declares elsewhere than on the CPU, where that is something else.
+    numerics_on_device: the numerics on devices other than the CPU, if they differ.
     """
 
     def decorate(function: Function) -> DeviceImplementation:

@@ -1,9 +1,9 @@
-"""Triton kernels of flash-linear-attention (package fla-core), their backward functions with the statistics as given:
+"""Triton kernels of flash-linear-attention (package fla-core): their backward functions, called with the given statistics:
 
 attention  fla.ops.attn.parallel: causal, with or without a window, for padded and packed sequences
-selected   fla.ops.nsa.parallel: the blocks of keys that a list names, up to the query's position
+selected   fla.ops.nsa.parallel: the blocks of keys in a list, up to the query's position
 
-On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, has them compiled
+On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, compiles them
 for that device.
 """
 
@@ -26,36 +26,36 @@ LARGEST_IN_FP32 = 64  # a head size of 128 needs more shared memory than an H200
 
 
 def attention_kernels() -> Any:
-    """The module of `attention`'s kernels."""
+    """The module with the kernels of `attention`."""
     prepare_triton()
     return importlib.import_module("fla.ops.attn.parallel")
 
 
 def selection_kernels() -> Any:
-    """The module of `selected`'s kernels."""
+    """The module with the kernels of `selected`."""
     prepare_triton()
     module = importlib.import_module("fla.ops.nsa.parallel")
     if is_cpu(current_device()):
         for kernel in (module.parallel_nsa_bwd_kernel_dq, module.parallel_nsa_bwd_kernel_dkv):
-            del kernel.fn.configs[1:]  # to choose among several, Triton measures times on a device
+            del kernel.fn.configs[1:]  # to choose one of several, Triton measures times on a device
     return module
 
 
 def _offsets(lengths: Sequence[int]) -> Any:
-    """Where each sequence of a packed tensor begins, and where the last one ends."""
+    """The start of each sequence in a packed tensor, and the end of the last one."""
     return to_torch(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
 def _seen_by_last(problem: Attention) -> int:
-    """How many keys the last query attends to."""
+    """The number of keys that the last query attends to."""
     return problem.key.shape[2] if problem.keep is None else int(problem.keep[0, 0, -1:].sum())
 
 
 def _is_window(problem: Attention, window: int) -> bool:
-    """Whether every query attends to its own key and those up to `window` - 1 before it, and to nothing else."""
-    behind = np.subtract.outer(np.arange(problem.query.shape[2]), np.arange(problem.key.shape[2]))
+    """Returns whether every query attends exactly to its own key and the `window` - 1 keys before it."""
+    distance = np.subtract.outer(np.arange(problem.query.shape[2]), np.arange(problem.key.shape[2]))
     keep = np.ones((1, 1, 1, 1), bool) if problem.keep is None else problem.keep
-    return bool(np.all(keep == ((behind >= 0) & (behind < window))))
+    return bool(np.all(keep == ((distance >= 0) & (distance < window))))
 
 
 def _attention_not_offered(case: Case) -> str | None:
@@ -63,10 +63,10 @@ def _attention_not_offered(case: Case) -> str | None:
         return reason
     head_dim: Any = case.problem["head_dim"]
     if not is_cpu(current_device()) and case.problem["dtype"] == "fp32" and head_dim > LARGEST_IN_FP32:
-        return f"fp32 with a head size of {head_dim}: compiled fp32 kernels accept up to {LARGEST_IN_FP32}"
+        return f"fp32 with a head size of {head_dim}: compiled fp32 kernels accept at most {LARGEST_IN_FP32}"
     problems = attentions_of(case)
     if any(problem.query.shape[2] != problem.key.shape[2] for problem in problems):
-        return "as many keys as queries is all that there is"
+        return "unequal numbers of keys and queries"
     window = max(map(_seen_by_last, problems))
     if not all(_is_window(problem, window) for problem in problems):
         return "a mask that is not causal, with one window for all sequences"
@@ -74,12 +74,12 @@ def _attention_not_offered(case: Case) -> str | None:
 
 
 def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
-    """What the kernels keep of softmax, in logarithms of a base, rounded once."""
+    """The logsumexp that the kernels store, in logarithms of a base, rounded once."""
     return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
 
 
-# A compiled product of fp32 tensors is one of tf32 unless a kernel asks for more, and these do not: the matrix unit
-# truncates the operands.
+# A compiled product of fp32 tensors uses tf32, unless a kernel requests more precision. These kernels do not, so the
+# matrix unit truncates the operands.
 @device_implementation(
     name="fla-attention",
     numerics="fp32:cuda_flash bf16:cuda_flash fp16:cuda_flash",
@@ -122,19 +122,19 @@ def _selected_not_offered(case: Case) -> str | None:
         return f"the operator {case.operator}"
     p: dict[str, Any] = dict(case.problem)
     if p["sparse_mode"] != 2:
-        return "keys behind the query's position"
+        return "keys after the query's position"
     if (p["lengths_q"] or p["seq_q"]) != (p["lengths_kv"] or p["seq_kv"]):
-        return "as many keys as queries is all that there is"
+        return "unequal numbers of keys and queries"
     group = p["heads_q"] // p["heads_kv"]
     if group < 16 or not _is_power_of_two(group):
-        return f"groups of {group} heads: powers of two from 16 are"
+        return f"groups of {group} heads: only powers of two that are at least 16 are supported"
     if not _is_power_of_two(p["selected_block_size"]):
-        return f"blocks of {p['selected_block_size']} keys: powers of two are"
+        return f"blocks of {p['selected_block_size']} keys: only powers of two are supported"
     return None
 
 
 def _lists(blocks: Array) -> Array:
-    """Lists of blocks, of which Triton wants a power of two: -1 names none."""
+    """Lists of blocks, padded to the power of two that Triton needs: -1 means no block."""
     count = blocks.shape[-1]
     missing = (1 << (count - 1).bit_length()) - count
     return np.pad(blocks, [(0, 0)] * (blocks.ndim - 1) + [(0, missing)], constant_values=-1)

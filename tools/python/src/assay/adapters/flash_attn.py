@@ -1,9 +1,9 @@
-"""FlashAttention's backward kernels in Triton (package flash-attn, for AMD's devices), with the statistics as given:
+"""FlashAttention's Triton backward kernels (package flash-attn, for AMD devices), called with the given statistics:
 
 attention  flash_attn.flash_attn_triton_amd.bwd_prefill_split: causal or not, for padded and packed sequences
 
-On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, has them compiled
-for AMD's device of that name: their options are unknown to Triton for NVIDIA's.
+On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, compiles them
+for the AMD device of that name: Triton for NVIDIA devices does not have their options.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from assay.dtypes import Array
 
 
 def kernels() -> Any:
-    """The module of the kernels. The package itself imports all of its kernels, of which some are for other versions of
-    Triton, and the compiled ones for CUDA."""
+    """The module with the kernels. The package itself would import all of its kernels, some of which need other versions of
+    Triton, and the compiled CUDA kernels."""
     prepare_triton()
     package = importlib.util.find_spec("flash_attn")
     if package is None or not package.submodule_search_locations:
@@ -40,10 +40,10 @@ def kernels() -> Any:
 
 
 def _is_causal(problem: Attention) -> bool:
-    """Whether queries attend to the keys up to their own, where the last query's is the last key."""
+    """Returns whether queries attend to the keys up to their own; the last query's own key is the last key."""
     queries, keys = problem.query.shape[2], problem.key.shape[2]
-    behind = np.subtract.outer(np.arange(queries) + (keys - queries), np.arange(keys))
-    return problem.keep is not None and bool(np.all(problem.keep == (behind >= 0)))
+    distance = np.subtract.outer(np.arange(queries) + (keys - queries), np.arange(keys))
+    return problem.keep is not None and bool(np.all(problem.keep == (distance >= 0)))
 
 
 def _sees_all(problem: Attention) -> bool:
@@ -54,17 +54,17 @@ def _attention_not_offered(case: Case) -> str | None:
     if reason := not_offered(case):
         return reason
     if not is_cpu(current_device()) and torch.version.hip is None:
-        return "a device that is not AMD's: Triton knows the options of these kernels for AMD's alone"
+        return "a device that is not from AMD: only Triton for AMD devices has the options of these kernels"
     problems = attentions_of(case)
     if any(problem.query.shape[3] != problem.value.shape[3] for problem in problems):
-        return "values of another size than queries"
+        return "value and query with different head sizes"
     if not (all(map(_sees_all, problems)) or all(map(_is_causal, problems))):
         return "a mask that is not causal"
     return None
 
 
 def _logsumexp(problem: Attention) -> Array:
-    """What the kernels keep of softmax, rounded once."""
+    """The logsumexp that the kernels store, rounded once."""
     return np.asarray(problem.softmax_max + np.log(problem.softmax_sum.astype(np.float64)), np.float32)
 
 
@@ -79,7 +79,7 @@ def attention(case: Case) -> dict[str, Array]:
     packed = case.problem["layout"] == "TND"
 
     def joined(arrays: list[Array]) -> Any:
-        """(tokens, heads, ...) of packed sequences, (batch, heads, seq, ...) of padded ones."""
+        """(tokens, heads, ...) for packed sequences, (batch, heads, seq, ...) for padded ones."""
         return to_torch(np.concatenate([np.swapaxes(array[0], 0, 1) for array in arrays]) if packed else arrays[0])
 
     def starts(lengths: list[int]) -> Any:

@@ -1,8 +1,8 @@
-"""JAX's attention gradients, two of them, on the device that JAX finds:
+"""Two attention gradients of JAX, on the device that JAX finds:
 
 attention  jax.nn.dot_product_attention, differentiated by jax.vjp
-pallas     the backward kernel of jax.experimental.pallas.ops.gpu.attention with the given statistics and output, which on a
-           CPU runs in Pallas's interpreter
+pallas     the backward kernel of jax.experimental.pallas.ops.gpu.attention, called with the given statistics and output; on
+           a CPU it runs in Pallas's interpreter
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.implementation import implementation
 
 
 ON_GPU = jax.default_backend() == "gpu"
-# On a GPU XLA and Triton multiply fp32 tensors in tf32, and fp16 loses small values of dS times the scale.
+# On a GPU, XLA and Triton multiply fp32 tensors in tf32. In fp16, small values of dS times the scale underflow.
 FP32_ON_GPU, FP16_ON_GPU = (",product=tf32", ",floor=0x1p-24") if ON_GPU else ("", "")
 
 
@@ -80,19 +80,19 @@ def _pallas_not_offered(case: Case) -> str | None:
         return reason
     p: dict[str, Any] = dict(case.problem)
     if p["heads_q"] != p["heads_kv"]:
-        return "heads in groups"
+        return "grouped heads"
     if ON_GPU and not _is_power_of_two(p["head_dim"]):
         return f"a head size of {p['head_dim']}: the compiled kernel accepts powers of two"
     for problem in attentions_of(case):
         seq_q, seq_kv = problem.query.shape[2], problem.key.shape[2]
         if not (_in_blocks(seq_q, BLOCKS.block_q) and _in_blocks(seq_q, BLOCKS.block_q_dq)):
-            return f"{seq_q} queries are no multiple of a block"
+            return f"{seq_q} queries are not a multiple of a block"
         if not (_in_blocks(seq_kv, BLOCKS.block_k) and _in_blocks(seq_kv, BLOCKS.block_kv_dkv)):
-            return f"{seq_kv} keys are no multiple of a block"
+            return f"{seq_kv} keys are not a multiple of a block"
         if ON_GPU and not all(seq >= 16 and _is_power_of_two(min(seq, LONGEST_BLOCK)) for seq in (seq_q, seq_kv)):
             return f"{seq_q} queries and {seq_kv} keys: the compiled kernel needs blocks of 16, 32, 64 or 128"
         if -(-seq_q // BLOCKS.block_q_dq) != -(-seq_kv // BLOCKS.block_kv_dkv):
-            return "numbers of blocks that differ"
+            return "different numbers of query and key blocks"
         if problem.keep is not None and not _is_causal(problem):
             return "a mask that is not causal"
     return None
@@ -133,7 +133,7 @@ def _pallas(problem: Attention) -> Gradients:
     return Gradients(*(np.swapaxes(np.asarray(gradient), 1, 2) for gradient in gradients))
 
 
-# dS is rounded after it was multiplied by the scale: in ulps of dS that is up to a whole one.
+# dS is rounded after it was multiplied by the scale. The error is therefore up to one ulp of dS.
 @implementation(
     name="jax-pallas",
     numerics=" ".join(

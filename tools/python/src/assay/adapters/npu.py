@@ -1,8 +1,8 @@
-"""The attention gradient of Ascend's extension of PyTorch: torch_npu.npu_fusion_attention, differentiated by autograd.
+"""The attention gradient of Ascend's PyTorch extension: torch_npu.npu_fusion_attention, differentiated by autograd.
 
 Written from its documentation (docs/context/torch_npu-npu_fusion_attention.md of op-plugin) and never
-run on hardware. The tensors lie on the device of `attention.on("npu")`, or of ASSAY_DEVICE=npu. The
-forward makes statistics and attention of its own.
+run on hardware. The tensors are on the device of `attention.on("npu")`, or of ASSAY_DEVICE=npu. The
+forward pass computes its own statistics and attention output.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.dtypes import Array
 
 torch_npu: Any = importlib.import_module("torch_npu")
 
-SHOWS_DEAD_ROWS = (2, 3, 4)  # sparse modes in which the operator sees from the lengths which queries have no key
+SHOWS_DEAD_ROWS = (2, 3, 4)  # sparse modes in which the operator finds fully masked queries from the lengths
 COMPUTES_DEAD_ROWS = 2  # the value of inner_precise
 
 
@@ -35,14 +35,14 @@ def _offered(case: Case) -> str | None:
         return reason
     p: dict[str, Any] = dict(case.problem)
     if p["head_dim_v"] > p["head_dim"]:
-        return "a head of value larger than one of key"
+        return "a head size of value larger than that of key"
     if p["layout"] == "TND" and p["sparse_mode"] not in SHOWS_DEAD_ROWS and _has_dead_rows(case):
-        return "packed sequences with a mask in which a row excludes every key"
+        return "packed sequences with a fully masked row"
     return None
 
 
 def _ends(lengths: Sequence[int]) -> list[int]:
-    """Sums of the lengths so far, as packed sequences have them."""
+    """Cumulative sums of the lengths, the format of packed sequences."""
     return [int(end) for end in np.cumsum(lengths)]
 
 

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch on the device of the implementation that is called: assay.adapters.device."""
+"""PyTorch tensors on the device of the implementation that is running: assay.adapters.device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.dtypes import Array
 
 
 def to_torch(array: Array) -> Any:
-    """A tensor with the same bits; torch does not know numpy's bfloat16."""
+    """A tensor with the same bits; torch does not support numpy's bfloat16."""
     dense = np.ascontiguousarray(array)
     if dense.dtype.name == "bfloat16":
         return torch.from_numpy(dense.view(np.int16)).view(torch.bfloat16).to(current_device())

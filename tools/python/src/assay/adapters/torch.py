@@ -1,10 +1,10 @@
-"""PyTorch's attention gradients, three of them:
+"""Three attention gradients of PyTorch:
 
 composed  matrix products and softmax in the type of the tensors, through autograd; every version of PyTorch has it
 math      scaled_dot_product_attention, backend MATH, through autograd: 16-bit tensors are computed in fp32
-flash     the backward kernel behind backend FLASH_ATTENTION of CPUs, called with the given statistics and output
+flash     the backward kernel of backend FLASH_ATTENTION for CPUs, called with the given statistics and output
 
-They run on the CPU; the first two also on another device: `composed.on("cuda")`, or the one that
+They run on the CPU; the first two also run on another device: `composed.on("cuda")`, or the one that
 ASSAY_DEVICE names.
 """
 
@@ -48,7 +48,7 @@ def _mask(problem: Attention) -> Any:
 def _for_each_query_head(tensor: Any, group: int) -> Any:
     if group == 1:
         return tensor
-    heads = tensor.shape[1] * group  # which PyTorch before 2.0 does not find out on device meta
+    heads = tensor.shape[1] * group  # PyTorch before 2.0 cannot compute this on device meta
     return tensor.repeat_interleave(group, dim=1, output_size=heads)
 
 
@@ -76,7 +76,7 @@ def _composed_not_offered(case: Case) -> str | None:
     if reason := not_offered(case):
         return reason
     if not all(_keeps_every_row(problem) for problem in attentions_of(case)):
-        return "queries that attend to no key: softmax of nothing is NaN"
+        return "fully masked rows: their softmax is NaN"
     return None
 
 
@@ -130,7 +130,7 @@ def _flash(problem: Attention) -> Gradients:
 
 
 def _over_group(gradient: Any, shape: tuple[int, ...], problem: Attention) -> Array:
-    """The kernel knows no groups: what several query heads give to one key head is added, as autograd would."""
+    """The kernel does not support groups: adds the gradients of all query heads of a key head, as autograd would."""
     if tuple(gradient.shape) != shape:
         batch, heads, seq, dim = shape
         gradient = gradient.reshape(batch, heads, problem.group, seq, dim).sum(2)
@@ -139,7 +139,7 @@ def _over_group(gradient: Any, shape: tuple[int, ...], problem: Attention) -> Ar
 
 def _flash_not_offered(case: Case) -> str | None:
     if not is_cpu(current_device()):
-        return "another device than the CPU, for which the kernel is"
+        return "a device other than the CPU"
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
         return "a head size of value other than that of query"
     return not_offered(case)

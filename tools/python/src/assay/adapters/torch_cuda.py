@@ -1,12 +1,12 @@
-"""Gradients of PyTorch's fused attention on NVIDIA's devices. All but `flex` take the given statistics and output.
+"""Gradients of PyTorch's fused attention on NVIDIA devices. All except `flex` use the given statistics and output.
 
-flash      the kernels of backend FLASH_ATTENTION: 16 bits, without a mask or causal; heads in groups
+flash      the kernels of backend FLASH_ATTENTION: 16-bit types, no mask or a causal one; grouped heads
 efficient  the kernels of backend EFFICIENT_ATTENTION: every type, any mask as a bias
-cudnn      the kernels of backend CUDNN_ATTENTION: 16 bits, any mask as a bias; heads in groups
+cudnn      the kernels of backend CUDNN_ATTENTION: 16-bit types, any mask as a bias; grouped heads
 flex       torch.nn.attention.flex_attention, compiled, through autograd: every type, any mask as a predicate; compiling takes
            seconds for each shape
 
-`flash.on("cuda")` names the device, as ASSAY_DEVICE does; none of them is for the CPU.
+`flash.on("cuda")` or ASSAY_DEVICE selects the device; none of them runs on the CPU.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from assay.cases import Case
 from assay.dtypes import Array
 
 SIXTEEN_BITS = ("bf16", "fp16")
-ALIGNMENT = 8  # of head sizes and of the rows of a bias, to which PyTorch pads, too
+ALIGNMENT = 8  # of head sizes and of the rows of a bias; PyTorch also pads to it
 LEAST_HEAD_SIZE_OF_FLEX = 16
-ROWS_OF_EFFICIENT = 32  # to whose multiples the statistics of `efficient` are filled up
+ROWS_OF_EFFICIENT = 32  # the statistics of `efficient` are padded to multiples of this
 
 
 class _Operands(NamedTuple):
-    """What every kernel takes, with head sizes filled up with zeros."""
+    """The operands of every kernel, with head sizes padded with zeros."""
 
     dy: Any
     query: Any
@@ -59,7 +59,7 @@ def _operands(problem: Attention) -> _Operands:
 
 
 def _is_causal(problem: Attention) -> bool:
-    """Whether queries attend to the keys up to their own, as many keys as queries."""
+    """Returns whether queries attend to the keys up to their own, with as many keys as queries."""
     seq_q, seq_kv = problem.query.shape[2], problem.key.shape[2]
     return problem.keep is not None and seq_q == seq_kv and bool(np.all(problem.keep == np.tri(seq_q, dtype=bool)))
 
@@ -69,7 +69,7 @@ def _sees_all(problem: Attention) -> bool:
 
 
 def _no_random_numbers() -> tuple[Any, Any]:
-    """Seed and offset of dropout, which is off."""
+    """Seed and offset for dropout, which is off."""
     return tuple(torch.zeros((), dtype=torch.int64, device=current_device()) for _ in range(2))
 
 
@@ -85,7 +85,7 @@ def _flash(problem: Attention) -> tuple[Any, ...]:
 
 
 def _bias(problem: Attention) -> Any:
-    """The mask as what is added to the scores, (batch, heads_q, seq_q, seq_kv), in aligned rows; None where there is none."""
+    """The mask as a bias for the scores, (batch, heads_q, seq_q, seq_kv), in aligned rows; None without a mask."""
     if problem.keep is None:
         return None
     (batch, heads, seq_q, _), seq_kv = problem.query.shape, problem.key.shape[2]
@@ -98,7 +98,7 @@ def _bias(problem: Attention) -> Any:
 
 def _efficient(problem: Attention) -> tuple[Any, ...]:
     x, group = _operands(problem), problem.group
-    # The kernels for 16 bits ignore the strides of the output and expect the order (batch, seq, heads, dim).
+    # The 16-bit kernels ignore the strides of the output and expect the order (batch, seq, heads, dim).
     out = x.out.transpose(1, 2).contiguous().transpose(1, 2)
     key, value = (tensor.repeat_interleave(group, dim=1) for tensor in (x.key, x.value))
     seq_q = problem.query.shape[2]
@@ -159,7 +159,7 @@ def _run(case: Case, kernel: Callable[[Attention], tuple[Any, ...]]) -> dict[str
 
 def _not_offered(case: Case) -> str | None:
     if is_cpu(current_device()):
-        return "the CPU: the kernels are for NVIDIA's devices"
+        return "the CPU: the kernels run only on NVIDIA devices"
     if reason := not_offered(case):
         return reason
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
@@ -178,7 +178,7 @@ def _flash_not_offered(case: Case) -> str | None:
         return reason
     problems = attentions_of(case)
     if not (all(map(_sees_all, problems)) or all(map(_is_causal, problems))):
-        return "a mask that is not causal with as many keys as queries"
+        return "a mask other than causal with as many keys as queries"
     return None
 
 
@@ -187,13 +187,13 @@ def _flex_not_offered(case: Case) -> str | None:
         return reason
     head_dim: Any = case.problem["head_dim"]
     if head_dim < LEAST_HEAD_SIZE_OF_FLEX:
-        return f"a head size of {head_dim}: from {LEAST_HEAD_SIZE_OF_FLEX} on"
+        return f"a head size of {head_dim}: supported from {LEAST_HEAD_SIZE_OF_FLEX} on"
     return None
 
 
 def _declared(preset: str, *types: str) -> str:
     """The numerics for these types. The partial dk and dv of a group of query heads are rounded before they are added.
-    Kernels with round_stage=unknown_any round dS times the scale, of which fp16 loses small values."""
+    Kernels with round_stage=unknown_any round dS times the scale; fp16 loses small values of it."""
     return " ".join(
         f"{io}:{preset.format(io=io)},partials={io}" + (",floor=0x1p-24" if io == "fp16" and "unknown_any" in preset else "")
         for io in types

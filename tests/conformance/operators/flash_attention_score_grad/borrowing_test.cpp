@@ -14,7 +14,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The optimized kernel, one of whose runs, counted from 1, changes an element of the keys first.
+/// The optimized kernel. One of its runs, counted from 1, first changes an element of the keys.
 class Meddler final : public spec::Implementation<Op> {
  public:
   explicit Meddler(int meddling_run) : meddling_run_(meddling_run) {}
@@ -38,7 +38,7 @@ class Meddler final : public spec::Implementation<Op> {
       optimized::flash_attention_score_grad(device::a2());
 };
 
-/// Of `batch` sequences, each 3 MiB of keys and values.
+/// A case of `batch` sequences. Each has 3 MiB of keys and values.
 Case<Op> case_of(std::int64_t batch, Track track) {
   Case<Op> c{.track = track};
   c.problem = {.input_layout = spec::Layout::bnsd,
@@ -56,9 +56,10 @@ Case<Op> case_of(std::int64_t batch, Track track) {
 
 constexpr int none = 0;
 
-/// The kernel borrows a copy of small inputs, but large inputs themselves: those are drawn again if
-/// it changed them, also in the second run, which checks for a fixed order.
-TEST(Lending, WhatAKernelDoesToInputsSpoilsNoLaterKernelsJudgement) {
+/// The judge copies small inputs for the kernel. Large inputs are not copied. If the kernel changed
+/// large inputs, they are generated again. The same applies to the second run, which checks for a
+/// fixed order.
+TEST(Borrowing, ChangedInputsDoNotAffectLaterKernels) {
   for (const std::int64_t batch : {1, 12})
     for (const Track track : {Track::bound, Track::exact})
       for (const int run : {1, 2}) {

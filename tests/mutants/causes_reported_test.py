@@ -1,4 +1,4 @@
-"""What sweeps of planted bugs say of their causes, with the program as it is: python3 causes_told_test.py ASSAY"""
+"""Tests the causes that sweeps of injected faults print, with the program itself: python3 causes_reported_test.py ASSAY"""
 
 import json
 import pathlib
@@ -14,14 +14,14 @@ GROUPED = [f"{FLASH} --dtype={dtype} --heads_q=8 --seq_q={seq} --seq_kv={seq + 7
 SINGLE = [line.replace("--heads_q=8", "--heads_q=1") for line in GROUPED]
 
 
-class Told(unittest.TestCase):
+class Printed(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
     def sweep(self, mutant, *words, lines=None):
-        """The report of a sweep, and what it prints."""
+        """Returns the report of a sweep and its printed text."""
         report = self.folder / "report.json"
         chosen = []
         if lines is not None:
@@ -33,20 +33,20 @@ class Told(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         return json.loads(report.read_text()), done.stdout
 
-    def test_numerics_are_told_that_explain_the_cases_of_a_cause(self):
+    def test_numerics_that_explain_a_cause_are_printed(self):
         report, printed = self.sweep("public_casts_truncate", "--shrink=1", lines=GROUPED + SINGLE)
         shrunk = report["shrunk"][0]
         self.assertNotEqual(shrunk["declared"], "", printed)
         self.assertGreater(shrunk["of_cause"], 1)
         self.assertEqual(shrunk["of_cause"], len(report["causes"][0]["cases"]))
         self.assertGreaterEqual(shrunk["conform_declared"], 0.95 * shrunk["run_declared"])
-        self.assertIn(f"{shrunk['conform_declared']} of the {shrunk['of_cause']} failing cases of its cause", printed)
+        self.assertIn(f"{shrunk['conform_declared']} of the {shrunk['of_cause']} failing cases of this cause", printed)
 
-    def test_no_numerics_are_told_of_a_bug_that_is_small_in_its_smallest_case(self):
+    def test_no_numerics_are_printed_for_a_fault_that_is_small_in_its_smallest_case(self):
         report, printed = self.sweep("row_term_missing", "--shrink=1", lines=GROUPED)
         self.assertEqual(report["shrunk"][0]["declared"], "", printed)
 
-    def test_an_output_that_keeps_what_the_judge_filled_was_never_written(self):
+    def test_an_output_with_poison_was_never_written(self):
         line = f"{FLASH} --layout=TND --entry_point=u1 --lengths_q=5,0,7 --lengths_kv=6,4,3 --dtype="
         report, _ = self.sweep("public_keys_without_queries_unwritten", "--shrink=0",
                                lines=[line + dtype for dtype in ("bf16", "fp16", "fp32")])
@@ -60,11 +60,11 @@ class Told(unittest.TestCase):
         report, _ = self.sweep("workspace_not_zeroed", "--shrink=0",
                                lines=[line.replace("lengths_q=5,0", "lengths_q=0,5").replace("6,4", "4,0")])
         texts = [finding["text"] for finding in report["cases"][0]["findings"]]
-        self.assertTrue(any("is not zero where no key takes part" in text for text in texts), texts)
+        self.assertTrue(any("is not zero although the query attends to no key" in text for text in texts), texts)
         report, _ = self.sweep("public_accumulator_of_dk_of_no_loop", "--shrink=0", lines=[
             line + " --sparse_mode=3 --atten_mask=compressed"])
         texts = [finding["text"] for finding in report["cases"][0]["findings"]]
-        self.assertTrue(any("is not zero where no query takes part" in text for text in texts), texts)
+        self.assertTrue(any("is not zero although no query attends to the key" in text for text in texts), texts)
 
     def test_a_kernel_that_refuses_nothing_has_one_cause(self):
         report, _ = self.sweep("no_checks", "--shrink=0", "--only=--violate=FAG-C0")
@@ -72,9 +72,9 @@ class Told(unittest.TestCase):
         self.assertRegex(report["causes"][0]["pattern"], r"forbidden calls were accepted: check\(\) refuses nothing$")
         self.assertEqual(report["causes"][0]["fields"], [])
 
-    def test_causes_say_how_many_cases_they_rest_on(self):
+    def test_causes_print_their_number_of_cases(self):
         _, printed = self.sweep("all_zeros", "--shrink=0", "--budget=3s", "--only=!track=arguments")
-        self.assertRegex(printed, r"causes: .*; they rest on \d+ of \d+ planned cases, \d+ judged numerically: a whole sweep may say more")
+        self.assertRegex(printed, r"causes: .*; they are based on \d+ of \d+ planned cases, \d+ judged numerically: a whole sweep may say more")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What nobody has filled in yet.
+/// A kernel whose body is still empty, as in a new template.
 class Empty final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "empty"; }
@@ -42,7 +42,7 @@ cli::Registry registry_of_empty() {
 
 std::int64_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
 
-TEST(Sweep, OfAnEmptyKernelIsShortAndTellsAFaultOnce) {
+TEST(Sweep, OfAnEmptyKernelIsShortAndPrintsAFaultOnce) {
   const Answer result = answer(registry_of_empty(), {"sweep", "--budget=1s", "--random=0"});
   EXPECT_EQ(result.code, 1);
   EXPECT_LE(lines_in(result.out), 40) << result.out;
@@ -50,13 +50,13 @@ TEST(Sweep, OfAnEmptyKernelIsShortAndTellsAFaultOnce) {
   EXPECT_PRED2(has, result.out, std::string(" cases: assay run "));
 }
 
-TEST(Sweep, SkipsWhatDoesNotApplyWithoutAskingOrStoring) {
+TEST(Sweep, SkipsInapplicableCasesWithoutRunningOrStoring) {
   const Folder folder;
   Empty::phase1_questions = 0;
   const Answer result =
       answer(registry_of_empty(), {"sweep", "--only=--track=arguments", "--random=0", "--store",
                                    folder / "s.h5", "--report", folder / "r.json"});
-  EXPECT_EQ(result.code, 3) << "nothing was judged";
+  EXPECT_EQ(result.code, 3) << "no case was judged";
   EXPECT_EQ(Empty::phase1_questions, 0);
   const Json report = Json::parse(text_of(folder / "r.json"));
   EXPECT_GT(report["cases"].size(), 500u);
@@ -67,7 +67,7 @@ TEST(Sweep, SkipsWhatDoesNotApplyWithoutAskingOrStoring) {
                    " the implementation does not offer to check arguments");
 }
 
-/// Asks for a stop after some runs, as a budget that is spent would end the sweep there.
+/// A kernel that asks for a stop after some runs, as if the time budget had ended.
 class Stopping final : public Wrapped {
  public:
   Stopping(std::atomic<bool>& stop, int runs) : stop_(stop), left_(runs) {}
@@ -81,7 +81,7 @@ class Stopping final : public Wrapped {
   int left_;
 };
 
-/// The reports of cases whose numbers were judged before the kernel had run so often.
+/// Returns the reports of the cases that were numerically judged while the kernel ran `runs` times.
 Json judged_within(int runs, cli::Registry others, const std::string& only = "") {
   const Folder folder;
   std::atomic<bool> stop = false;
@@ -100,7 +100,7 @@ Json judged_within(int runs, cli::Registry others, const std::string& only = "")
 }
 
 TEST(Sweep, ASmallBudgetJudgesNumbersSmallExactCasesFirst) {
-  std::size_t twins = 0;  // problems that come again with other data stand in front
+  std::size_t twins = 0;  // cases that repeat a problem with other data are first
   for (const conformance::CaseText& text : conformance::shipped_case_texts())
     if (text.name == "cases/flash_attention_score_grad/twins.txt")
       twins = conformance::case_lines(text).size();
@@ -140,7 +140,7 @@ TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   more.back() = "--report=-";
   EXPECT_EQ(Json::parse(answer(registry, more).out)["summary"]["exit_code"], 3);
   more.pop_back();
-  EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --require-judged is 100"));
+  EXPECT_PRED2(has, few.out, std::string("cases were judged numerically; --require-judged is 100"));
   more.back() = "--require-judged=many";
   EXPECT_EQ(answer(registry, more).code, 2);
 }
@@ -165,10 +165,10 @@ TEST(Report, NamesAFolderThatItIsGiven) {
   const Folder folder;
   const Answer result = answer(registry_of_empty(), {"report", folder / ""});
   EXPECT_EQ(result.code, 2);
-  EXPECT_PRED2(has, result.err, (folder / "") + " is a folder, wanted report.json of a sweep");
+  EXPECT_PRED2(has, result.err, (folder / "") + " is a folder; expected report.json of a sweep");
 }
 
-/// Cases that were cut out, and verdicts that somebody wrote.
+/// Some cases are removed from a report, or their verdicts are edited.
 TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
   const Folder folder;
   const auto registry = registry_of_empty();
@@ -200,21 +200,21 @@ TEST(Report, IsRefusedWhereATensorContradictsItsCase) {
   answer(registry, {"sweep", "flash_attention_score_grad", "--only=--track=exact & --seq_q=5 ",
                     "--report", folder / "r.json"});
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
-  for (const auto& [member, value, told] :
+  for (const auto& [member, value, printed] :
        {std::tuple("worst", 5000, "has an error of 5000 times its tolerance"),
-        {"rows_judged", -3, "-3 rows of d"},
-        {"rows_judged", 1'000'000, "1000000 rows of d"}}) {
+        {"rows_judged", -3, "-3 rows of tensor d"},
+        {"rows_judged", 1'000'000, "1000000 rows of tensor d"}}) {
     auto edited = report;
     for (auto& one : edited["cases"])
       if (one["verdict"] == "conforms") one["tensors"][0][member] = value;
     std::ofstream(folder / "changed.json") << edited;
     const Answer refused = answer(registry, {"report", folder / "changed.json"});
     EXPECT_EQ(refused.code, 2) << refused.out;
-    EXPECT_PRED2(has, refused.err, std::string(told));
+    EXPECT_PRED2(has, refused.err, std::string(printed));
   }
 }
 
-/// The words as a binary of that name answers them.
+/// Returns what a program of that name answers to this command line.
 std::string answer_of(const std::string& program, std::vector<std::string> words) {
   std::ostringstream out, err;
   const cli::Registry registry = registry_of_empty();

@@ -6,8 +6,8 @@
 
 namespace assay::conformance::testing {
 
-/// What a failing test says of a report: whose it is, its case, its verdict and all findings.
-inline std::string told(const CaseReport& report) {
+/// Describes a report for a failing test: operator and kernel, case, verdict and all findings.
+inline std::string printed(const CaseReport& report) {
   std::string text = report.implementation + " " + report.command_line + ": " +
                      std::string(spec::to_string(report.verdict.value()));
   for (const Finding& finding : report.findings)
