@@ -127,7 +127,7 @@ TEST(Repetition, WhatShrinkPrintsFailsOrItSaysHowOften) {
       answer(registry, words("shrink flash_attention_score_grad --seq_q=9 --seq_kv=9"));
   EXPECT_EQ(result.code, 1);
   EXPECT_PRED2(has, result.out,
-               std::string("run again alone it fails in 3 of 20 runs: it is not shrunk"));
+               std::string("run again alone, the case fails in 3 of 20 runs: it is not shrunk"));
   EXPECT_EQ(result.out.find("with numerics declared"), std::string::npos)
       << "an unsteady failure conforms with any numerics now and then\n"
       << result.out;

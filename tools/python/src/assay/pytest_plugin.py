@@ -40,7 +40,7 @@ _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 @dataclass(frozen=True)
 class _Wrong:
-    """A placeholder for the cases of an invalid marker."""
+    """An invalid marker, with the reason; it has no cases."""
 
     reason: str
 
