@@ -60,3 +60,8 @@ build("${right}" "${too_long_for_a_readme}")
 refused("README.md has 12010 bytes; at most 12000")
 build("${right}" "# Readme\n" extra.md)
 refused("docs/extra.md is not in the contents, tools/docs/mkdocs.yml")
+
+# A flag is not an output folder.
+execute_process(COMMAND ${ROOT}/tools/docs/handbook --help WORKING_DIRECTORY ${FOLDER}
+                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+refused("usage: tools/docs/handbook [FOLDER [ROOT]], not '--help'")
