@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "operators/nsa_compress_grad/dense.hpp"
+#include "compression/windows.hpp"
 #include "operators/nsa_compress_grad/limits.hpp"
 
 namespace assay::conformance {

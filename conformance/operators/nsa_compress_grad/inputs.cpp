@@ -4,8 +4,8 @@
 #include <string>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "compression/windows.hpp"
 #include "inputs/input_profiles.hpp"
-#include "operators/nsa_compress_grad/dense.hpp"
 
 namespace assay::conformance {
 namespace compress {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "operators/nsa_compress_grad/dense.hpp"
+#include "compression/windows.hpp"
 #include "operators/nsa_compress_grad/relations/relations.hpp"
 
 namespace assay::conformance {

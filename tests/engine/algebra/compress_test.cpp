@@ -9,16 +9,16 @@
 #include "assay/engine/algebra/injection.hpp"
 #include "assay/engine/algebra/plain.hpp"
 #include "assay/reference/nsa_compress_grad.hpp"
-#include "operators/nsa_compress_grad/formula.hpp"
+#include "bilinear/arithmetic.hpp"
 
 /// The formula of the compression, evaluated with every number type and compared with the
 /// operator's definition.
 namespace assay::engine::compress {
 namespace {
 
-using conformance::compress::Call;
-using conformance::compress::contribution;
-using conformance::compress::product;
+using conformance::bilinear::Call;
+using conformance::bilinear::contribution;
+using conformance::bilinear::product;
 
 const Store bfloat16(8, -126, Direction::nearest_even);
 const Units units;

@@ -7,7 +7,7 @@
 #include "assay/engine/algebra/bound.hpp"
 #include "assay/engine/algebra/injection.hpp"
 #include "assay/engine/algebra/plain.hpp"
-#include "operators/nsa_compress_grad/formula.hpp"
+#include "bilinear/arithmetic.hpp"
 
 /// The equations of engine/README.md with numbers that can be checked by hand.
 namespace assay::engine {
@@ -269,15 +269,15 @@ TEST(Bound, LambdaOfOneSumAndOneInABillion) {
 TEST(Compress, AStagedProductErrsByHalfAStepAndItsDriftIsThatError) {
   const Units units;
   const ToleranceReading<double, 0> on(units, {});
-  const conformance::compress::Call nearest = {.stage = bfloat16},
+  const conformance::bilinear::Call nearest = {.stage = bfloat16},
                                     cut = {.stage = Store(8, -126, Direction::truncated)};
   const auto x =
-      conformance::compress::product(on, nearest, 1.0078125, 1.0078125);  // 129 / 128, squared
+      conformance::bilinear::product(on, nearest, 1.0078125, 1.0078125);  // 129 / 128, squared
   EXPECT_EQ(x.number.value, 16641 / 16384.0);
   EXPECT_EQ(x.number.rigorous, 0x1p-8);
   EXPECT_EQ(x.drift, 130 / 128.0 - 16641 / 16384.0);
   EXPECT_EQ(x.number.moment, 0);
-  EXPECT_EQ(conformance::compress::product(on, cut, 1.0078125, 1.0078125).number.moment, 0x1p-14);
+  EXPECT_EQ(conformance::bilinear::product(on, cut, 1.0078125, 1.0078125).number.moment, 0x1p-14);
 }
 
 }  // namespace

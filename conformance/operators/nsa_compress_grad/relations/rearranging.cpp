@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "operators/nsa_compress_grad/dense.hpp"
+#include "compression/windows.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "operators/nsa_compress_grad/relations/relations.hpp"
 

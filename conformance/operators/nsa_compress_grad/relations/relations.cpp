@@ -1,12 +1,12 @@
 #include "operators/nsa_compress_grad/relations/relations.hpp"
 
 #include "assay/conformance/inputs/inputs.hpp"
+#include "compression/windows.hpp"
 #include "inputs/packed_rows.hpp"
 #include "judge/decide.hpp"
 #include "judge/relations/places.hpp"
 #include "judge/relations/prepared_relation.hpp"
 #include "operators/nsa_compress_grad/basis.hpp"
-#include "operators/nsa_compress_grad/dense.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -41,7 +41,7 @@ spec::HeadIndex packed_index(const Op::Problem&, const spec::Tensor& tensor,
 
 spec::HeadIndex weights_index(const Op::Problem& p, const spec::Tensor& tensor,
                               const spec::Extents&) {
-  return compress::weight_index(p, tensor);
+  return bilinear::index_of(tensor, compress::weight_extents(p));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "operators/nsa_compress_grad/bound.hpp"
+#include "bilinear/bound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "assay/conformance/report/results.hpp"
 #include "judge/certainty.hpp"
 #include "kernel.hpp"
-#include "operators/nsa_compress_grad/definition.hpp"
+#include "operators/nsa_compress_grad/basis.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -33,18 +33,18 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
 
 /// A problem of which every element is judged.
 struct Trial {
-  Trial(const Problem& problem, const spec::Numerics& numerics, CompressOp::Inputs given)
+  Trial(const Problem& of, const spec::Numerics& numerics, CompressOp::Inputs given)
       : inputs(std::move(given)),
-        dense(problem, inputs),
-        arithmetic(numerics, problem.dtype),
-        expected(compress::expectations(dense, arithmetic,
-                                        {all_rows(dense.inputs), all_rows(dense.weights)})) {}
-  Trial(const Problem& problem, const spec::Numerics& numerics, std::uint64_t seed)
-      : Trial(problem, numerics, testing::compress_inputs(problem, seed)) {}
+        problem(of),
+        operands(bilinear::form_of<CompressOp>(of), bilinear::tensor_list(inputs)),
+        arithmetic(numerics, of.dtype),
+        expected(whole_expectations()) {}
+  Trial(const Problem& of, const spec::Numerics& numerics, std::uint64_t seed)
+      : Trial(of, numerics, testing::compress_inputs(of, seed)) {}
 
   /// Verdicts of input_grad and weight_grad.
   std::vector<Verdict> judge(const CompressPlan& plan) {
-    const CompressGradients g = testing::run_kernel(dense.problem, inputs, plan);
+    const CompressGradients g = testing::run_kernel(problem, inputs, plan);
     reports.assign(2, {});
     findings.clear();
     return {compare(expected[0], {g.input_grad.begin(), g.input_grad.end()}, arithmetic, reports[0],
@@ -52,10 +52,23 @@ struct Trial {
             compare(expected[1], {g.weight_grad.begin(), g.weight_grad.end()}, arithmetic,
                     reports[1], findings)};
   }
+  std::vector<std::vector<std::int64_t>> rows() const {
+    std::vector<std::vector<std::int64_t>> all;
+    for (const bilinear::Sum& sum : operands.form().sums) all.push_back(all_rows(sum.extents));
+    return all;
+  }
+  std::vector<Expectation> whole_expectations() const {
+    std::vector<Expectation> whole;
+    for (const std::vector<std::int64_t>& of_sum : rows())
+      whole.push_back(
+          bilinear::expected_rows(operands, arithmetic, whole.size(), of_sum, of_sum.size()));
+    return whole;
+  }
   std::string first_finding() const { return findings.empty() ? "" : findings.front().text; }
 
   CompressOp::Inputs inputs;
-  compress::Dense dense;
+  Problem problem;
+  bilinear::Operands operands;
   Arithmetic arithmetic;
   std::vector<Expectation> expected;
   std::vector<TensorReport> reports;
@@ -281,10 +294,13 @@ TEST(CompressBound, WeightGradIsAColumnOfEveryHead) {
   EXPECT_EQ(place.n, 1);
   EXPECT_EQ(place.s, 7);
   double sum = 0;
+  const spec::Extents windows = output_extents(trial.problem),
+                      inputs = input_extents(trial.problem);
   for (std::int64_t b = 0; b < 2; ++b)
-    for (std::int64_t i = 0; i < trial.dense.outputs.length(b); ++i)
+    for (std::int64_t i = 0; i < windows.length(b); ++i)
       for (std::int64_t c = 0; c < 32; ++c)
-        sum += trial.dense.output_grad(b, 1, i)[c] * trial.dense.input(b, 1, 16 * i + 7)[c];
+        sum += trial.operands.row(0, windows.row(b, 1, i))[c] *
+               trial.operands.row(1, inputs.row(b, 1, 16 * i + 7))[c];
   EXPECT_NEAR(e.value[48 + 7], sum, 1e-12);
 }
 
@@ -403,13 +419,14 @@ TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
 TEST(CompressBound, PartsAreJudgedAsTheWhole) {
   Trial trial({.dtype = DType::bf16, .seq = 16 * 200 + 7, .head_dim = 96},
               spec::numerics_preset("ascend_a2", DType::bf16), 3);
-  std::vector<Expectation> parts = compress::expectations_in_parts(
-      trial.dense, trial.arithmetic, {all_rows(trial.dense.inputs), all_rows(trial.dense.weights)});
+  std::vector<Expectation> parts =
+      bilinear::expectations(trial.operands, trial.arithmetic, trial.rows());
   ASSERT_TRUE(parts[0].part);
   const CompressGradients g =
-      testing::run_kernel(trial.dense.problem, trial.inputs, {.cast = testing::to_bf16});
+      testing::run_kernel(trial.problem, trial.inputs, {.cast = testing::to_bf16});
   for (std::vector<Expectation>* all : {&trial.expected, &parts}) {
-    const auto certifier = std::make_shared<Certifier>(compress::definition_of(trial.dense));
+    const auto certifier = std::make_shared<Certifier>(
+        bilinear::definition_of<CompressOp>(trial.problem, trial.operands));
     certifier->require_agreement(*all, 1'000'000);
     for (Expectation& e : *all) Certifier::certify(certifier, trial.arithmetic, e);
   }

@@ -6,8 +6,8 @@
 #include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "bilinear/exactness.hpp"
 #include "kernel.hpp"
-#include "operators/nsa_compress_grad/exactness.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 
 namespace assay::conformance {
@@ -86,7 +86,7 @@ TEST(CompressExactCaseCases, BitsAreThoseOfTheNarrowestType) {
       {{.partials = DType::fp16}, DType::bf16, 8, 11},
       {{.partials = DType::bf16, .accumulator = spec::Accumulator::fp16}, DType::fp16, 8, 8}};
   for (const auto& [numerics, io, product, sum] : lines) {
-    const compress::Exactness found = compress::exactness(numerics, io);
+    const bilinear::Exactness found = bilinear::exactness(numerics, io);
     EXPECT_EQ(found.product, product);
     EXPECT_EQ(found.sum, sum);
   }
@@ -150,7 +150,7 @@ TEST(CompressExactCaseCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::exact, Track::exact_staged}) {
       const CompressCase c = exact_case_case(track, dtype, 1);
-      const CompressExactCase exact_case = Suite<spec::NsaCompressGrad>::exact(c, {});
+      const auto exact_case = Suite<spec::NsaCompressGrad>::exact(c, {});
       for (const ExactTensor& tensor :
            Suite<spec::NsaCompressGrad>::exact_tensors(exact_case, c.problem)) {
         std::int64_t rounded = 0, nonzero = 0;

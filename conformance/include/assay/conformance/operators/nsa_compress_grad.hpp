@@ -6,33 +6,20 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/conformance/suite.hpp"
+#include "assay/conformance/bilinear.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 
 namespace assay::conformance {
 
-/// A case whose correct outputs are known exactly, in any order of summation.
-struct CompressExactCase {
-  spec::NsaCompressGrad::Inputs inputs;
-  std::vector<Dyadic> input_grad,
-      weight_grad;  ///< exact values of the judged rows before the final cast
-  /// Judged rows, ascending. For input_grad: numbers of Extents::row. For weight: row n *
-  /// compress_block_size + w is (w, n).
-  std::vector<std::int64_t> input_rows, weight_rows;
-};
-
 namespace compress {
-class Basis;
 struct RelationParts;
 }  // namespace compress
 
 /// Compression of blocks. The input profile determines all tensors.
 template <>
-struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
+struct Suite<spec::NsaCompressGrad> : BilinearSuite<spec::NsaCompressGrad> {
   using Op = spec::NsaCompressGrad;
-  using Basis = compress::Basis;
   using RelationParts = compress::RelationParts;
-  using Exact = CompressExactCase;
 
   /// Values of an fp16 input are divided by a power of two if weight_grad would overflow.
   /// weight_grad is a sum over all windows and channels.
@@ -55,14 +42,6 @@ struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
 
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
-
-  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
-                     ExactPart part = ExactPart::all);
-  static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
-                                                const Op::Problem& problem);
-  static void compare_exact(const Exact& exact_case, const Op::Problem& problem,
-                            const Op::Outputs& outputs, const spec::Numerics& numerics,
-                            CaseReport& report);
 
   static std::vector<RelationText> relations();
   static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);

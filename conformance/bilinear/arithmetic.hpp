@@ -3,30 +3,30 @@
 #include "assay/engine/algebra/reading.hpp"
 #include "assay/engine/algebra/store.hpp"
 
-/// The operations and roundings with which a compression kernel computes an element. Reference,
+/// The operations and roundings with which a kernel computes a sum of products. Reference,
 /// radius and tolerances are all computed from this one description (engine/README.md).
-namespace assay::conformance::compress {
+namespace assay::conformance::bilinear {
 
 /// Parameters that all elements of a call share.
 struct Call {
   engine::Units units;
   engine::Store stage;  ///< of products
-  engine::Store part;   ///< of a window's contribution
+  engine::Store part;   ///< of the contribution of a pair of rows
 };
 
-/// E31. Returns a staged product: w g for input_grad, g x for weight_grad.
+/// E31. Returns a staged product.
 template <class On, class V>
 [[gnu::always_inline]] inline auto product(On& on, const Call& call, const V& a, const V& b) {
   return on.staged(on.exact(a * b), call.stage);
 }
 
-/// E32. Returns the contribution of a window, rounded before it is added to those of other windows.
-/// `sum`: one product, or a sum of products that took `additions` additions; `magnitude`: the sum
-/// of the magnitudes of its terms.
+/// E32. Returns the contribution of a pair of rows, rounded before it is added to those of other
+/// pairs. `sum`: one product, or a sum of products that took `additions` additions; `magnitude`:
+/// the sum of the magnitudes of its terms.
 template <class On, class Number, class V>
 [[gnu::always_inline]] inline auto contribution(On& on, const Call& call, const Number& sum,
                                                 const V& magnitude, double additions) {
   return on.stored(sum, call.part, on.magnitude(sum) + additions * call.units.u_sum * magnitude);
 }
 
-}  // namespace assay::conformance::compress
+}  // namespace assay::conformance::bilinear

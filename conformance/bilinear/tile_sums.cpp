@@ -1,13 +1,9 @@
-#include "operators/nsa_compress_grad/tiles.hpp"
-
 #include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <span>
 
+#include "bilinear/bound.hpp"
 #include "judge/tolerance.hpp"
 
-namespace assay::conformance::tiles {
+namespace assay::conformance::bilinear {
 namespace {
 
 constexpr std::size_t tiles_at_once = 16;
@@ -34,13 +30,13 @@ void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& s
   }
 }
 
-/// Computes the sums of all tiles. `expected(rows)` returns the expectation of these rows of the
-/// tensor.
-template <class ExpectedRows>
-TileSums summed(const std::string& name, const spec::Extents& extents, std::uint64_t seed,
-                ExpectedRows&& expected) {
-  TileSums sums{
-      .name = name, .extents = extents, .tiles = tiles_of(extents), .signs = RowSigns(seed)};
+TileSums summed(const Operands& operands, const Arithmetic& arithmetic, std::size_t sum,
+                std::uint64_t seed) {
+  const spec::Extents& extents = operands.form().sums[sum].extents;
+  TileSums sums{.name = std::string(operands.form().sums[sum].name),
+                .extents = extents,
+                .tiles = tiles_of(extents),
+                .signs = RowSigns(seed)};
   sums.resize(sums.tiles.size());
   sums.lambda = azuma_factor(std::ssize(sums.tiles) * extents.dim);
   for (std::size_t first = 0; first < sums.tiles.size(); first += tiles_at_once) {
@@ -49,7 +45,7 @@ TileSums summed(const std::string& name, const spec::Extents& extents, std::uint
     for (std::size_t k = first; k < last; ++k)
       for (std::int64_t r = 0; r < sums.tiles[k].count; ++r)
         rows.push_back(extents.row(sums.tiles[k].b, sums.tiles[k].n, sums.tiles[k].first + r));
-    const Expectation e = expected(rows);
+    const Expectation e = expected_rows(operands, arithmetic, sum, rows, rows.size());
     std::int64_t row = 0;
     for (std::size_t k = first; k < last; row += sums.tiles[k++].count) add_rows(e, row, k, sums);
   }
@@ -58,20 +54,14 @@ TileSums summed(const std::string& name, const spec::Extents& extents, std::uint
 
 }  // namespace
 
-std::vector<TileSums> tile_sums(const compress::Dense& dense, const Arithmetic& arithmetic,
-                                const compress::JudgedRows& judged, std::uint64_t seed) {
+std::vector<TileSums> tile_sums(const Operands& operands, const Arithmetic& arithmetic,
+                                const std::vector<std::vector<std::int64_t>>& judged,
+                                std::uint64_t seed) {
   std::vector<TileSums> all;
-  if (std::ssize(judged.input) < dense.inputs.rows())
-    all.push_back(
-        summed("input_grad", dense.inputs, seed, [&](const std::vector<std::int64_t>& rows) {
-          return std::move(compress::expectations(dense, arithmetic, {rows, {}})[0]);
-        }));
-  if (std::ssize(judged.weight) < dense.weights.rows())
-    all.push_back(
-        summed("weight_grad", dense.weights, seed + 1, [&](const std::vector<std::int64_t>& rows) {
-          return std::move(compress::expectations(dense, arithmetic, {{}, rows})[1]);
-        }));
+  for (std::size_t k = 0; k < judged.size(); ++k)
+    if (std::ssize(judged[k]) < operands.form().sums[k].extents.rows())
+      all.push_back(summed(operands, arithmetic, k, seed + k));
   return all;
 }
 
-}  // namespace assay::conformance::tiles
+}  // namespace assay::conformance::bilinear

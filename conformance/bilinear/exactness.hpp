@@ -5,7 +5,7 @@
 #include "assay/spec/dtype.hpp"
 #include "assay/spec/numerics.hpp"
 
-namespace assay::conformance::compress {
+namespace assay::conformance::bilinear {
 
 /// The number of bits that an integer may have so that a kernel with these numerics represents it
 /// exactly: for products and for sums.
@@ -27,4 +27,4 @@ inline Exactness exactness(const spec::Numerics& numerics, spec::DType io) {
   return {.product = std::min({bits(io), bits(numerics.stage), sum}), .sum = sum};
 }
 
-}  // namespace assay::conformance::compress
+}  // namespace assay::conformance::bilinear

@@ -1,14 +1,14 @@
-#include "operators/nsa_compress_grad/rows.hpp"
+#include "bilinear/rows.hpp"
 
 #include <algorithm>
 
 /// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
-namespace assay::conformance::compress {
+namespace assay::conformance::bilinear {
 namespace {
 
 using engine::Lanes;
 using Compiled = engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>;
-using Sum = engine::SumOverRows<0, Lanes>;
+using RowSum = engine::SumOverRows<0, Lanes>;
 constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
 
 /// Returns the elements of a row from channel c on; 0 after its last channel.
@@ -26,7 +26,7 @@ template <class V>
   return {x.value, x.rigorous, x.rigorous, x.squares, x.moment, x.shared, {}};
 }
 
-/// Adds the SIMD lanes of a sum over channels to the sums of other windows.
+/// Adds the SIMD lanes of a sum over channels to the sums of other pairs.
 [[gnu::always_inline]] inline void add_lanes(const engine::ElementOf<Lanes>& x,
                                              engine::Element& to) {
   for (int k = 0; k < lanes; ++k) {
@@ -40,34 +40,34 @@ template <class V>
   }
 }
 
-[[gnu::always_inline]] inline void add_window(engine::ToleranceReading<Lanes, 0>& on,
-                                              const Call& call, const Windows& windows,
-                                              std::int64_t k, Sum& sum) {
-  for (std::int64_t c = 0; c < windows.channels; c += lanes)
-    sum.add(product(on, call, channels_at(windows.gradients[k], c, windows.channels),
-                    channels_at(windows.inputs[k], c, windows.channels)),
+[[gnu::always_inline]] inline void add_pair(engine::ToleranceReading<Lanes, 0>& on,
+                                            const Call& call, const Pairs& pairs, std::int64_t k,
+                                            RowSum& sum) {
+  for (std::int64_t c = 0; c < pairs.channels; c += lanes)
+    sum.add(product(on, call, channels_at(pairs.left[k], c, pairs.channels),
+                    channels_at(pairs.right[k], c, pairs.channels)),
             {}, engine::filled<Lanes>(1));
 }
 
 }  // namespace
 
 template <>
-double read_input_row(Compiled, const Call& call, const Windows& windows,
-                      const engine::Output& output, double floor, const RowEntries& to) {
+double read_row(Compiled, const Call& call, const Pairs& pairs, const engine::Output& output,
+                double floor, const RowEntries& to) {
   engine::ToleranceReading<Lanes, 0> on(call.units, {});
   Lanes largest{};
-  for (std::int64_t c = 0; c < windows.channels; c += lanes) {
-    Sum sum;
-    for (std::int64_t k = 0; k < windows.count; ++k) {
-      auto staged = product(on, call, engine::filled<Lanes>(windows.weights[k]),
-                            channels_at(windows.gradients[k], c, windows.channels));
+  for (std::int64_t c = 0; c < pairs.channels; c += lanes) {
+    RowSum sum;
+    for (std::int64_t k = 0; k < pairs.count; ++k) {
+      auto staged = product(on, call, engine::filled<Lanes>(pairs.factors[k]),
+                            channels_at(pairs.right[k], c, pairs.channels));
       staged.number = contribution(on, call, staged.number, Lanes{}, 0);
       sum.add(staged, {}, engine::filled<Lanes>(1));
     }
     auto bound = engine::bound_of(sum.element(), output, engine::filled<Lanes>(floor));
     bound.radius = engine::sum_radius(sum.element());
     largest = engine::larger_of(largest, bound.largest);
-    put(to, c, bound, std::min(lanes, windows.channels - c));
+    put(to, c, bound, std::min(lanes, pairs.channels - c));
   }
   double most = 0;
   for (int k = 0; k < lanes; ++k) most = most < largest[k] ? largest[k] : most;
@@ -75,33 +75,33 @@ double read_input_row(Compiled, const Call& call, const Windows& windows,
 }
 
 template <>
-engine::Element read_weight(Compiled, const Call& call, const Windows& windows) {
+engine::Element read_contraction(Compiled, const Call& call, const Pairs& pairs) {
   engine::ToleranceReading<Lanes, 0> on(call.units, {});
   engine::ToleranceReading<double, 0> of_sums(call.units, {});
-  const auto channels = static_cast<double>(windows.channels);
+  const auto channels = static_cast<double>(pairs.channels);
   engine::Element all;
-  Sum unrounded;
-  for (std::int64_t k = 0; k < windows.count; ++k) {
+  RowSum unrounded;
+  for (std::int64_t k = 0; k < pairs.count; ++k) {
     if (!call.part.rounds()) {
-      add_window(on, call, windows, k, unrounded);
+      add_pair(on, call, pairs, k, unrounded);
       continue;
     }
-    Sum sum;
-    engine::Element window;
-    add_window(on, call, windows, k, sum);
-    add_lanes(sum.element(), window);
-    const auto part = contribution(of_sums, call, number_of(window), window.magnitude, channels);
+    RowSum sum;
+    engine::Element pair;
+    add_pair(on, call, pairs, k, sum);
+    add_lanes(sum.element(), pair);
+    const auto part = contribution(of_sums, call, number_of(pair), pair.magnitude, channels);
     all.value += part.value;
-    all.magnitude += window.magnitude;
+    all.magnitude += pair.magnitude;
     all.rigorous += part.rigorous;
     all.squares += part.squares;
     all.moment += part.moment;
-    all.drift += window.drift;
-    all.value_squares += window.value_squares;
+    all.drift += pair.drift;
+    all.value_squares += pair.value_squares;
   }
   add_lanes(unrounded.element(), all);
-  all.terms = static_cast<double>(windows.count) * channels;
+  all.terms = static_cast<double>(pairs.count) * channels;
   return all;
 }
 
-}  // namespace assay::conformance::compress
+}  // namespace assay::conformance::bilinear

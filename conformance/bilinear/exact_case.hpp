@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/conformance/bilinear.hpp"
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/judge/exact.hpp"
+#include "bilinear/form.hpp"
+
+namespace assay::conformance::bilinear {
+
+/// What an exact case needs to know of a case.
+struct ExactQuestion {
+  const Form& form;
+  spec::DType io;  ///< type of all tensors
+  Track track;
+  std::uint64_t seed;
+  std::vector<std::vector<std::int64_t>> judged;  ///< rows of every output
+};
+
+/// One operand of an exact case: integers times 2^exponent, (rows, dim) in the order of
+/// Extents::row.
+struct ExactOperand {
+  std::vector<std::int32_t> integers;
+  int exponent;
+};
+
+struct ExactAnswer {
+  std::vector<ExactOperand> operands;
+  std::vector<ExactSums> outputs;
+};
+
+/// E47. Draws integers such that all partial sums are exact in a kernel with these numerics, in any
+/// order. Errors: NoExactCase with the reason.
+ExactAnswer exact_answer(const ExactQuestion& question, const spec::Numerics& numerics,
+                         ExactPart part);
+
+/// Returns the operand as a guarded tensor.
+spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& extents,
+                       const ExactOperand& operand);
+
+/// Compares the outputs with their exact values, as `judge_exact` does.
+void compare_exact(const std::vector<ExactTensor>& tensors, const Form& form,
+                   const std::vector<const spec::Tensor*>& outputs, const spec::Numerics& numerics,
+                   CaseReport& report);
+
+}  // namespace assay::conformance::bilinear

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/spec/layout.hpp"
+
+/// Operators whose outputs are sums of products of two input elements. An operator describes these
+/// sums once, in its Form. References, tolerances, exact cases and the checks of every element
+/// follow from it. The definition, against which references are certified, does not use the Form.
+namespace assay::conformance::bilinear {
+
+/// An input. Its rows have the numbers of Extents::row; a tensor without channels has rows of one
+/// channel.
+struct Operand {
+  spec::Extents extents;
+  Stream stream;  ///< the random numbers from which exact cases draw the input
+};
+
+/// Row numbers of two operands. The products of these rows belong to one row of an output.
+struct RowPair {
+  std::int64_t left, right;
+};
+
+/// An output.
+struct Sum {
+  std::string_view name;
+  spec::Extents extents;
+  std::size_t left, right;  ///< numbers of its two operands
+  /// False: channel c of a row is the sum of left * right[c] over the pairs of the row;
+  /// rows of left have one channel. True: the sum of left[c] * right[c] over the pairs and c is the
+  /// row's only channel.
+  bool contracts;
+  /// True if an element has so few products that a kernel adds the first one to an empty
+  /// accumulator, and that its roundings do not average.
+  bool few;
+  std::int64_t products;  ///< of an element, at most
+  /// Sets the pairs of a row. A row without pairs is zero.
+  std::function<void(const spec::RowPosition& row, std::vector<RowPair>& pairs)> pairs;
+};
+
+/// All tensors of an operator for one problem.
+struct Form {
+  std::vector<Operand> operands;  ///< in the order of the inputs
+  std::size_t thinned;            ///< the operand of every output that exact cases thin out
+  std::vector<Sum> sums;          ///< in the order of the outputs
+};
+
+/// Returns the form of the operator. Every operator of this kind specialises it.
+template <class Op>
+Form form_of(const typename Op::Problem& problem);
+
+}  // namespace assay::conformance::bilinear

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/suite.hpp"
+
+namespace assay::conformance {
+namespace bilinear {
+
+/// The exact values of the judged rows of an output before the final cast, (rows, dim).
+struct ExactSums {
+  std::string_view name;
+  std::vector<Dyadic> values;
+  std::vector<std::int64_t> rows;  ///< judged rows, ascending numbers of Extents::row
+  std::int64_t dim;
+};
+
+/// A case whose correct outputs are known exactly, in any order of summation.
+template <class Op>
+struct ExactCase {
+  typename Op::Inputs inputs;
+  std::vector<ExactSums> outputs;
+};
+
+template <class Op>
+class Basis;
+
+}  // namespace bilinear
+
+/// The suite's members that follow from the bilinear form of an operator: its `Suite` derives from
+/// this struct.
+template <class Op>
+struct BilinearSuite : SuiteDefaults<Op> {
+  using Basis = bilinear::Basis<Op>;
+  using Exact = bilinear::ExactCase<Op>;
+
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
+                     ExactPart part = ExactPart::all);
+  static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
+                                                const typename Op::Problem& problem);
+  static void compare_exact(const Exact& exact_case, const typename Op::Problem& problem,
+                            const typename Op::Outputs& outputs, const spec::Numerics& numerics,
+                            CaseReport& report);
+};
+
+}  // namespace assay::conformance
