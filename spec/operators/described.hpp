@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/spec/striding.hpp"
+#include "assay/spec/table.hpp"
 
 /// Helpers to build the calls of all operators.
 namespace assay::spec::detail {
@@ -35,6 +36,19 @@ void apply_strides(Parameters& parameters, const Strides& inputs, const Strides&
       ++number;
     }
   });
+}
+
+/// Builds a call with the tensors of the operator's table; attributes and host arrays are empty.
+template <class Op>
+Call<Op> call_with_tensors(const typename Op::Problem& problem, typename Op::EntryPoint entry_point,
+                           Product product, const Strides& inputs, const Strides& outputs) {
+  Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
+  visit_table<Op>([&](const auto& row) {
+    if constexpr (requires { row.shape; })
+      call.parameters.*row.parameter = described(row.dtype(problem), row.shape(problem));
+  });
+  apply_strides<typename Op::Outputs>(call.parameters, inputs, outputs);
+  return call;
 }
 
 /// Returns the inclusive sums of the lengths; empty if there are no lengths.

@@ -163,8 +163,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
                                Striding::contiguous, Striding::contiguous),
                  bytes, aclnnNsaSelectedAttentionGrad);
   } else {
-    call_entries(spec::call_of(spec::NsaCompressGrad::Problem{}, {}, spec::Product::a2,
-                               Striding::contiguous, Striding::contiguous),
+    call_entries(spec::call_of(spec::NsaCompressGrad::Problem{}, spec::CompressEntryPoint::c1,
+                               spec::Product::a2, Striding::contiguous, Striding::contiguous),
                  bytes, aclnnNsaCompressGrad);
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 
 template <class Op>
 class Fields : public testing::Test {};
-using Ops = testing::Types<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad>;
+using Ops =
+    testing::Types<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad, NsaCompress>;
 TYPED_TEST_SUITE(Fields, Ops);
 
 /// Every member must be visited once. The test compares the sum of the members' sizes with the size

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/spec/operators.hpp"
+#include "assay/spec/operators/nsa_compress.hpp"
 
 namespace assay::spec {
 namespace {
@@ -63,6 +64,8 @@ TEST(Mixed, GivesEveryTensorStridesThatNoOtherHas) {
   expect_all_different(call_of(p, FlashEntryPoint::u3, Product::a2, mixed, mixed));
   expect_all_different(call_of(NsaCompressGrad::Problem{.heads = 2}, CompressEntryPoint::c1,
                                Product::a2, mixed, mixed));
+  expect_all_different(
+      call_of(CompressionProblem{}, NsaCompressEntryPoint::f1, Product::a2, mixed, mixed));
   expect_all_different(call_of(NsaSelectedAttentionGrad::Problem{}, SelectedEntryPoint::s1,
                                Product::a2, mixed, mixed));
 }

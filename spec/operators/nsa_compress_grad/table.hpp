@@ -9,7 +9,7 @@ namespace assay::spec::nsa {
 
 using CompressOp = NsaCompressGrad;
 using CompressCall = Call<CompressOp>;
-using CompressProblem = CompressOp::Problem;
+using CompressProblem = CompressionProblem;
 using CompressRow = Requirement<CompressOp>;
 
 /// Returns whether all tensors are given with the correct ranks.

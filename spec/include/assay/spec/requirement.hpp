@@ -159,7 +159,7 @@ struct Requirement {
   /// Entry points without a page of their own in the seeds, whose public page contains the
   /// requirement.
   std::span<const typename Op::EntryPoint> page_for = {};
-  std::vector<Side> sides;
+  std::vector<Side> sides = {Side::accept, Side::reject};
   std::string_view notes =
       {};  ///< ids of the contradictions and open points that touch the requirement
   std::vector<std::string_view> implies =
@@ -168,15 +168,19 @@ struct Requirement {
   /// Entry points whose page names the status; empty: all entry points whose page contains the
   /// requirement.
   std::span<const typename Op::EntryPoint> status_for = {};
-  bool (*applies)(const Call<Op>& call);  ///< true if the requirement concerns this call
-  bool (*holds)(const Call<Op>& call);    ///< true if the call satisfies it or it does not apply
+  /// Returns whether the requirement concerns this call.
+  bool (*applies)(const Call<Op>& call) = always;
+  /// Returns whether the call satisfies the requirement or the requirement does not apply.
+  bool (*holds)(const Call<Op>& call) = always;
   /// For a limit: returns whether a legal call is exactly at the limit. Only such a call exercises
   /// the accept side. Null: every call to which the requirement applies exercises it.
   bool (*reaches)(const Call<Op>& call) = nullptr;
-  std::vector<Violation<Op>> violations;
+  std::vector<Violation<Op>> violations = {};
   std::vector<Variant<Op>> variants = {};  ///< for requirements with an accept side
   std::string_view reason =
       {};  ///< for requirements without accept and reject side: why no case exercises them
+
+  static bool always(const Call<Op>&) { return true; }
 
   /// Returns the standing on an entry point. If the requirement is documented only for other entry
   /// points, its standing on this one is `upstream`.
@@ -199,8 +203,9 @@ struct Requirement {
   /// Returns the status that a refusal on an entry point must return. It is a specific code only if
   /// the entry point's page names one.
   ExpectedStatus status_on(typename Op::EntryPoint entry_point) const {
-    const bool named = standing_on(entry_point) == Standing::documented &&
-                       (status_for.empty() || lists(status_for, entry_point));
+    const bool is_stated =
+        standing == Standing::page || standing_on(entry_point) == Standing::documented;
+    const bool named = is_stated && (status_for.empty() || lists(status_for, entry_point));
     return named ? status : any_refusal;
   }
   /// Returns whether a legal call exercises the accept side of the requirement.

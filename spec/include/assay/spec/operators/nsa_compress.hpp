@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/compression.hpp"
+#include "assay/spec/requirement.hpp"
+#include "assay/spec/stage.hpp"
+#include "assay/spec/striding.hpp"
+#include "assay/spec/table.hpp"
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::spec {
+
+/// The one entry point, aclnnNsaCompress.
+enum class NsaCompressEntryPoint : std::uint8_t { f1 };
+
+template <>
+inline constexpr auto spellings_of<NsaCompressEntryPoint> =
+    Spellings<NsaCompressEntryPoint, 1>{{{{NsaCompressEntryPoint::f1, "f1"}}}};
+
+/// Returns whether the entry point's page offers it on the product. The next function returns the
+/// requirement NSCF-C10* that says so.
+bool supports(NsaCompressEntryPoint entry_point, Product product);
+std::string_view product_requirement(NsaCompressEntryPoint entry_point, Product product);
+
+namespace detail {
+inline constexpr auto output_alone = std::to_array<std::string_view>({"output"});
+inline constexpr auto nsa_compress_stages = std::to_array<Stage>({
+    {"the weights, the choice of the tokens of a window, or the sum over them", output_alone},
+});
+}  // namespace detail
+
+/// Shortens a key or value tensor by weighted sums over sliding windows. Names are those of the
+/// documents, in snake_case, without the ending Optional.
+struct NsaCompress {
+  static constexpr std::string_view name = "nsa_compress";
+  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  static constexpr bool has_softmax = false;
+
+  using EntryPoint = NsaCompressEntryPoint;
+  using Problem = CompressionProblem;
+  using Attributes = CompressionAttributes;
+
+  struct Inputs {
+    using Operator = NsaCompress;
+    Tensor input, weight;
+  };
+
+  /// Tensors that phase 2 fills.
+  struct Outputs {
+    using Operator = NsaCompress;
+    Tensor output;
+  };
+
+  /// The tensors and host arrays of phase 1.
+  struct Parameters {
+    using Operator = NsaCompress;
+    Parameter input, weight, output;
+    std::optional<std::vector<std::int64_t>> act_seq_len;  ///< inclusive sums of the lengths
+    bool workspace_size = true, executor = true;           ///< false: null pointers
+  };
+
+  /// Requirements NSCF-C*.
+  static std::span<const Requirement<NsaCompress>> requirements();
+  static constexpr std::span<const Stage> stages() { return detail::nsa_compress_stages; }
+};
+
+template <>
+inline constexpr auto table_of<NsaCompress> = std::tuple{
+    TensorRow{"input", &NsaCompress::Parameters::input, &NsaCompress::Inputs::input, input_shape},
+    TensorRow{"weight", &NsaCompress::Parameters::weight, &NsaCompress::Inputs::weight,
+              weight_shape},
+    TensorRow{"output", &NsaCompress::Parameters::output, &NsaCompress::Outputs::output,
+              output_shape},
+    ArgumentRow{"act_seq_len", &NsaCompress::Parameters::act_seq_len},
+    ArgumentRow{"workspace_size", &NsaCompress::Parameters::workspace_size},
+    ArgumentRow{"executor", &NsaCompress::Parameters::executor}};
+
+/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+Call<NsaCompress> call_of(const CompressionProblem& problem, NsaCompressEntryPoint entry_point,
+                          Product product, const Strides& inputs, const Strides& outputs);
+
+}  // namespace assay::spec
