@@ -1,144 +1,258 @@
-#include <algorithm>
+#include "operators/compression/requirements.hpp"
 
-#include "operators/nsa_compress_grad/table.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
 
 namespace assay::spec {
 namespace nsa {
 namespace {
 
-using Op = CompressOp;
+using Op = NsaCompressGrad;
 using P = Op::Parameters;
+using Call = spec::Call<Op>;
+using Row = Requirement<Op>;
 
-template <Product product>
-bool is_on(const CompressCall& c) {
-  return c.product == product;
-}
+constexpr Tensors<Op, &P::input, &P::weight> operands;
+constexpr Tensors<Op, &P::output_grad, &P::input_grad, &P::weight_grad> gradients;
 
-CompressRow offered() {
-  return {.id = "NSAC-C01",
-          .statement = "Atlas A2 training products offer aclnnNsaCompressGrad.",
-          .source = {compress_page, "products"},
-          .standing = Standing::documented,
-          .sides = {Side::accept},
-          .applies = is_on<Product::a2>,
-          .holds = always<Op>,
-          .violations = {}};
-}
+constexpr Source products = {compress_page, "products"};
+constexpr Source returns = {compress_page, "return values"};
+constexpr Source parameters = {compress_page, "parameters"};
+constexpr Source constraints = {compress_page, "constraints"};
+constexpr Standing documented = Standing::documented;
 
-/// A call cannot break these requirements: the table of products is a fact of the documents, and
-/// the computation does not depend on it.
-CompressRow not_offered() {
+std::vector<Row> presence() {
   return {
-      .id = "NSAC-C01a",
-      .statement = "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
-      .source = {compress_page, "products"},
-      .standing = Standing::documented,
-      .sides = {Side::none},
-      .notes = "NSAC-Q11",
-      .applies = is_on<Product::a3>,
-      .holds = always<Op>,
-      .violations = {},
-      .reason = refused_product_reason};
+      offered_on_a2<Op>({.id = "NSAC-C01",
+                         .statement = "Atlas A2 training products offer aclnnNsaCompressGrad.",
+                         .source = products,
+                         .standing = documented}),
+      not_offered_on_a3<Op>(
+          {.id = "NSAC-C01a",
+           .statement =
+               "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
+           .source = products,
+           .standing = documented,
+           .notes = "NSAC-Q11"}),
+      unexercised<Op>(
+          "NSAC-C01b",
+          "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
+          "inference, Atlas training and Atlas 200I/300/500 inference products do not offer "
+          "aclnnNsaCompressGrad.",
+          products, documented, other_products_reason),
+      not_null(all_tensors<Op>,
+               {.id = "NSAC-C02",
+                .statement = "input, weight, outputGrad, inputGrad and weightGrad are not null.",
+                .source = returns,
+                .standing = documented,
+                .notes = "NSAC-Q1, NSAC-Q2",
+                .status = exactly(Status::param_nullptr)}),
+      pointers_not_null<Op>(
+          {.id = "NSAC-C03", .source = parameters, .standing = Standing::derived}),
+      // The page does not mention empty tensors. The page of the forward refuses them. The
+      // gradients would be 0.
+      with_elements(
+          Tensors<Op, &P::output_grad, &P::input, &P::weight>(),
+          {.id = "NSAC-C21",
+           .statement = "No tensor is empty; the documents do not say how an empty one is handled.",
+           .source = {upstream_compress_forward, "constraints"},
+           .standing = Standing::disputed,
+           .sides = {Side::reject}}),
+      first_phase<Op>("NSAC-C24", {compress_page, "prototypes"}, documented),
+      one_second_phase<Op>("NSAC-C24a")};
 }
 
-CompressRow not_listed() {
-  return unexercised<Op>(
-      "NSAC-C01b",
-      "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
-      "inference, Atlas training and Atlas 200I/300/500 inference products do not offer "
-      "aclnnNsaCompressGrad.",
-      {compress_page, "products"}, Standing::documented, other_products_reason);
+std::vector<Row> types() {
+  return {
+      of_16_bits<DType::fp32, DType::int8>(
+          operands, {.id = "NSAC-C04",
+                     .statement = "input and weight are FLOAT16 or BFLOAT16.",
+                     .source = returns,
+                     .standing = documented,
+                     .notes = "NSAC-Q15",
+                     .status = exactly(Status::param_invalid)}),
+      of_16_bits<DType::fp32, DType::fp64, DType::fp32>(
+          gradients, {.id = "NSAC-C05",
+                      .statement = "outputGrad, inputGrad and weightGrad are FLOAT16 or BFLOAT16.",
+                      .source = parameters,
+                      .standing = documented}),
+      of_type_of<&P::input>(
+          Tensors<Op, &P::weight, &P::input_grad, &P::weight_grad>(),
+          {.id = "NSAC-C06",
+           .statement =
+               "weight and inputGrad have the type of input; weightGrad has the type of weight.",
+           .source = parameters,
+           .standing = documented}),
+      of_type_of<&P::input>(Tensors<Op, &P::output_grad>(),
+                            {.id = "NSAC-C06a",
+                             .statement = "outputGrad has the type of input.",
+                             .source = {upstream_compress_tiling, "operator prototype"},
+                             .standing = Standing::upstream}),
+      of_plain_format<Format::fractal_nz, Format::nc1hwc0, Format::fractal_z, Format::fractal_nz,
+                      Format::fractal_z>(
+          all_tensors<Op>, {.id = "NSAC-C22", .source = parameters, .standing = documented}),
+      // Later editions call strided outputs unsupported; this edition marks them as supported.
+      maybe_strided(all_tensors<Op>,
+                    {.id = "NSAC-C23", .source = parameters, .standing = documented})};
 }
 
-CompressRow required_tensors() {
-  return {.id = "NSAC-C02",
-          .statement = "input, weight, outputGrad, inputGrad and weightGrad are not null.",
-          .source = {compress_page, "return values"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAC-Q1, NSAC-Q2",
-          .status = exactly(Status::param_nullptr),
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) {
-                return all_present<Op>(
-                    c, {&P::output_grad, &P::input, &P::weight, &P::input_grad, &P::weight_grad});
-              },
-          .violations = {{"output_grad", remove<Op, &P::output_grad>},
-                         {"input", remove<Op, &P::input>},
-                         {"weight", remove<Op, &P::weight>},
-                         {"input_grad", remove<Op, &P::input_grad>},
-                         {"weight_grad", remove<Op, &P::weight_grad>}}};
-}
-
-CompressRow required_pointers() {
-  return {.id = "NSAC-C03",
-          .statement = "workspaceSize and executor are not null.",
-          .source = {compress_page, "parameters"},
-          .standing = Standing::derived,
-          .sides = {Side::accept, Side::reject},
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) {
-                return c.parameters.workspace_size && c.parameters.executor;
-              },
-          .violations = {
-              {"workspace_size", [](CompressCall& c) { c.parameters.workspace_size = false; }},
-              {"executor", [](CompressCall& c) { c.parameters.executor = false; }}}};
-}
-
-/// The page does not mention empty tensors. The page of the forward refuses them. The gradients
-/// would be 0.
-CompressRow empty_tensors() {
-  static constexpr auto is_empty = [](const Parameter& p) {
-    return std::ranges::count(p.shape, 0) > 0;
+/// A gradient has the shape of the tensor to which it belongs.
+template <Member<Op> gradient, Member<Op> tensor>
+Row shape_of(Row row) {
+  row.source = parameters;
+  row.standing = documented;
+  row.applies = ranks_fit<Op>;
+  row.holds = [](const Call& c) {
+    return !ranks_fit(c) || (c.parameters.*gradient).shape == (c.parameters.*tensor).shape;
   };
-  return {.id = "NSAC-C21",
-          .statement = "No tensor is empty; the documents do not say how an empty one is handled.",
-          .source = {upstream_compress_forward, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) {
-                const P& p = c.parameters;
-                return !is_empty(p.output_grad) && !is_empty(p.input) && !is_empty(p.weight);
-              },
-          .violations = {
-              {"no_heads",
-               [](CompressCall& c) { rewrite(c, [](CompressProblem& p) { p.heads = 0; }); }},
-              {"no_head_dim",
-               [](CompressCall& c) { rewrite(c, [](CompressProblem& p) { p.head_dim = 0; }); }},
-              {"no_window", [](CompressCall& c) {
-                 rewrite(c, [](CompressProblem& p) { p.seq = p.compress_block_size - 1; });
-               }}}};
+  return row;
 }
 
-CompressRow first_phase() {
-  return unexercised<Op>("NSAC-C24", "Phase 1 is called before phase 2.",
-                         {compress_page, "prototypes"}, Standing::documented, first_phase_reason);
+/// The gradient's page limits neither heads and windows nor D. Only the host code requires
+/// multiples of 16. Only the forward's page limits heads and windows to 128 and D to 256.
+Row offered_sizes(Row row) {
+  row.source = constraints;
+  row.standing = Standing::derived;
+  row.sides = {Side::accept};
+  return row;
 }
 
-CompressRow one_second_phase() {
-  return unexercised<Op>("NSAC-C24a",
-                         "The executor that phase 1 returns is valid for one call of "
-                         "phase 2.",
-                         {upstream_interface, "phase 2"}, Standing::upstream, executor_reason);
+std::vector<Row> shapes() {
+  return {
+      of_listed_rank(
+          all_tensors<Op>,
+          {.id = "NSAC-C07",
+           .statement =
+               "outputGrad, input and inputGrad have three axes, weight and weightGrad two.",
+           .source = parameters,
+           .standing = documented,
+           .notes = "NSAC-Q1",
+           .violations = {{"input_of_two", drop_axis<Op, &P::input>},
+                          {"weight_of_one", drop_axis<Op, &P::weight>}}}),
+      shaped_as_weights<Op>({.id = "NSAC-C08",
+                             .source = returns,
+                             .standing = documented,
+                             .notes = "NSAC-Q3, NSAC-Q4",
+                             .status = exactly(Status::param_invalid)}),
+      // The page calls outputGrad the gradient of the forward's output; only its example shows the
+      // number of rows.
+      shaped_as_windows<Op, &P::output_grad>(
+          {.id = "NSAC-C16",
+           .statement =
+               "outputGrad has one row for each window of each sequence; its N and D are those of "
+               "input.",
+           .source = parameters,
+           .standing = Standing::derived,
+           .notes = "NSAC-Q12"}),
+      shape_of<&P::input_grad, &P::input>(
+          {.id = "NSAC-C17",
+           .statement = "inputGrad has the shape of input.",
+           .violations = {{"tokens", grow_one<Op, &P::input_grad, 0>},
+                          {"heads", grow_one<Op, &P::input_grad, 1>},
+                          {"head_dim", grow_one<Op, &P::input_grad, 2>}}}),
+      shape_of<&P::weight_grad, &P::weight>(
+          {.id = "NSAC-C18",
+           .statement = "weightGrad has the shape of weight.",
+           .violations = {{"window", grow_one<Op, &P::weight_grad, 0>},
+                          {"heads", grow_one<Op, &P::weight_grad, 1>}}}),
+      offered_sizes({.id = "NSAC-C19",
+                     .statement = "D need not be a multiple of 16.",
+                     .applies =
+                         [](const Call& c) {
+                           return ranks_fit(c) && c.parameters.input.shape[2] % 16 != 0;
+                         }}),
+      offered_sizes({.id = "NSAC-C20",
+                     .statement = "N and compressBlockSize may be above 128, and D above 256.",
+                     .notes = "NSAC-Q13",
+                     .applies = [](const Call& c) {
+                       return ranks_fit(c) && (c.parameters.input.shape[1] > 128 ||
+                                               c.parameters.input.shape[2] > 256 ||
+                                               c.attributes.compress_block_size > 128);
+                     }})};
+}
+
+std::vector<Row> windows() {
+  return {
+      layout_is_tnd<Op>({.id = "NSAC-C09",
+                         .source = returns,
+                         .standing = documented,
+                         .notes = "NSAC-Q8",
+                         .status = exactly(Status::param_invalid)}),
+      // The table of parameters calls layout optional; the table of return codes does not list it
+      // among the null pointers.
+      layout_given<Op>({.id = "NSAC-C09a", .source = parameters, .notes = "NSAC-Q2"}),
+      multiple_of_16<Op, &Attributes::compress_block_size>(
+          {.id = "NSAC-C10", .source = constraints, .standing = documented}),
+      multiple_of_16<Op, &Attributes::compress_stride>(
+          {.id = "NSAC-C11", .source = constraints, .standing = documented}),
+      // By the words of the page, a stride of 0 is legal: 0 is a multiple of 16 and smaller than
+      // every window. The host code accepts it.
+      positive_stride<Op>(
+          {.id = "NSAC-C11a",
+           .statement = "compressStride is above 0, although no document says this.",
+           .source = constraints,
+           .standing = Standing::disputed,
+           .sides = {Side::reject}}),
+      no_gaps<Op>({.id = "NSAC-C12",
+                   .source = constraints,
+                   .standing = documented,
+                   .notes = "NSAC-Q7",
+                   .implies = {"NSAC-C08"}}),
+      // The page says "larger than"; the forward's page and the host code accept equal sizes.
+      {.id = "NSAC-C12a",
+       .statement = "compressBlockSize is larger than compressStride; the forward and the kernel "
+                    "also accept equal sizes.",
+       .source = constraints,
+       .standing = Standing::open,
+       .sides = {Side::reject},
+       .notes = "NSAC-Q7",
+       .holds =
+           [](const Call& c) {
+             return c.attributes.compress_block_size != c.attributes.compress_stride;
+           },
+       .violations = {{"equal", make_windows<32, 32, Op>}}},
+      {.id = "NSAC-C13",
+       .statement = "actSeqLenType is 0 or 1.",
+       .source = parameters,
+       .standing = documented,
+       .notes = "NSAC-Q5, NSAC-Q9",
+       .holds =
+           [](const Call& c) {
+             return c.attributes.act_seq_len_type == 0 || c.attributes.act_seq_len_type == 1;
+           },
+       .violations = {{"2", set<&Attributes::act_seq_len_type, 2, Op>},
+                      {"negative", set<&Attributes::act_seq_len_type, -1, Op>}}},
+      // The page says "only 0 at present"; the host code accepts 1, and the kernel then reads
+      // lengths.
+      {.id = "NSAC-C13a",
+       .statement = "actSeqLenType is 0, which means sums; with 1 the kernel reads lengths.",
+       .source = parameters,
+       .standing = Standing::open,
+       .sides = {Side::reject},
+       .notes = "NSAC-Q9",
+       .holds = [](const Call& c) { return c.attributes.act_seq_len_type != 1; },
+       .violations = {{"1", pass_lengths<Op>}}},
+      ascending_sums<Op>({.id = "NSAC-C14",
+                          .source = parameters,
+                          .standing = Standing::derived,
+                          .notes = "NSAC-Q5, NSAC-Q6"}),
+      sums_given<Op>({.id = "NSAC-C14a",
+                      .statement = "actSeqLen is given; the documents do not say whether its "
+                                   "absence means one sequence or several equal ones.",
+                      .source = parameters,
+                      .standing = Standing::disputed,
+                      .sides = {Side::reject},
+                      .notes = "NSAC-Q10, NSAC-Q14, NSAS-U5"}),
+      sums_of_all_tokens<Op>({.id = "NSAC-C15",
+                              .source = {upstream_compress_forward, "constraints"},
+                              .standing = Standing::upstream})};
 }
 
 }  // namespace
-
-std::vector<CompressRow> compress_presence_requirements() {
-  return {offered(),           not_offered(),   not_listed(),  required_tensors(),
-          required_pointers(), empty_tensors(), first_phase(), one_second_phase()};
-}
-
 }  // namespace nsa
 
 std::span<const Requirement<NsaCompressGrad>> NsaCompressGrad::requirements() {
   static const auto requirements = nsa::sorted_requirements<NsaCompressGrad>(
-      {nsa::compress_presence_requirements, nsa::compress_type_requirements,
-       nsa::compress_shape_requirements, nsa::compress_window_requirements});
+      {nsa::presence, nsa::types, nsa::shapes, nsa::windows});
   return requirements;
 }
 

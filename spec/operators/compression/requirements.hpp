@@ -1,0 +1,182 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "operators/compression/table.hpp"
+
+/// Requirements that the pages of NsaCompress and of its gradient both contain. A builder adds
+/// predicates and violations to the texts of one page.
+namespace assay::spec::nsa {
+
+using Attributes = CompressionAttributes;
+
+/// Changes weight together with its gradient, if there is one.
+template <std::size_t axis, class Op>
+void grow_weights(Call<Op>& call) {
+  grow(call.parameters.weight, axis);
+  if constexpr (requires { call.parameters.weight_grad; }) grow(call.parameters.weight_grad, axis);
+}
+
+template <class Op>
+Requirement<Op> shaped_as_weights(Requirement<Op> row) {
+  row.statement = "weight has the shape (compressBlockSize, N).";
+  row.applies = ranks_fit<Op>;
+  row.holds = [](const Call<Op>& c) {
+    return !ranks_fit(c) || c.parameters.weight.shape == Shape{c.attributes.compress_block_size,
+                                                               c.parameters.input.shape[1]};
+  };
+  row.violations = {{"window", grow_weights<0, Op>}, {"heads", grow_weights<1, Op>}};
+  return row;
+}
+
+/// `member` has one row for each window; its N and D are those of input.
+template <class Op, Member<Op> member>
+Requirement<Op> shaped_as_windows(Requirement<Op> row) {
+  row.applies = [](const Call<Op>& c) { return windows_as_given(c).has_value(); };
+  row.holds = [](const Call<Op>& c) {
+    const auto windows = windows_as_given(c);
+    const Shape& input = c.parameters.input.shape;
+    return !windows || (c.parameters.*member).shape == Shape{*windows, input[1], input[2]};
+  };
+  row.violations = {{"window_more", grow_one<Op, member, 0>},
+                    {"window_less",
+                     [](Call<Op>& c) {
+                       Parameter& rows = c.parameters.*member;
+                       if (given(rows) && rows.shape[0] > 1) grow(rows, 0, -1);
+                     }},
+                    {"heads", grow_one<Op, member, 1>},
+                    {"head_dim", grow_one<Op, member, 2>}};
+  return row;
+}
+
+/// No tensor is empty: there are heads, channels and windows.
+template <class Op, Member<Op>... members>
+Requirement<Op> with_elements(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.violations = {{"no_heads", rewrite_with<&CompressionProblem::heads, 0, Op>},
+                    {"no_head_dim", rewrite_with<&CompressionProblem::head_dim, 0, Op>},
+                    {"no_window", [](Call<Op>& c) {
+                       rewrite(c, [](CompressionProblem& p) { p.seq = p.compress_block_size - 1; });
+                     }}};
+  return not_empty(tensors, std::move(row));
+}
+
+template <class Op>
+Requirement<Op> layout_is_tnd(Requirement<Op> row) {
+  row.statement = "layout is exactly TND.";
+  row.applies = [](const Call<Op>& c) { return c.attributes.layout.has_value(); };
+  row.holds = [](const Call<Op>& c) { return c.attributes.layout.value_or("TND") == "TND"; };
+  row.violations = {{"lower_case", [](Call<Op>& c) { c.attributes.layout = "tnd"; }},
+                    {"bsnd", [](Call<Op>& c) { c.attributes.layout = "BSND"; }},
+                    {"empty", [](Call<Op>& c) { c.attributes.layout = ""; }}};
+  return row;
+}
+
+template <class Op>
+Requirement<Op> layout_given(Requirement<Op> row) {
+  row.statement = "layout is not null; the documents do not say whether a null pointer means TND.";
+  row.standing = Standing::disputed;
+  row.sides = {Side::reject};
+  row.holds = [](const Call<Op>& c) { return c.attributes.layout.has_value(); };
+  row.violations = {{"layout", [](Call<Op>& c) { c.attributes.layout.reset(); }}};
+  return row;
+}
+
+template <class Op, std::int64_t Attributes::*size>
+Requirement<Op> multiple_of_16(Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) { return c.attributes.*size % 16 == 0; };
+  if constexpr (size == &Attributes::compress_stride) {
+    row.statement = "compressStride is a multiple of 16.";
+    row.violations = {{"8", make_windows<32, 8, Op>}, {"24", make_windows<48, 24, Op>}};
+  } else {
+    row.statement = "compressBlockSize is a multiple of 16.";
+    row.violations = {{"24", make_windows<24, 16, Op>}, {"40", make_windows<40, 16, Op>}};
+  }
+  return row;
+}
+
+/// compressStride is above 0.
+template <class Op>
+Requirement<Op> positive_stride(Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) { return c.attributes.compress_stride > 0; };
+  row.violations = {{"zero", set<&Attributes::compress_stride, 0, Op>},
+                    {"negative", set<&Attributes::compress_stride, -16, Op>}};
+  return row;
+}
+
+/// A negative compressBlockSize cannot be the number of rows of weight, so this change also breaks
+/// the requirement about the shape of weight.
+template <class Op>
+Requirement<Op> no_gaps(Requirement<Op> row) {
+  row.statement = "compressBlockSize is not below compressStride.";
+  row.holds = [](const Call<Op>& c) {
+    return c.attributes.compress_block_size >= c.attributes.compress_stride;
+  };
+  row.violations = {{"gaps", make_windows<16, 32, Op>},
+                    {"zero", set<&Attributes::compress_block_size, 0, Op>},
+                    {"negative", set<&Attributes::compress_block_size, -32, Op>}};
+  return row;
+}
+
+/// Passes the lengths themselves in place of their sums.
+template <class Op>
+void pass_lengths(Call<Op>& call) {
+  call.attributes.act_seq_len_type = 1;
+  if (!has_sums(call) || !is_ascending(call.parameters.act_seq_len)) return;
+  std::int64_t before = 0;
+  for (std::int64_t& entry : *call.parameters.act_seq_len) entry -= std::exchange(before, entry);
+}
+
+template <class Op>
+Requirement<Op> ascending_sums(Requirement<Op> row) {
+  row.statement =
+      "The sums of the lengths are at least 0 and never decrease; two equal sums, or a 0 in front, "
+      "mean an empty sequence.";
+  row.applies = has_sums<Op>;
+  row.holds = [](const Call<Op>& c) { return !has_sums(c) || is_ascending(sums_of(c)); };
+  row.violations = {{"falling",
+                     [](Call<Op>& c) {
+                       if (!has_sums(c)) return;
+                       auto& sums = *c.parameters.act_seq_len;
+                       sums.insert(sums.end() - 1, sums.back() + 1);
+                     }},
+                    {"negative", [](Call<Op>& c) {
+                       if (!has_sums(c)) return;
+                       auto& sums = *c.parameters.act_seq_len;
+                       sums.insert(sums.begin(), -1);
+                     }}};
+  return row;
+}
+
+/// An array with at least one sum is given.
+template <class Op>
+Requirement<Op> sums_given(Requirement<Op> row) {
+  row.holds = has_sums<Op>;
+  row.violations = {{"null", [](Call<Op>& c) { c.parameters.act_seq_len.reset(); }},
+                    {"empty", [](Call<Op>& c) { c.parameters.act_seq_len.emplace(); }}};
+  return row;
+}
+
+template <class Op>
+Requirement<Op> sums_of_all_tokens(Requirement<Op> row) {
+  row.statement = "The last sum is the number of tokens of input.";
+  row.applies = [](const Call<Op>& c) { return ranks_fit(c) && is_ascending(sums_of(c)); };
+  row.holds = [](const Call<Op>& c) {
+    const Sums sums = sums_of(c);
+    return !ranks_fit(c) || !is_ascending(sums) || sums->back() == c.parameters.input.shape[0];
+  };
+  row.violations = {{"less",
+                     [](Call<Op>& c) {
+                       if (!has_sums(c)) return;
+                       auto& sums = *c.parameters.act_seq_len;
+                       const std::int64_t last = sums.back() - 1;
+                       for (std::int64_t& sum : sums) sum = std::min(sum, last);
+                     }},
+                    {"more", [](Call<Op>& c) {
+                       if (has_sums(c)) ++c.parameters.act_seq_len->back();
+                     }}};
+  return row;
+}
+
+}  // namespace assay::spec::nsa

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/table.hpp"
+#include "operators/nsa_table.hpp"
+
+/// Requirements that the pages of most operators contain. A builder takes an operator's tensors and
+/// the texts of its requirement, and adds the predicates and one violation for each tensor, which
+/// has the tensor's name. Violations that the requirement already has follow after these.
+namespace assay::spec::nsa {
+
+/// A list of an operator's tensors.
+template <class Op, Member<Op>... members>
+struct Tensors {};
+
+namespace stock {
+template <class Op>
+constexpr std::size_t count_tensors() {
+  std::size_t count = 0;
+  visit_table<Op>([&](const auto& row) {
+    count += requires { row.shape; };
+  });
+  return count;
+}
+template <class Op, std::size_t... k>
+constexpr auto all_tensors(std::index_sequence<k...>) {
+  return Tensors<Op, std::get<k>(table_of<Op>).parameter...>();
+}
+template <class Op, Member<Op>... members>
+void add_violations(Requirement<Op>& row, Tensors<Op, members...>,
+                    std::vector<void (*)(Call<Op>&)> changes) {
+  std::vector<Violation<Op>> violations;
+  for (const Member<Op> member : {members...})
+    visit_table<Op>([&](const auto& tensor) {
+      if constexpr (requires { tensor.shape; })
+        if (tensor.parameter == member)
+          violations.push_back({tensor.name, changes[violations.size()]});
+    });
+  row.violations.insert(row.violations.begin(), violations.begin(), violations.end());
+}
+}  // namespace stock
+
+/// All tensors of the operator's table, in its order.
+template <class Op>
+inline constexpr auto all_tensors =
+    stock::all_tensors<Op>(std::make_index_sequence<stock::count_tensors<Op>()>());
+
+/// Products A2 and A3: the page offers the operator on one and not on the other.
+template <class Op>
+Requirement<Op> offered_on_a2(Requirement<Op> row) {
+  row.sides = {Side::accept};
+  row.applies = [](const Call<Op>& c) { return c.product == Product::a2; };
+  return row;
+}
+/// A call cannot break this requirement: the table of products is a fact of the documents, and the
+/// computation does not depend on it.
+template <class Op>
+Requirement<Op> not_offered_on_a3(Requirement<Op> row) {
+  row.sides = {Side::none};
+  row.applies = [](const Call<Op>& c) { return c.product == Product::a3; };
+  row.reason = refused_product_reason;
+  return row;
+}
+
+template <class Op, Member<Op>... members>
+Requirement<Op> not_null(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) { return all_present<Op>(c, {members...}); };
+  stock::add_violations(row, tensors, {remove<Op, members>...});
+  return row;
+}
+
+template <class Op>
+Requirement<Op> pointers_not_null(Requirement<Op> row) {
+  row.statement = "workspaceSize and executor are not null.";
+  row.holds = [](const Call<Op>& c) {
+    return c.parameters.workspace_size && c.parameters.executor;
+  };
+  row.violations = {{"workspace_size", [](Call<Op>& c) { c.parameters.workspace_size = false; }},
+                    {"executor", [](Call<Op>& c) { c.parameters.executor = false; }}};
+  return row;
+}
+
+/// The types of tensors are fp16 or bf16. `wrong`: for each tensor, the type that the violation
+/// gives it.
+template <DType... wrong, class Op, Member<Op>... members>
+Requirement<Op> of_16_bits(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) { return all_have_type<Op>(c, {members...}, is_16_bit); };
+  stock::add_violations(row, tensors, {retype<Op, members, wrong>...});
+  return row;
+}
+
+template <auto model, class Op, Member<Op>... members>
+Requirement<Op> of_type_of(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) { return all_like<Op>(c, model, {members...}); };
+  stock::add_violations(row, tensors, {swap_type<Op, members>...});
+  return row;
+}
+
+/// Returns whether every present tensor has the rank of the table. With `required`, an absent
+/// tensor does not.
+template <class Op, Member<Op>... members>
+bool has_listed_ranks(const Call<Op>& call, Tensors<Op, members...>, bool required) {
+  bool all = !required || all_present<Op>(call, {members...});
+  visit_table<Op>([&](const auto& tensor) {
+    if constexpr (requires { tensor.shape; })
+      if (((tensor.parameter == members) || ...))
+        all = all && all_have_rank<Op>(call, {tensor.parameter}, tensor.shape({}).size());
+  });
+  return all;
+}
+
+template <class Op, Member<Op>... members>
+Requirement<Op> of_listed_rank(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) {
+    return has_listed_ranks(c, Tensors<Op, members...>(), false);
+  };
+  stock::add_violations(row, tensors, {add_axis<Op, members>...});
+  return row;
+}
+
+/// Formats are not private. `wrong`: for each tensor, the format that the violation gives it.
+template <Format... wrong, class Op, Member<Op>... members>
+Requirement<Op> of_plain_format(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.statement = "Tensors have storage format ND, never a private one.";
+  row.holds = [](const Call<Op>& c) { return all_plain<Op>(c, {members...}); };
+  stock::add_violations(row, tensors, {reformat<Op, members, wrong>...});
+  return row;
+}
+
+template <class Op, Member<Op>... members>
+Requirement<Op> maybe_strided(Tensors<Op, members...>, Requirement<Op> row) {
+  row.statement = "A strided view of a tensor in a plain format may be an input or an output.";
+  row.sides = {Side::accept};
+  row.applies = [](const Call<Op>& c) { return some_strided<Op>(c, {members...}); };
+  return row;
+}
+
+/// No tensor is empty. The requirement's own violations make them so.
+template <class Op, Member<Op>... members>
+Requirement<Op> not_empty(Tensors<Op, members...>, Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) {
+    return ((std::ranges::count((c.parameters.*members).shape, 0) == 0) && ...);
+  };
+  return row;
+}
+
+template <class Op>
+Requirement<Op> first_phase(std::string_view id, Source source, Standing standing) {
+  return unexercised<Op>(id, "Phase 1 is called before phase 2.", source, standing,
+                         first_phase_reason);
+}
+template <class Op>
+Requirement<Op> one_second_phase(std::string_view id) {
+  return unexercised<Op>(id, "The executor that phase 1 returns is valid for one call of phase 2.",
+                         {upstream_interface, "phase 2"}, Standing::upstream, executor_reason);
+}
+
+}  // namespace assay::spec::nsa

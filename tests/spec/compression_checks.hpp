@@ -1,0 +1,103 @@
+#pragma once
+
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+#include "operators/compression/table.hpp"
+#include "table_checks.hpp"
+
+/// Calls of NsaCompress and its gradient, and tests of their requirements.
+namespace assay::spec {
+
+template <class Op>
+struct CompressionAsked {
+  CompressionProblem problem;
+  Product product = Product::a2;
+  Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
+
+  Call<Op> call() const {
+    return call_of(problem, typename Op::EntryPoint(), product, inputs, outputs);
+  }
+};
+
+template <class Op>
+void showValue(const CompressionAsked<Op>& asked, std::ostream& out) {
+  out << to_string(asked.inputs) << ' ' << to_string(asked.outputs);
+  show_fields(asked.problem, out);
+}
+
+inline Striding any_striding() {
+  return spellings_of<Striding>.entries[static_cast<std::size_t>(integer(0, 2))].first;
+}
+
+/// A legal call. The stride is below the window by at least `smallest_overlap`.
+template <class Op>
+CompressionAsked<Op> legal_compression(std::int64_t smallest_overlap) {
+  CompressionProblem p;
+  p.dtype = *rc::gen::element(DType::fp16, DType::bf16);
+  p.batch = integer(1, 5);
+  p.heads = integer(1, 8);
+  p.head_dim = 16 * integer(1, 4);
+  p.compress_block_size = 16 * integer(2, 8);
+  p.compress_stride = 16 * integer(1, (p.compress_block_size - smallest_overlap) / 16);
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    p.lengths.push_back(integer(0, 2) == 0 ? 0 : integer(0, 3 * p.compress_block_size));
+  p.lengths[static_cast<std::size_t>(integer(0, p.batch - 1))] += p.compress_block_size;
+  p.seq = std::ranges::max(p.lengths);
+  if (std::ranges::min(p.lengths) == p.seq) p.lengths.clear();
+  return {p, *rc::gen::element(Product::a2, Product::a3), any_striding(), any_striding()};
+}
+
+inline CompressionProblem ragged_compression() {
+  return {.batch = 4, .heads = 3, .seq = 100, .lengths = {0, 31, 100, 48}};
+}
+
+/// The ids of the requirements with this standing.
+template <class Op>
+Ids standing_as(Standing standing) {
+  Ids ids;
+  for (const auto& row : Op::requirements())
+    if (row.standing == standing) ids.insert(row.id);
+  return ids;
+}
+
+/// The ids of the requirements whose refusal has this status.
+template <class Op>
+Ids refused_with(Status status) {
+  Ids ids;
+  for (const auto& row : Op::requirements())
+    if (!row.status.any && row.status.code == status) ids.insert(row.id);
+  return ids;
+}
+
+/// All properties that the table of an operator must have, for calls that reach every accept side
+/// and every violation.
+template <class Op>
+void expect_a_complete_table(std::string_view page, const Ids& of_an_empty_call,
+                             const std::vector<Call<Op>>& calls) {
+  expect_ids_in_order<Op>();
+  expect_statements_and_sources<Op>(page);
+  expect_sides_and_what_they_need<Op>();
+  expect_every_violation_to_work_alone(calls);
+  expect_every_accept_side_reached(calls);
+  expect_an_empty_call_to_be_survived<Op>(typename Op::EntryPoint(), of_an_empty_call);
+  expect_products<Op>(typename Op::EntryPoint());
+}
+
+/// Properties of a random legal call: it breaks no requirement, in no variant; a violation breaks
+/// its own requirement and only those that it implies; the call gives back its problem.
+template <class Op>
+void assert_a_legal_call(const CompressionAsked<Op>& asked) {
+  const Call<Op> call = asked.call();
+  const Ids ids = broken_by(call);
+  if (!ids.empty()) RC_FAIL(listed(ids));
+  assert_violations_break_their_rows_alone(call);
+  assert_variants_are_legal(call);
+  RC_ASSERT(nsa::problem_of(call) == asked.problem);
+}
+
+}  // namespace assay::spec
