@@ -11,9 +11,10 @@ namespace assay::spec::detail {
 std::vector<Contradiction> flash_contradictions();
 std::vector<Contradiction> flash_open_points();
 /// NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA operators that nobody
-/// verified on a device. NSAC-Q: NsaCompressGrad.
+/// verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
 std::vector<Contradiction> selected_contradictions();
 std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();
+std::vector<Contradiction> nsa_compress_contradictions();
 
 }  // namespace assay::spec::detail

@@ -67,21 +67,22 @@ struct NsaCompress {
     bool workspace_size = true, executor = true;           ///< false: null pointers
   };
 
+  /// The value of `table_of`.
+  static constexpr auto table() {
+    return std::tuple{TensorRow{"input", &Parameters::input, &Inputs::input, input_shape},
+                      TensorRow{"weight", &Parameters::weight, &Inputs::weight, weight_shape},
+                      TensorRow{"output", &Parameters::output, &Outputs::output, output_shape},
+                      ArgumentRow{"act_seq_len", &Parameters::act_seq_len},
+                      ArgumentRow{"workspace_size", &Parameters::workspace_size},
+                      ArgumentRow{"executor", &Parameters::executor}};
+  }
   /// Requirements NSCF-C*.
   static std::span<const Requirement<NsaCompress>> requirements();
   static constexpr std::span<const Stage> stages() { return detail::nsa_compress_stages; }
 };
 
 template <>
-inline constexpr auto table_of<NsaCompress> = std::tuple{
-    TensorRow{"input", &NsaCompress::Parameters::input, &NsaCompress::Inputs::input, input_shape},
-    TensorRow{"weight", &NsaCompress::Parameters::weight, &NsaCompress::Inputs::weight,
-              weight_shape},
-    TensorRow{"output", &NsaCompress::Parameters::output, &NsaCompress::Outputs::output,
-              output_shape},
-    ArgumentRow{"act_seq_len", &NsaCompress::Parameters::act_seq_len},
-    ArgumentRow{"workspace_size", &NsaCompress::Parameters::workspace_size},
-    ArgumentRow{"executor", &NsaCompress::Parameters::executor}};
+inline constexpr auto table_of<NsaCompress> = NsaCompress::table();
 
 /// Builds the call for `problem`. Strides are given for inputs and for outputs.
 Call<NsaCompress> call_of(const CompressionProblem& problem, NsaCompressEntryPoint entry_point,

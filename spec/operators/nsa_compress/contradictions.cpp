@@ -1,0 +1,31 @@
+#include "operators/contradiction_lists.hpp"
+#include "operators/nsa_table.hpp"
+
+namespace assay::spec::detail {
+
+std::vector<Contradiction> nsa_compress_contradictions() {
+  constexpr std::string_view page = nsa::upstream_compress_forward;
+  constexpr std::string_view host = "ops-transformer: attention/nsa_compress/op_host";
+  return {
+      {.id = "NSCF-Q1",
+       .subject = "status without actSeqLen",
+       .claims = {{{page, "return values"}, "A null array gives 161001."},
+                  {{host, "parameters"}, "The code returns 161002."}},
+       .reading = "The call must be refused with any status."},
+      {.id = "NSCF-Q2",
+       .subject = "shape of output",
+       .claims = {{{page, "parameters"}, "[T, N, D], as input."},
+                  {{page, "formulas"}, "One row for each window."}},
+       .reading = "One row for each window of each sequence."},
+      {.id = "NSCF-Q3",
+       .subject = "the function of a window",
+       .claims = {{{page, "formulas"},
+                   "The formula contains a function that the page does not "
+                   "define."},
+                  {{"ops-transformer: attention/nsa_compress/README.md", "description"},
+                   "The sum of the tokens, each multiplied by its weight."}},
+       .reading = "The weighted sum, of which NsaCompressGrad computes the gradient."},
+  };
+}
+
+}  // namespace assay::spec::detail
