@@ -23,12 +23,6 @@ template <class Real>
 CompressOperands<Real> operands_of(const spec::NsaCompressGrad::Problem& problem,
                                    const spec::NsaCompressGrad::Inputs& inputs);
 
-/// The forward operator, computed from its definition: row (b, n, i) of the output is the sum over
-/// w of weight (w, n) * input row (b, n, i * compress_stride + w). Does not read output_grad.
-template <class Real>
-std::vector<Real> forward(const spec::NsaCompressGrad::Problem& problem,
-                          const CompressOperands<Real>& operands);
-
 /// The gradient of the compression, computed from the definition in arithmetic of type Real
 /// (double, Quad, Fifty, Wide), with operands stored in type Stored.
 ///
