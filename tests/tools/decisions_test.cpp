@@ -17,12 +17,12 @@
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/result/meaning.hpp"
 #include "assay/fixtures/file.hpp"
+#include "compression/plan/calls.hpp"
 #include "judge/decide.hpp"
 #include "judge/relations/comparison.hpp"
 #include "judge/relations/relating.hpp"
 #include "judge/tile_sums.hpp"
-#include "operators/nsa_compress_grad/plan/sampling.hpp"
-#include "operators/nsa_compress_grad/relations/relations.hpp"
+#include "operators/nsa_compress_grad/traits.hpp"
 #include "page_report.hpp"
 #include "session.hpp"
 #include "wrapped.hpp"
@@ -37,11 +37,11 @@ using conformance::Expectation;
 using conformance::Rule;
 using conformance::TensorReport;
 using conformance::Verdict;
-using conformance::compress::CompressCase;
 using conformance::testing::CompressKernel;
 using conformance::testing::CompressOp;
 using conformance::testing::CompressPlan;
 using conformance::testing::healthy_plan;
+using CompressCase = conformance::Case<CompressOp>;
 using Json = nlohmann::json;
 
 CompressCase case_of(const std::string& words) {
@@ -60,7 +60,7 @@ CompressCase arguments(const std::string& violate = "") {
 
 /// The first call that violates a requirement, which is binding or not as `binding` says.
 CompressCase violation(bool binding) {
-  for (CompressCase c : conformance::compress::violation_cases()) {
+  for (CompressCase c : conformance::compression::violation_cases<CompressOp>()) {
     if (!binding) c.upstream = spec::Upstream::off;
     for (const auto& row : CompressOp::requirements())
       if (c.violate.starts_with(std::string(row.id) + ":") && row.status.any &&

@@ -1,5 +1,5 @@
 #include "assay/reference/nsa_compress_grad.hpp"
-#include "compression/windows.hpp"
+#include "compression/problem.hpp"
 #include "operators/nsa_compress_grad/basis.hpp"
 
 namespace assay::conformance {
@@ -10,7 +10,7 @@ namespace bilinear {
 
 template <>
 Form form_of<Op>(const Op::Problem& p) {
-  using namespace compress;
+  using namespace compression;
   enum Number : std::size_t { output_grad, input, weight };
   const spec::Extents inputs = input_extents(p), windows = output_extents(p),
                       weights = weight_extents(p);

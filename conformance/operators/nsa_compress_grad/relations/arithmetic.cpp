@@ -2,14 +2,15 @@
 #include <cmath>
 #include <utility>
 
-#include "compression/windows.hpp"
-#include "operators/nsa_compress_grad/relations/relations.hpp"
+#include "operators/nsa_compress_grad/traits.hpp"
 
-namespace assay::conformance::compress {
+namespace assay::conformance::compression {
 namespace {
 
-using spec::DType;
-using Rows = RelationParts::Rows;
+using Op = spec::NsaCompressGrad;
+using Rows = reference::CompressOperands<double>;
+using Trial = conformance::Trial<Op>;
+using Experiment = conformance::Experiment<Op>;
 using Numbers = std::vector<double>;
 
 Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::output_grad); }
@@ -148,49 +149,47 @@ Experiment view(const Trial& base) {
   return strided(base, spec::Striding::transposed, spec::Striding::padded);
 }
 
+constexpr std::string_view everything = "everything",
+                           no_underflow = "bf16, on numbers far from overflow and underflow";
+constexpr Relation<Op> arithmetic_relations[] = {
+    {"scale_dy", "Scaling output_grad by a power of two scales both gradients by it.",
+     Agreement::bits, is_not_fp16, no_underflow, scale_dy},
+    {"scale_weight",
+     "Scaling weight by a power of two scales input_grad by it and does not change weight_grad.",
+     Agreement::bits, is_not_fp16, no_underflow, scale_weight},
+    {"scale_input",
+     "Scaling input by a power of two scales weight_grad by it and does not change input_grad.",
+     Agreement::bits, is_not_fp16, no_underflow, scale_input},
+    {"zero_dy", "If output_grad is zero, both gradients are zero.", Agreement::bits, is_anything,
+     everything, zero_dy},
+    {"linear_dy", "The gradients of a sum of two output_grad are the sums of their gradients.",
+     Agreement::bound, is_anything, everything, linear_dy},
+    {"linear_weight",
+     "input_grad of a sum of two weights is the sum of theirs; weight_grad does not change.",
+     Agreement::bound, is_anything, everything, linear_weight},
+    {"linear_input",
+     "weight_grad of a sum of two inputs is the sum of theirs; input_grad does not change.",
+     Agreement::bound, is_anything, everything, linear_input},
+    {"other_weight", "weight_grad does not depend on weight.", Agreement::bits, is_anything,
+     everything, other_weight},
+    {"other_input", "input_grad does not depend on input.", Agreement::bits, is_anything,
+     everything, other_input},
+    {"count_windows",
+     "Where weight and output_grad are 1, input_grad is the number of windows that cover a "
+     "token.",
+     Agreement::bits, is_anything, everything, count_windows},
+    {"isolate_window",
+     "Where output_grad is 1 at one element, input_grad is weight and weight_grad is input "
+     "there.",
+     Agreement::bits, is_anything, everything, isolate_window},
+    {"contraction",
+     "The sums over a head of input_grad * input and of weight_grad * weight are equal.",
+     Agreement::bound, is_anything, everything, contract},
+    {"strided_view", "Strided views have the gradients of contiguous copies.", Agreement::bits,
+     is_anything, everything, view}};
+
 }  // namespace
 
-std::span<const Relation> arithmetic_relations() {
-  static constexpr std::string_view everything = "everything",
-                                    no_underflow =
-                                        "bf16, on numbers far from overflow and underflow";
-  static constexpr Relation relations[] = {
-      {"scale_dy", "Scaling output_grad by a power of two scales both gradients by it.",
-       Agreement::bits, is_not_fp16, no_underflow, scale_dy},
-      {"scale_weight",
-       "Scaling weight by a power of two scales input_grad by it and does not change weight_grad.",
-       Agreement::bits, is_not_fp16, no_underflow, scale_weight},
-      {"scale_input",
-       "Scaling input by a power of two scales weight_grad by it and does not change input_grad.",
-       Agreement::bits, is_not_fp16, no_underflow, scale_input},
-      {"zero_dy", "If output_grad is zero, both gradients are zero.", Agreement::bits, is_anything,
-       everything, zero_dy},
-      {"linear_dy", "The gradients of a sum of two output_grad are the sums of their gradients.",
-       Agreement::bound, is_anything, everything, linear_dy},
-      {"linear_weight",
-       "input_grad of a sum of two weights is the sum of theirs; weight_grad does not change.",
-       Agreement::bound, is_anything, everything, linear_weight},
-      {"linear_input",
-       "weight_grad of a sum of two inputs is the sum of theirs; input_grad does not change.",
-       Agreement::bound, is_anything, everything, linear_input},
-      {"other_weight", "weight_grad does not depend on weight.", Agreement::bits, is_anything,
-       everything, other_weight},
-      {"other_input", "input_grad does not depend on input.", Agreement::bits, is_anything,
-       everything, other_input},
-      {"count_windows",
-       "Where weight and output_grad are 1, input_grad is the number of windows that cover a "
-       "token.",
-       Agreement::bits, is_anything, everything, count_windows},
-      {"isolate_window",
-       "Where output_grad is 1 at one element, input_grad is weight and weight_grad is input "
-       "there.",
-       Agreement::bits, is_anything, everything, isolate_window},
-      {"contraction",
-       "The sums over a head of input_grad * input and of weight_grad * weight are equal.",
-       Agreement::bound, is_anything, everything, contract},
-      {"strided_view", "Strided views have the gradients of contiguous copies.", Agreement::bits,
-       is_anything, everything, view}};
-  return relations;
-}
+std::span<const Relation<Op>> Traits<Op>::own_relations() { return arithmetic_relations; }
 
-}  // namespace assay::conformance::compress
+}  // namespace assay::conformance::compression

@@ -7,18 +7,18 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "bilinear/exactness.hpp"
+#include "compression/problem.hpp"
 #include "kernel.hpp"
-#include "operators/nsa_compress_grad/plan/sampling.hpp"
 
 namespace assay::conformance {
 namespace {
 
-using compress::CompressCase;
 using testing::CompressKernel;
 using testing::CompressOp;
 using testing::CompressPlan;
 using testing::printed;
 using testing::SumOrder;
+using CompressCase = Case<CompressOp>;
 using Problem = CompressOp::Problem;
 using spec::DType;
 using spec::Rounding;
@@ -27,7 +27,7 @@ CompressCase exact_case_case(Track track, DType dtype, std::uint64_t seed) {
   CompressCase c{.problem = {.dtype = dtype, .heads = 2, .head_dim = 32, .compress_block_size = 48},
                  .track = track,
                  .seed = seed};
-  compress::set_lengths(c.problem, {0, 130, 20, 48, 64});
+  compression::set_lengths(c.problem, {0, 130, 20, 48, 64});
   return c;
 }
 
@@ -167,7 +167,7 @@ TEST(CompressExactCaseCases, SomeSumsAreRounded) {
 
 TEST(CompressExactCaseCases, LongSumsThinOutAndStayExact) {
   CompressCase c = exact_case_case(Track::exact_staged, DType::fp16, 3);
-  compress::set_lengths(c.problem, {3000});
+  compression::set_lengths(c.problem, {3000});
   CompressKernel kernel(testing::healthy_plan(SumOrder::shuffled));
   c.rows = 16;
   const CaseReport report = judge_case(c, kernel);

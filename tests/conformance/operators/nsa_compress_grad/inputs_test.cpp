@@ -8,18 +8,18 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/reference/nsa_compress_grad.hpp"
-#include "operators/nsa_compress_grad/plan/sampling.hpp"
+#include "compression/problem.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using Op = spec::NsaCompressGrad;
-using compress::CompressCase;
+using CompressCase = Case<Op>;
 
 CompressCase small_case(spec::DType dtype, std::string profile) {
   CompressCase c{.problem = {.dtype = dtype, .heads = 3, .head_dim = 32},
                  .profile = std::move(profile)};
-  compress::set_lengths(c.problem, {0, 130, 20, 64});
+  compression::set_lengths(c.problem, {0, 130, 20, 64});
   return c;
 }
 

@@ -13,19 +13,19 @@
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/sweep/shrink.hpp"
 #include "assay/spec/not_asked.hpp"
+#include "compression/plan/calls.hpp"
 #include "kernel.hpp"
-#include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
 
-using compress::CompressCase;
 using testing::CompressKernel;
 using testing::CompressOp;
 using testing::CompressPlan;
 using testing::printed;
 using testing::SumOrder;
+using CompressCase = Case<CompressOp>;
 using Problem = CompressOp::Problem;
 using spec::DType;
 
@@ -217,7 +217,7 @@ TEST(CompressJudgement, LargeCasesAreCertifiedInPart) {
 
 TEST(CompressJudgement, ViolationsAreRefused) {
   CompressKernel kernel(testing::healthy_plan());
-  for (const CompressCase& c : compress::violation_cases()) {
+  for (const CompressCase& c : compression::violation_cases<CompressOp>()) {
     const CaseReport report = judge_case(c, kernel);
     EXPECT_TRUE(report.verdict == Verdict::rejected_as_specified ||
                 report.verdict == Verdict::not_applicable)
@@ -256,7 +256,7 @@ TEST(CompressJudgement, Phase1CallsDoNotApplyToKernelsWithoutChecks) {
 TEST(CompressJudgement, AcceptedViolationsAreWrong) {
   Unchecked kernel;
   std::set<std::string> rows;
-  for (const CompressCase& c : compress::violation_cases()) {
+  for (const CompressCase& c : compression::violation_cases<CompressOp>()) {
     const CaseReport report = judge_case(c, kernel);
     if (report.verdict == Verdict::not_applicable) continue;
     EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << printed(report);
@@ -278,7 +278,7 @@ class Refusing final : public spec::Implementation<CompressOp> {
 };
 
 CompressCase violation_of(std::string_view row) {
-  for (const CompressCase& c : compress::violation_cases())
+  for (const CompressCase& c : compression::violation_cases<CompressOp>())
     if (c.violate.starts_with(std::string(row) + ":")) return c;
   throw std::invalid_argument("no call breaks " + std::string(row));
 }

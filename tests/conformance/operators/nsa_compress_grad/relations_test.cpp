@@ -1,4 +1,4 @@
-#include "operators/nsa_compress_grad/relations/relations.hpp"
+#include "assay/conformance/judge/relations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "assay/conformance/judge/prepared_case.hpp"
-#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "judge/relations/prepared_relation.hpp"
 #include "kernel.hpp"
+#include "operators/nsa_compress_grad/traits.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
@@ -198,7 +198,7 @@ const std::map<std::string_view, Fault (*)()>& caught() {
   return table;
 }
 
-class EveryCompressRelation : public ::testing::TestWithParam<const compress::Relation*> {};
+class EveryCompressRelation : public ::testing::TestWithParam<const Relation<CompressOp>*> {};
 
 TEST_P(EveryCompressRelation, ShowsAFault) {
   const auto fault = caught().find(GetParam()->name);

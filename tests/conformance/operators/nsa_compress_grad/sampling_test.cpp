@@ -7,14 +7,15 @@
 #include "../../plan/sample_checks.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
-#include "operators/nsa_compress_grad/plan/factors.hpp"
+#include "compression/plan/factors.hpp"
+#include "operators/nsa_compress_grad/traits.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using Op = spec::NsaCompressGrad;
-using compress::CompressCase;
+using CompressCase = Case<Op>;
 
 const std::vector<CompressCase>& default_cases() { return testing::default_cases<Op>(); }
 
@@ -68,12 +69,13 @@ TEST(CompressSample, EveryPairOfAxesIsAdmissibleAndCovered) {
 /// A drawn case has the chosen values on its axes.
 TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 400; ++lot) {
-    const Choice choice = random_choice(compress::choice_space(), lot);
-    const CompressCase c = compress::draw_case(compress::factors().chosen(choice), lot);
-    const Choice values = compress::factors().read(c);
-    for (std::size_t axis = 0; axis < compress::factors().axes().size(); ++axis)
+    const Choice choice = random_choice(compression::choice_space<Op>(), lot);
+    const CompressCase c =
+        compression::draw_case<Op>(compression::factors<Op>().chosen(choice), lot);
+    const Choice values = compression::factors<Op>().read(c);
+    for (std::size_t axis = 0; axis < compression::factors<Op>().axes().size(); ++axis)
       EXPECT_EQ(values[axis], choice[axis])
-          << compress::factors().axes()[axis].name << ": " << command_line(c);
+          << compression::factors<Op>().axes()[axis].name << ": " << command_line(c);
   }
 }
 

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "operators/nsa_compress_grad/plan/sampling.hpp"
-#include "plan/drawn_cases.hpp"
-#include "plan/factors.hpp"
+#include "assay/conformance/case/case.hpp"
+#include "assay/spec/striding.hpp"
+#include "compression/problem.hpp"
 
-namespace assay::conformance::compress {
+namespace assay::conformance::compression {
 
 /// Number of heads: 1; 2 to 15; 16 and more.
 enum class Heads : std::uint8_t { one, few, many };
@@ -15,8 +15,8 @@ enum class Heads : std::uint8_t { one, few, many };
 /// cases.
 enum class HeadDim : std::uint8_t { least, narrow, wide, widest };
 /// Overlap of windows: window size in strides. part: less than 2; two: 2; few: 3 or 4; odd: more
-/// than 2 and not a whole number; many: 5 and more.
-enum class Overlap : std::uint8_t { part, two, few, odd, many };
+/// than 2 and not a whole number; many: 5 and more; none: 1, for operators that allow it.
+enum class Overlap : std::uint8_t { part, two, few, odd, many, none };
 /// one_window: every sequence has one window. Other classes, in the order of the enumerators: one
 /// sequence; 16 and more; an empty first sequence; other empty sequences; a first, last or middle
 /// sequence that is too short for a window; equal lengths; other lengths.
@@ -53,16 +53,16 @@ struct Categories {
   std::string_view profile;
 };
 
-/// Returns the table of all factors.
-const Factors<spec::NsaCompressGrad, Categories>& factors();
+/// Returns the value of a problem on each axis. `overlap_of`: a stride that is equal to the window
+/// counts as `part` unless the operator `may_lack_overlap`.
+Heads heads_of(const Problem& problem);
+HeadDim head_dim_of(const Problem& problem);
+Overlap overlap_of(const Problem& problem, bool may_lack_overlap);
+LengthsKind lengths_of(const Problem& problem);
+Tail tail_of(const Problem& problem);
+Amount amount_of(const Problem& problem);
 
-/// Returns all factors with their exclusions. Built once.
-const ChoiceSpace& choice_space();
+/// Returns whether a case of these values costs seconds.
+bool is_costly(const Categories& categories);
 
-/// Returns the rules by which cases are drawn from the factors.
-const Drawn<spec::NsaCompressGrad, Categories>& drawn();
-
-/// Draws a case of the categories.
-CompressCase draw_case(const Categories& categories, std::uint64_t seed);
-
-}  // namespace assay::conformance::compress
+}  // namespace assay::conformance::compression

@@ -1,21 +1,17 @@
-#include "plan/draws.hpp"
+#include "compression/plan/draws.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
-#include "case/lengths.hpp"
-#include "operators/nsa_compress_grad/plan/factors.hpp"
-#include "plan/drawn_cases.hpp"
-
-namespace assay::conformance::compress {
+namespace assay::conformance::compression {
 namespace {
 
-using Op = spec::NsaCompressGrad;
 using Counts = std::vector<std::int64_t>;  // windows of each sequence; sequences without windows
                                            // are inserted later
 
-/// Puts an empty sequence next to a sequence that is too short for a window.
+/// Number of elements of an ordinary drawn case.
 constexpr std::int64_t ordinary_elements = 150'000;
 
 /// Returns whether the chosen values already give many elements, so that all other sizes must be
@@ -25,7 +21,7 @@ bool is_large(const Categories& k) {
          k.head_dim == HeadDim::widest;
 }
 
-void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
+void draw_window(Problem& p, const Categories& k, Draws& draws) {
   const bool is_frugal = is_large(k);
   const auto set = [&](std::int64_t size, std::int64_t stride) {
     p.compress_block_size = 16 * size, p.compress_stride = 16 * stride;
@@ -50,6 +46,10 @@ void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
     }
     case Overlap::many:
       return set(draws.integer(5, is_frugal ? 6 : 8), 1);
+    case Overlap::none: {
+      const std::int64_t size = is_frugal ? 2 : draws.integer(1, 8);
+      return set(size, size);
+    }
   }
 }
 
@@ -82,7 +82,7 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
 }
 
 /// Draws the total number of windows in all sequences.
-std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
+std::int64_t draw_total(const Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
   const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
   const std::int64_t most = std::clamp<std::int64_t>(affordable, 6, 60);
@@ -113,8 +113,8 @@ Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
 }
 
 /// Returns lengths of sequences with these counts of windows.
-std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
-                                     const Categories& k, Draws& draws) {
+std::vector<std::int64_t> lengths_of(const Problem& p, const Counts& counts, const Categories& k,
+                                     Draws& draws) {
   std::vector<std::int64_t> lengths;
   std::int64_t rest = k.tail == Tail::none ? 0 : draws.integer(1, p.compress_stride - 1);
   for (const std::int64_t count : counts) {
@@ -125,7 +125,7 @@ std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
   return lengths;
 }
 
-std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k, Draws& draws) {
+std::vector<std::int64_t> draw_lengths(const Problem& p, const Categories& k, Draws& draws) {
   if (k.lengths == LengthsKind::one_window) {
     const std::int64_t sequences =
         k.amount == Amount::beyond ? draws.integer(65, 70) : draws.integer(2, 6);
@@ -167,49 +167,25 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
 
 }  // namespace
 
-void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
-  p.batch = std::ssize(lengths);
-  p.lengths = std::move(lengths);
-  settle_longest(p.lengths, p.seq);
+Problem draw_problem(const Categories& k, Draws& draws) {
+  Problem p;
+  p.dtype = k.dtype;
+  draw_window(p, k, draws);
+  p.head_dim = draw_head_dim(k, draws);
+  p.heads = draw_heads(k, draws);
+  set_lengths(p, draw_lengths(p, k, draws));
+  return p;
 }
 
-CompressCase draw_case(const Categories& k, std::uint64_t seed) {
+Problem problem_with_many_tokens(std::uint64_t seed) {
+  Problem p;
+  p.head_dim = 16;
   Draws draws(seed);
-  CompressCase c{.inputs = k.inputs,
-                 .outputs = k.outputs,
-                 .track = k.track,
-                 .profile = std::string(k.profile)};
-  c.problem.dtype = k.dtype;
-  draw_window(c.problem, k, draws);
-  c.problem.head_dim = draw_head_dim(k, draws);
-  c.problem.heads = draw_heads(k, draws);
-  set_lengths(c.problem, draw_lengths(c.problem, k, draws));
-  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
-  return c;
-}
-
-std::vector<CompressCase> many_tokens_cases(std::uint64_t seed) {
-  CompressCase c{.seed = seed + 42, .note = "more tokens than 16 bits can count"};
-  c.problem.head_dim = 16;
-  Draws draws(c.seed);
   std::vector<std::int64_t> lengths;
   for (std::int64_t tokens = 0; tokens <= 0xffff; tokens += lengths.back())
     lengths.push_back(draws.edge(1, 20'000));
-  set_lengths(c.problem, std::move(lengths));
-  return {c};
+  set_lengths(p, std::move(lengths));
+  return p;
 }
 
-const Drawn<Op, Categories>& drawn() {
-  static const Drawn<Op, Categories> cases{
-      .factors = factors(),
-      .space = choice_space(),
-      .draw = [](const Categories& k, double, std::uint64_t lot) { return draw_case(k, lot); },
-      .cover_budgets = {0},
-      .random_budgets = {0},
-      .completing_budgets = {0},
-      .completing = factors().choice({{"track", "bound"}}),
-      .counts = [](const CompressCase&) { return true; }};
-  return cases;
-}
-
-}  // namespace assay::conformance::compress
+}  // namespace assay::conformance::compression

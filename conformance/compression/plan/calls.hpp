@@ -1,0 +1,49 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "compression/problem.hpp"
+#include "plan/breaking_calls.hpp"
+#include "plan/varied_calls.hpp"
+
+namespace assay::conformance::compression {
+
+/// Returns legal calls that cover all conditions of requirements.
+template <class Op>
+std::vector<Case<Op>> legal_calls() {
+  std::vector<Case<Op>> calls;
+  const auto add = [&](spec::DType dtype, std::int64_t size, std::int64_t stride,
+                       std::vector<std::int64_t> lengths) {
+    Case<Op> c{.track = Track::arguments};
+    c.problem = {.dtype = dtype,
+                 .heads = 3,
+                 .head_dim = 32,
+                 .compress_block_size = size,
+                 .compress_stride = stride};
+    set_lengths(c.problem, std::move(lengths));
+    calls.push_back(std::move(c));
+  };
+  add(spec::DType::bf16, 32, 16, {100, 100});
+  add(spec::DType::fp16, 64, 16, {0, 128, 144});
+  add(spec::DType::bf16, 48, 32, {200});
+  add(spec::DType::fp16, 32, 16, {33, 7, 70});
+  return calls;
+}
+
+/// Returns illegal calls: for every requirement whose violation a kernel must reject, one call per
+/// kind of violation. The call violates this requirement and those that it implies, but no other.
+/// Errors: std::logic_error with the name of a requirement for which no such call was found.
+template <class Op>
+std::vector<Case<Op>> violation_cases() {
+  return breaking_cases<Op>({legal_calls<Op>()});
+}
+
+/// Returns numerically judged cases: for every variant of a requirement, one case for each entry
+/// point whose page states the requirement, and one for another entry point, in rotation.
+template <class Op>
+std::vector<Case<Op>> variant_cases() {
+  return varied_cases<Op>({legal_calls<Op>()});
+}
+
+}  // namespace assay::conformance::compression

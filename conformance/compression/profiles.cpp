@@ -1,0 +1,35 @@
+#include "compression/profiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace assay::conformance::compression {
+
+const Profile& profile_named(std::span<const Profile> profiles, const std::string& name) {
+  const auto found = std::ranges::find(profiles, name, &Profile::name);
+  if (found == profiles.end()) throw std::invalid_argument("unknown input profile '" + name + "'");
+  return *found;
+}
+
+double token_factor(const Problem& p, const Profile& profile, std::int64_t products) {
+  if (p.dtype != spec::DType::fp16) return 1;
+  constexpr double limit = 0x1p14, deviations = 6;
+  const auto count = static_cast<double>(products);
+  const double largest = profile.mean * count + deviations * profile.deviation * std::sqrt(count);
+  double factor = 1;
+  while (factor * largest > limit) factor /= 2;
+  return factor;
+}
+
+spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
+                         const Filling& filling) {
+  spec::Parameter rows = parameter;
+  if (rows.shape.size() == 2) rows.shape.push_back(1), rows.strides.push_back(1);
+  spec::Tensor tensor = filled_tensor(rows, spec::Layout::tnd, extents, filling);
+  tensor.shape = parameter.shape;
+  tensor.strides = parameter.strides;
+  return tensor;
+}
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assay/spec/call.hpp"
+#include "compression/problem.hpp"
+#include "inputs/input_profiles.hpp"
+
+namespace assay::conformance::compression {
+
+/// An input profile.
+struct Profile {
+  std::string_view name, sentence;
+  ProfileValue value;
+  double mean = 0, deviation = 1;  ///< of a product of two inputs in fp16
+  bool is_drawn = true;            ///< false: only hand-made cases use it
+};
+
+/// Errors: std::invalid_argument for an unknown name.
+const Profile& profile_named(std::span<const Profile> profiles, const std::string& name);
+
+/// Returns a power of two. If the rows of tokens are multiplied by it, sums of this many products
+/// stay in the range of fp16.
+double token_factor(const Problem& problem, const Profile& profile, std::int64_t products);
+
+/// Returns a tensor as `parameter` describes it, with guards like `guarded_tensor`.
+spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
+                         const Filling& filling);
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "compression/problem.hpp"
+#include "judge/relations/trial.hpp"
+
+/// Problems whose rows are rows of another problem, in another order. No sum gets other terms.
+namespace assay::conformance::compression {
+
+/// For each row of a kind: the position from which it is copied.
+struct Origins {
+  Origin token, window, weight;
+};
+
+/// A problem, and for each of its rows the row of another problem from which it is copied.
+struct Arrangement {
+  Problem problem;
+  Origins origins;
+};
+using Arrangements = std::vector<Arrangement>;
+
+/// Conditions for problems.
+bool has_sequences(const Problem& problem);
+bool has_heads(const Problem& problem);
+bool has_short_sequences(const Problem& problem);
+bool has_spare_tail(const Problem& problem);
+bool has_two_tiles(const Problem& problem);
+
+/// Every sequence that has windows as a problem of its own. The gradients of the other sequences
+/// are zero.
+Arrangements each_sequence(const Problem& problem);
+/// One problem each: the sequences in reverse order; only those that have windows; with an empty
+/// first sequence; with two empty sequences after every one.
+Arrangements reversed_sequences(const Problem& problem);
+Arrangements without_short_sequences(const Problem& problem);
+Arrangements with_empty_first(const Problem& problem);
+Arrangements with_empty_between(const Problem& problem);
+
+/// Every head as a problem of its own; one problem with the heads in another order.
+Arrangements each_head(const Problem& problem);
+Arrangements rotated_heads(const Problem& problem);
+
+/// Two arrangements of one problem. Its sequences have the largest number of tokens that adds no
+/// window. In the first one they repeat the last token, in the second one they are zero.
+Arrangements with_longer_tails(const Problem& problem);
+
+/// Inserts a stride of tokens before every sequence that has windows. The tokens and the rows of
+/// the new window are zero.
+Arrangements shifted_by_stride(const Problem& problem);
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "assay/conformance/compression/suite.hpp"
+#include "bilinear/operands.hpp"
+#include "compression/relations/arrangements.hpp"
+#include "compression/traits.hpp"
+#include "inputs/packed_rows.hpp"
+#include "judge/relations/relation.hpp"
+
+namespace assay::conformance::compression {
+
+/// Returns a tensor with these values. Weights are in the order of the tensor.
+spec::Tensor tensor_of_rows(const spec::Parameter& parameter, const Problem& problem,
+                            const spec::Extents& extents, const std::vector<double>& values);
+
+/// Returns the function that computes the extents of an input: as extents_of, but weight (w, n) is
+/// row (w, n, 0), in the order of the tensor.
+ExtentsOf extents_of_values(RowKind kind);
+
+Origin Origins::*origin_of(RowKind kind);
+
+/// The data for relations; judge/relations/trial.hpp describes the members.
+template <class Op>
+struct RelationPartsOf : PlainRelationParts<Op> {
+  using Rows = typename Traits<Op>::Rows;
+  using Origins = compression::Origins;
+
+  static std::span<const Operand<Op>> operands() {
+    static const auto all = [] {
+      std::vector<Operand<Op>> operands;
+      for (const auto& t : Traits<Op>::inputs)
+        operands.push_back(
+            {t.name, t.values, extents_of_values(t.kind), origin_of(t.kind), tensor_of_rows});
+      return operands;
+    }();
+    return all;
+  }
+  static std::span<const Gradient<Op>> gradients() {
+    static const auto all = [] {
+      std::vector<Gradient<Op>> gradients;
+      for (const auto& t : Traits<Op>::outputs)
+        gradients.push_back({t.name, extents_of(t.kind), origin_of(t.kind),
+                             [](const Problem&, const spec::Tensor& tensor,
+                                const spec::Extents& e) { return bilinear::index_of(tensor, e); }});
+      return gradients;
+    }();
+    return all;
+  }
+  /// The operator's own relations, then those of compression/relations/rearranging.hpp.
+  static std::vector<const Relation<Op>*> relations();
+  static Rows rows_of(const Problem& problem, const typename Op::Inputs& inputs) {
+    return Traits<Op>::rows_of(problem, inputs);
+  }
+  static Trial<Op> rearranged(const Trial<Op>& base, const Problem& problem,
+                              const Origins& origins) {
+    return {.problem = problem,
+            .rows = moved_rows(base, problem, origins),
+            .inputs = base.inputs,
+            .outputs = base.outputs};
+  }
+  /// 0, because the bounds cost less than a run.
+  static double cost_of_bounds(const Problem&) { return 0; }
+};
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compression/relations/parts.hpp"
+
+namespace assay::conformance::compression {
+
+/// Returns the experiment in which the outputs are those of the arrangements, combined.
+template <class Op, Arrangements (*arrange)(const Problem&)>
+Experiment<Op> arranged(const Trial<Op>& base) {
+  std::vector<Piece<Op>> pieces;
+  for (auto& [problem, origins] : arrange(base.problem))
+    pieces.push_back({std::move(problem), std::move(origins)});
+  return rearranging(base, std::move(pieces));
+}
+
+/// Appends tokens that no window covers. They are not zero, but their gradients must be.
+template <class Op>
+Experiment<Op> longer_tails(const Trial<Op>& base) {
+  const Arrangements tails = with_longer_tails(base.problem);
+  return {.base = base,
+          .variants = {RelationPartsOf<Op>::rearranged(base, tails[0].problem, tails[0].origins)},
+          .combine = adding<Op>(base.problem, {{tails[1].problem, tails[1].origins}})};
+}
+
+/// Runs the first 16 channels and the other channels separately. An output for each weight is the
+/// sum of the outputs of both runs.
+template <class Op>
+Experiment<Op> separate_channels(const Trial<Op>& base) {
+  constexpr std::int64_t head = 16;
+  const std::int64_t dim = base.problem.head_dim;
+  Experiment<Op> experiment{.base = base, .variants = {base, base}, .combine = {}};
+  const std::pair<std::int64_t, std::int64_t> parts[] = {{0, head}, {head, dim - head}};
+  for (std::size_t k = 0; k < 2; ++k) {
+    Trial<Op>& part = experiment.variants[k];
+    part.problem.head_dim = parts[k].second;
+    for (const auto& input : Traits<Op>::inputs)
+      if (auto& values = part.rows.*input.values; input.kind != RowKind::weight)
+        values = channels(values, dim, parts[k].first, parts[k].second);
+  }
+  experiment.combine = [dim](const std::vector<Gradients>& outputs) {
+    Gradients all;
+    for (const auto& [name, kind] : Traits<Op>::outputs) {
+      const auto &a = outputs[0].find(name)->second, &b = outputs[1].find(name)->second;
+      all[std::string(name)] =
+          kind == RowKind::weight ? plus(a, b) : joined(a, head, b, dim - head);
+    }
+    return all;
+  };
+  return experiment;
+}
+
+/// Relations that permute or omit parts of the call, or run them alone.
+template <class Op>
+std::span<const Relation<Op>> rearranging_relations() {
+  using enum Agreement;
+  static constexpr std::string_view sequences = "two sequences and more", everything = "everything",
+                                    heads = "two heads and more";
+  static constexpr Sentences say = Traits<Op>::sentences;
+  static constexpr Relation<Op> relations[] = {
+      {"sequences_alone", say.sequences_alone, bound, has_sequences, sequences,
+       arranged<Op, each_sequence>},
+      {"permute_sequences", say.permute_sequences, bound, has_sequences, sequences,
+       arranged<Op, reversed_sequences>},
+      {"drop_short", "Sequences that are too short for a window change nothing.", bound,
+       has_short_sequences, "a sequence without windows", arranged<Op, without_short_sequences>},
+      {"leading_empty", "An empty first sequence, a leading 0 of the sums, changes nothing.", bound,
+       is_anything, everything, arranged<Op, with_empty_first>},
+      {"repeated_sums", "Empty sequences after every one, repeated sums, change nothing.", bound,
+       is_anything, everything, arranged<Op, with_empty_between>},
+      {"permute_heads", say.permute_heads, bits, has_heads, heads, arranged<Op, rotated_heads>},
+      {"heads_alone", say.heads_alone, bound, has_heads, heads, arranged<Op, each_head>},
+      {"channels_alone", say.channels_alone, bound, has_two_tiles, "head_dim of 32 and more",
+       separate_channels<Op>},
+      {"append_tail", "Tokens after the last window change nothing.", bound, has_spare_tail,
+       "a sequence to which one more token adds no window", longer_tails<Op>},
+      {"shift_by_stride", say.shift_by_stride, bound, is_anything, everything,
+       arranged<Op, shifted_by_stride>}};
+  return relations;
+}
+
+template <class Op>
+std::vector<const Relation<Op>*> RelationPartsOf<Op>::relations() {
+  return relation_list<Op>({Traits<Op>::own_relations(), rearranging_relations<Op>()});
+}
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "compression/problem.hpp"
+
+/// How an operator on packed sequences with windows differs from the others.
+namespace assay::conformance::compression {
+
+/// An operator must provide the following: a specialisation of Traits in its folder. It derives
+/// from PlainTraits and adds:
+///
+///   using Rows = ...;  /// the values of the inputs, comparable: a vector for each input
+///   static Rows rows_of(const Op::Problem&, const Op::Inputs&);
+///   static constexpr InputRows<Rows> inputs[] = ...;
+///   static constexpr OutputRows outputs[] = ...;
+///   /// Requirements on compress_block_size, on compress_stride, and that no tensor is empty.
+///   static constexpr std::string_view size_requirement, stride_requirement, empty_requirement;
+///   static std::span<const Profile> profiles();
+///   static std::span<const Relation<Op>> own_relations();
+template <class Op>
+struct Traits;
+
+/// An output, and an input with the random numbers that fill it and its values in `Rows`.
+struct OutputRows {
+  std::string_view name;
+  RowKind kind;
+};
+template <class Rows>
+struct InputRows {
+  std::string_view name;
+  RowKind kind;
+  Stream stream;
+  std::vector<double> Rows::*values;
+};
+
+/// The sentences of relations that depend on the outputs.
+struct Sentences {
+  std::string_view sequences_alone = "Every sequence has its own outputs.",
+                   permute_sequences =
+                       "Sequences in another order: the outputs have the same order.",
+                   permute_heads = "Heads in another order: the outputs have the same order.",
+                   heads_alone = "Every head has its own outputs.",
+                   channels_alone = "Every channel has its own outputs.",
+                   shift_by_stride =
+                       "A stride of tokens in front of a sequence moves its outputs by a window.";
+};
+
+struct PlainTraits {
+  /// True if the stride may be equal to the window.
+  static constexpr bool may_lack_overlap = false;
+  /// A profile whose data may be all zero if there are few rows, and the sentence that says so.
+  static constexpr std::string_view sparse_profile = {}, sparse_sentence = {};
+  static constexpr Sentences sentences = {};
+};
+
+/// Returns the kinds of rows of these inputs or outputs.
+std::vector<RowKind> kinds_of(const auto& tensors) {
+  std::vector<RowKind> kinds;
+  for (const auto& tensor : tensors) kinds.push_back(tensor.kind);
+  return kinds;
+}
+
+/// Returns the name of the first tensor that has a row for each window.
+template <class Op>
+std::string_view window_tensor() {
+  for (const auto& tensor : Traits<Op>::inputs)
+    if (tensor.kind == RowKind::window) return tensor.name;
+  for (const auto& tensor : Traits<Op>::outputs)
+    if (tensor.kind == RowKind::window) return tensor.name;
+  return {};
+}
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/bilinear.hpp"
+
+namespace assay::conformance::compression {
+
+template <class Op>
+struct RelationPartsOf;
+
+/// The part of a suite that all operators on packed sequences with sliding windows share. The input
+/// profile determines all tensors. compression/traits.hpp lists what an operator must add.
+template <class Op>
+struct SuiteOf : BilinearSuite<Op> {
+  using Problem = typename Op::Problem;
+  using RelationParts = RelationPartsOf<Op>;
+
+  /// Tokens of an fp16 input are divided by a power of two if a sum would overflow.
+  static typename Op::Inputs draw(const Case<Op>& c);
+  static std::span<const InputProfile> profiles();
+  static std::span<const FieldRange> field_ranges();
+  static void require_possible(const Case<Op>& c);
+  static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
+  static void imply_extents(const Problem& given, Problem& implied);
+
+  static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
+  static const Axes* axes();
+  static std::vector<std::size_t> choice_of(const Case<Op>& c);
+  static std::vector<Size> sizes(const Case<Op>& c);
+  static double multiply_adds(const Problem& problem);
+  static double expected_cost(const Case<Op>& c);
+  /// Number of elements of the tensors with a row for each token or window, each kind once.
+  static std::int64_t tensor_elements(const Problem& problem);
+
+  static std::span<const Reduction<Op>> reductions();
+  static std::span<const std::string_view> fields_of_reductions();
+
+  static std::vector<RelationText> relations();
+  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
+};
+
+}  // namespace assay::conformance::compression

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/reference/nsa_compress_grad.hpp"
+#include "compression/profiles.hpp"
+#include "compression/relations/parts.hpp"
+#include "compression/traits.hpp"
+
+namespace assay::conformance {
+
+template <>
+struct compression::Traits<spec::NsaCompressGrad> : compression::PlainTraits {
+  using Op = spec::NsaCompressGrad;
+  using Rows = reference::CompressOperands<double>;
+
+  static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs) {
+    return reference::operands_of<double>(problem, inputs);
+  }
+  static constexpr InputRows<Rows> inputs[] = {
+      {"output_grad", RowKind::window, Stream::dy, &Rows::output_grad},
+      {"input", RowKind::token, Stream::input, &Rows::input},
+      {"weight", RowKind::weight, Stream::weight, &Rows::weight}};
+  static constexpr OutputRows outputs[] = {{"input_grad", RowKind::token},
+                                           {"weight_grad", RowKind::weight}};
+
+  static constexpr std::string_view size_requirement = "NSAC-C10", stride_requirement = "NSAC-C11",
+                                    empty_requirement = "NSAC-C21";
+
+  static std::span<const Profile> profiles();
+  static constexpr std::string_view sparse_profile = "sparse_dy",
+                                    sparse_sentence = "A sparse dy with few rows can be all zero.";
+
+  static std::span<const Relation<Op>> own_relations();
+  static constexpr Sentences sentences = {
+      .sequences_alone =
+          "Sequences have their own input_grad; weight_grad is the sum over the sequences.",
+      .permute_sequences =
+          "Sequences in another order: input_grad has the same order, weight_grad "
+          "does not change.",
+      .permute_heads = "Heads in another order: both gradients have the same order.",
+      .heads_alone = "Every head has its own gradients.",
+      .channels_alone =
+          "Channels have their own input_grad; weight_grad is the sum over the channels.",
+      .shift_by_stride =
+          "A stride of tokens in front, whose window has no gradient, moves input_grad by a "
+          "stride."};
+};
+
+}  // namespace assay::conformance
