@@ -7,6 +7,15 @@
 
 namespace assay::reference {
 
+template <class Real>
+NsaCompressOperands<Real> operands_of(const spec::CompressionProblem& problem,
+                                      const spec::NsaCompress::Inputs& inputs) {
+  return {dense<Real>(inputs.input, spec::Layout::tnd, input_extents(problem)),
+          weights_of<Real>(spec::NsaCompress::name, problem, inputs.weight)};
+}
+template NsaCompressOperands<double> operands_of(const spec::CompressionProblem&,
+                                                 const spec::NsaCompress::Inputs&);
+
 template <class Real, class Stored>
 NsaCompress<Real, Stored>::NsaCompress(const Problem& problem, NsaCompressOperands<Stored> operands)
     : problem_(problem), operands_(std::move(operands)), inputs_(input_extents(problem)) {
@@ -19,9 +28,7 @@ NsaCompress<Real, Stored>::NsaCompress(const Problem& problem, NsaCompressOperan
 template <class Real, class Stored>
 NsaCompress<Real, Stored> NsaCompress<Real, Stored>::from(const Problem& problem,
                                                           const Inputs& inputs) {
-  return {problem,
-          {dense<Stored>(inputs.input, spec::Layout::tnd, input_extents(problem)),
-           weights_of<Stored>(spec::NsaCompress::name, problem, inputs.weight)}};
+  return {problem, operands_of<Stored>(problem, inputs)};
 }
 
 template <class Real, class Stored>

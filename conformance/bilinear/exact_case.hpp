@@ -10,7 +10,7 @@
 
 namespace assay::conformance::bilinear {
 
-/// What an exact case needs to know of a case.
+/// The properties of a case from which its exact case follows.
 struct ExactQuestion {
   const Form& form;
   spec::DType io;  ///< type of all tensors

@@ -6,6 +6,7 @@
 #include "aclnn/runtime/memory.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
@@ -27,6 +28,7 @@ struct Device {
   Memory memory;
   Memory host_memory{static_cast<std::size_t>(PTRDIFF_MAX), "host"};
   Kernels<spec::FlashAttentionScoreGrad> flash_attention_score_grad;
+  Kernels<spec::NsaCompress> nsa_compress;
   Kernels<spec::NsaCompressGrad> nsa_compress_grad;
   Kernels<spec::NsaSelectedAttentionGrad> nsa_selected_attention_grad;
 };

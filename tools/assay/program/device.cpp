@@ -91,7 +91,7 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
           fmt::format("no plan: the problem breaks requirement {}: "
                       "{}",
                       broken->id, broken->statement));
-  if constexpr (optimized::IsTiled<Op>) {
+  if constexpr (optimized::IsPlanned<Op>) {
     try {
       const device::Spec device = chosen_device(
           options.device.empty() ? std::string(spec::to_string(c.product)) : options.device);
@@ -103,7 +103,7 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
     }
     return ExitCode::conformant;
   }
-  throw UsageError(fmt::format("no plan: Assay has no implementation of {} to tile", Op::name));
+  throw UsageError(fmt::format("no plan: Assay does not model the tiling of {}", Op::name));
 }
 
 /// `device plan OPERATOR --field=value ...`

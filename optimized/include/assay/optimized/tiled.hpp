@@ -8,6 +8,9 @@ namespace assay::optimized {
 ///
 ///   /// Creates it for a device.
 ///   static std::unique_ptr<spec::Implementation<Op>> make(const device::Spec&, Options);
+///
+/// and, if its tiling for a device is modelled:
+///
 ///   /// Formats the tiling of a problem for people. Errors: NothingToCut, or device::DeviceFault
 ///   /// if even the smallest tiles do not fit.
 ///   static std::string plan(const Op::Problem&, const device::Spec&);
@@ -21,6 +24,12 @@ struct Tiled;
 template <class Op>
 concept IsTiled = requires {
   sizeof(Tiled<Op>);
+};
+
+/// True if this library also models how the implementation tiles a problem for a device.
+template <class Op>
+concept IsPlanned = requires {
+  Tiled<Op>::plan;
 };
 
 /// Thrown if a problem cannot have a plan; the message gives the reason.

@@ -16,6 +16,12 @@ struct NsaCompressOperands {
   friend bool operator==(const NsaCompressOperands&, const NsaCompressOperands&) = default;
 };
 
+/// Converts the operator's own tensors to dense operands, without rounding.
+/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
+template <class Real>
+NsaCompressOperands<Real> operands_of(const spec::CompressionProblem& problem,
+                                      const spec::NsaCompress::Inputs& inputs);
+
 /// The compression, computed from the definition in arithmetic of type Real (double, Quad, Fifty,
 /// Wide), with operands stored in type Stored. For window i of sequence b
 ///

@@ -3,6 +3,7 @@
 // The only list of operators: first the headers, then the types. CMake reads the names of these
 // headers and uses the folders of the same names.
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
@@ -11,7 +12,8 @@ namespace assay::spec {
 template <class... Ops>
 struct TypeList {};
 
-using Operators = TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad>;
+using Operators =
+    TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad, NsaCompress>;
 
 namespace detail {
 template <class Visitor, class... Ops>

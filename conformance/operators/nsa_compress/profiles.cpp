@@ -1,0 +1,49 @@
+#include "operators/nsa_compress/traits.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using compression::Profile;
+
+/// Windows of similar tokens, whose weights have alternating signs.
+double cancelling_windows(const Place& p) {
+  if (p.is(Stream::weight)) return (p.s % 2 == 0 ? 1 : -1) * (1 + 0x1p-5 * p.normal());
+  return p.head_normal() + 0x1p-5 * p.normal();
+}
+
+double wide_exponent(const Place& p) {
+  if (p.is(Stream::weight)) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
+  return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
+}
+
+constexpr Profile profile_list[] = {
+    {"normal", "every element is close to normal with deviation 1", profile::normal},
+    {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive,
+     0.25, 0.25},
+    {"offset", "every element has mean 3 and deviation 1/2", profile::offset, 9, 3},
+    {"outliers", "one element in 128 is sixteen times as large", profile::outliers, 0, 3},
+    {"cancelling",
+     "tokens differ by 2^-5 of their size, weights have alternating signs: the output is a small "
+     "rest",
+     cancelling_windows, 0, 3},
+    {"ones", "every weight is 1: the output is the sum of a window",
+     [](const Place& p) { return p.is(Stream::input) ? p.normal() : 1; }},
+    {"sparse_weight", "three weights in four are zero",
+     [](const Place& p) {
+       return p.is(Stream::weight) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
+     }},
+    {"subnormal_fp16", "both inputs are 2^-7 as large: outputs lie in the subnormal range of fp16",
+     [](const Place& p) { return p.normal() * 0x1p-7; }},
+    {"large_exponent", "weight is 2^30 (fp16: 2^3) times as large, input as much smaller",
+     wide_exponent},
+    {"negative_input", "as normal, but with input negated", profile::negative<Stream::input>, 0, 1,
+     false},
+    {"negative_weight", "as normal, but with weight negated", profile::negative<Stream::weight>, 0,
+     1, false},
+};
+
+}  // namespace
+
+std::span<const Profile> compression::Traits<spec::NsaCompress>::profiles() { return profile_list; }
+
+}  // namespace assay::conformance

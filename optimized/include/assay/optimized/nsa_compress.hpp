@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "assay/device/ascend.hpp"
+#include "assay/optimized/options.hpp"
+#include "assay/optimized/tiled.hpp"
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/operators/nsa_compress.hpp"
+
+namespace assay::optimized {
+
+/// The compression on the host. Each sum is one chain in fp32 over the tokens of a window, in
+/// ascending order, rounded once; ties are rounded away from zero, as the vendor's kernel does.
+/// Products of two 16-bit numbers are exact, so results are bit-identical for every thread count
+/// and instruction set.
+///
+/// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
+/// throws spec::Rejected. `run` throws std::invalid_argument if a tensor has another shape than the
+/// problem says.
+std::unique_ptr<spec::Implementation<spec::NsaCompress>> nsa_compress(const device::Spec& device,
+                                                                      Options options = {});
+
+template <>
+struct Tiled<spec::NsaCompress> {
+  static constexpr auto make = nsa_compress;
+};
+
+}  // namespace assay::optimized
