@@ -35,6 +35,28 @@ struct ReadsWithStridesOf : Kernel {
   }
 };
 
+/// A kernel that writes one output with the strides of another tensor, if they stay within the
+/// output's storage.
+template <class Op, class Kernel, auto output, auto other>
+struct WritesWithStridesOf : Kernel {
+  using Kernel::Kernel;
+  void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
+           typename Op::Outputs& outputs) override {
+    spec::Tensor& written = outputs.*output;
+    const spec::Shape own = written.strides;
+    spec::Shape strides;
+    if constexpr (requires { inputs.*other; })
+      strides = (inputs.*other).strides;
+    else
+      strides = (outputs.*other).strides;
+    const auto room = static_cast<std::int64_t>(written.bytes.size()) / size_of(written.dtype);
+    if (spec::storage_elements(written.shape, strides, written.offset) <= room)
+      written.strides = strides;
+    Kernel::run(p, inputs, outputs);
+    written.strides = own;
+  }
+};
+
 /// A kernel that computes the byte offsets of one input in 32 bits.
 template <class Op, class Kernel, auto input>
 struct CountsBytesIn32Bits : Kernel {

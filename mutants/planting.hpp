@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -39,5 +40,15 @@ MutantOf<Op> healthy_in(const std::string& name, std::string choice, const Plan&
           .subject = Subject::numbers,
           .make = [name, plan] { return std::make_unique<Kernel>(name, plan); }};
 }
+
+/// A kernel whose run ends in an exception.
+template <class Op, class Kernel>
+struct Crashes : Kernel {
+  using Kernel::Kernel;
+  void run(const typename Op::Problem&, const typename Op::Inputs&,
+           typename Op::Outputs&) override {
+    throw std::runtime_error("aicore error: timeout or trap error");
+  }
+};
 
 }  // namespace assay::mutants

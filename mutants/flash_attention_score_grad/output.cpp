@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 #include "assay/spec/status.hpp"
 #include "flash_attention_score_grad/families.hpp"
@@ -59,13 +58,6 @@ struct DkDvExchanged : Kernel {
   }
 };
 
-struct Crashes : Kernel {
-  using Kernel::Kernel;
-  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {
-    throw std::runtime_error("aicore error: timeout or trap error");
-  }
-};
-
 struct RefusesOddLengths : Kernel {
   using Kernel::Kernel;
   void check(const spec::Call<Op>& call) const override {
@@ -89,7 +81,7 @@ std::vector<Mutant> output_mutants() {
                                 ascend_like),
       planted<OneDqRowZero>("one_dq_row_zero", "one row of dq is 0"),
       planted<DkDvExchanged>("dk_dv_exchanged", "dk and dv are swapped"),
-      planted<Crashes>("crashes", "the run ends in an exception"),
+      planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
       planted<RefusesOddLengths>("refuses_odd_lengths",
                                  "legal calls with an odd seq_q are refused"),
   };

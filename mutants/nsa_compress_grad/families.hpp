@@ -1,14 +1,12 @@
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "assay/mutants/mutant.hpp"
+#include "compression/faults.hpp"
 #include "nsa_compress_grad/kernel.hpp"
-#include "planting.hpp"
 
-namespace assay::mutants::compress {
+namespace assay::mutants::compress::grad {
 
 using Mutant = MutantOf<Op>;
 
@@ -21,10 +19,6 @@ std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 
-/// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
-template <class Bug>
-Mutant planted(const std::string& name, std::string bug, const Plan& plan = device_like) {
-  return planted_in<Op, Bug>(name, std::move(bug), plan);
-}
+inline constexpr Planter<Op, Kernel> plant = {.prefix = "compress_", .plan = device_like};
 
-}  // namespace assay::mutants::compress
+}  // namespace assay::mutants::compress::grad

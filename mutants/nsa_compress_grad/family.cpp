@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 
 #include "nsa_compress_grad/families.hpp"
 
@@ -7,15 +6,11 @@ namespace assay::mutants {
 
 template <>
 std::vector<MutantOf<spec::NsaCompressGrad>> mutants() {
-  std::vector<compress::Mutant> all;
-  for (const auto family :
-       {compress::healthy_kernels, compress::window_mutants, compress::sum_mutants,
-        compress::output_mutants, compress::stride_mutants, compress::argument_mutants,
-        compress::public_faults}) {
-    std::vector<compress::Mutant> members = family();
-    std::ranges::move(members, std::back_inserter(all));
-  }
-  std::ranges::stable_partition(all, &compress::Mutant::healthy);
+  using namespace compress::grad;
+  auto all =
+      compress::concatenated({healthy_kernels(), window_mutants(), sum_mutants(), output_mutants(),
+                              stride_mutants(), argument_mutants(), public_faults()});
+  std::ranges::stable_partition(all, &MutantOf<Op>::healthy);
   return all;
 }
 

@@ -3,7 +3,7 @@
 
 #include "nsa_compress_grad/families.hpp"
 
-namespace assay::mutants::compress {
+namespace assay::mutants::compress::grad {
 namespace {
 
 /// If several windows cover a token, the token gets the contribution of only the last one.
@@ -36,26 +36,19 @@ struct TwoWindowsAtMost : Kernel {
   }
 };
 
-/// Lets a window continue from one sequence into the next.
-struct JoinedSequences : Kernel {
-  using Kernel::Kernel;
-  std::vector<Sequence> sequences(const Work& w) const override { return {{0, w.tokens}}; }
-};
-
 }  // namespace
 
 std::vector<Mutant> public_faults() {
-  std::vector<Mutant> all = {
-      planted<WindowAssigns>("public_window_assigns",
-                             "if several windows cover a token, it gets only the last "
-                             "contribution"),
-      planted<TwoWindowsAtMost>("public_two_windows_at_most",
-                                "a token accumulates at most two windows"),
-      planted<JoinedSequences>("public_windows_across_sequences",
-                               "windows continue from one sequence into the next"),
+  constexpr Planter<Op, Kernel> reported = {"public_", device_like, Subject::many_calls};
+  return {
+      reported.planted<WindowAssigns>(
+          "window_assigns", "if several windows cover a token, it gets only the last contribution"),
+      reported.planted<TwoWindowsAtMost>("two_windows_at_most",
+                                         "a token accumulates at most two windows"),
+      reported.changed("windows_across_sequences",
+                       "windows continue from one sequence into the next",
+                       {.sequences = join_sequences}),
   };
-  for (Mutant& one : all) one.subject = Subject::many_calls;
-  return all;
 }
 
-}  // namespace assay::mutants::compress
+}  // namespace assay::mutants::compress::grad

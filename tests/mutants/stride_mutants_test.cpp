@@ -59,7 +59,7 @@ TEST(StrideMutants, OfAttentionFailInTheDefaultSweep) {
   expect_killed<spec::FlashAttentionScoreGrad>(mutants::stride_mutants());
 }
 TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
-  expect_killed<spec::NsaCompressGrad>(mutants::compress::stride_mutants());
+  expect_killed<spec::NsaCompressGrad>(mutants::compress::grad::stride_mutants());
 }
 TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());

@@ -9,20 +9,6 @@ using Input = spec::Tensor Op::Inputs::*;
 template <Input input, Input other>
 using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 
-/// Writes dv with the strides of dk, within the storage of dv.
-struct DvStridesOfDk : Kernel {
-  using Kernel::Kernel;
-  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    const spec::Shape own = outputs.dv.strides;
-    const auto room =
-        static_cast<std::int64_t>(outputs.dv.bytes.size()) / spec::size_of(outputs.dv.dtype);
-    if (spec::storage_elements(outputs.dv.shape, outputs.dk.strides, outputs.dv.offset) <= room)
-      outputs.dv.strides = outputs.dk.strides;
-    Kernel::run(p, inputs, outputs);
-    outputs.dv.strides = own;
-  }
-};
-
 /// Copies every input if query is not contiguous. If query is contiguous, reads all inputs as if
 /// they were contiguous.
 struct QueryAloneIsAsked : Kernel {
@@ -108,7 +94,8 @@ std::vector<Mutant> stride_mutants() {
           "attention_in_strides_of_query", "attention_in is read with the strides of query"),
       planted<StridesOf<&I::softmax_sum, &I::softmax_max>>(
           "softmax_sum_strides_of_max", "softmax_sum is read with the strides of softmax_max"),
-      planted<DvStridesOfDk>("dv_strides_of_dk", "dv is written with the strides of dk"),
+      planted<WritesWithStridesOf<Op, Kernel, &Op::Outputs::dv, &Op::Outputs::dk>>(
+          "dv_strides_of_dk", "dv is written with the strides of dk"),
       planted<QueryAloneIsAsked>("query_alone_is_asked",
                                  "all inputs are read as contiguous if query is contiguous"),
       planted<BytesIn32Bits<&I::query>>("query_bytes_in_32_bits",

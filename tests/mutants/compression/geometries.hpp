@@ -2,13 +2,14 @@
 
 #include <vector>
 
-#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/compression.hpp"
+#include "assay/spec/striding.hpp"
 
 namespace assay::mutants::compress {
 
 /// The problem and the memory layout of one legal call, without the values of its tensors.
 struct Geometry {
-  spec::NsaCompressGrad::Problem problem;
+  spec::CompressionProblem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
 };
 

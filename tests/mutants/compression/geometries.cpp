@@ -1,23 +1,21 @@
-#include "nsa_compress_grad/geometries.hpp"
+#include "geometries.hpp"
 
 #include <algorithm>
 
 namespace assay::mutants::compress {
 namespace {
 
-using Problem = spec::NsaCompressGrad::Problem;
-
 struct Extent {
   std::int64_t heads, head_dim, size, stride;
 };
 
-Problem problem_of(std::vector<std::int64_t> lengths, const Extent& extent) {
-  Problem problem{.batch = static_cast<std::int64_t>(lengths.size()),
-                  .heads = extent.heads,
-                  .seq = std::ranges::max(lengths),
-                  .head_dim = extent.head_dim,
-                  .compress_block_size = extent.size,
-                  .compress_stride = extent.stride};
+spec::CompressionProblem problem_of(std::vector<std::int64_t> lengths, const Extent& extent) {
+  spec::CompressionProblem problem{.batch = static_cast<std::int64_t>(lengths.size()),
+                                   .heads = extent.heads,
+                                   .seq = std::ranges::max(lengths),
+                                   .head_dim = extent.head_dim,
+                                   .compress_block_size = extent.size,
+                                   .compress_stride = extent.stride};
   problem.lengths = std::move(lengths);
   return problem;
 }
@@ -51,6 +49,9 @@ std::vector<Geometry> geometries() {
       // Sequences of equal length; a sequence with a single window.
       {.problem = {.batch = 3, .heads = 2, .seq = 70, .head_dim = 16}},
       {.problem = problem_of({32}, {3, 16, 32, 16})},
+      // One window more than 24 cores; more than 8,192 numbers in a token.
+      {.problem = problem_of({416}, {1, 16, 32, 16})},
+      {.problem = problem_of({32}, {33, 256, 32, 16})},
   };
 }
 

@@ -1,0 +1,129 @@
+#include "compression/faults.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::mutants::compress {
+namespace {
+
+std::int64_t window_count_of(const Work& w, std::int64_t length) {
+  return spec::window_count(length, w.problem.compress_block_size, w.problem.compress_stride);
+}
+
+/// The fault of the upstream kernel: from one window to the next, it advances by at most one
+/// sequence. After a sequence without windows, it therefore reads the next window at a wrong start.
+void misplace_after_short(const Work& w, std::vector<TokenWindow>& own) {
+  const std::vector<TokenWindow> right = own;
+  for (std::size_t k = 1; k < own.size(); ++k)
+    for (std::int64_t b = right[k - 1].b + 1; b < right[k].b; ++b) {
+      const std::size_t wrong = k + static_cast<std::size_t>(b - right[k - 1].b - 1);
+      if (wrong >= own.size()) continue;
+      own[wrong].token = 0;
+      for (std::int64_t before = 0; before < b; ++before)
+        own[wrong].token += w.problem.length(before);
+    }
+}
+
+void begin_late_after_empty(const Work&, std::vector<Sequence>& all) {
+  std::int64_t empty = 0;
+  for (Sequence& sequence : all) {
+    sequence.first += empty;
+    empty += sequence.length == 0;
+  }
+}
+
+void stop_at_short(const Work& w, std::vector<Sequence>& all) {
+  const auto is_short = [&](const Sequence& s) { return window_count_of(w, s.length) == 0; };
+  const auto begin = std::ranges::find_if_not(all, is_short);
+  all.erase(std::find_if(begin, all.end(), is_short), all.end());
+}
+
+}  // namespace
+
+void join_sequences(const Work& w, std::vector<Sequence>& all) { all = {{0, w.tokens}}; }
+
+void exchange_rows(const Work&, std::vector<TokenWindow>& all) {
+  if (all.size() > 1) std::swap(all[0].row, all[1].row);
+}
+
+std::vector<Fault> window_faults() {
+  return {
+      {"last_of_sequence",
+       "the last window of every sequence adds nothing",
+       {.reaches =
+            [](const Work& w, const TokenWindow& window, std::int64_t) {
+              return window.index + 1 < window_count_of(w, w.problem.length(window.b));
+            }}},
+      {"misplaced_behind_short",
+       "in one core, the window after a sequence without windows is read at the start of that "
+       "sequence",
+       {.windows_of_core = misplace_after_short}},
+      // Takes sum b and sum b + 1 as the start and end of sequence b. This is correct only if the
+      // first sum is 0.
+      {"boundary_style",
+       "the first sequence is dropped unless it is empty",
+       {.sequences = [](const Work&, std::vector<Sequence>& all) { all.erase(all.begin()); }}},
+      {"empty_counts_as_one",
+       "after an empty sequence, windows begin one token too late",
+       {.sequences = begin_late_after_empty}},
+      {"stops_at_short", "sequences after a short one add nothing", {.sequences = stop_at_short}},
+      {"across_sequences",
+       "windows continue from one sequence into the next",
+       {.sequences = join_sequences}},
+      {"stride_of_block",
+       "windows begin one block after each other, not one stride",
+       {.windows = each_window<[](const Problem& p, TokenWindow& one) {
+          one.token += one.index * (p.compress_block_size - p.compress_stride);
+        }>}},
+      {"count_by_ceil",
+       "the number of windows is rounded up",
+       {.window_count =
+            [](const Work& w, std::int64_t length) {
+              const std::int64_t beyond = length - w.problem.compress_block_size,
+                                 stride = w.problem.compress_stride;
+              return beyond < 0 ? 0 : (beyond + stride - 1) / stride + 1;
+            }}},
+      {"exact_fit_missed",
+       "a sequence as long as one window has no window",
+       {.window_count =
+            [](const Work& w, std::int64_t length) {
+              return length <= w.problem.compress_block_size ? 0 : window_count_of(w, length);
+            }}},
+      {"rest_of_window",
+       "tokens of a window after its last full stride add nothing",
+       {.reaches =
+            [](const Work& w, const TokenWindow&, std::int64_t k) {
+              const std::int64_t stride = w.problem.compress_stride;
+              return k < w.problem.compress_block_size / stride * stride;
+            }}},
+      {"last_round_missed",
+       "with one window more than a multiple of 24 cores, the last window adds nothing",
+       {.windows =
+            [](const Work&, std::vector<TokenWindow>& all) {
+              if (all.size() > 24 && all.size() % 24 == 1) all.pop_back();
+            }}},
+  };
+}
+
+std::vector<Fault> weight_faults() {
+  return {
+      {"weight_reversed",
+       "the weights are used in reverse order",
+       {.weight =
+            [](const Work& w, std::int64_t k, std::int64_t n) {
+              return w.weight[w.weight_at(w.problem.compress_block_size - 1 - k, n)];
+            }}},
+      {"weight_transposed",
+       "weight is read as (N, block size)",
+       {.weight =
+            [](const Work& w, std::int64_t k, std::int64_t n) {
+              return w.weight[static_cast<std::size_t>(n * w.problem.compress_block_size + k)];
+            }}},
+      {"weight_of_head_0",
+       "every head uses the weights of the first one",
+       {.weight = [](const Work& w, std::int64_t k,
+                     std::int64_t) { return w.weight[w.weight_at(k, 0)]; }}},
+  };
+}
+
+}  // namespace assay::mutants::compress

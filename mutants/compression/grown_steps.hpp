@@ -1,0 +1,86 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compression/kernel.hpp"
+#include "grown.hpp"
+
+namespace assay::mutants::compress {
+
+/// channel_sum: the term that a window adds to a weight gradient. weight: the factor by which a
+/// token is multiplied. term: the product of weight and token that enters output.
+enum class Step : std::uint8_t { channel_sum, weight, term };
+
+}  // namespace assay::mutants::compress
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<mutants::compress::Step> =
+    Spellings<mutants::compress::Step, 3>{{{
+        {mutants::compress::Step::channel_sum, "channel_sum"},
+        {mutants::compress::Step::weight, "weight"},
+        {mutants::compress::Step::term, "term"},
+    }}};
+
+}  // namespace assay::spec
+
+namespace assay::mutants::compress {
+
+/// A kernel with a generated fault in its weights, or in a step that a derived class changes. In a
+/// Spot, a row is a window of its sequence, and a key is a token of the window. A weight is used by
+/// all windows, so the Spot of a weight has one sequence with one row.
+template <class Kernel>
+class Grown : public Kernel {
+ public:
+  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+      : Kernel(std::move(name), plan), growth_(bug) {}
+
+ protected:
+  float weight(const Work& w, std::int64_t k, std::int64_t n) const override {
+    return growth_(Step::weight, spot_of(w, {0, 0, 0, 0}, k, n, 1),
+                   [&](const Spot& at) { return Kernel::weight(w, at.j, at.n); });
+  }
+  /// Returns the value of a step of window, token k and head n. `sound(window, k, n)` computes the
+  /// correct value.
+  template <class Sound>
+  float grown_value(Step step, const Work& w, const TokenWindow& window, std::int64_t k,
+                    std::int64_t n, const Sound& sound) const {
+    const std::int64_t rows = this->window_count(w, w.problem.length(window.b));
+    return growth_(step, spot_of(w, window, k, n, rows), [&](const Spot& at) {
+      const std::int64_t moved = at.i - window.index;
+      const TokenWindow other = {window.b, at.i, window.token + moved * w.problem.compress_stride,
+                                 window.row + moved};
+      return static_cast<float>(sound(other, at.j, at.n));
+    });
+  }
+
+ private:
+  static Spot spot_of(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
+                      std::int64_t rows) {
+    return {.b = window.b,
+            .n = n,
+            .i = window.index,
+            .j = k,
+            .heads = w.problem.heads,
+            .rows = rows,
+            .keys = w.problem.compress_block_size};
+  }
+
+  Growth<Step> growth_;
+};
+
+/// The generated faults in `step` and in the weights.
+inline std::vector<GrownBug<Step>> grown_bugs(Step step) {
+  std::vector<GrownBug<Step>> bugs = grown({step}, every_change, places_of_pairs);
+  append(bugs, grown({step}, every_change, {Where::rarely}));
+  append(bugs, grown({Step::weight},
+                     {Change::negated, Change::lost, Change::doubled, Change::coarse, Change::stale,
+                      Change::of_neighbour, Change::of_other_head},
+                     {Where::last_key, Where::tile_edge, Where::last_head, Where::seldom}));
+  return bugs;
+}
+
+}  // namespace assay::mutants::compress
