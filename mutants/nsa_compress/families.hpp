@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "assay/mutants/mutant.hpp"
+#include "compression/faults.hpp"
+#include "nsa_compress/kernel.hpp"
+
+namespace assay::mutants::compress::forward {
+
+using Mutant = MutantOf<Op>;
+
+std::vector<Mutant> healthy_kernels();
+/// Mutants with a fault in windows, weights, sums or in the output.
+std::vector<Mutant> number_mutants();
+std::vector<Mutant> stride_mutants();
+/// Mutants with faults that users of such kernels reported in public.
+std::vector<Mutant> public_faults();
+std::vector<Mutant> argument_mutants();
+
+inline constexpr Planter<Op, Kernel> plant = {.prefix = "compress_forward_", .plan = device_like};
+
+}  // namespace assay::mutants::compress::forward

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "assay/spec/operators/nsa_compress.hpp"
+#include "compression/kernel.hpp"
+
+namespace assay::mutants::compress::forward {
+
+using Op = spec::NsaCompress;
+
+/// The choices of the model of the Atlas A2 kernel.
+inline constexpr Plan device_like = {.round_out = spec::Rounding::rna};
+
+/// A plain kernel: each channel of a row is the sum over the tokens of a window. Every step is a
+/// virtual function, so that a mutant overrides the step that it gets wrong.
+class Kernel : public WindowKernel<Op> {
+ public:
+  using WindowKernel::WindowKernel;
+
+ protected:
+  void begin(Work& w, const Op::Inputs& inputs, const Op::Outputs& outputs) const override;
+  /// Returns an element of input.
+  virtual float value(const Work& w, std::int64_t token, std::int64_t n, std::int64_t c) const {
+    return w.input[w.at(token, n) + static_cast<std::size_t>(c)];
+  }
+  virtual double term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
+                      std::int64_t c) const;
+  virtual double add(const Work& w, double sum, double term) const;
+
+ private:
+  void add_window(Work& w, const TokenWindow& window, std::size_t core) const override;
+  void end(Work& w, Op::Outputs& outputs) const override;
+};
+
+}  // namespace assay::mutants::compress::forward
