@@ -116,6 +116,7 @@ std::string_view stage_of(std::string_view mutant) {
   constexpr std::pair<std::string_view, std::string_view> stages[] = {
       {"grown_compress_channel_sum_", "the sums over channels and windows"},
       {"grown_compress_weight_", "the weight that enters input_grad"},
+      {"grown_compress_forward_", "the weights, the choice of the tokens of a window"},
       {"grown_dropped_", "the P after dropout that enters dv"},
       {"grown_dy_of_dv_", "the sum over queries that gives dv"},
       {"grown_key_of_dq_", "the sum over keys that gives dq"},

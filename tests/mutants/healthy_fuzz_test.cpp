@@ -22,6 +22,7 @@ using spec::DType;
 using Flash = spec::FlashAttentionScoreGrad;
 using Selected = spec::NsaSelectedAttentionGrad;
 using Compress = spec::NsaCompressGrad;
+using CompressForward = spec::NsaCompress;
 
 /// Random draws for one case. Each number is drawn once.
 class Draws {
@@ -139,13 +140,12 @@ Case<Selected> drawn_case(std::uint64_t seed) {
   return c;
 }
 
-template <>
-Case<Compress> drawn_case(std::uint64_t seed) {
+template <class Op>
+Case<Op> drawn_compression(std::uint64_t seed) {
   Draws draws(seed);
-  Case<Compress> c = {
-      .profile = std::string(draws.one_of(conformance::Suite<Compress>::profiles()).name),
-      .seed = seed};
-  Compress::Problem& p = c.problem;
+  Case<Op> c = {.profile = std::string(draws.one_of(conformance::Suite<Op>::profiles()).name),
+                .seed = seed};
+  spec::CompressionProblem& p = c.problem;
   const DType narrow[] = {DType::fp16, DType::bf16};
   p.dtype = draws.one_of(narrow);
   p.batch = draws.integer(1, 3), p.heads = draws.integer(1, 3);
@@ -153,6 +153,16 @@ Case<Compress> drawn_case(std::uint64_t seed) {
   p.seq = p.compress_block_size + draws.integer(0, 80);
   p.head_dim = draws.integer(1, 24);
   return c;
+}
+
+template <>
+Case<Compress> drawn_case(std::uint64_t seed) {
+  return drawn_compression<Compress>(seed);
+}
+
+template <>
+Case<CompressForward> drawn_case(std::uint64_t seed) {
+  return drawn_compression<CompressForward>(seed);
 }
 
 /// The numbers of judged and failed runs.
@@ -273,6 +283,7 @@ TEST(HealthyFuzz, HealthySelectedAttentionKernelsPass) {
 
 TEST(HealthyFuzz, HealthyCompressionKernelsPass) {
   EXPECT_GE(fuzz<Compress>(ASSAY_HEALTHY_RUNS / 8).runs, ASSAY_HEALTHY_RUNS / 8);
+  EXPECT_GE(fuzz<CompressForward>(ASSAY_HEALTHY_RUNS / 8).runs, ASSAY_HEALTHY_RUNS / 8);
 }
 
 }  // namespace

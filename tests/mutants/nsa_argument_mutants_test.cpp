@@ -13,5 +13,10 @@ TEST(CompressMutants, ThatCheckTheirArgumentsWronglyAreCaught) {
                          {.planted = 23, .healthy = 2});
 }
 
+TEST(CompressForwardMutants, ThatCheckTheirArgumentsWronglyAreCaught) {
+  expect_each_told_apart(kill_table_of<spec::NsaCompress>(Subject::arguments),
+                         {.planted = 25, .healthy = 2});
+}
+
 }  // namespace
 }  // namespace assay::mutants

@@ -13,5 +13,10 @@ TEST(CompressMutants, AreCaughtByTheDefaultSweepAndNoHealthyVariantFails) {
                          {.planted = 35, .healthy = 20});
 }
 
+TEST(CompressForwardMutants, AreCaughtByTheDefaultSweepAndNoHealthyVariantFails) {
+  expect_each_told_apart(kill_table_of<spec::NsaCompress>(Subject::numbers),
+                         {.planted = 48, .healthy = 15});
+}
+
 }  // namespace
 }  // namespace assay::mutants

@@ -59,6 +59,11 @@ TEST(CompressForwardKernel, AddsUpTheOnesOfTheExample) {
   expect_all_exact(healthy_kernels(), {sample});
 }
 
+TEST(CompressForwardKernel, ChecksRefuseTheirRowAndTakeEveryLegalCall) {
+  ASSERT_FALSE(Op::requirements().empty());
+  expect_checks_of_requirements(argument_mutants());
+}
+
 TEST(CompressForwardMutants, HaveNamesOfTheirOwnHealthyOnesFirst) {
   expect_own_names_healthy_first<Op>(70);
 }
