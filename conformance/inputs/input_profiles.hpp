@@ -57,7 +57,7 @@ inline bool chosen(const Random& random, std::int64_t index, std::uint64_t one_i
   return random.bits(beyond_every_element + static_cast<std::uint64_t>(index)) % one_in == 0;
 }
 
-/// Values of the profiles of all operators. dy is the gradient that an operator receives.
+/// Values of the profiles of all operators. dy is the gradient that a gradient operator receives.
 namespace profile {
 
 inline double normal(const Place& p) { return p.normal(); }

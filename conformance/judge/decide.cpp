@@ -90,7 +90,7 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
   }
   if (!applicable) {
     const std::string text =
-        "no gradient of this case exceeds its tolerance: only zeros and noise are expected";
+        "no output of this case exceeds its tolerance: only zeros and noise are expected";
     report.findings.push_back({.rule = FindingRule::note, .text = text});
     return {Rule::nothing_due, text};
   }

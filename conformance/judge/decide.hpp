@@ -40,7 +40,7 @@ Decision structure_decision(const std::vector<Finding>& findings);
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
 /// Returns the decision of the negative controls for an exact case, whose tensors are in the
-/// report. A control is detected wherever an exact gradient is not zero, since the corrupted value
+/// report. A control is detected wherever an exact value is not zero, since the corrupted value
 /// has other bits.
 Decision exact_control_decision(CaseReport& report);
 
@@ -62,10 +62,7 @@ std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, s
 /// output does not exist.
 template <class Outputs>
 std::vector<double> values_of(const RowsOf& rows, const Outputs& outputs, spec::Layout layout) {
-  const spec::Tensor* named = nullptr;
-  visit_tensors(outputs, [&](std::string_view name, const spec::Tensor& tensor) {
-    if (name == rows.tensor) named = &tensor;
-  });
+  const spec::Tensor* named = find_tensor(outputs, rows.tensor);
   if (named == nullptr) throw std::logic_error("no output " + rows.tensor);
   return row_values(rows, *named, layout);
 }
@@ -81,7 +78,7 @@ struct ExactOutput {
   std::function<double(const spec::RowPosition&, std::int64_t d)> floor;
 };
 
-/// Compares every element of the judged rows with the exact gradient, after the cast that the
+/// Compares every element of the judged rows with the exact value, after the cast that the
 /// numerics declare: all bits must agree. If the exact value is 0, residues up to the floor are
 /// allowed. Adds one TensorReport per output and the findings. The verdict becomes
 /// nonconformant_structural if a value differs, and vacuous if no element was compared; if the

@@ -18,7 +18,7 @@ using Choice = std::vector<std::size_t>;
 inline constexpr std::size_t undecided = ~std::size_t{0};
 
 /// Why values exclude each other, from the least to the most important reason. fruitless: no
-/// gradient is left to judge. costly: the cost is too high. forbidden: a requirement of the
+/// output is left to judge. costly: the cost is too high. forbidden: a requirement of the
 /// documents forbids them. senseless: the combination has no meaning.
 enum class Why : std::uint8_t { fruitless, costly, forbidden, senseless };
 

@@ -193,7 +193,8 @@ TEST(Usage, UserLinesAreReportedByFileLineAndWord) {
   expect("nsa_compress_grad --seq=40 --sequ=3", {"mine.txt:2: '--sequ=3'", "--seq"});
   expect("nsa_compress_grad --seq=many", {"mine.txt:2: --seq=many", "accepted"});
   expect("nsa_compress_grad --seq=100 --compress_stride=48", {"mine.txt:2: the case breaks NSAC-"});
-  expect("nsa_compress --seq=40", {"mine.txt:2: no operator 'nsa_compress'", "nsa_compress_grad"});
+  expect("nsa_compressed --seq=40",
+         {"mine.txt:2: no operator 'nsa_compressed'", "nsa_compress_grad"});
   expect("[some plan]", {"mine.txt:2: 'some plan'", "[full plan]"});
   expect("# only a note", {"--cases", "contains no replay line"});
   expect_usage("sweep --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
@@ -392,7 +393,7 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
   EXPECT_PRED2(has, weak.out,
                std::string("exit code 0\n  no rule found a failure, but the case proves"));
   EXPECT_PRED2(has, weak.out,
-               std::string("\n  nothing_due: at least one expected gradient is larger"));
+               std::string("\n  nothing_due: at least one expected value is larger"));
 }
 
 /// The lines include long runs, which the plan contains in addition to the relation's own small

@@ -209,7 +209,7 @@ Context heard(const Context& context, const Loudness& loudness) {
 /// Parses the words and runs the command that they name.
 ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   CLI::App app(
-      "Checks whether an implementation of an attention gradient conforms to its documents.",
+      "Checks whether an implementation of an attention operator conforms to its documents.",
       "assay");
   app.set_version_flag("--version", version_line(), "version, compiler, schemas");
   std::map<std::string, Action> actions;

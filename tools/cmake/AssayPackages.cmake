@@ -3,7 +3,7 @@
 set(CPACK_PACKAGE_NAME assay)
 set(CPACK_PACKAGE_VENDOR "Assay")
 set(CPACK_PACKAGE_CONTACT "The maintainers of Assay <maintainers@users.noreply.example>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "judges implementations of attention gradients by what their documents promise")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "judges implementations of attention operators by what their documents promise")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_STRIP_FILES ON)

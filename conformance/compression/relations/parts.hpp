@@ -38,9 +38,9 @@ struct RelationPartsOf : PlainRelationParts<Op> {
     }();
     return all;
   }
-  static std::span<const Gradient<Op>> gradients() {
+  static std::span<const ComparedOutput<Op>> gradients() {
     static const auto all = [] {
-      std::vector<Gradient<Op>> gradients;
+      std::vector<ComparedOutput<Op>> gradients;
       for (const auto& t : Traits<Op>::outputs)
         gradients.push_back({t.name, extents_of(t.kind), origin_of(t.kind),
                              [](const Problem&, const spec::Tensor& tensor,

@@ -44,8 +44,8 @@ Experiment<Op> separate_channels(const Trial<Op>& base) {
       if (auto& values = part.rows.*input.values; input.kind != RowKind::weight)
         values = channels(values, dim, parts[k].first, parts[k].second);
   }
-  experiment.combine = [dim](const std::vector<Gradients>& outputs) {
-    Gradients all;
+  experiment.combine = [dim](const std::vector<OutputValues>& outputs) {
+    OutputValues all;
     for (const auto& [name, kind] : Traits<Op>::outputs) {
       const auto &a = outputs[0].find(name)->second, &b = outputs[1].find(name)->second;
       all[std::string(name)] =

@@ -102,7 +102,7 @@ bool Slices::has(const Row& row, std::int64_t other, std::int64_t shift) const {
   return is_due(other);
 }
 
-/// Returns whether nearly all rows have the gradient of another row. `other` returns the number of
+/// Returns whether nearly all rows have the values of another row. `other` returns the number of
 /// that row; -1: there is none.
 template <class Other>
 bool Slices::all_have(const Other& other, std::int64_t shift) const {

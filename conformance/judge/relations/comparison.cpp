@@ -82,7 +82,7 @@ Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {
   const std::string text = runs.are_one_run
                                ? "all runs of the relation are the same run: the relation "
                                  "proves nothing here"
-                               : "every gradient is zero: the relation proves nothing";
+                               : "every output is zero: the relation proves nothing";
   add_note(report, FindingRule::note, text);
   return {Rule::vacuity, text};
 }

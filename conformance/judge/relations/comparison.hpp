@@ -30,9 +30,9 @@ struct Compared {
 /// the relation in words.
 Decision compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
 
-/// Returns whether all elements of all gradients are 0.
-inline bool are_zero(const Gradients& gradients) {
-  return std::ranges::all_of(gradients, [](const auto& one) {
+/// Returns whether all elements of all outputs are 0.
+inline bool are_zero(const OutputValues& outputs) {
+  return std::ranges::all_of(outputs, [](const auto& one) {
     return std::ranges::all_of(one.second, [](double x) { return x == 0; });
   });
 }

@@ -16,10 +16,10 @@ std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected)
   dense.outputs = spec::Striding::contiguous;
   const auto outputs = fixtures::named_tensors(make_outputs(dense));
   std::vector<std::int64_t> places;
-  visit_gradients<Op>(c.problem, [&](const Gradient<Op>& gradient, const spec::Extents& extents) {
+  visit_outputs<Op>(c.problem, [&](const ComparedOutput<Op>& output, const spec::Extents& extents) {
     for (const auto& [name, tensor] : outputs) {
-      if (name != expected.name || name != gradient.name) continue;
-      const spec::HeadIndex index = gradient.index(c.problem, tensor, extents);
+      if (name != expected.name || name != output.name) continue;
+      const spec::HeadIndex index = output.index(c.problem, tensor, extents);
       for (const std::int64_t row : expected.rows) {
         const auto [b, n, s] = extents.position(row);
         for (std::int64_t d = 0; d < extents.dim; ++d) places.push_back(index(b, n, s, d));

@@ -60,21 +60,21 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
 /// null, every bit must agree.
 template <class Op>
 Decision compare_runs(std::string_view sentence, const typename Op::Problem& problem,
-                      const Gradients& actual, const Gradients& predicted,
+                      const OutputValues& actual, const OutputValues& predicted,
                       const Tolerances* tolerances, CaseReport& report) {
   Decision decision = no_objection("the agreement of the runs");
-  visit_gradients<Op>(problem, [&](const Gradient<Op>& gradient, const spec::Extents& extents) {
-    const auto expected = predicted.find(gradient.name);
+  visit_outputs<Op>(problem, [&](const ComparedOutput<Op>& output, const spec::Extents& extents) {
+    const auto expected = predicted.find(output.name);
     if (expected == predicted.end() || expected->second.empty()) return;
-    Compared compared{.tensor = gradient.name,
-                      .actual = actual.find(gradient.name)->second,
+    Compared compared{.tensor = output.name,
+                      .actual = actual.find(output.name)->second,
                       .predicted = expected->second,
                       .tau = {},
                       .tau_det = {},
                       .extents = extents};
     if (tolerances != nullptr) {
-      compared.tau = tolerances->tau.find(gradient.name)->second;
-      compared.tau_det = tolerances->tau_det.find(gradient.name)->second;
+      compared.tau = tolerances->tau.find(output.name)->second;
+      compared.tau_det = tolerances->tau_det.find(output.name)->second;
     }
     decision = graver(std::move(decision), compare_numbers(compared, sentence, report));
   });
@@ -121,10 +121,10 @@ class PreparedRelation {
   }
 
   /// Inputs whose memory order the documents dispute have the order that `reading` declares.
-  Gradients run(const Prepared& prepared, Kernel& kernel, const spec::Numerics& reading) const {
+  OutputValues run(const Prepared& prepared, Kernel& kernel, const spec::Numerics& reading) const {
     const Asked<Op> given(prepared.asked, prepared.inputs, reading);
-    return gradients_of<Op>(given.asked().problem,
-                            related_run(given.asked(), given.inputs(), kernel));
+    return output_values<Op>(given.asked().problem,
+                             related_run(given.asked(), given.inputs(), kernel));
   }
 
   /// If `reading` is null, disputed inputs have the order that the kernel declares.
@@ -142,7 +142,7 @@ class PreparedRelation {
     for (const auto& [known, entry] : allowed_)
       if (known == numerics) return entry;
     Tolerances total = run_tolerances(runs_[0].asked, runs_[0].inputs, numerics);
-    std::vector<Gradients> tau, det;
+    std::vector<OutputValues> tau, det;
     for (std::size_t k = 1; k < runs_.size(); ++k) {
       Tolerances own = run_tolerances(runs_[k].asked, runs_[k].inputs, numerics);
       total.consistent = total.consistent && own.consistent;
@@ -172,8 +172,8 @@ class PreparedRelation {
                             "a run of this size is only compared bit by bit, which "
                             "needs a fixed order");
     const spec::Numerics& read = reading != nullptr ? *reading : numerics;
-    const Gradients actual = run(runs_[0], kernel, read);
-    std::vector<Gradients> outputs;
+    const OutputValues actual = run(runs_[0], kernel, read);
+    std::vector<OutputValues> outputs;
     for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel, read));
     const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)

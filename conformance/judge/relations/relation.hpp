@@ -20,12 +20,12 @@ namespace assay::conformance {
 /// The allowed difference of two runs for each element. tau: holds with high probability; tau_det:
 /// always holds.
 struct Tolerances {
-  Gradients tau = {}, tau_det = {};
+  OutputValues tau = {}, tau_det = {};
   bool consistent = true;  ///< true if the numerics may be judged on the data of every run
 };
 
-/// Computes predicted gradients from the gradients of several runs.
-using Combination = std::function<Gradients(const std::vector<Gradients>&)>;
+/// Computes predicted outputs from the outputs of several runs.
+using Combination = std::function<OutputValues(const std::vector<OutputValues>&)>;
 
 /// Predicts the outputs of `base` from the outputs of the variants. Outputs that `combine` does not
 /// return are not predicted. `combine` adds and moves elements and multiplies them by non-negative
@@ -36,7 +36,7 @@ struct Experiment {
   std::vector<Trial<Op>> variants;
   Combination combine;
   /// Set if the relation does not compare elements: returns a decision from the outputs of `base`.
-  std::function<Decision(const Gradients& actual, const Tolerances& allowed,
+  std::function<Decision(const OutputValues& actual, const Tolerances& allowed,
                          std::string_view sentence, CaseReport& report)>
       compare = {};
 };
@@ -78,15 +78,15 @@ std::vector<const Relation<Op>*> relation_list(
   return all;
 }
 
-/// Returns the experiment in which one variant must have the same gradients as `base`.
+/// Returns the experiment in which one variant must have the same outputs as `base`.
 template <class Op>
 Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
   return {.base = std::move(base),
           .variants = {std::move(variant)},
-          .combine = [](const std::vector<Gradients>& outputs) { return outputs[0]; }};
+          .combine = [](const std::vector<OutputValues>& outputs) { return outputs[0]; }};
 }
 
-/// Returns the experiment in which inputs and outputs have other strides. The gradients must not
+/// Returns the experiment in which inputs and outputs have other strides. The outputs must not
 /// change.
 template <class Op>
 Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
@@ -97,12 +97,12 @@ Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
   return experiment;
 }
 
-/// Returns the experiment in which `base` must have the `expected` gradients.
+/// Returns the experiment in which `base` must have the `expected` outputs.
 template <class Op>
-Experiment<Op> known(Trial<Op> base, Gradients expected) {
+Experiment<Op> known(Trial<Op> base, OutputValues expected) {
   return {.base = std::move(base),
           .variants = {},
-          .combine = [expected = std::move(expected)](const std::vector<Gradients>&) {
+          .combine = [expected = std::move(expected)](const std::vector<OutputValues>&) {
             return expected;
           }};
 }
@@ -110,33 +110,33 @@ Experiment<Op> known(Trial<Op> base, Gradients expected) {
 template <class Op>
 using RowsMember = decltype(Operand<Op>::rows);
 
-/// Returns the experiment in which these rows are set to 0; all gradients must then be 0.
+/// Returns the experiment in which these rows are set to 0; all outputs must then be 0.
 template <class Op>
 Experiment<Op> zeroed(Trial<Op> base, RowsMember<Op> rows) {
   base.rows.*rows = times(std::move(base.rows.*rows), 0);
-  Gradients zeros = zero_gradients<Op>(base.problem);
+  OutputValues zeros = zero_outputs<Op>(base.problem);
   return known(std::move(base), std::move(zeros));
 }
 
-/// Returns the names of all gradients.
+/// Returns the names of all outputs.
 template <class Op>
-std::vector<std::string_view> gradient_names() {
+std::vector<std::string_view> output_names() {
   std::vector<std::string_view> names;
-  for (const Gradient<Op>& gradient : RelationParts<Op>::gradients())
-    names.push_back(gradient.name);
+  for (const ComparedOutput<Op>& output : RelationParts<Op>::outputs())
+    names.push_back(output.name);
   return names;
 }
 
-/// Returns the experiment in which these rows are multiplied by a power of two. The gradients `of`
-/// must be multiplied by the same power; the other gradients must not change.
+/// Returns the experiment in which these rows are multiplied by a power of two. The outputs `of`
+/// must be multiplied by the same power; the other outputs must not change.
 template <class Op>
 Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
-                      std::vector<std::string_view> of = gradient_names<Op>()) {
+                      std::vector<std::string_view> of = output_names<Op>()) {
   constexpr double factor = 0x1p9;
   Experiment<Op> experiment = unchanged(base, base);
   experiment.variants[0].rows.*rows = times(base.rows.*rows, factor);
-  experiment.combine = [of = std::move(of)](const std::vector<Gradients>& outputs) {
-    Gradients g = outputs[0];
+  experiment.combine = [of = std::move(of)](const std::vector<OutputValues>& outputs) {
+    OutputValues g = outputs[0];
     for (const std::string_view name : of)
       if (const auto one = g.find(name); one != g.end())
         one->second = times(std::move(one->second), 1 / factor);
@@ -146,18 +146,18 @@ Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
 }
 
 /// Returns the experiment in which these rows are split into two summands. Where one summand is not
-/// zero, the other one is zero, so that nothing is rounded. The gradients `of` must add up; the
-/// other gradients must not change.
+/// zero, the other one is zero, so that nothing is rounded. The outputs `of` must add up; the
+/// other outputs must not change.
 template <class Op>
 Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
-                          std::vector<std::string_view> of = gradient_names<Op>()) {
+                          std::vector<std::string_view> of = output_names<Op>()) {
   Trial<Op> first = base, second = base;
   for (std::size_t k = 0; k < (base.rows.*rows).size(); ++k)
     ((k * 5 % 7 < 3 ? first : second).rows.*rows)[k] = 0;
   return {.base = base,
           .variants = {std::move(first), std::move(second)},
-          .combine = [of = std::move(of)](const std::vector<Gradients>& outputs) {
-            Gradients added = outputs[1];
+          .combine = [of = std::move(of)](const std::vector<OutputValues>& outputs) {
+            OutputValues added = outputs[1];
             std::erase_if(added, [&](const auto& one) {
               return std::ranges::find(of, one.first) == of.end();
             });
@@ -172,19 +172,19 @@ struct Piece {
   typename RelationParts<Op>::Origins origins;
 };
 
-/// Returns a combination that computes the gradients of `whole` from the gradients of its pieces.
-/// If several pieces contain the same row, its gradients are added.
+/// Returns a combination that computes the outputs of `whole` from the outputs of its pieces.
+/// If several pieces contain the same row, its outputs are added.
 template <class Op>
 Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pieces) {
-  return [whole, pieces = std::move(pieces)](const std::vector<Gradients>& outputs) {
-    Gradients all = zero_gradients<Op>(whole);
-    visit_gradients<Op>(whole, [&](const Gradient<Op>& gradient, const spec::Extents& to) {
-      double* sums = all.find(gradient.name)->second.data();
+  return [whole, pieces = std::move(pieces)](const std::vector<OutputValues>& outputs) {
+    OutputValues all = zero_outputs<Op>(whole);
+    visit_outputs<Op>(whole, [&](const ComparedOutput<Op>& output, const spec::Extents& to) {
+      double* sums = all.find(output.name)->second.data();
       for (std::size_t k = 0; k < pieces.size(); ++k) {
-        const spec::Extents from = gradient.extents(pieces[k].problem);
-        const double* row_values = outputs[k].find(gradient.name)->second.data();
+        const spec::Extents from = output.extents(pieces[k].problem);
+        const double* row_values = outputs[k].find(output.name)->second.data();
         for (std::int64_t row = 0; row < from.rows(); ++row, row_values += to.dim) {
-          const auto place = (pieces[k].origins.*gradient.origin)(from.position(row));
+          const auto place = (pieces[k].origins.*output.origin)(from.position(row));
           if (!place) continue;
           double* sum = sums + to.row(place->b, place->n, place->s) * to.dim;
           for (std::int64_t d = 0; d < to.dim; ++d) sum[d] += row_values[d];
@@ -195,7 +195,7 @@ Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pie
   };
 }
 
-/// Returns the experiment in which the gradients of `base` must equal those of its pieces,
+/// Returns the experiment in which the outputs of `base` must equal those of its pieces,
 /// combined.
 template <class Op>
 Experiment<Op> rearranging(const Trial<Op>& base, std::vector<Piece<Op>> pieces) {

@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
+#include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/tensor.hpp"
 
 /// The runs of a kernel that relations compare. A run is a problem with its values in plain rows,
-/// which may be moved to other positions, and gives gradients.
+/// which may be moved to other positions, and gives outputs.
 namespace assay::conformance {
 
 /// An operator must provide the following for relations: a type RelationParts in Suite<Op>, defined
@@ -31,7 +32,7 @@ namespace assay::conformance {
 ///   using Rows = ...;     /// the values of the inputs, comparable; `operands` lists its members
 ///   using Origins = ...;  /// an Origin for each kind of rows that are moved together
 ///   static std::span<const Operand<Op>> operands();
-///   static std::span<const Gradient<Op>> gradients();
+///   static std::span<const ComparedOutput<Op>> outputs();
 ///   static std::vector<const Relation<Op>*> relations();
 ///   static Rows rows_of(const Op::Problem&, const Op::Inputs&);
 ///   /// The trial of `problem` whose rows are those of `base` at other positions.
@@ -65,7 +66,7 @@ struct Operand {
 
 /// An output whose elements are compared.
 template <class Op>
-struct Gradient {
+struct ComparedOutput {
   using Problem = typename Op::Problem;
   using Origins = typename RelationParts<Op>::Origins;
 
@@ -76,9 +77,9 @@ struct Gradient {
   spec::HeadIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
 };
 
-/// The values of gradients by name, or other data with one entry per element. Rows are in the order
+/// The values of outputs by name, or other data with one entry per element. Rows are in the order
 /// of Extents::row.
-using Gradients = std::map<std::string, std::vector<double>, std::less<>>;
+using OutputValues = std::map<std::string, std::vector<double>, std::less<>>;
 
 /// One run: a problem and its inputs. The type of the inputs can represent all values.
 template <class Op>
@@ -156,30 +157,24 @@ typename RelationParts<Op>::Rows moved_rows(const Trial<Op>& base,
   return rows;
 }
 
-/// Calls visit(gradient, its extents) for every gradient of the problem.
+/// Calls visit(output, its extents) for every output of the problem.
 template <class Op, class Visitor>
-void visit_gradients(const typename Op::Problem& problem, Visitor&& visit) {
-  for (const Gradient<Op>& gradient : RelationParts<Op>::gradients())
-    if (const spec::Extents extents = gradient.extents(problem); extents.dim > 0)
-      visit(gradient, extents);
+void visit_outputs(const typename Op::Problem& problem, Visitor&& visit) {
+  for (const ComparedOutput<Op>& output : RelationParts<Op>::outputs())
+    if (const spec::Extents extents = output.extents(problem); extents.dim > 0)
+      visit(output, extents);
 }
 
 /// Returns the values of the outputs. Errors: std::runtime_error if an output is missing.
 template <class Op>
-Gradients gradients_of(const typename Op::Problem& problem, const typename Op::Outputs& outputs) {
-  Gradients all;
-  visit_gradients<Op>(problem, [&](const Gradient<Op>& gradient, const spec::Extents& extents) {
-    const spec::Tensor* written = nullptr;
-    visit_fields(outputs, [&](std::string_view name, const auto& tensor) {
-      if (name != gradient.name) return;
-      if constexpr (std::is_same_v<decltype(tensor), const spec::Tensor&>)
-        written = &tensor;
-      else if (tensor)
-        written = &*tensor;
-    });
-    if (!written) throw std::runtime_error("it returned no " + std::string(gradient.name));
-    const spec::HeadIndex index = gradient.index(problem, *written, extents);
-    std::vector<double>& values = all[std::string(gradient.name)];
+OutputValues output_values(const typename Op::Problem& problem,
+                           const typename Op::Outputs& outputs) {
+  OutputValues all;
+  visit_outputs<Op>(problem, [&](const ComparedOutput<Op>& output, const spec::Extents& extents) {
+    const spec::Tensor* written = find_tensor(outputs, output.name);
+    if (!written) throw std::runtime_error("it returned no " + std::string(output.name));
+    const spec::HeadIndex index = output.index(problem, *written, extents);
+    std::vector<double>& values = all[std::string(output.name)];
     for (std::int64_t row = 0; row < extents.rows(); ++row)
       for (std::int64_t d = 0; d < extents.dim; ++d) {
         const auto [b, n, s] = extents.position(row);
@@ -189,12 +184,12 @@ Gradients gradients_of(const typename Op::Problem& problem, const typename Op::O
   return all;
 }
 
-/// Returns gradients in which every element is 0.
+/// Returns outputs in which every element is 0.
 template <class Op>
-Gradients zero_gradients(const typename Op::Problem& problem) {
-  Gradients all;
-  visit_gradients<Op>(problem, [&](const Gradient<Op>& gradient, const spec::Extents& e) {
-    all[std::string(gradient.name)].assign(static_cast<std::size_t>(e.rows() * e.dim), 0.0);
+OutputValues zero_outputs(const typename Op::Problem& problem) {
+  OutputValues all;
+  visit_outputs<Op>(problem, [&](const ComparedOutput<Op>& output, const spec::Extents& e) {
+    all[std::string(output.name)].assign(static_cast<std::size_t>(e.rows() * e.dim), 0.0);
   });
   return all;
 }
@@ -209,8 +204,8 @@ inline std::vector<double> plus(std::vector<double> a, const std::vector<double>
   return a;
 }
 
-/// Returns a + b for each gradient that b contains, and a for the others.
-inline Gradients plus(Gradients a, const Gradients& b) {
+/// Returns a + b for each output that b contains, and a for the others.
+inline OutputValues plus(OutputValues a, const OutputValues& b) {
   for (const auto& [name, values] : b) a[name] = plus(std::move(a[name]), values);
   return a;
 }

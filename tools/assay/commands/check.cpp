@@ -401,7 +401,7 @@ Command check_command() {
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<CheckOptions>();
             app.add_option("file", options->file,
-                           "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
+                           "HDF5 file with /cases/<id>/actual/<implementation>/<output>")
                 ->required();
             app.add_option("--implementation", options->implementation,
                            "judge only the outputs of this implementation");

@@ -94,7 +94,7 @@ std::string man_page(const std::vector<CommandGuide>& all, std::string_view vers
   std::string page = fmt::format(
       ".TH ASSAY 1 \"\" \"assay {}\" \"User commands\"\n.SH NAME\nassay \\- judge "
       "implementations "
-      "of attention gradients by what their documents promise\n.SH SYNOPSIS\n.B assay\n.I command\n"
+      "of attention operators by what their documents promise\n.SH SYNOPSIS\n.B assay\n.I command\n"
       "[\\fIflag\\fR ...]\n.SH DESCRIPTION\n{}\n.SH COMMANDS\n",
       version, man_text(all.front().summary));
   for (const CommandGuide& guide : all) {

@@ -198,14 +198,14 @@ void append(std::vector<double>& to, const std::vector<double>& row) {
 }
 
 /// Computes the gradients of the exact, unrounded forward.
-Gradients exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const Exact& exact) {
+OutputValues exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const Exact& exact) {
   auto operands = reference::operands_of<double>(p, inputs);
   operands.softmax_max = exact.softmax_max;
   operands.softmax_sum = exact.softmax_sum;
   operands.attention_in = exact.attention_out;
   const reference::FlashAttentionScoreGrad<double> oracle(p, std::move(operands),
                                                           reference::side_inputs(inputs));
-  Gradients g;
+  OutputValues g;
   const spec::Extents queries = query_extents(p), keys = key_extents(p);
   for (std::int64_t row = 0; row < queries.rows(); ++row) {
     const spec::RowPosition place = queries.position(row);
@@ -222,7 +222,7 @@ Gradients exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const 
 
 /// Adds to the report: the largest distance from the exact gradient in units of the tolerance tau,
 /// over the elements with tau > 0.
-void add_end_to_end(const Gradients& actual, const Gradients& exact,
+void add_end_to_end(const OutputValues& actual, const OutputValues& exact,
                     const std::vector<Expected>& expected, CaseReport& report) {
   for (const Expected& e : expected) {
     const auto &x = actual.at(e.name), &y = exact.at(e.name);
@@ -248,7 +248,7 @@ Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& gi
   CaseReport judged = prepared.judge(outputs, numerics);
   std::ranges::move(judged.tensors, std::back_inserter(report.tensors));
   std::ranges::move(judged.findings, std::back_inserter(report.findings));
-  add_end_to_end(gradients_of<Op>(c.problem, outputs), exact_gradients(c.problem, given, exact),
+  add_end_to_end(output_values<Op>(c.problem, outputs), exact_gradients(c.problem, given, exact),
                  prepared.expected(numerics), report);
   return judged.verdict;
 }

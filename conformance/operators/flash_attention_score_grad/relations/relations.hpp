@@ -38,7 +38,7 @@ struct flash::RelationParts {
   using Origins = attention::Origins;
 
   static std::span<const Operand<Op>> operands();
-  static std::span<const Gradient<Op>> gradients();
+  static std::span<const ComparedOutput<Op>> outputs();
   static std::vector<const Relation<Op>*> relations();
   static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs) {
     return reference::operands_of<double>(problem, inputs);

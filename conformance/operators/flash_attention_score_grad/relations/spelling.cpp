@@ -108,9 +108,9 @@ Experiment pad_channels(const Trial& base) {
   if (p.head_dim_rope > 0)
     pad(p.head_dim_rope, wide.head_dim_rope, &rows.query_rope, &rows.key_rope);
   Experiment experiment = unchanged(base, padded);
-  experiment.combine = [narrow = p, wide](const std::vector<Gradients>& outputs) {
-    Gradients g;
-    visit_gradients<Op>(narrow, [&](const auto& gradient, const spec::Extents& extents) {
+  experiment.combine = [narrow = p, wide](const std::vector<OutputValues>& outputs) {
+    OutputValues g;
+    visit_outputs<Op>(narrow, [&](const auto& gradient, const spec::Extents& extents) {
       const std::string name(gradient.name);
       g[name] = with_channels(outputs[0].at(name), gradient.extents(wide).dim, extents.dim);
     });
@@ -130,14 +130,15 @@ Experiment concatenate_rope(const Trial& base) {
   wide.rows.query = joined(base.rows.query, dim, base.rows.query_rope, rope);
   wide.rows.key = joined(base.rows.key, dim, base.rows.key_rope, rope);
   wide.rows.query_rope.clear(), wide.rows.key_rope.clear();
-  return {.base = base, .variants = {wide}, .combine = [=](const std::vector<Gradients>& outputs) {
-            const Gradients& g = outputs[0];
-            return Gradients{{"dq", channels(g.at("dq"), dim + rope, 0, dim)},
-                             {"dk", channels(g.at("dk"), dim + rope, 0, dim)},
-                             {"dv", g.at("dv")},
-                             {"dq_rope", channels(g.at("dq"), dim + rope, dim, rope)},
-                             {"dk_rope", channels(g.at("dk"), dim + rope, dim, rope)}};
-          }};
+  return {
+      .base = base, .variants = {wide}, .combine = [=](const std::vector<OutputValues>& outputs) {
+        const OutputValues& g = outputs[0];
+        return OutputValues{{"dq", channels(g.at("dq"), dim + rope, 0, dim)},
+                            {"dk", channels(g.at("dk"), dim + rope, 0, dim)},
+                            {"dv", g.at("dv")},
+                            {"dq_rope", channels(g.at("dq"), dim + rope, dim, rope)},
+                            {"dk_rope", channels(g.at("dk"), dim + rope, dim, rope)}};
+      }};
 }
 
 bool has_layout(const Op::Problem& p) {

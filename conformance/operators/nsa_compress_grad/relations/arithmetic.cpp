@@ -32,8 +32,8 @@ Experiment linear_input(const Trial& base) {
 Experiment reversed(const Trial& base, RowsMember<Op> rows, const char* kept) {
   Experiment experiment = unchanged(base, base);
   std::ranges::reverse(experiment.variants[0].rows.*rows);
-  experiment.combine = [kept](const std::vector<Gradients>& outputs) {
-    return Gradients{{kept, outputs[0].at(kept)}};
+  experiment.combine = [kept](const std::vector<OutputValues>& outputs) {
+    return OutputValues{{kept, outputs[0].at(kept)}};
   };
   return experiment;
 }
@@ -65,7 +65,7 @@ Experiment isolate_window(const Trial& base) {
   while (windows.length(b) == 0) --b;
   const std::int64_t window = windows.length(b) / 2;
   Trial trial = base;
-  Gradients expected = zero_gradients<Op>(p);
+  OutputValues expected = zero_outputs<Op>(p);
   std::ranges::fill(trial.rows.output_grad, 0.0);
   for (std::int64_t n = 0; n < p.heads; ++n) {
     const std::int64_t channel = (7 * n + 3) % p.head_dim;
@@ -106,7 +106,7 @@ struct Contractions {
 
   /// Returns for every head the tolerance of the difference between the two contractions, from the
   /// tolerances of the elements.
-  Numbers allowed(const Gradients& of_elements) const {
+  Numbers allowed(const OutputValues& of_elements) const {
     Numbers sum = contracted(inputs, of_elements.at("input_grad"), magnitudes(input));
     const Numbers more = contracted(weights, of_elements.at("weight_grad"), magnitudes(weight));
     // Covers the rounding of the contractions, which are sums in double.
@@ -114,7 +114,7 @@ struct Contractions {
     return sum;
   }
 
-  Decision compare(const Gradients& g, const Tolerances& tolerances, std::string_view sentence,
+  Decision compare(const OutputValues& g, const Tolerances& tolerances, std::string_view sentence,
                    CaseReport& report) const {
     const Numbers actual = contracted(inputs, g.at("input_grad"), input),
                   predicted = contracted(weights, g.at("weight_grad"), weight);

@@ -91,7 +91,7 @@ Experiment split_lists(const Trial& base) {
     });
     experiment.variants.push_back(std::move(part));
   }
-  experiment.combine = [](const std::vector<Gradients>& outputs) {
+  experiment.combine = [](const std::vector<OutputValues>& outputs) {
     return plus(outputs[0], outputs[1]);
   };
   return experiment;

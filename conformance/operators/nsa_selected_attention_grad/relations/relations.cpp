@@ -50,10 +50,10 @@ std::span<const Operand<Op>> Parts::operands() {
   return all;
 }
 
-std::span<const Gradient<Op>> Parts::gradients() {
-  static constexpr Gradient<Op> all[] = {{"dq", spec::query_extents, &Origins::query, index},
-                                         {"dk", spec::key_extents, &Origins::key, index},
-                                         {"dv", spec::value_extents, &Origins::key, index}};
+std::span<const ComparedOutput<Op>> Parts::outputs() {
+  static constexpr ComparedOutput<Op> all[] = {{"dq", spec::query_extents, &Origins::query, index},
+                                               {"dk", spec::key_extents, &Origins::key, index},
+                                               {"dv", spec::value_extents, &Origins::key, index}};
   return all;
 }
 

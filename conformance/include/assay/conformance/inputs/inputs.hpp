@@ -40,6 +40,16 @@ void visit_tensors(Tensors& tensors, Visitor&& visit) {
   });
 }
 
+/// Returns the tensor with this documented name; null if it is absent.
+template <class Tensors>
+const spec::Tensor* find_tensor(const Tensors& tensors, std::string_view name) {
+  const spec::Tensor* found = nullptr;
+  visit_tensors(tensors, [&](std::string_view one, const spec::Tensor& tensor) {
+    if (one == name) found = &tensor;
+  });
+  return found;
+}
+
 /// The input tensors of a case of track bound. They have the values of its input profile and the
 /// strides of the case.
 template <class Op>

@@ -16,7 +16,7 @@ struct Dyadic {
   int exponent = 0;
 };
 
-/// The parts of an exact case to build. With `inputs`, the exact gradients are not built, so they
+/// The parts of an exact case to build. With `inputs`, the exact outputs are not built, so they
 /// need no memory while the kernel runs.
 enum class ExactPart : std::uint8_t { inputs, all };
 

@@ -109,11 +109,11 @@ Decision compare(const Expectation& expectation, const std::vector<double>& actu
                  const Arithmetic& arithmetic, TensorReport& report,
                  std::vector<Finding>& findings);
 
-/// The result of the negative controls for one tensor: are corrupted gradients detected?
+/// The result of the negative controls for one tensor: are corrupted outputs detected?
 struct ControlResult {
-  bool blind = false;       ///< Z or N passed although the gradient exceeds its tolerance
+  bool blind = false;       ///< Z or N passed although a value exceeds its tolerance
   bool weak = false;        ///< another applicable control passed, or Z or N passed in some head
-  bool applicable = false;  ///< the gradient exceeds its tolerance somewhere
+  bool applicable = false;  ///< some value exceeds its tolerance
   std::string letters;      ///< in the form of TensorReport::controls
   std::int64_t rows_due = 0, rows_blind = 0;  ///< as in TensorReport
   std::string text;                           ///< the heads in which Z passed; empty if none

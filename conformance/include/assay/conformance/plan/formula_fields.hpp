@@ -9,7 +9,7 @@
 #include "assay/conformance/case/case.hpp"
 
 /// Coverage of the fields that the formulas use. A kernel that uses a wrong value of a field fails
-/// only in cases whose expected gradients depend on this field.
+/// only in cases whose expected outputs depend on this field.
 namespace assay::conformance {
 
 /// A field of a problem that the formulas of Op use in some calls.
@@ -30,12 +30,12 @@ struct FormulaField {
 struct FieldCoverage {
   std::string field;
   std::int64_t places = 0;
-  /// Places in which no case has gradients that depend on the field.
+  /// Places in which no case has outputs that depend on the field.
   std::vector<std::string> unexcited;
 };
 
 /// Changes each field in the cheapest cases that use it, until the definition computes different
-/// gradients. Takes about a second.
+/// outputs. Takes about a second.
 template <class Op>
 std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases);
 

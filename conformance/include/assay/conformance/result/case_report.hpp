@@ -55,7 +55,7 @@ struct Certainty {
   std::int64_t ties = 0;
   std::int64_t enclosed = 0;  ///< the radius holds several numbers of the output's type
   std::int64_t open = 0;      ///< the radius is wider, or none is proven
-  double largest_radius = 0;  ///< largest radius / tau, of the gradient beyond its floor
+  double largest_radius = 0;  ///< largest radius / tau, of the value beyond its floor
 
   std::int64_t elements() const {
     return exact + by_radius + by_double_double + by_definition + ties + enclosed + open;

@@ -62,7 +62,7 @@ enum class Ground : std::uint8_t {
   likely,     ///< chance can explain it
   confirmed,  ///< chance could explain it, but a fresh seed repeated it
   // Controls:
-  missed,  ///< some corrupted gradient passed
+  missed,  ///< some corrupted output passed
   blind,   ///< zeros would have passed
   // The memory order of disputed inputs:
   declared_otherwise,
@@ -172,9 +172,9 @@ inline constexpr std::array<RuleText, 27> rules{{
     {Rule::control,
      "control",
      {{Ground::missed, Verdict::conforms_weak}, {Ground::blind, Verdict::inconclusive}},
-     "the case would have noticed corrupted gradients"},
+     "the case would have noticed corrupted outputs"},
     {Rule::nothing_due, "nothing_due", Verdict::conforms_weak,
-     "at least one expected gradient is larger than its tolerance"},
+     "at least one expected value is larger than its tolerance"},
     {Rule::exemption, "exemption", Verdict::inconclusive,
      "at most one judged element in a hundred is exempt"},
     {Rule::certificate, "certificate", Verdict::inconclusive,

@@ -12,10 +12,10 @@ namespace assay::conformance {
 /// The meaning of each verdict. 'assay explain' prints it; docs/verdicts.md repeats it.
 inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
     {Verdict::conforms,
-     "no rule found a failure, and every control (corrupted gradients) that applies was detected"},
+     "no rule found a failure, and every control (corrupted outputs) that applies was detected"},
     {Verdict::conforms_weak,
      "no rule found a failure, but the case proves little: a control was missed in some tensor "
-     "or head (zeros would pass where a gradient is nearly zero), all expected values were "
+     "or head (zeros would pass where an output is nearly zero), all expected values were "
      "zeros, the numerics are weak by design, or the kernel declares no order of the TND "
      "statistics and reads them in another order than that of the case; the case does not count "
      "for coverage"},
@@ -48,7 +48,7 @@ inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
     {Verdict::crash, "the implementation died, threw an exception, or gave a malformed answer"},
     {Verdict::timeout, "the implementation did not answer within its time"},
     {Verdict::inconclusive,
-     "the case could not have detected an error: a control (corrupted gradients) was not "
+     "the case could not have detected an error: a control (corrupted outputs) was not "
      "detected, more than 1 % of the elements are exempt, the reference is not proven closely "
      "enough, or the statistics of a file may be stored in another order"},
     {Verdict::vacuous, "nothing in the case could fail"},
