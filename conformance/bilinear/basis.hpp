@@ -61,7 +61,6 @@ class Basis {
   std::unique_ptr<Definition> definition() const {
     return definition_of<Op>(case_.problem, operands_);
   }
-  bool is_certifiable() const { return true; }
   std::vector<double> values(const RowsOf& rows, const Outputs& outputs) const {
     const std::vector<Sum>& sums = operands_.form().sums;
     const auto sum = std::ranges::find(sums, rows.tensor, &Sum::name);

@@ -14,7 +14,8 @@ namespace assay::conformance {
 /// The Basis of an operator that has only a reference and tolerances. All rows of its outputs,
 /// whose layout is `layout`, are judged. An element only has to be within its tolerance, no input
 /// is the result of another computation, and the reference in double is accepted with its radius.
-/// An operator derives from this class and adds `expectations()`.
+/// An operator derives from this class and adds `expectations()`. If it also adds `definition()`,
+/// the references are certified by that definition (E30).
 template <class Op, spec::Layout layout>
 class PlainBasis {
  public:
@@ -33,7 +34,6 @@ class PlainBasis {
   }
   bool consistent() const { return true; }
   std::unique_ptr<Definition> definition() const { return nullptr; }
-  bool is_certifiable() const { return false; }
   std::vector<TileSums> tile_sums(bool /*averages*/) const { return {}; }
   std::vector<double> values(const RowsOf& rows, const Outputs& outputs) const {
     return values_of(rows, outputs, layout);

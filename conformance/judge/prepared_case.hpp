@@ -57,8 +57,11 @@ struct PreparedCase<Op>::State {
   void prepare_bound(Prepared<Op>& entry);
   /// Makes the expectations and keeps them.
   void keep(Prepared<Op>& entry);
+  /// Returns null if no definition computes the reference of these numerics.
   std::shared_ptr<Certifier> certifier_of(const Prepared<Op>& entry) const {
-    return entry.basis->is_certifiable() ? certifier : nullptr;
+    if constexpr (requires { entry.basis->is_certifiable(); })
+      if (!entry.basis->is_certifiable()) return nullptr;
+    return certifier;
   }
   Decision judge_parts(Prepared<Op>& entry, const typename Op::Outputs& outputs,
                        CaseReport& report);
@@ -248,12 +251,12 @@ std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics)
     return result;
   }
   if (!entry.is_kept) state_->keep(entry);
-  const bool asks = state_->certifier && entry.basis->is_certifiable();
-  if (asks) state_->certifier->allow(affordable_products);
+  const auto own = state_->certifier_of(entry);
+  if (own) own->allow(affordable_products);
   for (const Expectation& e : entry.expectations) {
     Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
     each_part(e, [&](Expectation part) {
-      if (asks) state_->certifier->settle_casts(entry.arithmetic, part);
+      if (own) own->settle_casts(entry.arithmetic, part);
       whole.certainty += part.certainty;
       whole.value.insert(whole.value.end(), part.value.begin(), part.value.end());
       whole.radius.insert(whole.radius.end(), part.radius.begin(), part.radius.end());

@@ -38,7 +38,7 @@ struct RelationPartsOf : PlainRelationParts<Op> {
     }();
     return all;
   }
-  static std::span<const ComparedOutput<Op>> gradients() {
+  static std::span<const ComparedOutput<Op>> outputs() {
     static const auto all = [] {
       std::vector<ComparedOutput<Op>> gradients;
       for (const auto& t : Traits<Op>::outputs)
