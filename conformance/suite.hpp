@@ -6,6 +6,8 @@
 #include "judge/case_in_steps.hpp"
 #include "judge/judge_case.hpp"
 #include "judge/prepared_case.hpp"
+#include "judge/relations/places.hpp"
+#include "judge/relations/prepared_relation.hpp"
 #include "plan/coverage.hpp"
 #include "plan/field_coverage.hpp"
 #include "plan/sample.hpp"

@@ -111,12 +111,4 @@ std::vector<ExactTensor> BilinearSuite<Op>::exact_tensors(const Exact& exact_cas
   return tensors;
 }
 
-template <class Op>
-void BilinearSuite<Op>::compare_exact(const Exact& exact_case, const typename Op::Problem& problem,
-                                      const typename Op::Outputs& outputs,
-                                      const spec::Numerics& numerics, CaseReport& report) {
-  bilinear::compare_exact(exact_tensors(exact_case, problem), bilinear::form_of<Op>(problem),
-                          bilinear::tensor_list(outputs), numerics, report);
-}
-
 }  // namespace assay::conformance

@@ -246,20 +246,4 @@ spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& e,
   return tensor;
 }
 
-void compare_exact(const std::vector<ExactTensor>& tensors, const Form& form,
-                   const std::vector<const spec::Tensor*>& outputs, const spec::Numerics& numerics,
-                   CaseReport& report) {
-  std::vector<ExactOutput> all;
-  for (std::size_t k = 0; k < tensors.size(); ++k) {
-    const spec::HeadIndex index = index_of(*outputs[k], form.sums[k].extents);
-    all.push_back({.tensor = tensors[k],
-                   .output = outputs[k],
-                   .extents = form.sums[k].extents,
-                   .element = [index](const spec::RowPosition& row,
-                                      std::int64_t d) { return index(row.b, row.n, row.s, d); },
-                   .floor = [](const spec::RowPosition&, std::int64_t) { return 0.0; }});
-  }
-  judge_exact(all, numerics, report);
-}
-
 }  // namespace assay::conformance::bilinear

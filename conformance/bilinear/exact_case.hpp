@@ -40,9 +40,4 @@ ExactAnswer exact_answer(const ExactQuestion& question, const spec::Numerics& nu
 spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& extents,
                        const ExactOperand& operand);
 
-/// Compares the outputs with their exact values, as `judge_exact` does.
-void compare_exact(const std::vector<ExactTensor>& tensors, const Form& form,
-                   const std::vector<const spec::Tensor*>& outputs, const spec::Numerics& numerics,
-                   CaseReport& report);
-
 }  // namespace assay::conformance::bilinear

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
+#include "assay/conformance/suite.hpp"
 
 namespace assay::conformance {
 
@@ -115,5 +116,29 @@ void settle_lengths(std::int64_t& batch, const LengthFields& fields,
 /// Throws if the lists of lengths of queries and of keys differ in size.
 void require_as_many(const std::vector<std::int64_t>& lengths_q,
                      const std::vector<std::int64_t>& lengths_kv);
+
+template <class Op>
+void SuiteDefaults<Op>::settle_extents(
+    [[maybe_unused]] Problem& p,
+    [[maybe_unused]] const std::function<bool(std::string_view)>& given) {
+  if constexpr (requires { p.lengths; })
+    settle_lengths(p.batch, {"lengths", p.lengths, "seq", p.seq}, given);
+  if constexpr (requires { p.lengths_q; }) {
+    require_as_many(p.lengths_q, p.lengths_kv);
+    settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
+    settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
+  }
+}
+
+template <class Op>
+void SuiteDefaults<Op>::imply_extents([[maybe_unused]] const Problem& given,
+                                      [[maybe_unused]] Problem& implied) {
+  if constexpr (requires { given.lengths; })
+    if (!given.lengths.empty()) implied.batch = given.batch, implied.seq = given.seq;
+  if constexpr (requires { given.lengths_q; }) {
+    if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
+    if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
+  }
+}
 
 }  // namespace assay::conformance

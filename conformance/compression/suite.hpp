@@ -75,16 +75,6 @@ std::span<const FieldRange> SuiteOf<Op>::field_ranges() {
 }
 
 template <class Op>
-void SuiteOf<Op>::imply_extents(const Problem& given, Problem& implied) {
-  if (!given.lengths.empty()) implied.batch = given.batch, implied.seq = given.seq;
-}
-
-template <class Op>
-void SuiteOf<Op>::settle_extents(Problem& p, const std::function<bool(std::string_view)>& given) {
-  settle_lengths(p.batch, {"lengths", p.lengths, "seq", p.seq}, given);
-}
-
-template <class Op>
 void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   const Problem& p = c.problem;
   if (p.dtype != spec::DType::fp16 && p.dtype != spec::DType::bf16)
@@ -179,16 +169,6 @@ std::span<const std::string_view> SuiteOf<Op>::fields_of_reductions() {
   static constexpr std::string_view names[] = {
       "batch", "heads", "seq", "lengths", "head_dim", "compress_block_size", "compress_stride"};
   return names;
-}
-
-template <class Op>
-std::vector<RelationText> SuiteOf<Op>::relations() {
-  return relation_texts<Op>();
-}
-
-template <class Op>
-CaseReport SuiteOf<Op>::judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  return PreparedRelation<Op>(c).judge_case(kernel);
 }
 
 }  // namespace assay::conformance::compression

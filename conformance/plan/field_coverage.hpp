@@ -60,6 +60,20 @@ class Places {
   std::vector<std::size_t> factors_;
 };
 
+/// Returns whether the definition computes other outputs from the inputs of `c` if its problem is
+/// replaced by `changed`.
+template <class Op>
+bool has_other_outputs(const Case<Op>& c, const typename Op::Problem& changed) {
+  try {
+    const typename Op::Inputs inputs = c.track == Track::bound
+                                           ? Suite<Op>::draw(c)
+                                           : Suite<Op>::exact(c, {}, ExactPart::inputs).inputs;
+    return Suite<Op>::has_other_outputs(c.problem, changed, inputs);
+  } catch (const NoExactCase&) {
+    return false;
+  }
+}
+
 /// The coverage of one field. Tries the cases in the order given.
 template <class Op>
 FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
@@ -75,7 +89,7 @@ FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
     if (open == tried.end() || ++open->second > most_tried) continue;
     typename Op::Problem changed = c->problem;
     field.change(changed);
-    if (Suite<Op>::has_other_gradients(*c, changed)) tried.erase(open);
+    if (has_other_outputs(*c, changed)) tried.erase(open);
   }
   for (const auto& [place, count] : tried) coverage.unexcited.push_back(place);
   return coverage;

@@ -5,25 +5,31 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/places.hpp"
-#include "assay/fixtures/named.hpp"
+#include "judge/decide.hpp"
 #include "judge/relations/trial.hpp"
 
 namespace assay::conformance {
+
+/// Calls visit(output, its extents) for every compared output of the problem. Calls nothing if the
+/// operator has no RelationParts.
+template <class Op, class Visitor>
+void visit_outputs_if_any(const typename Op::Problem& problem, Visitor&& visit) {
+  if constexpr (HasRelationParts<Op>) visit_outputs<Op>(problem, visit);
+}
 
 template <class Op>
 std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected) {
   Case<Op> dense = c;
   dense.outputs = spec::Striding::contiguous;
-  const auto outputs = fixtures::named_tensors(make_outputs(dense));
+  const auto outputs = make_outputs(dense);
   std::vector<std::int64_t> places;
-  visit_outputs<Op>(c.problem, [&](const ComparedOutput<Op>& output, const spec::Extents& extents) {
-    for (const auto& [name, tensor] : outputs) {
-      if (name != expected.name || name != output.name) continue;
-      const spec::HeadIndex index = output.index(c.problem, tensor, extents);
-      for (const std::int64_t row : expected.rows) {
-        const auto [b, n, s] = extents.position(row);
-        for (std::int64_t d = 0; d < extents.dim; ++d) places.push_back(index(b, n, s, d));
-      }
+  visit_outputs_if_any<Op>(c.problem, [&](const auto& output, const spec::Extents& extents) {
+    const spec::Tensor* tensor = find_tensor(outputs, output.name);
+    if (tensor == nullptr || output.name != expected.name) return;
+    const spec::HeadIndex index = output.index(c.problem, *tensor, extents);
+    for (const std::int64_t row : expected.rows) {
+      const auto [b, n, s] = extents.position(row);
+      for (std::int64_t d = 0; d < extents.dim; ++d) places.push_back(index(b, n, s, d));
     }
   });
   if (places.size() != expected.value.size())
@@ -33,10 +39,34 @@ std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected)
 }
 
 template <class Op>
-std::optional<spec::Extents> extents_of_input(const typename Op::Problem& problem,
-                                              std::string_view name) {
-  for (const Operand<Op>& operand : RelationParts<Op>::operands())
-    if (operand.name == name) return operand.extents(problem);
+void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op::Problem& problem,
+                        const typename Op::Outputs& outputs, const spec::Numerics& numerics,
+                        CaseReport& report) {
+  std::vector<ExactOutput> compared;
+  for (const ExactTensor& tensor : exact)
+    visit_outputs_if_any<Op>(problem, [&](const auto& output, const spec::Extents& extents) {
+      if (output.name != tensor.name) return;
+      const spec::Tensor* actual = find_tensor(outputs, output.name);
+      if (actual == nullptr)
+        throw std::invalid_argument("the outputs have no " + std::string(output.name));
+      const spec::HeadIndex index = output.index(problem, *actual, extents);
+      compared.push_back(
+          {.tensor = tensor,
+           .output = actual,
+           .extents = extents,
+           .element = [index](const spec::RowPosition& row,
+                              std::int64_t d) { return index(row.b, row.n, row.s, d); },
+           .floor = [](const spec::RowPosition&, std::int64_t) { return 0.0; }});
+    });
+  judge_exact(compared, numerics, report);
+}
+
+template <class Op>
+std::optional<spec::Extents> extents_of_input([[maybe_unused]] const typename Op::Problem& problem,
+                                              [[maybe_unused]] std::string_view name) {
+  if constexpr (HasRelationParts<Op>)
+    for (const Operand<Op>& operand : RelationParts<Op>::operands())
+      if (operand.name == name) return operand.extents(problem);
   return std::nullopt;
 }
 

@@ -200,14 +200,25 @@ class PreparedRelation {
 };
 
 template <class Op>
+CaseReport judge_by_relation(const Case<Op>& c, [[maybe_unused]] spec::Implementation<Op>& kernel) {
+  if constexpr (HasRelationParts<Op>)
+    return PreparedRelation<Op>(c).judge_case(kernel);
+  else
+    throw std::invalid_argument("relation '" + c.relation + "': the suite has no relation of " +
+                                std::string(Op::name));
+}
+
+template <class Op>
 std::vector<RelationText> relation_texts() {
   std::vector<RelationText> all;
-  for (const Relation<Op>* relation : RelationParts<Op>::relations())
-    all.push_back({.name = relation->name,
-                   .sentence = relation->sentence,
-                   .domain = relation->domain,
-                   .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
-  if (!RelationParts<Op>::other.name.empty()) all.push_back(RelationParts<Op>::other);
+  if constexpr (HasRelationParts<Op>) {
+    for (const Relation<Op>* relation : RelationParts<Op>::relations())
+      all.push_back({.name = relation->name,
+                     .sentence = relation->sentence,
+                     .domain = relation->domain,
+                     .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
+    if (!RelationParts<Op>::other.name.empty()) all.push_back(RelationParts<Op>::other);
+  }
   return all;
 }
 

@@ -73,17 +73,6 @@ std::span<const FieldRange> Suite<Op>::field_ranges() {
   return ranges;
 }
 
-void Suite<Op>::imply_extents(const Op::Problem& given, Op::Problem& implied) {
-  if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
-  if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
-}
-
-void Suite<Op>::settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
-  require_as_many(p.lengths_q, p.lengths_kv);
-  settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
-  settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
-}
-
 void Suite<Op>::require_possible(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   require_types(p);

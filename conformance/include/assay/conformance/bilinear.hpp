@@ -40,9 +40,6 @@ struct BilinearSuite : SuiteDefaults<Op> {
                      ExactPart part = ExactPart::all);
   static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
                                                 const typename Op::Problem& problem);
-  static void compare_exact(const Exact& exact_case, const typename Op::Problem& problem,
-                            const typename Op::Outputs& outputs, const spec::Numerics& numerics,
-                            CaseReport& report);
 };
 
 }  // namespace assay::conformance

@@ -48,6 +48,24 @@ struct OtherReading {
   std::string text;  ///< the declaration: "statistics are read as ... (statistics_order=...)"
 };
 
+/// An operator whose Suite has the type RelationParts: its relations, the rows of its inputs and
+/// the outputs that are compared, see judge/relations/trial.hpp.
+template <class Op>
+concept HasRelationParts = requires {
+  typename Suite<Op>::RelationParts;
+};
+
+/// Judges a case of track relation. Errors: std::invalid_argument for an unknown relation.
+template <class Op>
+CaseReport judge_by_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
+/// Compares the outputs with these exact values, as `judge_exact` does. Only an exact 0 is right
+/// where 0 is expected. Compares nothing if the operator has no RelationParts. Errors:
+/// std::invalid_argument if the outputs do not have the shapes of the problem.
+template <class Op>
+void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op::Problem& problem,
+                        const typename Op::Outputs& outputs, const spec::Numerics& numerics,
+                        CaseReport& report);
+
 /// Defaults for the optional members of Suite.
 template <class Op>
 struct SuiteDefaults {
@@ -66,13 +84,14 @@ struct SuiteDefaults {
   /// Rejects a case for which tensors cannot be created although each field is in its range.
   /// Errors: std::invalid_argument with the field, its value and the accepted values.
   static void require_possible(const Case<Op>&) {}
-  /// Sets the fields whose values follow from other fields, e.g. the longest sequence from the
-  /// lengths. `given` returns whether the user wrote a field. Errors: std::invalid_argument if
-  /// fields contradict each other.
-  static void settle_extents(Problem&, const std::function<bool(std::string_view)>& /*given*/) {}
-  /// Sets in `implied` the fields whose values follow from other fields of `given`. The replay line
-  /// omits them.
-  static void imply_extents(const Problem& /*given*/, Problem& /*implied*/) {}
+  /// Sets the fields whose values follow from other fields. By default: `batch` and the longest
+  /// sequence, `seq`, `seq_q` or `seq_kv`, from `lengths`, `lengths_q` or `lengths_kv`. `given`
+  /// returns whether the user wrote a field. Errors: std::invalid_argument if fields contradict
+  /// each other. Defined in case/limits.hpp.
+  static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
+  /// Sets in `implied` the fields whose values follow from other fields of `given`, by default
+  /// those of `settle_extents`. The replay line omits them.
+  static void imply_extents(const Problem& given, Problem& implied);
 
   // Memory order of inputs: for some inputs, the documents contradict each other about it. The
   // numerics of a kernel declare which order the kernel assumes.
@@ -131,9 +150,12 @@ struct SuiteDefaults {
   /// The fields that the formulas use. Fields that set a tensor's shape are not included, because a
   /// wrong value would change the shape. Empty: field coverage is not counted.
   static std::span<const FormulaField<Op>> formula_fields() { return {}; }
-  /// Returns whether the definition computes other gradients from the inputs of `c` if its problem
-  /// is replaced by `changed`. Costs two evaluations of the definition.
-  static bool has_other_gradients(const Case<Op>&, const Problem& /*changed*/) { return false; }
+  /// Returns whether the definition computes other outputs from these inputs if the problem is
+  /// replaced by `changed`. Costs two evaluations of the definition.
+  static bool has_other_outputs(const Problem&, const Problem& /*changed*/,
+                                const typename Op::Inputs&) {
+    return false;
+  }
 
   // Shrinking.
 
@@ -153,12 +175,17 @@ struct SuiteDefaults {
   static Exact exact(const Case<Op>&, const spec::Numerics&, ExactPart = ExactPart::all) {
     throw NoExactCase("the suite has no exact cases of " + std::string(Op::name));
   }
-  /// The exact gradients, with their names, rows and channels.
+  /// The exact outputs, with their names, rows and channels.
   static std::vector<ExactTensor> exact_tensors(const Exact&, const Problem&) { return {}; }
-  /// Compares all elements of the judged rows with the exact gradients, as `judge_exact` does.
+  /// Compares all elements of the judged rows with the exact outputs, as `judge_exact` does.
   /// Errors: std::invalid_argument if the outputs do not have the shapes of the problem.
-  static void compare_exact(const Exact&, const Problem&, const Outputs&, const spec::Numerics&,
-                            CaseReport&) {}
+  template <class ExactCase>
+  static void compare_exact(const ExactCase& exact_case, const Problem& problem,
+                            const Outputs& outputs, const spec::Numerics& numerics,
+                            CaseReport& report) {
+    compare_with_exact<Op>(Suite<Op>::exact_tensors(exact_case, problem), problem, outputs,
+                           numerics, report);
+  }
 
   /// The intermediate values that the definition computes from these inputs.
   static Intermediates intermediates(const Problem&, const typename Op::Inputs&) {
@@ -167,12 +194,11 @@ struct SuiteDefaults {
 
   // Relations between runs (track relation).
 
-  /// All relations of the operator.
-  static std::vector<RelationText> relations() { return {}; }
+  /// All relations of the operator: those of its RelationParts.
+  static std::vector<RelationText> relations() { return relation_texts<Op>(); }
   /// Judges a case of track relation. Errors: std::invalid_argument for an unknown relation.
-  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>&) {
-    throw std::invalid_argument("relation '" + c.relation + "': the suite has no relation of " +
-                                std::string(Op::name));
+  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+    return judge_by_relation(c, kernel);
   }
 };
 

@@ -1,7 +1,6 @@
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 #include "inputs/packed_rows.hpp"
-#include "judge/relations/places.hpp"
 #include "judge/relations/prepared_relation.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
@@ -119,15 +118,8 @@ bool operator==(const PairTensors& a, const PairTensors& b) {
 
 }  // namespace attention::flash
 
-template std::vector<RelationText> relation_texts<Op>();
-template std::vector<std::int64_t> places_of(const Case<Op>&, const Expected&);
-template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, std::string_view);
-template class PreparedRelation<Op>;
-
-std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
-
 CaseReport Suite<Op>::judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  if (c.relation != flash::cascade_name) return PreparedRelation<Op>(c).judge_case(kernel);
+  if (c.relation != flash::cascade_name) return judge_by_relation(c, kernel);
   const auto examined = [&](const spec::Numerics* reading) {
     return related(c, kernel, [&](Case<Op> asked, CaseReport& report) {
       const spec::Numerics numerics = reading != nullptr ? *reading : kernel.numerics(c.problem);

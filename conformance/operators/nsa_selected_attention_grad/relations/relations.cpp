@@ -1,9 +1,6 @@
 #include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
 #include "inputs/packed_rows.hpp"
-#include "judge/relations/places.hpp"
-#include "judge/relations/prepared_relation.hpp"
-#include "operators/nsa_selected_attention_grad/basis.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 
 namespace assay::conformance {
@@ -85,16 +82,6 @@ Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base, const Op::Proble
 
 double Parts::cost_of_bounds(const Op::Problem& problem) {
   return attention::backward_multiply_adds(selected::dense_problem(problem));
-}
-
-template std::vector<RelationText> relation_texts<Op>();
-template std::vector<std::int64_t> places_of(const Case<Op>&, const Expected&);
-template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, std::string_view);
-
-std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
-
-CaseReport Suite<Op>::judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  return PreparedRelation<Op>(c).judge_case(kernel);
 }
 
 }  // namespace assay::conformance

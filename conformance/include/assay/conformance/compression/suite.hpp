@@ -26,8 +26,6 @@ struct SuiteOf : BilinearSuite<Op> {
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
   static void require_possible(const Case<Op>& c);
-  static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
-  static void imply_extents(const Problem& given, Problem& implied);
 
   static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
   static const Axes* axes();
@@ -41,8 +39,6 @@ struct SuiteOf : BilinearSuite<Op> {
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
 
-  static std::vector<RelationText> relations();
-  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };
 
 }  // namespace assay::conformance::compression

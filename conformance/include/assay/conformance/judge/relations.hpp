@@ -13,7 +13,8 @@ struct RelationText {
       agreement;  ///< bits: equal if a fixed order is declared; bound: within the tolerances
 };
 
-/// Returns every relation of Op. cases/OPERATOR/relations.txt contains cases in their domains.
+/// Returns every relation of Op, none if it has no RelationParts. cases/OPERATOR/relations.txt
+/// contains cases in their domains.
 template <class Op>
 std::vector<RelationText> relation_texts();
 

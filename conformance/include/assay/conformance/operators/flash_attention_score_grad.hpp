@@ -88,7 +88,8 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static std::vector<std::size_t> choice_of(const Case<Op>& c);
   static std::vector<Size> sizes(const Case<Op>& c);
   static std::span<const FormulaField<Op>> formula_fields();
-  static bool has_other_gradients(const Case<Op>& c, const Op::Problem& changed);
+  static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
+                                const Op::Inputs& inputs);
   /// Approximate cost of one backward pass (multiply-adds).
   static double multiply_adds(const Op::Problem& problem);
   static double expected_cost(const Case<Op>& c);
@@ -108,7 +109,6 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
 
   static Intermediates intermediates(const Op::Problem& problem, const Op::Inputs& inputs);
 
-  static std::vector<RelationText> relations();
   static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,16 +58,14 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
   static void require_possible(const Case<Op>& c);
-  static void settle_extents(Op::Problem& problem,
-                             const std::function<bool(std::string_view)>& given);
-  static void imply_extents(const Op::Problem& given, Op::Problem& implied);
 
   static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
   static const Axes* axes();
   static std::vector<std::size_t> choice_of(const Case<Op>& c);
   static std::vector<Size> sizes(const Case<Op>& c);
   static std::span<const FormulaField<Op>> formula_fields();
-  static bool has_other_gradients(const Case<Op>& c, const Op::Problem& changed);
+  static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
+                                const Op::Inputs& inputs);
   /// Approximate cost of one backward pass (multiply-adds).
   static double multiply_adds(const Op::Problem& problem);
   static double expected_cost(const Case<Op>& c);
@@ -87,9 +84,6 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
                             CaseReport& report);
 
   static Intermediates intermediates(const Op::Problem& problem, const Op::Inputs& inputs);
-
-  static std::vector<RelationText> relations();
-  static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };
 
 }  // namespace assay::conformance
