@@ -9,6 +9,7 @@
 
 #include "assay/cli/command.hpp"
 #include "assay/conformance/result/printable.hpp"
+#include "assay/spec/operators.hpp"
 #include "guide/guide.hpp"
 
 namespace assay::cli {
@@ -155,7 +156,15 @@ class Pieces {
 
 using Question = std::function<bool(const Searched&)>;
 
+/// The name of an operator matches the cases of that operator only: it may be part of another name.
 Question holds_text(const std::string& words) {
+  bool is_operator = false;
+  spec::for_each_operator([&]<class Op> { is_operator = is_operator || words == Op::name; });
+  if (is_operator)
+    return [words](const Searched& searched) {
+      return std::ranges::find(searched.fields, std::pair<std::string, std::string>(
+                                                    "operator", words)) != searched.fields.end();
+    };
   return [words](const Searched& searched) { return searched.text.find(words) != words.npos; };
 }
 

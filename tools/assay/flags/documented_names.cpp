@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "assay/spec/operators.hpp"
 
@@ -11,19 +13,42 @@ namespace assay::cli {
 namespace {
 
 struct DocumentedName {
-  std::string_view entry_point, name, flags;  ///< the flags that select it in a replay line
+  std::string entry_point, name, flags;  ///< the flags that select it in a replay line
 };
 
-constexpr std::array<DocumentedName, 8> names{
-    {{"g1", "aclnnFlashAttentionScoreGrad", "--entry_point=g1"},
-     {"g2", "aclnnFlashAttentionScoreGradV2", "--entry_point=g2"},
-     {"u1", "aclnnFlashAttentionUnpaddingScoreGrad", "--entry_point=u1 --layout=TND"},
-     {"u2", "aclnnFlashAttentionUnpaddingScoreGradV2", "--entry_point=u2 --layout=TND"},
-     {"u3", "aclnnFlashAttentionUnpaddingScoreGradV3",
-      "--entry_point=u3 --layout=TND --head_dim_rope=8 --atten_mask=SS"},
-     {"u4", "aclnnFlashAttentionUnpaddingScoreGradV4", "--entry_point=u4 --layout=TND"},
-     {"s1", "aclnnNsaSelectedAttentionGrad", "--entry_point=s1"},
-     {"c1", "aclnnNsaCompressGrad", "--entry_point=c1"}}};
+/// Returns NsaCompressGrad for nsa_compress_grad.
+std::string type_name(std::string_view operator_name) {
+  std::string name;
+  bool starts_word = true;
+  for (const char letter : operator_name) {
+    if (letter != '_') name += starts_word ? static_cast<char>(letter - 'a' + 'A') : letter;
+    starts_word = letter == '_';
+  }
+  return name;
+}
+
+/// The documented names of all entry points. If an operator has one entry point, it has the
+/// operator's name.
+const std::vector<DocumentedName>& names() {
+  static const std::vector<DocumentedName> all = [] {
+    std::vector<DocumentedName> found{
+        {"g1", "aclnnFlashAttentionScoreGrad", "--entry_point=g1"},
+        {"g2", "aclnnFlashAttentionScoreGradV2", "--entry_point=g2"},
+        {"u1", "aclnnFlashAttentionUnpaddingScoreGrad", "--entry_point=u1 --layout=TND"},
+        {"u2", "aclnnFlashAttentionUnpaddingScoreGradV2", "--entry_point=u2 --layout=TND"},
+        {"u3", "aclnnFlashAttentionUnpaddingScoreGradV3",
+         "--entry_point=u3 --layout=TND --head_dim_rope=8 --atten_mask=SS"},
+        {"u4", "aclnnFlashAttentionUnpaddingScoreGradV4", "--entry_point=u4 --layout=TND"}};
+    spec::for_each_operator([&]<class Op> {
+      const auto& entry_points = spec::spellings_of<typename Op::EntryPoint>.entries;
+      if (entry_points.size() != 1) return;
+      const std::string only(entry_points.front().second);
+      found.push_back({only, "aclnn" + type_name(Op::name), "--entry_point=" + only});
+    });
+    return found;
+  }();
+  return all;
+}
 
 /// Returns the word in lower case, without the suffix that the C name of a phase has.
 std::string plain(std::string_view word) {
@@ -38,16 +63,16 @@ std::string plain(std::string_view word) {
 }  // namespace
 
 std::string_view documented_name(std::string_view entry_point) {
-  const auto known = std::ranges::find(names, entry_point, &DocumentedName::entry_point);
-  return known == names.end() ? std::string_view() : known->name;
+  const auto known = std::ranges::find(names(), entry_point, &DocumentedName::entry_point);
+  return known == names().end() ? std::string_view() : known->name;
 }
 
 std::string documented_hint(const std::string& word) {
   const std::string wanted = plain(word);
-  const auto known = std::ranges::find_if(names, [&](const DocumentedName& one) {
+  const auto known = std::ranges::find_if(names(), [&](const DocumentedName& one) {
     return wanted == plain(one.name) || "aclnn" + wanted == plain(one.name);
   });
-  if (known == names.end()) return {};
+  if (known == names().end()) return {};
   std::string hint;
   spec::for_each_operator([&]<class Op> {
     if (spec::spellings_of<typename Op::EntryPoint>.parse(known->entry_point))
