@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 #include <utility>
 
@@ -78,12 +77,6 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
   for (const auto& [name, rule] : expected)
     EXPECT_GT(caught_by(table, name, rule), 0) << name << " by " << rule;
   expect_no_better_yardstick(table);
-}
-
-TEST(Mutants, NamesAreUnique) {
-  std::set<std::string> names;
-  for (const mutants::Mutant& mutant : mutants::mutants<spec::FlashAttentionScoreGrad>())
-    EXPECT_TRUE(names.insert(mutant.name).second) << mutant.name;
 }
 
 TEST(Mutants, TheTableDoesNotDependOnThreads) {

@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 Json example_kills() {
-  const Json row = {{"name", "late_scale"},
+  const Json row = {{"operator", "op"},
+                    {"name", "late_scale"},
                     {"bug", "scales dq twice"},
                     {"healthy", false},
                     {"as_expected", true},
@@ -58,7 +59,7 @@ TEST(KillTable, IsPrintedByTracksAndListsUndetectedMutants) {
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_PRED2(has, printed.out,
                std::string("1 of 1 injected faults caught, 0 of 1 healthy variants"));
-  EXPECT_PRED2(has, printed.out, std::string("plain fails: none"));
+  EXPECT_PRED2(has, printed.out, std::string("plain of op fails: none"));
   EXPECT_PRED2(has, printed.out, std::string("1 of 5"));
 }
 

@@ -48,7 +48,9 @@ void print_kills(const Kills& kills, std::ostream& out) {
   };
   for (const Kills::Row& row : kills.rows)
     if (!row.as_expected)
-      out << fmt::format("{} {}: {}\n", row.name, row.healthy ? "fails" : "is not caught", row.bug);
+      out << fmt::format("{}{} {}: {}\n", row.name,
+                         row.operator_name.empty() ? "" : " of " + row.operator_name,
+                         row.healthy ? "fails" : "is not caught", row.bug);
   out << fmt::format("{} of {} injected faults caught, {} of {} healthy variants conform\n",
                      count(false, true), count(false, false), count(true, true),
                      count(true, false));

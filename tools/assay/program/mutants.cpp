@@ -7,12 +7,14 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "assay/cli/registry.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
+#include "flags/choose.hpp"
 #include "flags/destinations.hpp"
 #include "flags/values.hpp"
 #include "printing/table.hpp"
@@ -27,7 +29,7 @@ using mutants::KillRow;
 using mutants::KillTable;
 
 struct Flags {
-  std::string only, report;
+  std::string operator_name, only, report;
   std::optional<std::int64_t> threads;
   Replace replace = Replace::own_results;
   bool json = false, list = false;
@@ -56,12 +58,14 @@ std::string verdicts(const KillRow& row) {
   return text;
 }
 
-void print_planted(const KillTable& table, std::ostream& out) {
+using Rows = std::span<const KillRow>;
+
+void print_planted(Rows rows, std::ostream& out) {
   std::vector<std::string> head = {"injected fault", "cases", "caught"};
   for (const auto& [rule, title] : columns) head.emplace_back(title);
   head.emplace_back("first caught by");
   Table text(head);
-  for (const KillRow& row : table.rows) {
+  for (const KillRow& row : rows) {
     if (row.mutant.healthy) continue;
     std::vector<std::string> cells = {row.mutant.name, std::to_string(row.cases),
                                       row.failed == 0 ? "NO" : std::to_string(row.failed)};
@@ -72,16 +76,34 @@ void print_planted(const KillTable& table, std::ostream& out) {
     cells.push_back(row.replay.empty() ? verdicts(row) : row.replay);
     text.add(std::move(cells));
   }
-  if (!text.empty()) text.print(out);
+  if (text.empty()) return;
+  text.print(out);
+  out << '\n';
 }
 
-void print_healthy(const KillTable& table, std::ostream& out) {
+void print_healthy(Rows rows, std::ostream& out) {
   Table text({"healthy variant", "cases", "failed", "worst error/tau", "verdicts"});
-  for (const KillRow& row : table.rows)
+  for (const KillRow& row : rows)
     if (row.mutant.healthy)
       text.add({row.mutant.name, std::to_string(row.cases), std::to_string(row.failed),
                 fmt::format("{:.3f}", row.worst), verdicts(row)});
-  if (!text.empty()) text.print(out);
+  if (text.empty()) return;
+  text.print(out);
+  out << '\n';
+}
+
+/// Prints the mutants of each operator. The rows of one operator are consecutive.
+void print_operators(Rows rows, std::ostream& out) {
+  while (!rows.empty()) {
+    const std::string& name = rows.front().mutant.operator_name;
+    const auto end = std::ranges::find_if(
+        rows, [&](const KillRow& row) { return row.mutant.operator_name != name; });
+    const Rows own(rows.begin(), end);
+    out << name << '\n';
+    print_planted(own, out);
+    print_healthy(own, out);
+    rows = rows.subspan(own.size());
+  }
 }
 
 void print_unexpected(const KillTable& table, std::ostream& out) {
@@ -90,7 +112,8 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
     const char* fact = row.cases == 0       ? "was not judged on any case"
                        : row.mutant.healthy ? "has no injected fault, but not every case conforms"
                                             : "was not caught";
-    out << fmt::format("{} {}: {}\n", row.mutant.name, fact, row.mutant.bug);
+    out << fmt::format("{} of {} {}: {}\n", row.mutant.name, row.mutant.operator_name, fact,
+                       row.mutant.bug);
     if (!row.replay.empty()) out << fmt::format("  {}\n  {}\n", row.replay, row.text);
   }
 }
@@ -114,10 +137,7 @@ void print(const KillTable& table, std::ostream& out) {
   const auto expected = std::ranges::count_if(table.rows, &KillRow::as_expected);
   const auto caught = std::ranges::count_if(
       table.rows, [&](const KillRow& row) { return !healthy(row) && row.as_expected(); });
-  print_planted(table, out);
-  out << '\n';
-  print_healthy(table, out);
-  out << '\n';
+  print_operators(table.rows, out);
   print_yardsticks(table, out);
   print_unexpected(table, out);
   out << fmt::format("{} of {} injected faults caught, {} of {} healthy variants conform", caught,
@@ -134,7 +154,8 @@ nlohmann::json to_json(const KillRow& row) {
   nlohmann::json tracks = nlohmann::json::object();
   for (const auto& [track, count] : row.by_track)
     tracks[track] = {{"cases", count.cases}, {"failed", count.failed}};
-  return {{"name", row.mutant.name},
+  return {{"operator", row.mutant.operator_name},
+          {"name", row.mutant.name},
           {"bug", row.mutant.bug},
           {"healthy", row.mutant.healthy},
           {"cases", row.cases},
@@ -171,20 +192,23 @@ nlohmann::json to_json(const KillTable& table) {
           {"as_expected", table.as_expected()}};
 }
 
-/// Returns the mutants whose name contains `only`.
-template <class Op>
-std::vector<mutants::MutantOf<Op>> chosen_mutants(const std::string& only) {
-  auto chosen = every_mutant<Op>();
-  std::erase_if(chosen,
-                [&](const auto& mutant) { return mutant.name.find(only) == std::string::npos; });
-  return chosen;
+/// Calls use.template operator()<Op>(mutants) for each chosen operator, with the mutants whose name
+/// contains `only`.
+template <class Use>
+void with_mutants(const Flags& flags, const Use& use) {
+  with_operators(flags.operator_name, [&]<class Op> {
+    auto chosen = every_mutant<Op>();
+    std::erase_if(chosen, [&](const auto& mutant) {
+      return mutant.name.find(flags.only) == std::string::npos;
+    });
+    if (!chosen.empty()) use.template operator()<Op>(chosen);
+  });
 }
 
 UsageError none_of_that_name(const Flags& flags) {
-  return UsageError(
-      fmt::format("--only is '{}', but no name of a mutant contains this "
-                  "text",
-                  flags.only));
+  return UsageError(fmt::format("--only is '{}', but no name of a mutant{} contains this text",
+                                flags.only,
+                                flags.operator_name.empty() ? "" : " of " + flags.operator_name));
 }
 
 constexpr std::string_view subject_name(mutants::Subject subject) {
@@ -204,11 +228,12 @@ constexpr std::string_view subject_name(mutants::Subject subject) {
 /// Lists the names of mutants. Each name also selects an implementation, for example for a sweep.
 ExitCode list(const Flags& flags, const Context& context) {
   if (!flags.report.empty() || flags.threads)
-    throw UsageError("--list judges nothing: it can be combined only with --only and --json");
+    throw UsageError(
+        "--list judges nothing: it can be combined only with an operator, --only and --json");
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   Table table({"implementation", "operator", "healthy", "subject", "what it does"});
-  for_each_operator([&]<class Op> {
-    for (const auto& mutant : chosen_mutants<Op>(flags.only)) {
+  with_mutants(flags, [&]<class Op>(const std::vector<mutants::MutantOf<Op>>& chosen) {
+    for (const auto& mutant : chosen) {
       const std::string name = implementation_prefix + mutant.name;
       const std::string subject(subject_name(mutant.subject));
       all.push_back({{"implementation", name},
@@ -243,9 +268,8 @@ ExitCode judge(const Flags& flags, const Context& context) {
   mutants::KillControl control = {.stop = &context.stop};
   if (flags.threads) control.threads = *flags.threads;
   KillTable table;
-  for_each_operator([&]<class Op> {
-    const auto mutants = chosen_mutants<Op>(flags.only);
-    if (mutants.empty() || context.stop) return;
+  with_mutants(flags, [&]<class Op>(const std::vector<mutants::MutantOf<Op>>& mutants) {
+    if (context.stop) return;
     const auto cases = mutants::kill_cases<Op>();
     Waiting waiting(context, {.what = std::string(Op::name), .cases = std::ssize(cases)});
     control.progress = [&](std::int64_t done, std::int64_t) { waiting.done(done); };
@@ -270,6 +294,8 @@ Command mutants_command() {
               "are as expected",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto flags = std::make_shared<Flags>();
+            app.add_option("operator", flags->operator_name,
+                           "one operator, see 'list operators' [all]");
             app.add_option("--only", flags->only, "mutants whose name contains this text");
             add_integer(app, "--threads", flags->threads, 1, 1024, "host threads that judge cases");
             app.add_option("--report", flags->report,

@@ -18,16 +18,18 @@ T member(const Json& object, const char* name) {
 }
 
 Kills::Row row_from(const Json& json) {
-  Kills::Row row = {.name = printable_member(json, "name"),
-                    .bug = printable_member(json, "bug"),
-                    .healthy = member<bool>(json, "healthy"),
-                    .as_expected = member<bool>(json, "as_expected"),
-                    .cases = member<std::int64_t>(json, "cases"),
-                    .failed = member<std::int64_t>(json, "failed"),
-                    .cases_to_kill = member<std::int64_t>(json, "cases_to_kill"),
-                    .seconds_to_kill = member<double>(json, "seconds_to_kill"),
-                    .tracks = {},
-                    .replay = conformance::pasteable_words(printable_member(json, "replay"))};
+  Kills::Row row = {
+      .operator_name = json.contains("operator") ? printable_member(json, "operator") : "",
+      .name = printable_member(json, "name"),
+      .bug = printable_member(json, "bug"),
+      .healthy = member<bool>(json, "healthy"),
+      .as_expected = member<bool>(json, "as_expected"),
+      .cases = member<std::int64_t>(json, "cases"),
+      .failed = member<std::int64_t>(json, "failed"),
+      .cases_to_kill = member<std::int64_t>(json, "cases_to_kill"),
+      .seconds_to_kill = member<double>(json, "seconds_to_kill"),
+      .tracks = {},
+      .replay = conformance::pasteable_words(printable_member(json, "replay"))};
   for (const auto& [track, count] : json.at("tracks").items())
     row.tracks[conformance::printable(track)] = {member<std::int64_t>(count, "cases"),
                                                  member<std::int64_t>(count, "failed")};
@@ -46,7 +48,8 @@ Json json_of(const Kills::Row& row) {
   Json tracks = Json::object();
   for (const auto& [track, count] : row.tracks)
     tracks[track] = {{"cases", count.cases}, {"failed", count.failed}};
-  return {{"name", row.name},
+  return {{"operator", row.operator_name},
+          {"name", row.name},
           {"bug", row.bug},
           {"healthy", row.healthy},
           {"as_expected", row.as_expected},

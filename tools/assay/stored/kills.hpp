@@ -16,6 +16,7 @@ struct Kills {
     std::int64_t cases = 0, failed = 0;
   };
   struct Row {
+    std::string operator_name;  ///< empty in tables of older versions
     std::string name, bug;
     bool healthy = false, as_expected = false;
     std::int64_t cases = 0, failed = 0, cases_to_kill = 0;

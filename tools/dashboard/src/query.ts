@@ -329,7 +329,10 @@ const SIGNS = new Set(["and", "or", "not", "(", ")"]);
 
 export function compile(query: string, names: Set<string>, cases: Case[]): Query {
   const all = tokens(query);
-  const terms = all.filter((token) => !SIGNS.has(token)).map(parse);
+  // The name of an operator means its cases only: it may be part of another name.
+  const operators = new Set(cases.map((c) => c.operator));
+  const named = (term: Term): Term => (term.field === "" && operators.has(term.values[0]!) ? { ...term, field: "operator" } : term);
+  const terms = all.filter((token) => !SIGNS.has(token)).map(parse).map(named);
   const byText = new Map(terms.map((one) => [one.text, one]));
   const missing = (name: string): boolean => name !== "" && !names.has(name);
   const unknown = terms.find((term) => missing(term.field) || missing(term.below));

@@ -17,8 +17,9 @@ namespace assay::mutants {
 /// kernel for each case.
 enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
-/// The known facts about a mutant.
+/// The known facts about a mutant. Names are unique among the mutants of one operator.
 struct MutantFacts {
+  std::string operator_name;
   std::string name;
   std::string bug;  ///< one sentence; if healthy: its unusual choice
   bool healthy;
@@ -35,7 +36,7 @@ struct MutantOf {
   Subject subject;
   std::function<std::unique_ptr<spec::Implementation<Op>>()> make;
 
-  MutantFacts facts() const { return {name, bug, healthy, subject}; }
+  MutantFacts facts() const { return {std::string(Op::name), name, bug, healthy, subject}; }
 };
 
 using Mutant = MutantOf<spec::FlashAttentionScoreGrad>;

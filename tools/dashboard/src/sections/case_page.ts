@@ -10,7 +10,7 @@ import { placesOf, placesPicture } from "./places";
 const percent = (x: number): string => (100 * x).toFixed(0) + "%";
 
 /** The meaning of the letters of the controls. */
-const CONTROLS = "Controls: would the judge have noticed zeros (Z), the negated gradient (N), a missing last row (L), " +
+const CONTROLS = "Controls: would the judge have noticed zeros (Z), the negated output (N), a missing last row (L), " +
   "a factor of 1.02 (S), one row of zeros (W)? + noticed, in every head, - missed in one, . all expected values are zero.";
 
 /** The number of rows whose elements were all judged, of rows judged by sums of their tiles, and of rows where zeros would pass. */

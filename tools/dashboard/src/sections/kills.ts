@@ -9,6 +9,7 @@ import { byId, copyLine, element, plural, put, short, svg, table } from "../text
 
 /** A row of the table, see tools/kills_schema.md. */
 interface Bug {
+  operator: string;
   name: string;
   bug: string;
   healthy: boolean;
@@ -50,7 +51,7 @@ const ORDERS: Record<string, [string, Order]> = {
 
 /** Words, each of which must occur; `cases=3-4`: a range of cases to kill; `track=bound`: the track that notices it. */
 function matches(bug: Bug, query: string): boolean {
-  const text = (bug.name + " " + bug.bug).toLowerCase();
+  const text = (bug.operator + " " + bug.name + " " + bug.bug).toLowerCase();
   return query.toLowerCase().split(/\s+/).every((word) => {
     const range = /^cases=(\d+)-(\d+)$/.exec(word);
     if (range !== null) return bug.cases_to_kill >= Number(range[1]) && bug.cases_to_kill <= Number(range[2]);
@@ -128,7 +129,8 @@ function yardsticks(kills: Kills): HTMLElement | null {
 
 /** A description of the change, and the first case that fails, if any. */
 function about(bug: Bug): HTMLElement {
-  return element("div", {}, element("strong", {}, bug.name), bug.healthy ? " (healthy)" : "", element("div", { class: "quiet" }, bug.bug),
+  return element("div", {}, element("strong", {}, bug.name), bug.healthy ? " (healthy)" : "",
+    element("div", { class: "quiet" }, bug.operator), element("div", { class: "quiet" }, bug.bug),
     bug.replay === "" ? null : element("details", {}, element("summary", {}, "First case that fails"), copyLine(`assay run ${bug.replay} --implementation=mutant-${bug.name}`)));
 }
 
