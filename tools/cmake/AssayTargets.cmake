@@ -260,19 +260,19 @@ function(assay_build_unoptimized name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-U_FORTIFY_SOURCE>)
 endfunction()
 
-# assay_add_test(<name> SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds] [APART]): a GoogleTest program, one CTest
-# test per TEST. With precompiled headers its sources are compiled together, since most of the compile time is for
-# headers that they share. APART programs are excluded, because their sources use the same names for different things.
+# assay_add_test(<name> [TOGETHER] SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest
+# test per TEST. TOGETHER: with precompiled headers its sources are compiled as one, since most of the compile time is
+# for headers that they share; then a name must have the same meaning in all of them.
 # The target assay_sanitize_tests also builds the programs with the label sanitize, which run under sanitizers for every
 # change; those with sanitize_slow, which compute a lot, run at night.
 function(assay_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "TIMEOUT" "SOURCES;LINKS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest_main)
   assay_own_flags(${name})
   assay_build_unoptimized(${name})
   assay_precompile(test ${name})
-  if(ASSAY_PRECOMPILE AND NOT arg_APART)
+  if(ASSAY_PRECOMPILE AND arg_TOGETHER)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   endif()
   if(NOT arg_TIMEOUT)
