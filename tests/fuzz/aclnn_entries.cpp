@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
+#include <vector>
 
-#include "aclnnop/aclnn_nsa_compress_grad.h"
-#include "aclnnop/aclnn_nsa_selected_attention_grad.h"
+#include "assay/spec/operators.hpp"
 #include "flash_entries.hpp"
 #include "fuzz.hpp"
 #include "nsa_entries.hpp"
@@ -141,31 +142,44 @@ void start_device() {
   fuzz::require(started);
 }
 
+/// A small legal problem of the entry point.
+template <class Op>
+typename Op::Problem problem_of(typename Op::EntryPoint) {
+  return {};
+}
+template <>
+spec::FlashAttentionScoreGrad::Problem problem_of<spec::FlashAttentionScoreGrad>(
+    spec::FlashEntryPoint entry_point) {
+  spec::FlashAttentionScoreGrad::Problem problem{
+      .heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
+  if (spec::is_unpadding(entry_point)) problem.input_layout = spec::Layout::tnd;
+  return problem;
+}
+
+using Entry = std::function<void(fuzz::Bytes&)>;
+
+/// Adds the entry points of the operator, if tests/optimized/aclnn can call them.
+template <class Op>
+void add_entries(std::vector<Entry>& all) {
+  if constexpr (requires { test::phase_2_of(typename Op::EntryPoint{}); })
+    for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
+      all.push_back([entry_point](fuzz::Bytes& bytes) {
+        call_entries(spec::call_of(problem_of<Op>(entry_point), entry_point, spec::Product::a2,
+                                   spec::Striding::contiguous, spec::Striding::contiguous),
+                     bytes, test::phase_2_of(entry_point));
+      });
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
-  using spec::Striding;
+  static const std::vector<Entry> entries = [] {
+    std::vector<Entry> all;
+    spec::for_each_operator([&]<class Op> { add_entries<Op>(all); });
+    return all;
+  }();
   start_device();
   fuzz::Bytes bytes(input, size);
-  const auto entry = bytes.take<std::uint8_t>() % 8;
-  if (entry < 6) {
-    const auto entry_point = static_cast<spec::FlashEntryPoint>(entry);
-    const bool packed =
-        entry_point != spec::FlashEntryPoint::g1 && entry_point != spec::FlashEntryPoint::g2;
-    spec::FlashAttentionScoreGrad::Problem problem{
-        .heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
-    if (packed) problem.input_layout = spec::Layout::tnd;
-    call_entries(spec::call_of(problem, entry_point, spec::Product::a2, Striding::contiguous,
-                               Striding::contiguous),
-                 bytes, test::phase_2_of(entry_point));
-  } else if (entry == 6) {
-    call_entries(spec::call_of(spec::NsaSelectedAttentionGrad::Problem{}, {}, spec::Product::a2,
-                               Striding::contiguous, Striding::contiguous),
-                 bytes, aclnnNsaSelectedAttentionGrad);
-  } else {
-    call_entries(spec::call_of(spec::NsaCompressGrad::Problem{}, spec::CompressEntryPoint::c1,
-                               spec::Product::a2, Striding::contiguous, Striding::contiguous),
-                 bytes, aclnnNsaCompressGrad);
-  }
+  entries[bytes.take<std::uint8_t>() % entries.size()](bytes);
   return 0;
 }

@@ -1,9 +1,7 @@
 #include <stdexcept>
-#include <type_traits>
+#include <vector>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "fuzz.hpp"
 #include "isolated/messages.hpp"
 
@@ -21,40 +19,22 @@ void take(const std::string& text) {
   }
 }
 
-template <class Op>
-void take_of(const std::string& text) {
-  take<spec::Call<Op>>(text);
-  take<typename Op::Problem>(text);
-}
-
 }  // namespace
 
 /// The first byte selects the kind of message between judge and worker.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using Take = void (*)(const std::string&);
+  static const std::vector<Take> kinds = [] {
+    std::vector<Take> all = {take<adapters::Greeting>, take<std::vector<adapters::Outline>>,
+                             take<std::vector<spec::Metric>>, take<spec::Numerics>};
+    spec::for_each_operator([&]<class Op> {
+      all.push_back(take<spec::Call<Op>>);
+      all.push_back(take<typename Op::Problem>);
+    });
+    return all;
+  }();
   fuzz::Bytes from(bytes, size);
   const auto kind = from.take<std::uint8_t>();
-  const std::string text = from.rest();
-  switch (kind % 7) {
-    case 0:
-      take_of<spec::FlashAttentionScoreGrad>(text);
-      break;
-    case 1:
-      take_of<spec::NsaSelectedAttentionGrad>(text);
-      break;
-    case 2:
-      take_of<spec::NsaCompressGrad>(text);
-      break;
-    case 3:
-      take<adapters::Greeting>(text);
-      break;
-    case 4:
-      take<std::vector<adapters::Outline>>(text);
-      break;
-    case 5:
-      take<std::vector<spec::Metric>>(text);
-      break;
-    default:
-      take<spec::Numerics>(text);
-  }
+  kinds[kind % kinds.size()](from.rest());
   return 0;
 }

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "../conformance/plan/sample_checks.hpp"
+#include "../each_operator.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "flash_attention_score_grad/families.hpp"
-#include "nsa_compress/families.hpp"
 #include "nsa_compress_grad/families.hpp"
 #include "nsa_selected_attention_grad/families.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -60,10 +60,7 @@ TEST(StrideMutants, OfAttentionFailInTheDefaultSweep) {
   expect_killed<spec::FlashAttentionScoreGrad>(mutants::stride_mutants());
 }
 TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
-  expect_killed<spec::NsaCompressGrad>(mutants::compress::grad::stride_mutants());
-}
-TEST(StrideMutants, OfTheForwardOfACompressionFailInTheDefaultSweep) {
-  expect_killed<spec::NsaCompress>(mutants::compress::forward::stride_mutants());
+  expect_killed<spec::NsaCompressGrad>(mutants::compress::stride_mutants());
 }
 TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
@@ -112,8 +109,6 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
                              "softmax_max", "softmax_sum", "topk_indices", "dq", "dk", "dv"}));
   EXPECT_EQ(strided_alone<spec::NsaCompressGrad>(""),
             (std::set<std::string>{"output_grad", "input", "weight", "input_grad", "weight_grad"}));
-  EXPECT_EQ(strided_alone<spec::NsaCompress>(""),
-            (std::set<std::string>{"input", "weight", "output"}));
 }
 
 /// A kernel that assumes contiguous elements within a row fails only on tensors without them.
@@ -137,12 +132,15 @@ TEST(HandMadeStrides, ApplyColumnsToEachTensorAlone) {
             strided_alone<spec::NsaSelectedAttentionGrad>(""));
   EXPECT_EQ(laid_in_columns_alone<spec::NsaCompressGrad>(),
             strided_alone<spec::NsaCompressGrad>(""));
-  EXPECT_EQ(laid_in_columns_alone<spec::NsaCompress>(), strided_alone<spec::NsaCompress>(""));
 }
 
-/// Every correct variant conforms in all hand-made cases with strides, offsets or padding.
 template <class Op>
-void expect_healthy_variants_conform() {
+class HealthyVariants : public ::testing::Test {};
+TYPED_TEST_SUITE(HealthyVariants, tests::EveryOperator, tests::ByOperator);
+
+/// Every correct variant conforms in all hand-made cases with strides, offsets or padding.
+TYPED_TEST(HealthyVariants, ConformInTheHandMadeStrides) {
+  using Op = TypeParam;
   for (const Case<Op>& c : hand_made_cases<Op>("strides")) {
     PreparedCase<Op> prepared(c);
     for (const auto& variant : mutants::mutants<Op>()) {
@@ -152,13 +150,6 @@ void expect_healthy_variants_conform() {
           << variant.name << ": " << command_line(c);
     }
   }
-}
-
-TEST(HandMadeStrides, FailNoHealthyVariant) {
-  expect_healthy_variants_conform<spec::FlashAttentionScoreGrad>();
-  expect_healthy_variants_conform<spec::NsaCompressGrad>();
-  expect_healthy_variants_conform<spec::NsaCompress>();
-  expect_healthy_variants_conform<spec::NsaSelectedAttentionGrad>();
 }
 
 }  // namespace

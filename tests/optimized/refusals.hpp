@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "../tiled_operators.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/optimized/flash_attention_score_grad.hpp"
-#include "assay/optimized/nsa_compress_grad.hpp"
-#include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "assay/spec/requirement.hpp"
 #include "plan/breaking_calls.hpp"
 
@@ -32,21 +30,12 @@ Answer answer(spec::Implementation<Op>& kernel, const spec::Call<Op>& call) {
   return {};
 }
 
-/// The kernel of an operator for the modelled A2.
-inline auto kernel_of(spec::FlashAttentionScoreGrad) {
-  return optimized::flash_attention_score_grad(device::a2());
-}
-inline auto kernel_of(spec::NsaSelectedAttentionGrad) {
-  return optimized::nsa_selected_attention_grad(device::a2());
-}
-inline auto kernel_of(spec::NsaCompressGrad) { return optimized::nsa_compress_grad(device::a2()); }
-
 /// Calls visit(case, call, answer) for every case of the default plan. The plan contains legal
 /// calls up to the limits of every requirement. For each requirement it also contains the calls
 /// that break it, one for each listed way.
 template <class Op, class Visit>
 void each_planned_answer(const Visit& visit) {
-  const auto kernel = kernel_of(Op{});
+  const auto kernel = tests::tiled_kernel<Op>();
   for (const auto& c : conformance::sample<Op>({})) {
     const spec::Call<Op> call = conformance::call_of(c);
     visit(c, call, answer(*kernel, call));

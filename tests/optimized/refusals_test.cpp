@@ -159,10 +159,7 @@ class Refusals : public testing::Test {
   Counts counts;
 };
 
-using Operators = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelectedAttentionGrad,
-                                 spec::NsaCompressGrad>;
-
-TYPED_TEST_SUITE(Refusals, Operators);
+TYPED_TEST_SUITE(Refusals, tests::EveryTiledOperator, tests::ByOperator);
 
 auto checks_of(spec::FlashAttentionScoreGrad) { return optimized::argument_checks(); }
 auto checks_of(spec::NsaSelectedAttentionGrad) { return optimized::selected::argument_checks(); }
@@ -177,7 +174,7 @@ Ids ids_of_checks(Op op) {
 
 /// The plan contains legal calls at both ends of each range.
 TYPED_TEST(Refusals, AnswerPlannedCallsAsTheRequirementsSay) {
-  const auto kernel = kernel_of(TypeParam{});
+  const auto kernel = tests::tiled_kernel<TypeParam>();
   each_planned_answer<TypeParam>([&](const auto& c, const auto& call, const Answer& given) {
     EXPECT_EQ(kernel->unsupported(call), std::nullopt);  // every documented feature is there
     const Broken broken = broken_by(call);
@@ -214,7 +211,7 @@ TYPED_TEST(Refusals, ReturnTheDocumentedStatusAndStateALimit) {
 
 /// Takes every 24th legal call of the plan and changes one argument at a time.
 TYPED_TEST(Refusals, AnswerNeighboursOfLegalCallsAsTheRequirementsSay) {
-  const auto kernel = kernel_of(TypeParam{});
+  const auto kernel = tests::tiled_kernel<TypeParam>();
   std::size_t place = 0;
   for (const auto& c : conformance::sample<TypeParam>({})) {
     if (!c.violate.empty() || ++place % 24 != 0) continue;

@@ -2,19 +2,14 @@
 
 #include <set>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "../each_operator.hpp"
 
 namespace assay::spec {
 namespace {
 
 template <class Op>
 class Fields : public testing::Test {};
-using Ops =
-    testing::Types<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad, NsaCompress>;
-TYPED_TEST_SUITE(Fields, Ops);
+TYPED_TEST_SUITE(Fields, tests::EveryOperator, tests::ByOperator);
 
 /// Every member must be visited once. The test compares the sum of the members' sizes with the size
 /// of the struct, which has no gaps except after its last member.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "assay/spec/numerics.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators.hpp"
 
 namespace assay::spec {
 namespace {
@@ -12,10 +12,12 @@ namespace {
 template <class Enum>
 class Spelling : public testing::Test {};
 
-using Enums = testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape,
-                             FlashEntryPoint, Striding, Rounding, Overflow, Origin, RowTerm, Order,
-                             Product32, Accumulator>;
-TYPED_TEST_SUITE(Spelling, Enums);
+template <class... Ops>
+testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape, Striding,
+               Rounding, Overflow, Origin, RowTerm, Order, Product32, Accumulator,
+               typename Ops::EntryPoint...>
+    enums_with_entry_points_of(TypeList<Ops...>);
+TYPED_TEST_SUITE(Spelling, decltype(enums_with_entry_points_of(Operators())));
 
 TYPED_TEST(Spelling, RoundTripsAndIsUnique) {
   std::set<std::string_view> seen;

@@ -1,39 +1,26 @@
 #include "aclnn_identity.hpp"
 
+#include "../../tiled_operators.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/optimized/flash_attention_score_grad.hpp"
-#include "assay/optimized/nsa_compress_grad.hpp"
-#include "assay/optimized/nsa_selected_attention_grad.hpp"
 
 namespace assay::conformance::tests {
 namespace {
 
-TEST(AclnnIdentity, OfFlashAttentionEveryRefusalHasTheSameStatus) {
-  expect_equal_refusals(*optimized::flash_attention_score_grad(device::a2()));
-}
-TEST(AclnnIdentity, OfFlashAttentionOutputsHaveTheSameBitsAndVerdicts) {
-  expect_equal_gradients(*optimized::flash_attention_score_grad(device::a2()), 29);
+template <class Op>
+class AclnnIdentity : public ::testing::Test {};
+TYPED_TEST_SUITE(AclnnIdentity, assay::tests::EveryTiledOperator, assay::tests::ByOperator);
+
+TYPED_TEST(AclnnIdentity, EveryRefusalHasTheSameStatus) {
+  expect_equal_refusals(*assay::tests::tiled_kernel<TypeParam>());
 }
 
-TEST(AclnnIdentity, OfFlashAttentionReservedTensorsAndScalarsAreTaken) {
-  expect_equal_variants(*optimized::flash_attention_score_grad(device::a2()));
-}
-TEST(AclnnIdentity, OfSelectedAttentionTheFormatOfThePagesExampleIsTaken) {
-  expect_equal_variants(*optimized::nsa_selected_attention_grad(device::a2()));
+TYPED_TEST(AclnnIdentity, OutputsHaveTheSameBitsAndVerdicts) {
+  expect_equal_outputs(*assay::tests::tiled_kernel<TypeParam>());
 }
 
-TEST(AclnnIdentity, OfSelectedAttentionEveryRefusalHasTheSameStatus) {
-  expect_equal_refusals(*optimized::nsa_selected_attention_grad(device::a2()));
-}
-TEST(AclnnIdentity, OfSelectedAttentionOutputsHaveTheSameBitsAndVerdicts) {
-  expect_equal_gradients(*optimized::nsa_selected_attention_grad(device::a2()), 17);
-}
-
-TEST(AclnnIdentity, OfCompressionEveryRefusalHasTheSameStatus) {
-  expect_equal_refusals(*optimized::nsa_compress_grad(device::a2()));
-}
-TEST(AclnnIdentity, OfCompressionOutputsHaveTheSameBitsAndVerdicts) {
-  expect_equal_gradients(*optimized::nsa_compress_grad(device::a2()), 17);
+/// Such as reserved tensors and scalars, and the format in a page's example.
+TYPED_TEST(AclnnIdentity, VariantsOfCallsAreTaken) {
+  expect_equal_variants(*assay::tests::tiled_kernel<TypeParam>());
 }
 
 }  // namespace

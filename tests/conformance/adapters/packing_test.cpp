@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "../../each_operator.hpp"
 #include "isolated/messages.hpp"
 #include "plugin/call.hpp"
 
@@ -83,9 +81,7 @@ TEST(PluginCall, HoldsReservedTensorsAndFormats) {
 
 template <class Op>
 class Packing : public testing::Test {};
-using Ops = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelectedAttentionGrad,
-                           spec::NsaCompressGrad>;
-TYPED_TEST_SUITE(Packing, Ops);
+TYPED_TEST_SUITE(Packing, tests::EveryOperator, tests::ByOperator);
 
 TYPED_TEST(Packing, ProblemSurvivesPacking) {
   typename TypeParam::Problem problem;

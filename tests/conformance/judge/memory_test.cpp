@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "../../each_operator.hpp"
 #include "allocation_counter.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/sampling.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
 
@@ -48,25 +50,43 @@ TEST(Memory, SelectedForwardAllocatesNothingForEachKey) {
 }
 
 /// Records the memory that is in use while the kernel runs.
-class Weighing : public spec::Implementation<spec::NsaCompressGrad> {
+template <class Op>
+class Weighing : public spec::Implementation<Op> {
  public:
-  using Op = spec::NsaCompressGrad;
   std::string name() const override { return "weighing"; }
-  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {
+  void run(const typename Op::Problem&, const typename Op::Inputs&,
+           typename Op::Outputs&) override {
     held = testing::bytes_held();
     throw spec::Unsupported("what was weighed");
   }
   std::int64_t held = 0;
 };
-class WeighingElsewhere final : public Weighing, public spec::RunsElsewhere {};
+template <class Op>
+class WeighingElsewhere final : public Weighing<Op>, public spec::RunsElsewhere {};
+
+/// The planned case with the largest inputs that are drawn within a second.
+template <class Op>
+conformance::Case<Op> case_of_large_inputs() {
+  using Suite = conformance::Suite<Op>;
+  auto cases = conformance::sample<Op>({});
+  std::erase_if(cases, [](const auto& c) {
+    return c.track != conformance::Track::bound || !c.inputs.is_contiguous() ||
+           Suite::multiply_adds(c.problem) > 1e8;
+  });
+  return *std::ranges::max_element(cases, {},
+                                   [](const auto& c) { return Suite::tensor_elements(c.problem); });
+}
+
+template <class Op>
+class MemoryOf : public ::testing::Test {};
+TYPED_TEST_SUITE(MemoryOf, tests::EveryOperator, tests::ByOperator);
 
 /// A kernel in another process has its own copy. Inputs are copied only for kernels in this
 /// process.
-TEST(Memory, InputsAreCopiedOnlyForInProcessKernels) {
-  conformance::Case<spec::NsaCompressGrad> c;
-  c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
-  Weighing here;
-  WeighingElsewhere there;
+TYPED_TEST(MemoryOf, InputsAreCopiedOnlyForInProcessKernels) {
+  const auto c = case_of_large_inputs<TypeParam>();
+  Weighing<TypeParam> here;
+  WeighingElsewhere<TypeParam> there;
   conformance::judge_case(c, here);
   conformance::judge_case(c, there);
   std::int64_t bytes = 0;
@@ -74,7 +94,9 @@ TEST(Memory, InputsAreCopiedOnlyForInProcessKernels) {
   conformance::visit_tensors(inputs, [&](const char*, const spec::Tensor& tensor) {
     bytes += static_cast<std::int64_t>(tensor.bytes.size());
   });
-  EXPECT_NEAR(static_cast<double>(here.held - there.held), static_cast<double>(bytes), 4096);
+  EXPECT_GT(bytes, 1 << 17);
+  EXPECT_NEAR(static_cast<double>(here.held - there.held), static_cast<double>(bytes), 4096)
+      << command_line(c);
 }
 
 /// Judges one head in bf16 with correct gradients. Limits the memory in bytes for each input

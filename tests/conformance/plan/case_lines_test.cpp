@@ -9,10 +9,10 @@
 #include <map>
 #include <set>
 
+#include "../../each_operator.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/fixtures/record.hpp"
-#include "assay/spec/operators.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
@@ -45,10 +45,7 @@ class ShippedCases : public ::testing::Test {
   }
 };
 
-template <class... Op>
-::testing::Types<Op...> types_of(spec::TypeList<Op...>);
-using Operators = decltype(types_of(spec::Operators()));
-TYPED_TEST_SUITE(ShippedCases, Operators);
+TYPED_TEST_SUITE(ShippedCases, tests::EveryOperator, tests::ByOperator);
 
 TYPED_TEST(ShippedCases, AreLegalAndWrittenAsReportsPrintThem) {
   this->each([&](const CaseText&, const CaseLine& line) {

@@ -41,12 +41,6 @@ TEST(PairCoverage, OfTheDefaultPlanAndOfAFullSweepIsComplete) {
   }
 }
 
-TEST(PairCoverage, OfTheDefaultPlanIsCompleteWithoutTheExactCase) {
-  auto cases = sample<Op>({});
-  std::erase_if(cases, [](const FlashCase& c) { return c.track != Track::bound; });
-  EXPECT_EQ(covered_by(cases).uncovered(), std::vector<std::string>{});
-}
-
 TEST(PairCoverage, NamesTheRequirementsThatForbidAPair) {
   const PairCoverage pairs = pair_coverage<Op>();
   using Ids = std::vector<std::string>;

@@ -29,50 +29,6 @@ bool is_value_case(const Case<Op>& c) {
   return c.track != Track::arguments;
 }
 
-template <class Op>
-void expect_cases_to_follow_their_seed() {
-  EXPECT_EQ(sample<Op>({}), default_cases<Op>());
-  EXPECT_NE(sample<Op>({.seed = 2}), default_cases<Op>());
-}
-
-template <class Op>
-void expect_no_line_twice() {
-  std::set<std::string> lines;
-  for (const auto& c : default_cases<Op>()) EXPECT_TRUE(lines.insert(command_line(c)).second);
-}
-
-/// The note of a case is not part of its case line.
-template <class Op>
-void expect_every_line_to_parse_back() {
-  for (auto c : default_cases<Op>()) {
-    c.note.clear();
-    EXPECT_EQ(parse_case<Op>(case_words(command_line(c), Op::name)), c) << command_line(c);
-  }
-}
-
-template <class Op>
-void expect_every_side_of_every_row() {
-  std::set<std::string_view> accepted;
-  std::set<std::string> violated;
-  for (const auto& c : default_cases<Op>()) {
-    if (!c.violate.empty()) {
-      violated.insert(c.violate);
-      continue;
-    }
-    const auto call = call_of(c);
-    for (const auto& requirement : Op::requirements())
-      if (requirement.applies(call) && requirement.holds(call)) accepted.insert(requirement.id);
-  }
-  for (const auto& requirement : Op::requirements()) {
-    EXPECT_TRUE(!requirement.has(spec::Side::accept) || accepted.contains(requirement.id))
-        << requirement.id;
-    for (const auto& violation : requirement.violations)
-      EXPECT_TRUE(
-          violated.contains(std::string(requirement.id) + ":" + std::string(violation.name)))
-          << requirement.id << ":" << violation.name;
-  }
-}
-
 /// Sets the axis that a text like "entry_point=u1" names.
 inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -140,32 +96,6 @@ void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
       EXPECT_FALSE(forbidden_by(c).empty()) << cell.text() << ": " << command_line(c);
     });
   }
-}
-
-/// For sizes with few legal values, three consecutive seeds draw every value.
-template <class Op>
-void expect_every_value_of_few(std::uint64_t first_seed, std::size_t sizes_of_few) {
-  std::vector<SizeCoverage> sizes;
-  for (std::uint64_t seed = first_seed; seed < first_seed + 3; ++seed)
-    for (const Case<Op>& c : sample<Op>({.seed = seed})) cover(sizes, sizes_of(c));
-  std::size_t few = 0;
-  for (const SizeCoverage& size : sizes) {
-    few += size.legal.empty() ? 0 : 1;
-    EXPECT_TRUE(size.missing.empty())
-        << size.name << " never is " << (size.missing.empty() ? 0 : *size.missing.begin());
-  }
-  EXPECT_EQ(few, sizes_of_few);
-}
-
-/// No case of the plan, hand-made or drawn, contains a pair that is forbidden or without meaning.
-template <class Op>
-void expect_no_case_to_hold_what_is_excluded() {
-  PairCoverage held = pair_coverage<Op>();
-  for (const auto& c : default_cases<Op>()) cover(held, c);
-  for (const auto& cell : held.cells)
-    if (!cell.forbidden_by.empty() || cell.left_out.starts_with("senseless")) {
-      EXPECT_EQ(cell.cases, 0) << cell.text();
-    }
 }
 
 }  // namespace assay::conformance::testing

@@ -29,10 +29,10 @@ class FlashLimits : public Session {
     const Prepared prepared = phase_1(call, handles);
     EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
     if (prepared.status == ACLNN_SUCCESS) run(phase_2_of(call.entry_point), prepared, stream);
-    visit_outputs(call.parameters, filling.outputs,
-                  [&](std::string_view name, const Parameter&, Tensor& tensor) {
-                    tensor.bytes = filling.uploaded.download(name);
-                  });
+    visit_tensors_of(call.parameters, filling.outputs,
+                     [&](std::string_view name, const Parameter&, Tensor& tensor) {
+                       tensor.bytes = filling.uploaded.download(name);
+                     });
     return filling;
   }
 };
@@ -83,12 +83,12 @@ TEST_F(FlashLimits, RowsAfterTheLastSequenceAreZero) {
 
   const Call exact = call_of(problem, FlashEntryPoint::u2);
   Filling<Op> expected = filling_of(exact);
-  visit_inputs(exact.parameters, expected.inputs,
-               [&](std::string_view name, const Parameter&, Tensor& tensor) {
-                 std::ranges::copy_n(actual.uploaded.download(name).begin(),
-                                     static_cast<std::ptrdiff_t>(tensor.bytes.size()),
-                                     tensor.bytes.begin());
-               });
+  visit_tensors_of(exact.parameters, expected.inputs,
+                   [&](std::string_view name, const Parameter&, Tensor& tensor) {
+                     std::ranges::copy_n(actual.uploaded.download(name).begin(),
+                                         static_cast<std::ptrdiff_t>(tensor.bytes.size()),
+                                         tensor.bytes.begin());
+                   });
   own->run(problem, expected.inputs, expected.outputs);
   for (const auto member : {&Op::Outputs::dq, &Op::Outputs::dk, &Op::Outputs::dv}) {
     const Tensor &is = actual.outputs.*member, &should_be = expected.outputs.*member;

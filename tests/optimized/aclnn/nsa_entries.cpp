@@ -82,4 +82,7 @@ Prepared forward_phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles&
   return prepared;
 }
 
+Phase2 phase_2_of(spec::SelectedEntryPoint) { return aclnnNsaSelectedAttentionGrad; }
+Phase2 phase_2_of(spec::CompressEntryPoint) { return aclnnNsaCompressGrad; }
+
 }  // namespace assay::test

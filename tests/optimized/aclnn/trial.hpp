@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/tensor.hpp"
 #include "session.hpp"
@@ -15,8 +17,23 @@ spec::Tensor storage_of(const spec::Parameter& parameter, std::byte fill);
 void fill_with_noise(std::string_view name, spec::Tensor& tensor);
 
 /// Returns the tensor, and creates it if it does not exist.
+inline spec::Tensor& there(spec::Tensor& tensor) { return tensor; }
 inline spec::Tensor& there(std::optional<spec::Tensor>& tensor) {
   return tensor ? *tensor : tensor.emplace();
+}
+
+/// The second phase of an entry point.
+using Phase2 = aclnnStatus (*)(void*, std::uint64_t, aclOpExecutor*, aclrtStream);
+
+/// Calls visit(name, parameter, tensor) for every input or output that the call has.
+template <class Parameters, class Tensors, class Visitor>
+void visit_tensors_of(const Parameters& parameters, Tensors& tensors, const Visitor& visit) {
+  visit_fields(tensors, [&](std::string_view name, auto& tensor) {
+    visit_fields(parameters, [&](std::string_view other, const auto& parameter) {
+      if constexpr (std::same_as<decltype(parameter), const spec::Parameter&>)
+        if (name == other && parameter.present) visit(name, parameter, there(tensor));
+    });
+  });
 }
 
 /// Tensors on the device, by name.
@@ -70,16 +87,18 @@ Filling<Op> filling_of(const spec::Call<Op>& call) {
     tensor = std::move(made);
     filling.uploaded.add(name, tensor);
   };
-  visit_inputs(call.parameters, filling.inputs,
-               [&](std::string_view name, const spec::Parameter& parameter, spec::Tensor& tensor) {
-                 spec::Tensor noise = storage_of(parameter, std::byte{0x7F});
-                 fill_with_noise(name, noise);
-                 add(name, tensor, std::move(noise));
-               });
-  visit_outputs(call.parameters, filling.outputs,
-                [&](std::string_view name, const spec::Parameter& parameter, spec::Tensor& tensor) {
-                  add(name, tensor, storage_of(parameter, std::byte{0xAB}));
-                });
+  visit_tensors_of(
+      call.parameters, filling.inputs,
+      [&](std::string_view name, const spec::Parameter& parameter, spec::Tensor& tensor) {
+        spec::Tensor noise = storage_of(parameter, std::byte{0x7F});
+        fill_with_noise(name, noise);
+        add(name, tensor, std::move(noise));
+      });
+  visit_tensors_of(
+      call.parameters, filling.outputs,
+      [&](std::string_view name, const spec::Parameter& parameter, spec::Tensor& tensor) {
+        add(name, tensor, storage_of(parameter, std::byte{0xAB}));
+      });
   return filling;
 }
 
@@ -90,8 +109,8 @@ void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
                            const spec::Tensor& tensor) {
     EXPECT_TRUE(filling.uploaded.download(name) == tensor.bytes) << name;
   };
-  visit_inputs(call.parameters, filling.inputs, compare);
-  visit_outputs(call.parameters, filling.outputs, compare);
+  visit_tensors_of(call.parameters, filling.inputs, compare);
+  visit_tensors_of(call.parameters, filling.outputs, compare);
 }
 
 /// Expects the entry point and `own` to write the same bytes: in outputs, outside of views, in

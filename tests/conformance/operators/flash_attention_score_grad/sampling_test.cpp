@@ -25,30 +25,6 @@ const std::vector<FlashCase>& default_cases() { return testing::default_cases<Op
 
 bool is_value_case(const FlashCase& c) { return testing::is_value_case(c); }
 
-TEST(Sample, IsDeterministicAndChangesWithItsSeed) {
-  testing::expect_cases_to_follow_their_seed<Op>();
-}
-
-TEST(Sample, HasAtLeast250ValueCasesAndNoLineTwice) {
-  EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 250);
-  testing::expect_no_line_twice<Op>();
-}
-
-TEST(Sample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
-
-TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
-  for (const auto& c : default_cases()) {
-    const auto broken = spec::violations(Op::requirements(), call_of(c));
-    if (c.violate.empty()) {
-      for (const auto* row : broken)
-        EXPECT_FALSE(row->binds(c.entry_point, {})) << row->id << " " << command_line(c);
-      continue;
-    }
-    const std::string id = c.violate.substr(0, c.violate.find(':'));
-    EXPECT_TRUE(std::ranges::any_of(broken, [&](const auto* row) { return row->id == id; })) << id;
-  }
-}
-
 /// Returns the drop mask of a planned case. Empty if the case has no drop mask or no exact case.
 std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
   if (c.problem.drop_mask == spec::DropMask::absent || c.track == Track::arguments)
@@ -106,8 +82,6 @@ TEST(Sample, SlopesOfEverySignAreInCasesOfEachTrack) {
   EXPECT_EQ(signs["bound"], all);
 }
 
-TEST(Sample, ExercisesEverySideOfEveryRow) { testing::expect_every_side_of_every_row<Op>(); }
-
 TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
   testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
       [](const Choice& choice, std::uint64_t lot) {
@@ -115,8 +89,6 @@ TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
         return flash::draw_fields(flash::factors().chosen(choice), 2e5, draws);
       });
 }
-
-TEST(Sample, HoldsNoPairThatIsExcluded) { testing::expect_no_case_to_hold_what_is_excluded<Op>(); }
 
 TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
   std::map<std::pair<spec::FlashEntryPoint, spec::Product>, int> counts, violations;

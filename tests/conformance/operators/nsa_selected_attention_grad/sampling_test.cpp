@@ -26,38 +26,10 @@ const std::vector<SelectedCase>& default_cases() { return testing::default_cases
 
 bool is_value_case(const SelectedCase& c) { return testing::is_value_case(c); }
 
-TEST(SelectedSample, IsDeterministicAndChangesWithItsSeed) {
-  testing::expect_cases_to_follow_their_seed<Op>();
-}
-
-TEST(SelectedSample, HasSomeHundredCasesAndNoLineTwice) {
-  EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 200);
-  EXPECT_LE(default_cases().size(), 700u);
-  testing::expect_no_line_twice<Op>();
-}
-
-TEST(SelectedSample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
-
-TEST(SelectedSample, ExercisesEverySideOfEveryRow) {
-  testing::expect_every_side_of_every_row<Op>();
-}
-
-TEST(SelectedSample, EveryWantedPairIsCovered) {
-  PairCoverage coverage = pair_coverage<Op>();
-  for (const auto& c : default_cases())
-    if (c.track == Track::bound) cover(coverage, c);
-  EXPECT_EQ(coverage.uncovered(), std::vector<std::string>{});
+TEST(SelectedSample, CountsPairsWithoutACall) {
+  const PairCoverage coverage = pair_coverage<Op>();
   EXPECT_EQ(coverage.forbidden(), 62);
   EXPECT_EQ(coverage.unreachable(), 63);
-}
-
-TEST(SelectedFormulaFields, ChangeTheGradientsOfSomeCaseInBothModes) {
-  const auto fields = field_coverage<Op>(default_cases());
-  EXPECT_EQ(fields.size(), 3u);
-  for (const FieldCoverage& field : fields) {
-    EXPECT_GT(field.places, 0) << field.field;
-    EXPECT_EQ(field.unexcited, std::vector<std::string>{}) << field.field;
-  }
 }
 
 /// Removes the cases that pass a mask.
@@ -78,10 +50,6 @@ TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
       [](const Choice& choice, std::uint64_t lot) {
         return selected::draw_case(selected::factors().chosen(choice), 2e3, lot);
       });
-}
-
-TEST(SelectedSample, HoldsNoPairThatIsExcluded) {
-  testing::expect_no_case_to_hold_what_is_excluded<Op>();
 }
 
 /// A drawn case has the chosen values on its axes and is legal.
@@ -147,11 +115,6 @@ TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCou
   EXPECT_GE(groups.size(), 20u);
   EXPECT_GE(sequences.size(), 9u);
   EXPECT_GT(tokens, 0xffff);
-}
-
-TEST(SelectedSample, ThreeSeedsDrawEveryGroupOfEachTypeAndEveryList) {
-  testing::expect_every_value_of_few<Op>(1, 4);
-  testing::expect_every_value_of_few<Op>(20261126, 4);
 }
 
 /// Lists with block numbers of 256 and above. Some queries attend to these blocks.

@@ -1,0 +1,35 @@
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "../each_operator.hpp"
+#include "kill_tables.hpp"
+
+/// The kill tables of every operator: of the mutants that check their arguments wrongly, or of
+/// those that compute wrong numbers. ASSAY_SUBJECT selects the table.
+namespace assay::mutants {
+namespace {
+
+constexpr Subject subject = Subject::ASSAY_SUBJECT;
+
+/// The minimum counts of mutants, so that none is lost. A new operator may have any number.
+const std::map<std::pair<std::string_view, Subject>, Crowd> least = {
+    {{"flash_attention_score_grad", Subject::arguments}, {.planted = 79, .healthy = 1}},
+    {{"flash_attention_score_grad", Subject::numbers}, {.planted = 74, .healthy = 23}},
+    {{"nsa_selected_attention_grad", Subject::arguments}, {.planted = 34, .healthy = 1}},
+    {{"nsa_selected_attention_grad", Subject::numbers}, {.planted = 54, .healthy = 20}},
+    {{"nsa_compress_grad", Subject::arguments}, {.planted = 23, .healthy = 2}},
+    {{"nsa_compress_grad", Subject::numbers}, {.planted = 35, .healthy = 20}}};
+
+template <class Op>
+class MutantsOf : public ::testing::Test {};
+TYPED_TEST_SUITE(MutantsOf, tests::EveryOperator, tests::ByOperator);
+
+TYPED_TEST(MutantsOf, AreCaughtAndNoHealthyVariantFails) {
+  const auto known = least.find({TypeParam::name, subject});
+  expect_each_told_apart(kill_table_of<TypeParam>(subject),
+                         known == least.end() ? Crowd{} : known->second);
+}
+
+}  // namespace
+}  // namespace assay::mutants
