@@ -52,6 +52,21 @@ def site_path(path: str) -> str:
     return path[len("docs/"):] if path.startswith("docs/") else "repository/" + path
 
 
+def on_config(config):
+    """Replaces an entry of the contents that has an asterisk by the pages that match it."""
+
+    def expanded(entry):
+        if isinstance(entry, dict):
+            return [{title: expanded(inner) if isinstance(inner, list) else inner for title, inner in entry.items()}]
+        if isinstance(entry, list):
+            return [one for inner in entry for one in expanded(inner)]
+        docs = Path(config["docs_dir"])
+        return sorted(str(page.relative_to(docs)) for page in docs.glob(entry)) if "*" in entry else [entry]
+
+    config["nav"] = expanded(config["nav"])
+    return config
+
+
 def on_files(files: Files, config) -> Files:
     """Adds the files that pages link to, and recursively the files that those link to."""
     root = root_of(config)
