@@ -19,7 +19,9 @@ const std::map<std::pair<std::string_view, Subject>, Crowd> least = {
     {{"nsa_selected_attention_grad", Subject::arguments}, {.planted = 34, .healthy = 1}},
     {{"nsa_selected_attention_grad", Subject::numbers}, {.planted = 54, .healthy = 20}},
     {{"nsa_compress_grad", Subject::arguments}, {.planted = 23, .healthy = 2}},
-    {{"nsa_compress_grad", Subject::numbers}, {.planted = 35, .healthy = 20}}};
+    {{"nsa_compress_grad", Subject::numbers}, {.planted = 35, .healthy = 20}},
+    {{"nsa_compress", Subject::arguments}, {.planted = 25, .healthy = 2}},
+    {{"nsa_compress", Subject::numbers}, {.planted = 48, .healthy = 15}}};
 
 template <class Op>
 class MutantsOf : public ::testing::Test {};

@@ -11,6 +11,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "flash_attention_score_grad/families.hpp"
+#include "nsa_compress/families.hpp"
 #include "nsa_compress_grad/families.hpp"
 #include "nsa_selected_attention_grad/families.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -60,7 +61,10 @@ TEST(StrideMutants, OfAttentionFailInTheDefaultSweep) {
   expect_killed<spec::FlashAttentionScoreGrad>(mutants::stride_mutants());
 }
 TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
-  expect_killed<spec::NsaCompressGrad>(mutants::compress::stride_mutants());
+  expect_killed<spec::NsaCompressGrad>(mutants::compress::grad::stride_mutants());
+}
+TEST(StrideMutants, OfTheForwardOfACompressionFailInTheDefaultSweep) {
+  expect_killed<spec::NsaCompress>(mutants::compress::forward::stride_mutants());
 }
 TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
@@ -109,6 +113,8 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
                              "softmax_max", "softmax_sum", "topk_indices", "dq", "dk", "dv"}));
   EXPECT_EQ(strided_alone<spec::NsaCompressGrad>(""),
             (std::set<std::string>{"output_grad", "input", "weight", "input_grad", "weight_grad"}));
+  EXPECT_EQ(strided_alone<spec::NsaCompress>(""),
+            (std::set<std::string>{"input", "weight", "output"}));
 }
 
 /// A kernel that assumes contiguous elements within a row fails only on tensors without them.
@@ -132,6 +138,7 @@ TEST(HandMadeStrides, ApplyColumnsToEachTensorAlone) {
             strided_alone<spec::NsaSelectedAttentionGrad>(""));
   EXPECT_EQ(laid_in_columns_alone<spec::NsaCompressGrad>(),
             strided_alone<spec::NsaCompressGrad>(""));
+  EXPECT_EQ(laid_in_columns_alone<spec::NsaCompress>(), strided_alone<spec::NsaCompress>(""));
 }
 
 template <class Op>

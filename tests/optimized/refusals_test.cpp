@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "flash_attention_score_grad/checks/checks.hpp"
+#include "nsa_compress/checks.hpp"
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 
@@ -163,6 +164,7 @@ TYPED_TEST_SUITE(Refusals, tests::EveryTiledOperator, tests::ByOperator);
 
 auto checks_of(spec::FlashAttentionScoreGrad) { return optimized::argument_checks(); }
 auto checks_of(spec::NsaSelectedAttentionGrad) { return optimized::selected::argument_checks(); }
+auto checks_of(spec::NsaCompress) { return optimized::forward_compression::argument_checks(); }
 auto checks_of(spec::NsaCompressGrad) { return optimized::compress::argument_checks(); }
 
 template <class Op>

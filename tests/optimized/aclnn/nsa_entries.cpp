@@ -70,7 +70,7 @@ Prepared phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles
   return prepared;
 }
 
-Prepared forward_phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles) {
+Prepared phase_1(const spec::Call<spec::NsaCompress>& call, Handles& handles) {
   const auto& p = call.parameters;
   const auto& a = call.attributes;
   Prepared prepared;
@@ -78,11 +78,12 @@ Prepared forward_phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles&
   prepared.status = aclnnNsaCompressGetWorkspaceSize(
       handles.tensor("input", p.input), handles.tensor("weight", p.weight),
       handles.array(p.act_seq_len), text(a.layout), a.compress_block_size, a.compress_stride,
-      a.act_seq_len_type, handles.tensor("output_grad", p.output_grad), workspace_size, executor);
+      a.act_seq_len_type, handles.tensor("output", p.output), workspace_size, executor);
   return prepared;
 }
 
 Phase2 phase_2_of(spec::SelectedEntryPoint) { return aclnnNsaSelectedAttentionGrad; }
 Phase2 phase_2_of(spec::CompressEntryPoint) { return aclnnNsaCompressGrad; }
+Phase2 phase_2_of(spec::NsaCompressEntryPoint) { return aclnnNsaCompress; }
 
 }  // namespace assay::test

@@ -1,0 +1,107 @@
+#include "assay/optimized/nsa_compress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "aclnnop/aclnn_nsa_compress.h"
+#include "nsa_entries.hpp"
+#include "refusals.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::test;
+using Op = spec::NsaCompress;
+using Call = spec::Call<Op>;
+using spec::Striding;
+
+class NsaCompress : public Session {
+ protected:
+  std::unique_ptr<spec::Implementation<Op>> own = optimized::nsa_compress(device::a2());
+};
+
+/// Sequences that are empty or too short for a window, and tokens after the last window.
+Op::Problem packed(std::int64_t stride = 16) {
+  return {.dtype = spec::DType::fp16,
+          .batch = 5,
+          .heads = 3,
+          .seq = 90,
+          .lengths = {0, 90, 31, 64, 47},
+          .head_dim = 16,
+          .compress_block_size = 32,
+          .compress_stride = stride};
+}
+
+Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
+  return spec::call_of(problem, spec::NsaCompressEntryPoint::f1, spec::Product::a2, striding,
+                       striding);
+}
+
+TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
+  const std::vector<Call> calls = {call_of(packed()), call_of(packed(32))};
+  EXPECT_GE(expect_same_refusals(calls, *own, "aclnnNsaCompressGetWorkspaceSize"), 14U);
+}
+
+/// The result of the forward in fp32, as documented.
+std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inputs) {
+  const auto input = spec::viewed_elements(inputs.input);
+  const auto weight = spec::viewed_elements(inputs.weight);
+  std::vector<float> windows;
+  std::int64_t start = 0;
+  for (const std::int64_t length : p.lengths) {
+    for (std::int64_t at = 0; at + p.compress_block_size <= length; at += p.compress_stride)
+      for (std::int64_t n = 0; n < p.heads; ++n)
+        for (std::int64_t c = 0; c < p.head_dim; ++c) {
+          float sum = 0;
+          for (std::int64_t t = 0; t < p.compress_block_size; ++t) {
+            const std::int64_t row = (start + at + t) * p.heads + n;
+            const auto x = static_cast<std::size_t>(row * p.head_dim + c);
+            const auto w = static_cast<std::size_t>(t * p.heads + n);
+            sum += static_cast<float>(inputs.weight.load(weight[w]) * inputs.input.load(input[x]));
+          }
+          windows.push_back(sum);
+        }
+    start += length;
+  }
+  return windows;
+}
+
+TEST_F(NsaCompress, SumsTheTokensOfEveryWindow) {
+  for (const std::int64_t stride : {16, 32})
+    for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
+      const Op::Problem problem = packed(stride);
+      const Call call = call_of(problem, striding);
+      Filling<Op> filling = filling_of(call);
+      Handles handles(filling.uploaded.addresses());
+      const Prepared prepared = phase_1(call, handles);
+      ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+      run(aclnnNsaCompress, prepared, stream);
+      own->run(problem, filling.inputs, filling.outputs);
+      expect_equal_bytes(call, filling);
+      const std::vector<float> expected = expected_windows(problem, filling.inputs);
+      const auto elements = spec::viewed_elements(filling.outputs.output);
+      ASSERT_EQ(elements.size(), expected.size());
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        const double ulp = std::max(std::abs(expected[k]) * 0x1p-10, 0x1p-24);
+        // At most half an ulp away: the result is rounded once.
+        ASSERT_LE(std::abs(filling.outputs.output.load(elements[k]) -
+                           static_cast<double>(expected[k])),
+                  ulp / 2);
+      }
+    }
+}
+
+TEST_F(NsaCompress, RefusesATensorLargerThanTheDevice) {
+  const Call call = call_of(
+      {.dtype = spec::DType::fp16, .heads = 128, .seq = std::int64_t{1} << 30, .head_dim = 256});
+  Handles handles;
+  EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
+  const std::string message = recent_message();
+  EXPECT_TRUE(message.starts_with("aclnnNsaCompressGetWorkspaceSize: input is larger than the "))
+      << message;
+}
+
+}  // namespace
