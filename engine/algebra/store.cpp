@@ -9,8 +9,8 @@ Store::Store(int bits, int min_exponent, Direction direction, double overflow)
   known_ = direction == Direction::nearest_even || direction == Direction::nearest_away ||
            direction == Direction::nearest;
   away_ = direction == Direction::nearest_away;
-  // Stochastic rounding has no mean error only for exact values. Kernels with a biased random
-  // generator declare stochastic rounding, too.
+  // The mean error of stochastic rounding is zero only for exact values; also, kernels with a
+  // biased random generator declare stochastic rounding.
   mean_free_ = known_;
   capped_ = direction != Direction::stochastic;
   const double whole_steps = known_ ? 1 : 2;

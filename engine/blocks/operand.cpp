@@ -10,8 +10,8 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// Converts to float. The result is 0 only if x is 0: numbers smaller than 2^-126 become 2^-126,
-/// which a CPU does not flush to zero.
+/// Converts to float. The result is 0 only if x is 0: smaller numbers become 2^-126, because a CPU
+/// may flush numbers below 2^-126 to zero.
 float kept(double x) {
   constexpr float least = 0x1p-126F;
   if (x == 0) return 0;
@@ -45,7 +45,8 @@ Scales scales_of(const Rows& rows) {
   for (std::int64_t k = 0; k < rows.rows * rows.dim; ++k)
     largest = std::max(largest, std::abs(rows.data[k]));
   if (largest == 0 || !std::isfinite(largest)) return {};
-  // Beyond this range the scaled numbers overflow double, and the bound becomes infinite.
+  // Outside this range of exponents the scaled numbers overflow double, and the bound becomes
+  // infinite.
   const int exponent = std::clamp(std::ilogb(largest), -450, 450);
   return {std::ldexp(1.0, 40 - exponent), std::ldexp(1.0, 40 - 2 * exponent)};
 }

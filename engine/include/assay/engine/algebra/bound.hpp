@@ -9,24 +9,26 @@
 #include "assay/engine/algebra/sum.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// The last step of every bound (README, A10 to A12), for one element or for eight. Input: the sums
-/// of an element. Result: the largest error of a kernel that writes it.
+/// The last step of every bound, for one element or for eight. Input: the sums of an element.
+/// Result: the largest error of a kernel that writes this element. A1 to A13 are sections of
+/// engine/README.md, E1 to E26 equations of docs/bound.md.
 namespace assay::engine {
 
-/// A10, E18. Returns lambda. With probability 1 - `alpha`, each of `sums` sums without mean is
-/// smaller than lambda times the root of its sum of squares (Azuma).
+/// A10, E18. Returns lambda. Take `sums` sums of random errors, each error with mean 0. With
+/// probability 1 - `alpha`, each sum is smaller than lambda times the root of its sum of squares
+/// (Azuma's inequality).
 double mean_free_factor(std::int64_t sums, double alpha);
 
-/// A10, E19. Returns an error that is exceeded only with a small probability. It is the known drift
-/// of stores, plus lambda times the root of the squares of the part without mean, plus the part
-/// with a mean.
+/// A10, E19. Returns an error that is exceeded only with a small probability. It is the sum of
+/// three parts: the known errors of stores (drift), lambda times the root of the summed squares of
+/// the errors with mean 0, and the errors whose mean may differ from 0.
 template <class V>
 [[gnu::always_inline]] inline V probable_error(const V& drift, double lambda, const V& squares,
                                                const V& shared) {
   return magnitude_of(drift) + lambda * root_of(squares) + shared;
 }
 
-/// A10, E20. Returns min(rigorous, probable) if the roundings have no mean, else rigorous.
+/// A10, E20. Returns min(rigorous, probable) if the roundings have mean 0, else rigorous.
 template <class V>
 [[gnu::always_inline]] inline V core_error(const V& rigorous, const V& probable, bool averages) {
   return averages ? (probable < rigorous ? probable : rigorous) : rigorous;
@@ -50,9 +52,10 @@ template <class V>
   return before + store.error(magnitude + before);
 }
 
-/// E25. Returns the radius of a reference in double that has these rigorous terms. Each term is a
-/// convex function of the unit roundoffs and is 0 at 0. The units of double are at least 2^27 times
-/// smaller, so the error is at most 2^-27 of the terms.
+/// E25. Returns the radius of a reference in double, computed from the kernel's rigorous terms.
+/// Each term is a convex function of the unit roundoffs and is 0 if they are 0. The unit roundoffs
+/// of double are at least 2^27 times smaller than the kernel's, so the error is at most 2^-27 of
+/// the terms.
 template <class V>
 [[gnu::always_inline]] inline V reference_radius(const V& rigorous, const V& accumulation) {
   return 0x1p-27 * (rigorous + accumulation);
@@ -64,32 +67,33 @@ template <class V>
   return ((x.terms + 4) * 0x1p-53) * x.magnitude;
 }
 
-/// A11. The error of the additions of an element, in units of its magnitude.
+/// A11. The error of the additions of an element, as a multiple of its magnitude.
 struct Chain {
   double worst = 0, likely = 0;
-  double lost = 0;  ///< what all additions may lose in addition, by underflow
-  /// The variance, in squared units. It has three factors: of the squares of the summands, of the
-  /// square of the sum, and of the square of the worst loss.
+  double lost = 0;  ///< largest loss of all additions by underflow (absolute)
+  /// The variance of this error, in units of the squared magnitude, is a sum of three terms: these
+  /// factors times the squares of the summands, the square of the sum, and the square of the
+  /// largest loss.
   double of_squares = 0, of_value = 0, of_worst = 0;
 };
 
-/// Parts of a sum: a kernel rounds each part and then adds the parts.
+/// A sum whose parts a kernel rounds before it adds them.
 struct Parts {
-  double u = 0, lost = 0;  ///< unit roundoff, and half the smallest number; 0: not rounded
+  double u = 0, lost = 0;  ///< of the type: unit roundoff, half the smallest number; 0: exact
   double count = 0;
 };
 
 /// How a kernel sums and writes an output.
 struct Output {
   Units units;
-  double factor = 1;     ///< the sum is multiplied by it
-  double roundings = 0;  ///< fp32 roundings of the sum, e.g. two by such a factor
+  double factor = 1;     ///< the kernel multiplies the sum by this factor
+  double roundings = 0;  ///< number of fp32 roundings of the sum; a factor causes two
   double lambda = 0;     ///< A10
-  bool averages = true;  ///< true: all stores round without mean
+  bool averages = true;  ///< true: the rounding errors of all stores have mean 0
   Store store;           ///< rounds to the type of the output
   Chain chain;
   Parts parts;
-  double operands = 0;  ///< units of both operands of the last product, if they are narrowed
+  double operands = 0;  ///< unit roundoffs of both narrowed operands of the last product, added
   double scaled = 0;    ///< units of an operand that was scaled in advance, and its underflow
   double lost = 0;
 };
@@ -112,7 +116,7 @@ template <class V>
 struct Bound {
   V value{}, radius{}, probable{}, proven{}, deviation{}, floor{}, drift{};
   V core{}, accumulation{}, additive{};  ///< parts of `probable`, before the last store
-  V rigorous{}, largest{};  ///< worst case of the summands; of the terms that are added
+  V rigorous{}, largest{};  ///< largest error of the summands; of the terms that are added
 };
 
 /// E22. Returns the error of rounding the parts of a sum. `partials` is the sum of the absolute
@@ -134,9 +138,8 @@ template <class V>
   const V reference = size * magnitude_of(x.value), summands = squared * x.value_squares;
   const Chain& chain = output.chain;
   const V added = chain.of_value * square(reference) + chain.of_squares * summands;
-  // An error that all pairs share is a single error, not a random sum, so its largest value counts.
-  // Masked pairs may leave residues as large as the floor. They matter if the value is barely
-  // larger than the floor.
+  // All pairs may share one error; it is then not a random sum, so its largest value counts. Masked
+  // pairs may add up to the floor, which matters if the value is barely larger than the floor.
   const V constants = size * (magnitude_of(x.by_constant[0]) + magnitude_of(x.by_constant[1]));
   return squared * x.moment / 3.0 + square(size * x.shared) / 81.0 + square(constants) +
          square(output.units.u_sum) * added + chain.of_worst * square(worst) +
@@ -148,7 +151,7 @@ template <class V>
 /// Factor for the rounding of the bounds themselves, which are computed in double.
 inline constexpr double bound_slack = 1 + 0x1p-40;
 
-/// Maps NaN to infinity: a limit that overflowed limits nothing.
+/// Maps NaN to infinity: a bound that overflowed gives no limit.
 template <class V>
 [[gnu::always_inline]] inline V known(const V& limit) {
   return limit != limit ? filled<V>(HUGE_VAL) : limit;

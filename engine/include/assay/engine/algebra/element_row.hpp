@@ -10,9 +10,8 @@
 
 namespace assay::engine {
 
-/// The elements of a row, with one array per member: code that handles eight elements loads each
-/// member as eight adjacent numbers. The arrays are padded, so that such a load is valid at every
-/// element.
+/// The elements of a row, stored with one array per member, so that eight elements can be loaded at
+/// once. The arrays are padded, so such a load is valid at every element.
 class ElementRow {
  public:
   explicit ElementRow(std::size_t count)
@@ -67,7 +66,7 @@ class ElementRow {
 
   std::size_t count_, pitch_;
   std::vector<double> numbers_;
-  double terms_ = 0;  ///< the same for all elements
+  double terms_ = 0;  ///< equal for all elements of the row
 };
 
 }  // namespace assay::engine

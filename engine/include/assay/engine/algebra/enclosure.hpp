@@ -17,7 +17,7 @@ struct Enclosure {
   V value{}, radius{};
 };
 
-/// Unit roundoff of double, and the most that one underflow can lose.
+/// Unit roundoff of double, and the largest loss by one underflow.
 inline constexpr double double_unit = 0x1p-53, double_underflow = 0x1p-1022;
 
 /// B3. TwoSum computes the rounding error of this sum exactly.
@@ -52,8 +52,8 @@ class EnclosureReading {
   using Real = V;
   using Number = Enclosure<V>;
 
-  /// Uses only the rigorous part of the row's symbols: the radius of each number that the row
-  /// computed.
+  /// A row symbol is a number that is computed once per row. Only its rigorous part is used, which
+  /// is its radius.
   EnclosureReading(const Units&, const std::array<Symbol, symbols>& of_row) : of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {x, V{}}; }
@@ -89,7 +89,7 @@ class EnclosureReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// Returns the symbol of a number that was computed for the row.
+/// Returns the row symbol for a number that was computed for the row.
 inline Symbol symbol_of(const Enclosure<double>& x) { return {.rigorous = x.radius}; }
 
 }  // namespace assay::engine

@@ -11,10 +11,10 @@
 
 namespace assay::engine {
 
-/// One rounding that a formula declares: rounding number `number` of the formula, for that row and
-/// partner. `row` is -1 if the kernel rounds once for a call, `partner` is -1 if it rounds once for
-/// a row. Roundings of the row formula are numbered from `of_row` on, so that their numbers differ
-/// from those of the pair formula.
+/// One rounding that a formula declares: rounding number `number` of the formula, for row `row` and
+/// its partner in the pair. `row` is -1 if the kernel rounds once for a call, `partner` is -1 if it
+/// rounds once for a row. Roundings of the row formula are numbered from `of_row` on, so that their
+/// numbers differ from those of the pair formula.
 struct Source {
   static constexpr int of_row = 1 << 16;
 
@@ -27,16 +27,16 @@ struct Source {
 /// Returns the error of a rounding as a share of its largest size, from -1 to 1.
 using Shares = std::function<double(const Source&)>;
 
-/// Evaluates a formula as a kernel would whose every rounding has a chosen error: `shares` gives
-/// the sign and the size of each. It computes in double, whose own roundings are about 2^-29 of
-/// those of fp32.
+/// Evaluates a formula like a kernel in which every rounding has a chosen error: `shares` gives the
+/// sign and the size of each error. It computes in double, whose own rounding errors are about
+/// 2^-29 of those of fp32.
 class InjectionReading {
  public:
   using Real = double;
   using Number = double;
 
-  /// `at` is the pair, and the number of its first rounding. The object refers to `units` and
-  /// `shares`.
+  /// `at` names the pair and the number of its first rounding. The object keeps references to
+  /// `units` and `shares`.
   InjectionReading(const Units& units, const Shares& shares, Source at)
       : units_(units), shares_(shares), at_(at) {}
 

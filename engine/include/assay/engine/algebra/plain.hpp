@@ -10,7 +10,7 @@
 
 namespace assay::engine {
 
-/// 113 bits of significand.
+/// A number with 113 bits of significand.
 using Naive = boost::multiprecision::cpp_bin_float_quad;
 
 /// Evaluates a formula without the roundings that it declares for kernels. T is double, Lanes or
@@ -49,9 +49,9 @@ class PlainReading {
   [[gnu::always_inline]] T magnitude(const T& x) const { return magnitude_of(x); }
 };
 
-/// The reference: a formula in double.
+/// Evaluates a formula in double: the reference.
 using ValueReading = PlainReading<double>;
-/// The reference in 113 bits.
+/// Evaluates a formula in 113 bits, to check the reference.
 using NaiveReading = PlainReading<Naive>;
 
 }  // namespace assay::engine

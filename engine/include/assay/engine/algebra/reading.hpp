@@ -9,7 +9,7 @@
 ///
 ///     on.exact(x)                        a number without error
 ///     on.symbol(k, x)                    x, which is number k of those computed for the row
-///     on.dot(of, terms)                  a dot product, given the sums that A4 needs
+///     on.dot(of, terms) a dot product, given the sums that A4 (engine/README.md) needs
 ///     on.rounded(x, size, times, level)  x after `times` fp32 roundings of numbers of size `size`
 ///     on.exponential(x, z, error)        e^x / z with the relative error `error`; z is exact
 ///     on.residue(x, phi)                 x, or x plus an error up to phi that pairs may share: the
@@ -28,8 +28,8 @@ namespace assay::engine {
 /// How often a kernel rounds: once for each pair, once for all pairs of a row, or once for a call.
 enum class Level { pair, row, call };
 
-/// Inputs for the error of a dot product: the sum of its products, the sum of their magnitudes, and
-/// the sum of their squares.
+/// Inputs for the error of a dot product: the sums of its products, of their magnitudes and of
+/// their squares.
 template <class V>
 struct Products {
   V sum{}, magnitudes{}, squares{};
@@ -40,13 +40,13 @@ struct Units {
   double u = 0x1p-24;            ///< of elementwise operations
   double u_sum = 0x1p-24;        ///< of the accumulator of products
   double operands = 0;           ///< of both operands of a product together, if they are narrowed
-  double operand_deviation = 0;  ///< root of their mean squares times 3, as a share of the product
-  bool truncating = false;  ///< the accumulator does not round to nearest: its errors have a mean
+  double operand_deviation = 0;  ///< sqrt(3 * mean square of their error / product^2)
+  bool truncating = false;       ///< the accumulator truncates: the mean of its errors is not 0
 };
 
 /// A4, E3. The largest error of a dot product, in any order: (terms + 4) u_sum of the magnitudes.
 inline double worst_dot(const Units& units, double terms) { return (terms + 4) * units.u_sum; }
-/// A4, E3. The factor for the same error if its roundings have no mean: (sqrt(terms) + 2) u_sum.
+/// A4, E3. The factor for the same error if its roundings have mean 0: (sqrt(terms) + 2) u_sum.
 inline double mean_free_dot(const Units& units, double terms) {
   return (std::sqrt(terms) + 2) * units.u_sum;
 }
@@ -55,10 +55,10 @@ inline double mean_free_dot(const Units& units, double terms) {
 template <class Number, class V>
 struct Coefficient {
   Number number;
-  V drift{};     ///< A3: the known error of its store
-  V overflow{};  ///< not 0 if one of its inputs may be infinite in a kernel
-  /// The relative change of the coefficient's exact value when a constant changes that a kernel
-  /// rounds once for the whole call (A13).
+  V drift{};     ///< A3: the error of its store, if that is known
+  V overflow{};  ///< not 0 if an input of the coefficient may be infinite in a kernel
+  /// A13: a kernel rounds some constants once for the whole call. Relative change of the
+  /// coefficient's exact value if such a constant changes.
   std::array<V, 2> by_constant{};
 };
 

@@ -11,16 +11,17 @@ namespace assay::engine {
 enum class Direction { nearest_even, nearest_away, nearest, truncated, stochastic };
 
 /// A narrower type to which a kernel rounds the values that it stores. A default-constructed Store
-/// rounds nothing: stored values keep the precision of the computation.
+/// rounds nothing.
 class Store {
  public:
   Store() = default;
   /// Describes a type with `bits` bits of significand, including the leading bit, whose smallest
-  /// normal number is 2^min_exponent: bfloat16 is (8, -126), half precision (11, -14). Values from
-  /// `overflow` on become infinite, if overflow must be watched.
+  /// normal number is 2^min_exponent: bfloat16 is (8, -126), half precision (11, -14). Values of at
+  /// least `overflow` become infinite, if the caller asks to detect overflow.
   Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
-  /// Returns the same store for a device that may lose up to `least` of every number.
+  /// Returns the same store for a device that may lose up to `least` of every number, because it
+  /// flushes small numbers to zero.
   Store losing(double least) const {
     Store store = *this;
     store.lost_ = std::max(lost_, least);
@@ -44,21 +45,21 @@ class Store {
   [[gnu::always_inline]] V overflows(const V& size) const {
     return size >= overflow_ ? filled<V>(1.0) : V{};
   }
-  /// Returns whether overflow is watched.
+  /// Returns whether overflow is detected.
   bool watches_overflow() const { return overflow_ != HUGE_VAL; }
   /// Returns whether the rounding error of some values is known.
   bool drifts() const { return known_; }
 
-  /// A3, E2. Returns the error of storing this value if it is known. Returns 0 if noise of that
-  /// size may change the rounded result, or if the store does not round to nearest.
+  /// A3, E2. Returns the error of storing this value if it is known. Returns 0 if an error of size
+  /// `noise` in the value may change the rounded result, or if the store does not round to nearest.
   template <class V>
   [[gnu::always_inline]] V drift(const V& value, const V& noise) const {
     if (!known_) return V{};
     const V step = larger_of(2 * unit_ * leading_power(value), filled<V>(2 * least_));
     const V steps = magnitude_of(value / step);
     const V even = whole_of(steps);
-    // The exact middle between two numbers. If the lower one is even, it rounds down; if ties go
-    // away from zero, it rounds up.
+    // A tie: the exact middle between two numbers. If the lower one is even, a kernel rounds down;
+    // if ties go away from zero, it rounds up.
     const V nearest = away_ ? (steps - even == 0.5 ? even + 1.0 : even) : even;
     const V rounded = value < 0.0 ? -nearest : nearest;
     const V to_tie = (0.5 - magnitude_of(nearest - steps)) * step;
@@ -68,7 +69,7 @@ class Store {
   }
 
  private:
-  double unit_ = 0, least_ = 0;  ///< half a step: relative, and for subnormal numbers
+  double unit_ = 0, least_ = 0;  ///< half a step: relative; absolute for subnormal numbers
   double lost_ = 0;              ///< largest error of the smallest numbers
   double overflow_ = HUGE_VAL;
   bool capped_ = true, known_ = false, away_ = false, mean_free_ = true;

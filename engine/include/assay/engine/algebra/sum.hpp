@@ -9,17 +9,17 @@
 namespace assay::engine {
 
 /// The sums of one element of an output, or of eight elements. Each sum runs over all pairs and
-/// adds a coefficient times an operand.
+/// adds a coefficient c times an operand x. A8, A9 and A13 are sections of engine/README.md.
 template <class V>
 struct ElementOf {
-  V value{}, magnitude{};          ///< sum of c x and of |c x|
-  V rigorous{};                    ///< bound of the error of the summands
-  V squares{}, shared{};           ///< the same as a mean-free sum, and the part with a mean
-  V moment{};                      ///< mean squares times 3 of errors that differ from pair to pair
-  V drift{};                       ///< known errors of stores
-  double terms = 0;                ///< number of summands, counted with repetitions
-  V value_squares{};               ///< sum of (c x)^2
-  V partials{};                    ///< sum over the parts of the rows of |sum of c x|
+  V value{}, magnitude{};  ///< sum of c x and of |c x|
+  V rigorous{};            ///< bound of the error of the summands
+  V squares{}, shared{};   ///< of this error: squares of its random part, bound of the rest
+  V moment{};              ///< 3 times the mean squares of the errors that pairs do not share
+  V drift{};               ///< sum of the known errors of stores
+  double terms = 0;        ///< number of summands, counted with repetitions
+  V value_squares{};       ///< sum of (c x)^2
+  V partials{};            ///< sum of |sum of c x|, one term for each part of the rows
   std::array<V, 2> by_constant{};  ///< A13: sum of c x by_constant
 };
 using Element = ElementOf<double>;
@@ -28,15 +28,16 @@ using Element = ElementOf<double>;
 template <std::size_t symbols, class V = double>
 using PairCoefficient = Coefficient<Tolerance<V, symbols>, V>;
 
-/// A13. Returns 3 times the mean squares of a sum of two errors: one without mean, and one that may
-/// have a mean. The bound of the second one counts as three standard deviations.
+/// A13. Returns 3 times the mean square of a sum of two errors: one with mean 0, and one whose mean
+/// may differ from 0. The bound of the second error counts as three standard deviations.
 template <class V>
 [[gnu::always_inline]] inline V moment_with(const V& moment, const V& shared) {
   return moment + square(shared) * (1.0 / 3);
 }
 
-/// A8. Adds the errors of the row's symbols to an element that sums over the pairs of one row. `by`
-/// contains the sums of the derivatives by each symbol.
+/// A8. A row symbol is a number that is computed once per row and used by all its pairs. Adds the
+/// errors of the row symbols to an element that sums over the pairs of one row. `by` contains, for
+/// each symbol, the sum of the derivatives by it.
 template <std::size_t symbols>
 inline void add_symbols(Element& element, const std::array<double, symbols>& by,
                         const std::array<Symbol, symbols>& of_row) {
@@ -49,8 +50,8 @@ inline void add_symbols(Element& element, const std::array<double, symbols>& by,
   }
 }
 
-/// A8. An element that sums over the pairs of one row. The error of a symbol is the same number in
-/// all pairs, so derivatives keep their signs until all pairs are summed.
+/// A8. An element that sums over the pairs of one row. A row symbol has the same error in all pairs
+/// of the row, so its derivatives are summed with their signs before the absolute value is taken.
 template <std::size_t symbols>
 class SumWithinRow {
  public:
@@ -81,8 +82,8 @@ class SumWithinRow {
   std::array<double, symbols> by_{};
 };
 
-/// A9. An element that sums over rows. The symbols of different rows have different errors, so
-/// every summand includes the errors of its own row's symbols.
+/// A9. An element that sums over rows. The row symbols of different rows have different errors, so
+/// every summand includes the errors of its own row.
 template <std::size_t symbols, class V = double>
 class SumOverRows {
  public:

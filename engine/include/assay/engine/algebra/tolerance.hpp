@@ -10,8 +10,8 @@
 namespace assay::engine {
 
 /// The error of a number that is computed once for a row. Its absolute value is at most `rigorous`.
-/// It is the sum of roundings without mean, whose squared bounds add up to deviation^2, and of a
-/// part of at most `shared`.
+/// It is the sum of rounding errors with mean 0, whose squared bounds add up to deviation^2, and of
+/// a part of at most `shared`.
 struct Symbol {
   double rigorous = 0, deviation = 0, shared = 0;
 };
@@ -21,9 +21,9 @@ struct Symbol {
 ///
 ///     error = sum over k of by[k] * (error of symbol k) + the rest
 ///
-/// `rigorous` bounds the whole error, `additive` bounds the rest. If roundings have no mean, the
-/// rest is their sum plus a part of at most `shared`. The squared bounds of these roundings add up
-/// to `squares`; `moment` is 3 times the sum of their mean squares.
+/// `rigorous` bounds the whole error, `additive` bounds the rest. If rounding errors have mean 0,
+/// the rest is their sum plus a part of at most `shared`. Their squared bounds add up to `squares`;
+/// `moment` is 3 times the sum of their mean squares.
 template <class V, std::size_t symbols>
 struct Tolerance {
   V value{}, rigorous{}, additive{}, squares{}, moment{}, shared{};
@@ -87,13 +87,13 @@ class ToleranceReading {
   using Real = V;
   using Number = Tolerance<V, symbols>;
 
-  /// `of_row` contains the symbols of the row whose pairs are evaluated.
+  /// `of_row` contains the row symbols of the row whose pairs are evaluated.
   ToleranceReading(const Units& units, const std::array<Symbol, symbols>& of_row)
       : units_(units), of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {.value = x}; }
 
-  /// Returns a number with that error.
+  /// Returns the number x with an error of at most that size.
   [[gnu::always_inline]] Number given(const V& x, const Symbol& error) const {
     return {.value = x,
             .rigorous = filled<V>(error.rigorous),
@@ -128,8 +128,8 @@ class ToleranceReading {
     return number;
   }
 
-  /// `mean_squares`: sum of the mean squares of the sizes of the single roundings. The overload
-  /// without this argument uses the largest possible value.
+  /// `mean_squares`: sum of the mean squares of the rounded numbers, one term for each rounding.
+  /// The overload without this argument uses the largest possible value.
   [[gnu::always_inline]] Number rounded(const Number& x, const V& size, double times, Level level,
                                         const V& mean_squares) const {
     const V error = (times * units_.u) * size;
@@ -183,9 +183,9 @@ class ToleranceReading {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
-  /// A7. The moment contains only the rounding of the value, because R (the RMS of
-  /// error / sigma) compares with the reference. If the number has no error, its rounding is known:
-  /// it is drift, not a random error.
+  /// A7. `moment` contains only the rounding of the exact value, because the test R (the RMS of
+  /// error / sigma) compares outputs with the reference. If the number has no error, its rounding
+  /// is known: it is drift, not a random error.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
     const V typical = x.rigorous == 0.0 && store.drifts() ? V{} : store.error(size(x));
@@ -208,7 +208,8 @@ class ToleranceReading {
     return number;
   }
 
-  /// A3. Four standard deviations of the part without mean, plus the whole part with a mean.
+  /// A3. Size of the noise: four standard deviations of the errors with mean 0, plus the bound of
+  /// the other errors.
   [[gnu::always_inline]] V noise(const Number& x) const {
     V squares = x.moment, shared = x.shared;
     for (std::size_t k = 0; k < symbols; ++k) {
@@ -222,7 +223,7 @@ class ToleranceReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// A8. Returns the symbol of a number that was computed for the row without other symbols.
+/// A8. Returns the row symbol for a number that was computed for the row without other symbols.
 inline Symbol symbol_of(const Tolerance<double, 0>& x) {
   return {x.rigorous, root_of(x.squares), x.shared};
 }

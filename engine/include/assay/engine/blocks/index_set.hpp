@@ -13,8 +13,8 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// The keys to which each row attends, and how often each pair counts. Several threads call the
-/// functions.
+/// The keys to which each row attends, and how often each pair of row and key counts. Several
+/// threads call the functions.
 class IndexSet {
  public:
   IndexSet() = default;
@@ -22,7 +22,7 @@ class IndexSet {
   IndexSet& operator=(const IndexSet&) = delete;
   virtual ~IndexSet() = default;
 
-  /// A range that contains all keys to which the row attends.
+  /// Returns a range that contains all keys to which the row attends.
   virtual Range reach(std::int64_t row) const = 0;
   /// Sets counts[k] to the count of the pair (row, key first + k). Counts are never negative.
   virtual void counts(std::int64_t row, std::int64_t first, std::span<double> times) const = 0;

@@ -13,7 +13,8 @@ struct Rows {
   const double* row(std::int64_t i) const { return data + i * dim; }
 };
 
-/// Powers of two that scale magnitudes and squares into the range of float (README, B1).
+/// Powers of two that scale magnitudes and squares into the range of float. B1 to B4 are sections
+/// of engine/blocks/README.md.
 struct Scales {
   double magnitude = 1, square = 1;
 };
@@ -26,9 +27,9 @@ float magnitude_in_float(double x, const Scales& scales);
 /// B1. x^2 in float, at least the smallest normal number unless x is 0.
 float square_in_float(double x, const Scales& scales);
 
-/// A right operand of matrix products, stored in panels: the values, and their magnitudes and
-/// squares as B1 defines them. It has `depth` rows and `columns` columns, a multiple of 32; padding
-/// is 0.
+/// A right operand of matrix products, stored in panels of 32 columns: the values, and their
+/// magnitudes and squares (B1). It has `depth` rows and `columns` columns, a multiple of 32;
+/// padding is 0.
 struct Panels {
   std::int64_t depth = 0, columns = 0;
   std::vector<double> value;

@@ -12,7 +12,8 @@
 namespace assay::engine {
 
 /// An output: a sum over pairs of a coefficient times an operand. A sum within rows runs over keys
-/// and takes rows of the right operand; a sum over rows takes rows of the left operand.
+/// and multiplies rows of the right operand; a sum over rows runs over rows and multiplies rows of
+/// the left operand.
 struct SumOf {
   std::size_t coefficient = 0;
   bool within = true;
@@ -22,10 +23,10 @@ struct SumOf {
 /// The number of kinds of weights that a sum can have.
 inline constexpr std::size_t kinds_of_weights = 2;
 
-/// Sums over the pairs of one row of an output, each pair times its count, in addition to the row's
-/// elements. `size` sums |c|. `spread` sums, for each kind of weights, the `moment` of c times the
-/// weight of the operand's row; `spread_squares` sums the squares. `overflow` is not 0 if a
-/// coefficient may overflow.
+/// Sums that are computed for one row of an output in addition to its elements: over its pairs,
+/// each pair times its count. `size` sums |c|. `spread` sums, for each kind of weights, the
+/// `moment` of c times the weight of the operand's row; `spread_squares` sums the squares.
+/// `overflow` is not 0 if a coefficient may overflow.
 struct RowSums {
   double size = 0, overflow = 0;
   std::array<double, kinds_of_weights> spread{}, spread_squares{};
@@ -38,20 +39,20 @@ struct TileRow {
   std::array<Symbol, symbols> symbols_of{};
 };
 
-/// The matrices of a dot product; the factors for its matrices of magnitudes and of squares; and
-/// the most that underflow can lose, which the code adds (README, B1).
+/// The matrices of a dot product, the factors by which its magnitudes and its squares are scaled
+/// back, and the largest loss by underflow, which is added to the bound (blocks/README.md, B1).
 struct DotMatrices {
   const double* sum = nullptr;
   const float *magnitude = nullptr, *square = nullptr;
   double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
 };
 
-/// Where the `RowSums` of one sum of a block are stored. The weights belong to the block's keys or
-/// to its rows; a kind without weights is null.
+/// Pointers to the `RowSums` of one sum of a block, and to the weights of the block's keys or rows;
+/// a kind without weights is null.
 struct SideSums {
   std::array<const double*, kinds_of_weights> weights{};
   RowSums* of_rows = nullptr;  ///< for a sum within rows, one per row
-  /// For a sum over rows, one per key.
+  /// For a sum over rows, one number per key.
   double *sizes = nullptr, *overflows = nullptr;
   std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
 };
@@ -94,7 +95,7 @@ template <class Streams>
   return products;
 }
 
-/// Returns whether a sum of that kind uses coefficient c.
+/// Returns whether sums of that kind (within rows, or over rows) use coefficient c.
 template <class Formula>
 constexpr bool summed(std::size_t c, bool within) {
   for (const SumOf& sum : Formula::sums)
@@ -117,7 +118,7 @@ template <std::size_t c, class Streams, class Formula>
 [[gnu::always_inline]] inline void add_lanes(double* to, const Lanes& x) {
   put(to, lanes_at(to, 0) + x);
 }
-/// The sum of all lanes, in their order.
+/// Returns the sum of all lanes, added in ascending order.
 [[gnu::always_inline]] inline double sum_of(const Lanes& x) {
   double sum = 0;
   for (int k = 0; k < lanes_of<Lanes>; ++k) sum += x[k];

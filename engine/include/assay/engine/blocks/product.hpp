@@ -14,12 +14,12 @@ std::vector<Instructions> available_instructions();
 /// The first of available_instructions().
 Instructions fastest_instructions();
 
-/// Columns of one panel of a right operand. The order in memory is panel, row, column.
+/// Number of columns of one panel of a right operand. The order in memory is panel, row, column.
 template <class T>
 inline constexpr std::int64_t panel_columns = 128 / static_cast<std::int64_t>(sizeof(T));
 
-/// c(i, j) = a(i, *) b(*, j), or adds that to c(i, j). The product is a chain of fma(a(i, k), b(k,
-/// j), sum) with ascending k that begins with sum = 0.
+/// Computes c(i, j) = a(i, *) b(*, j), or adds the product to c(i, j). The product is a chain of
+/// fma(a(i, k), b(k, j), sum) with ascending k that begins with sum = 0.
 template <class T>
 struct Product {
   const T* a = nullptr;

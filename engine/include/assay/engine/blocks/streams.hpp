@@ -11,7 +11,7 @@
 
 /// The matrices that store the coefficients of the pairs of a block: in double for signed numbers,
 /// in float for magnitudes and squares. Sums within rows and sums over rows use different subsets
-/// of these matrices (README, B1, B4).
+/// of these matrices (blocks/README.md, B1 and B4).
 namespace assay::engine {
 
 /// B1. Powers of two that scale coefficients and their squares into the range of float.
@@ -19,15 +19,15 @@ struct CoefficientScales {
   double linear = 1, squared = 1;
 };
 
-/// Where the coefficients of a pair are stored: the matrices of a tile, and one index that is valid
-/// in all of them.
+/// The place of a pair's coefficients: the matrices of a tile, and one index that is valid in all
+/// of them.
 template <std::size_t doubles, std::size_t floats>
 struct Places {
   std::array<double*, doubles> in_double;
   std::array<float*, floats> in_float;
 };
 
-/// Returns x in every lane whose pair counts, and 0 in the others, even if x is NaN there.
+/// Returns x in lanes whose pair is counted, and 0 in the other lanes, even if x is NaN there.
 [[gnu::always_inline]] inline Lanes where(const Lanes& times, const Lanes& x) {
   return times == 0.0 ? Lanes{} : x;
 }
@@ -53,15 +53,17 @@ class ToleranceStreams {
 
   static constexpr bool takes_sides = true;
 
-  /// Value, drift, derivatives by the constants of the call, derivatives by the symbols.
+  /// In double: value, drift, derivatives by the constants of the call, derivatives by the row
+  /// symbols.
   static constexpr std::size_t constants = 2, first_symbol = 2 + constants;
   static constexpr std::size_t doubles = first_symbol + symbols;
-  /// Magnitude, squared value; for sums within rows: additive, squares, moment, shared; for sums
-  /// over rows: rigorous, squares, moment, shared, each with the errors of the row's symbols.
+  /// In float: magnitude and squared value. For sums within rows also additive, squares, moment,
+  /// shared; for sums over rows also rigorous, squares, moment, shared, which then include the
+  /// errors of the row symbols.
   static constexpr std::size_t floats = 10;
   static constexpr std::array<bool, floats> squared = {false, true,  false, true, true,
                                                        false, false, true,  true, false};
-  /// How many matrices a sum within rows uses, and how many a sum over rows.
+  /// Number of matrices that a sum within rows uses, and that a sum over rows uses.
   static constexpr std::size_t doubles_within = doubles, doubles_over = first_symbol,
                                floats_of_sum = 6;
   static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0, 1, 2, 3, 4, 5};
@@ -78,7 +80,8 @@ class ToleranceStreams {
     return taken;
   }
 
-  /// The constructor ignores the length of the chains: it does not affect the error of a kernel.
+  /// The constructor ignores the number of fused multiply-adds per element: it does not affect the
+  /// error of a kernel.
   explicit ToleranceStreams(double) {}
 
   using Number = Coefficient<Tolerance<Lanes, symbols>, Lanes>;
@@ -140,8 +143,7 @@ class ToleranceStreams {
   }
 };
 
-/// The matrices for `EnclosureReading`: values and radii. The radii include the rounding errors of
-/// the sums.
+/// The matrices for `EnclosureReading`: values and radii.
 template <std::size_t symbols>
 class EnclosureStreams {
  public:
@@ -160,7 +162,7 @@ class EnclosureStreams {
     return {true};
   }
 
-  /// B3. `chain`: the largest number of roundings that a summand passes through.
+  /// B3. `chain`: the largest number of roundings between a summand and the finished sum.
   explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}
 
   using Number = Coefficient<Enclosure<Lanes>, Lanes>;

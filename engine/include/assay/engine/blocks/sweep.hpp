@@ -22,7 +22,7 @@ namespace assay::engine {
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  /// `row_sums` is 0 if Streams does not compute the spread.
+  /// The members of `row_sums` are 0 if Streams does not compute the spread.
   virtual void take(std::int64_t row, const ElementRow& elements, const RowSums& row_sums) = 0;
   /// Called after the last row.
   virtual void close() {}
@@ -41,11 +41,11 @@ class Sink {
 struct BlockShape {
   std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
   std::int64_t threads = 1;                           ///< 0: all of the machine
-  Instructions instructions = Instructions::fastest;  ///< does not change the bits either
+  Instructions instructions = Instructions::fastest;  ///< does not change the bits
   /// The outputs to compute: bit s is set for output number s.
   std::uint32_t wanted = ~std::uint32_t{0};
-  /// A kernel may sum groups of this many rows separately and round each sum. Then a block never
-  /// contains rows of two groups, and `Element::partials` is filled. 0: no groups.
+  /// For kernels that sum groups of this number of rows separately and round each sum. Then a block
+  /// never contains rows of two groups, and `Element::partials` is filled. 0: no groups.
   std::int64_t rows_of_part = 0;
 };
 
@@ -329,7 +329,8 @@ class BlockSweep {
     const SumOf& of = Formula::sums[s];
     const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
     const CoefficientScales& scales = coefficient_scales_[of.coefficient];
-    // The length of a chain within one block, plus the number of blocks. `lost` covers underflow.
+    // The number of fused multiply-adds per element within one block, plus the number of blocks.
+    // `lost` covers underflow.
     const double chain =
         static_cast<double>(of.within ? std::min(keys_, shape_.keys) + key_blocks_
                                       : std::min(rows_, shape_.rows) + row_blocks_);

@@ -27,7 +27,7 @@ inline CoefficientScales coefficient_scales_of(double size) {
 template <class Streams, class Formula>
 class Tile {
  public:
-  /// `taken`: which matrices in double are computed.
+  /// `taken`: one flag per matrix in double: true if it is computed.
   Tile(std::int64_t most_rows, std::int64_t most_keys,
        const std::array<bool, Streams::doubles>& taken, Instructions instructions)
       : pitch_(padded(most_keys) + 16), instructions_(instructions) {
