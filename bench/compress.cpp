@@ -12,7 +12,7 @@ namespace {
 using Op = spec::NsaCompressGrad;
 
 /// The published configuration for keys and for values: windows of 32 tokens, one every 16 tokens,
-/// in 4 groups of heads. The last shape has eight windows on each token.
+/// 4 groups of heads. In the last shape eight windows cover each token.
 std::vector<Op::Problem> shapes(std::int64_t seq) {
   std::vector<Op::Problem> all;
   for (const auto& [head_dim, size] : {std::pair{192, 32}, {128, 32}, {128, 128}})

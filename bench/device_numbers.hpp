@@ -13,7 +13,7 @@ using Adjust = std::function<void(device::Spec&)>;
 
 /// Moves one assumed number to one end of its range, on every device that assumes this number.
 struct Move {
-  std::string what;  ///< the number as the requested device has it
+  std::string what;  ///< the value of the number on the requested device
   Adjust adjust;
 };
 

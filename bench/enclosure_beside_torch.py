@@ -2,10 +2,10 @@
 
     tools/python/environment torch bench/enclosure_beside_torch.py build/release/bin/assay_enclosure_bench
 
-Prints, for each size, medians with their median absolute deviations, and the ratios of the medians: above 1 the engine,
-which proves its results, is faster. "default" is autograd's backward of scaled_dot_product_attention; "composed" is that of
-softmax(Q K^T) V; "tuned" gets the statistics and the row term as inputs, like the engine, and computes blocks of rows in place,
-with the best of several block sizes.
+Prints, for each size, medians with their median absolute deviations, and the ratios of the medians. If a ratio is above 1,
+the engine is faster, although it also proves error limits. "default" is autograd's backward of scaled_dot_product_attention;
+"composed" is that of softmax(Q K^T) V; "tuned" gets the statistics and the row term as inputs, like the engine, and computes
+blocks of rows in place, with the best of several block sizes.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import time
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads would take time from the next contender
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads would delay the other program
 
 import torch
 

@@ -44,7 +44,7 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
     const auto c = case_of(kind.line);
     const auto judge = [&] {
       const auto report = conformance::judge_case(c, *implementation);
-      // If a case failed, it would end early, and its time would look too good.
+      // A failing case ends early, so its time would be too short.
       if (report.verdict != conformance::Verdict::conforms)
         throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +
                                  std::string(spec::to_string(report.verdict.value())) +

@@ -9,7 +9,7 @@
 namespace assay::bench {
 namespace {
 
-/// Much larger than any cache.
+/// Size of the copied memory (much larger than any cache).
 constexpr std::size_t copied_bytes = std::size_t{1} << 28;
 constexpr std::int64_t rounds = 2'000'000;
 

@@ -19,12 +19,12 @@ class HostLimits {
 
   /// Alternates runs of `work` with runs of multiply_add and copy, and returns the seconds of
   /// `work`. Records both peak rates, and the share of each peak that `work` reaches with `flop`
-  /// operations and `bytes` bytes. The larger share belongs to the limit that binds.
+  /// operations and `bytes` bytes. The larger of the two shares shows which peak limits `work`.
   std::vector<double> measure(Recorder& recorder, const Subject& subject,
                               const std::function<void()>& work, double flop, double bytes,
                               std::size_t runs);
-  /// Records the peak rate of multiply-adds and the share that a workload reaches. `seconds` are
-  /// those of the workload, `of_peak` those of multiply_add, from alternating runs.
+  /// Records the peak rate of multiply-adds and the share of it that a workload reaches. `seconds`
+  /// are the times of the workload, `of_peak` those of multiply_add; their runs alternated.
   void record_share(Recorder& recorder, const Subject& subject, double flop,
                     const std::vector<double>& seconds, const std::vector<double>& of_peak) const;
 

@@ -27,8 +27,8 @@ std::string busiest(const optimized::schedules::Modelled& modelled) {
 }
 
 /// Records the speedup of our fastest schedule over each of the vendor's schedules. Also records
-/// the upper limit of this speedup, which no schedule found can exceed: L2, the binding resource,
-/// is never idle.
+/// the upper limit of this speedup: the speedup of a schedule that keeps L2, the slowest resource,
+/// always busy.
 void record_limit(Recorder& recorder, const std::string& problem,
                   const std::vector<optimized::schedules::ModelledSchedule>& found,
                   const std::vector<optimized::schedules::ModelledSchedule>& vendors) {
@@ -46,7 +46,7 @@ void record_limit(Recorder& recorder, const std::string& problem,
   }
 }
 
-/// Records our schedules and the vendor's families for eight heads of BNSD with S = 8,192.
+/// Records our schedules and the vendor's for eight heads of BNSD with S = 8,192.
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
   const Attention attention = attention_of(causal);
@@ -103,8 +103,8 @@ void record_others(Recorder& recorder, const std::string& problem, const Problem
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
-/// Native Sparse Attention with 27B parameters at 8,192 tokens: four key heads with 16 query heads
-/// each, whose lists are spread evenly; and the compression of its keys.
+/// Native Sparse Attention (NSA) in a model with 27B parameters, at 8,192 tokens: four key heads
+/// with 16 query heads each, and lists that select blocks evenly; also the compression of the keys.
 void record_sparse_attention(Recorder& recorder) {
   using namespace optimized::schedules;
   record_others(recorder, "bf16 selected T8192 N64/4 D192/128 16 x 64, ",

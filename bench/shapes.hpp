@@ -8,8 +8,7 @@
 
 namespace assay::bench {
 
-/// A small number of heads, so that the host is fast enough, but enough for every core of the
-/// device.
+/// Number of heads: few, so that the host finishes soon, but enough for every core of the device.
 inline constexpr std::int64_t host_heads = 2;
 
 struct LongExtents {

@@ -15,7 +15,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// A problem and its tensors, which are made only once.
+/// A problem and its tensors. They are made once and used for all runs.
 struct Ready {
   explicit Ready(const Op::Problem& wanted)
       : problem(wanted),

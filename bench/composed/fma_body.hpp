@@ -8,7 +8,7 @@ namespace assay::bench {
 
 inline double fma_body(std::int64_t rounds) {
   using Packet = Eigen::internal::packet_traits<float>::type;
-  constexpr int chains = 12;  // hides the latency, and leaves registers for the factors
+  constexpr int chains = 12;  // enough to hide the latency; the factors still fit into registers
   const Packet factor = Eigen::internal::pset1<Packet>(0.5F);
   const Packet term = Eigen::internal::pset1<Packet>(1.0F);
   Packet sums[chains];

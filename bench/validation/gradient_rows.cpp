@@ -22,8 +22,8 @@ device::Spec profiled(const Adjust& adjust) {
 }
 
 /// The published profile does not give shape, mask and layout. Shape and mask are inferred. Because
-/// the layout is unknown, the function adds both of the vendor's families, each with the layouts
-/// for which the vendor uses it.
+/// the layout is unknown, the function adds rows for both kernels of the vendor, each with the
+/// layouts for which the vendor uses it.
 void training_profile(std::vector<ValidationRow>& all, const Adjust& adjust) {
   const device::Spec device = profiled(adjust);
   for (const bool causal : {true, false})
@@ -48,7 +48,8 @@ void training_profile(std::vector<ValidationRow>& all, const Adjust& adjust) {
     }
 }
 
-/// The speedup of BNSD over BSH with heads of 64 channels, scene 2 of the published case study.
+/// Speedup of the layout BNSD over BSH with heads of 64 channels (scene 2 of the published case
+/// study).
 void layout_gain(std::vector<ValidationRow>& all, const Adjust& adjust) {
   device::Spec device = device::a2();
   adjust(device);

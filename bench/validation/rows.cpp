@@ -26,8 +26,8 @@ Conclusion at_least(const std::string& statement, double value, double limit) {
   return {statement, value, value >= limit};
 }
 
-/// Returns the schedule that the planner finds on the unchanged device: a kernel stays the same
-/// when an assumed number of the device changes.
+/// Returns the schedule that the planner finds on the unchanged device. A real kernel has one
+/// schedule, so the schedule stays the same if an assumed number changes.
 optimized::schedules::Woven our_schedule(const optimized::schedules::Attention& attention) {
   using namespace optimized::schedules;
   static std::map<bool, Woven> known;

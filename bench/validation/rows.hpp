@@ -8,15 +8,15 @@
 
 namespace assay::bench {
 
-/// How a row of the validation table is used.
+/// Says how a published time was used: to fit the model or to test it.
 enum class Kind {
   calibration,  ///< a constant of the device was fitted to it
   hold_out,     ///< predicted; no constant was fitted to it
-  bound,        ///< from a slower kernel: its time must not be below the prediction
+  bound,        ///< time of a slower kernel: it must not be below the prediction
   context,      ///< the model cannot predict it
 };
 
-/// A published number and its prediction (page on device facts, section 5).
+/// A published number and its prediction: one row of the validation table.
 struct ValidationRow {
   std::string row;
   Kind kind;

@@ -28,7 +28,8 @@ Json number(const std::optional<double>& value) {
   return value ? Json(std::round(*value * 1e4) / 1e4) : Json();
 }
 
-/// The lowest and the highest prediction of each row while the numbers of the device change.
+/// The lowest and the highest prediction of each row if the numbers of the device vary within their
+/// ranges.
 struct Range {
   double low, high;
 };
