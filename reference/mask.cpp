@@ -11,11 +11,12 @@ namespace {
 
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-/// Larger than every length, but small enough that its sums with lengths do not overflow.
+/// Stands for an unlimited window: larger than every length, but small enough that sums with
+/// lengths do not overflow.
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// The sequence of modes 7 and 8 that the window restricts: the last one with queries (mode 7) or
-/// the first one (mode 8); 0 if no sequence has queries.
+/// In modes 7 and 8 the window restricts only one sequence. Returns this sequence: the last one
+/// with queries (mode 7) or the first one (mode 8); 0 if no sequence has queries.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t found = 0;
   for (std::int64_t b = p.batch; b-- > 0;) {
@@ -26,8 +27,8 @@ std::int64_t band_sequence(const Problem& p) {
   return found;
 }
 
-/// Returns the mode that applies to sequence b: modes 7 and 8 split a causal mask between several
-/// calls.
+/// Modes 7 and 8 split a causal mask between several calls. Returns the sparse mode that applies to
+/// sequence b.
 std::int64_t mode_of(const Problem& p, std::int64_t b, std::int64_t band) {
   if (p.sparse_mode == 7) return b == band ? 4 : 3;
   if (p.sparse_mode == 8) return b == band ? 4 : 2;

@@ -19,14 +19,14 @@ std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Pr
   return dense<Real>(rope_tensor(tensor), p.input_layout, extents);
 }
 
-/// The position of replica 0 of query row (b, n, i) in the statistics of TND, if they are stored as
-/// their shape says: token by token, then head by head.
+/// Returns the position of replica 0 of query row (b, n, i) in the statistics of layout TND, if
+/// their memory order agrees with their shape: token by token, then head by head.
 spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
                                       const spec::RowPosition& at) {
   if (p.statistics_order == spec::StatisticsOrder::tokens_first)
     return {.b = 0, .n = at.n, .s = e.start(at.b) + at.s};
-  // The statistics are stored sequence by sequence, then head by head. This order fills the shape
-  // (T1, N1, 8) but does not follow its axes.
+  // The statistics are stored sequence by sequence, within a sequence head by head. This order
+  // fills the shape (T1, N1, 8) but does not follow its axes.
   const std::int64_t row = e.row(at.b, at.n, at.s);
   return {.b = 0, .n = row % e.heads, .s = row / e.heads};
 }

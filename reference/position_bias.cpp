@@ -9,7 +9,7 @@ namespace {
 
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
-/// Start index of the keys minus start index of the queries; 0 unless both are given.
+/// Returns the start index of the keys minus that of the queries; 0 unless both are given.
 std::int64_t start_shift(const Problem& p) {
   if (p.q_start_idx.empty() || p.kv_start_idx.empty()) return 0;
   return p.kv_start_idx.front() - p.q_start_idx.front();

@@ -14,7 +14,7 @@ std::vector<Real> zeros(std::int64_t size) {
   return std::vector<Real>(static_cast<std::size_t>(size), Real(0));
 }
 
-/// The dot product of two rows; a row is a vector or a span.
+/// Returns the dot product of two rows; a row is a vector or a span.
 template <class Row, class Other>
 typename Row::value_type dot(const Row& a, const Other& b) {
   typename Row::value_type sum(0);
@@ -27,14 +27,15 @@ void add_scaled(std::vector<Real>& sum, const Real& factor, const Row& row) {
   for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * row[d];
 }
 
-/// Row `index` of a dense operand with rows of `dim` elements.
+/// Returns row `index` of a dense operand with rows of `dim` elements.
 template <class Real, class Element>
 RowOf<Real> row(const std::vector<Element>& elements, std::int64_t index, std::int64_t dim) {
   const auto first = elements.begin() + index * dim;
   return RowOf<Real>(first, first + dim);
 }
 
-/// A view of that row without a copy, for operands that are stored in the type of the arithmetic.
+/// Returns a view of a row without copying it, for operands that are stored in the type of the
+/// arithmetic.
 template <class Real>
 std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t index,
                              std::int64_t dim) {
@@ -42,8 +43,8 @@ std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t ind
                                      static_cast<std::size_t>(dim));
 }
 
-/// Row `index` of an operand, followed by row `index` of its rope part. Scores are dot products of
-/// such rows.
+/// Returns row `index` of an operand, followed by row `index` of its rope part. Scores are dot
+/// products of such rows.
 template <class Real, class Element>
 RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
                        const std::vector<Element>& rope, std::int64_t dim_rope,

@@ -9,8 +9,8 @@
 namespace assay::reference {
 
 /// The number value + rest, where |rest| <= 2^-53 |value|. If a result is not finite or needs
-/// numbers beyond 2^996, its value or its rest is NaN or infinite. So are all results computed from
-/// it.
+/// numbers beyond 2^996, its value or its rest is NaN or infinite. All results computed from such a
+/// number are NaN or infinite, too.
 struct DoubleDouble {
   double value = 0, rest = 0;
 

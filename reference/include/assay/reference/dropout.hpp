@@ -7,8 +7,8 @@
 
 namespace assay::reference {
 
-/// Which probabilities dropout keeps. Score e of `ScoreOrder` belongs to byte e / 8 of the drop
-/// mask, bit e mod 8, counted from the least significant bit; 1 keeps the probability. Kept
+/// Says which probabilities dropout keeps. Score e of `ScoreOrder` belongs to byte e / 8 of the
+/// drop mask, bit e mod 8, counted from the least significant bit; 1 keeps the probability. Kept
 /// probabilities are divided by `keep_prob`.
 /// Source: FlashAttentionScoreGrad.md (dropMaskOptional, keepProb).
 class Dropout {

@@ -8,24 +8,24 @@
 
 namespace assay::reference {
 
-/// The range of keys first .. last - 1 in a sequence.
+/// The keys first .. last - 1 of a sequence.
 struct KeyRange {
   std::int64_t first = 0, last = 0;
   std::int64_t size() const { return last - first; }
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
 
-/// The range of queries first .. last - 1 in a sequence.
+/// The queries first .. last - 1 of a sequence.
 struct QueryRange {
   std::int64_t first = 0, last = 0;
   std::int64_t size() const { return last - first; }
   friend bool operator==(const QueryRange&, const QueryRange&) = default;
 };
 
-/// The scores that enter the softmax. Each sparse mode has a rule that selects them; modes 0, 1 and
-/// 5 also read the user's mask. Query i and key j count from the start of sequence b; the lengths
-/// of that sequence define the diagonal. The elements of a compressed mask are not read: the
-/// documents fix them, so the rule of the mode is applied instead.
+/// Says which scores enter the softmax. Each sparse mode has a rule that selects them; modes 0, 1
+/// and 5 also read the user's mask. Query i and key j count from the start of sequence b; the
+/// lengths of that sequence define the diagonal. The elements of a compressed mask are not read:
+/// the documents prescribe their values, so the rule of the sparse mode is applied instead.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional, sparseMode).
 class Mask {
  public:
@@ -70,7 +70,7 @@ class Mask {
   void broadcast(const spec::FlashAttentionScoreGrad::Problem& problem);
 
   bool user_mask_ = false;
-  std::vector<Window> windows_;  ///< one per sequence, or one for all
+  std::vector<Window> windows_;  ///< one entry per sequence, or one entry for all
   const spec::Tensor* atten_mask_;
   std::int64_t offset_ = 0, batch_ = 0, head_ = 0, query_ = 0, key_ = 0;
 };

@@ -13,7 +13,7 @@ namespace assay::reference {
 template <class Real>
 struct CompressOperands {
   std::vector<Real> output_grad, input;
-  std::vector<Real> weight;  ///< weight (w, n) at w * heads + n
+  std::vector<Real> weight;  ///< weight (w, n) is at index w * heads + n
   friend bool operator==(const CompressOperands&, const CompressOperands&) = default;
 };
 

@@ -29,7 +29,8 @@ template <class Real>
 SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
                                    const spec::NsaSelectedAttentionGrad::Inputs& inputs);
 
-/// The keys that each query lists, and which of them it sees.
+/// Describes which keys each query lists, and which of these keys are unmasked ("the query sees
+/// them").
 /// Source: aclnnNsaSelectedAttentionGrad.md (formulas, topkIndices, sparseMode).
 class Selection {
  public:

@@ -14,7 +14,8 @@ namespace assay::reference {
 /// 2: minus the head's slope times the distance between query and key. pse_type 3: minus the slope
 /// times the root of the distance.
 ///
-/// The compressed shapes (BNHS, 1NHS) contain the last 1024 query rows of a bias that depends on i
+/// A bias of the compressed shapes (BNHS, 1NHS) contains only its last 1024 query rows; it depends
+/// on i
 /// - j alone. Only their last row is read, because it contains the bias for every distance i - j >=
 /// 0. Above the diagonal the value is 0: these shapes are legal only with a causal mask.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional, pseType, qStartIdxOptional,
@@ -25,7 +26,7 @@ class PositionBias {
 
   /// Refers to `pse_shift`; null or of rank 0: no bias.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, or for a
-  /// compressed one that has fewer columns than a sequence has queries.
+  /// compressed tensor with fewer columns than the longest sequence has queries.
   PositionBias(const Problem& problem, const spec::Tensor* pse_shift);
 
   bool present() const { return kind_ != Kind::none; }
@@ -79,11 +80,12 @@ class PositionBias {
   Kind kind_ = Kind::none;
   const spec::Tensor* pse_shift_;
   std::int64_t offset_ = 0, batch_ = 0, head_ = 0, query_ = 0, key_ = 0;
-  std::int64_t columns_ = 0;  ///< toeplitz: number of distances in the last row
-  std::int64_t shift_ = 0;    ///< slopes: start of the keys minus start of the queries
+  std::int64_t columns_ = 0;  ///< for compressed shapes: number of distances in the last row
+  std::int64_t shift_ = 0;    ///< for slopes (pse_type 2 and 3): start index of the keys minus that
+                              ///< of the queries
   bool shift_of_first_only_ = false;
   ScoreOrder order_;
-  spec::Extents bias_keys_;  ///< packed_keys: the keys of sequence and query head
+  spec::Extents bias_keys_;  ///< for packed sequences: the keys of a sequence and query head
 };
 
 /// Computes a score from a bias and `product`, the dot product of query and key plus that of their

@@ -8,15 +8,15 @@
 
 namespace assay::reference {
 
-/// 113 bits of significand.
+/// A number with 113 bits of significand.
 using Quad = boost::multiprecision::cpp_bin_float_quad;
 /// 50 decimal digits.
 using Fifty = boost::multiprecision::cpp_bin_float_50;
-/// 75 decimal digits; the error of `exp` is below 2^-240. So even close to a tie at 0 the digits
-/// decide how a value is rounded.
+/// A number with 75 decimal digits; the error of `exp` is below 2^-240. This is enough to decide
+/// how a value very close to a tie is rounded.
 using SeventyFive = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<75>>;
-/// 600 bits: represents sums of up to 2^60 products of two 16-bit numbers without error. Such
-/// products are between 2^-266 and 2^256.
+/// A number with 600 bits. It represents sums of up to 2^60 products of two numbers of 16-bit types
+/// without error: such products are between 2^-266 and 2^256.
 using Wide = boost::multiprecision::number<
     boost::multiprecision::cpp_bin_float<600, boost::multiprecision::digit_base_2>>;
 

@@ -26,7 +26,7 @@ class ScoreOrder {
   };
 
   std::int64_t heads_q_, seq_q_, seq_kv_;
-  std::vector<Sequence> sequences_;  ///< empty: all have the same lengths
+  std::vector<Sequence> sequences_;  ///< empty: all sequences have the same lengths
 };
 
 }  // namespace assay::reference

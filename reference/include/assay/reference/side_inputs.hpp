@@ -12,7 +12,7 @@ struct SideInputs {
   const spec::Tensor* drop_mask = nullptr;
 };
 
-/// Returns the side inputs of `inputs`, which must outlive them.
+/// Returns the side inputs of `inputs`. `inputs` must exist as long as the result is used.
 inline SideInputs side_inputs(const spec::FlashAttentionScoreGrad::Inputs& inputs) {
   return {.atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
           .pse_shift = inputs.pse_shift ? &*inputs.pse_shift : nullptr,
