@@ -24,7 +24,7 @@ struct ArgumentCheck {
   std::optional<std::string> (*refusal)(const Call& call);
 };
 
-/// Returns the checks of all groups in one list, in order.
+/// Returns the checks of all groups in one list; groups and checks keep their order.
 template <class Op>
 std::vector<ArgumentCheck<Op>> joined(
     std::initializer_list<std::span<const ArgumentCheck<Op>>> groups) {

@@ -41,7 +41,7 @@ class Player {
     double left = 0;  // cycles at full speed
     double speed = 1;
     double l2_rate = 0, hbm_rate = 0;
-    double next_ready = never;  // when its next instruction can start; `never` if unknown
+    double next_ready = never;  // start time of its next instruction; `never` if unknown
   };
 
   Queue& queue_of(TaskId id) { return queues_[static_cast<std::size_t>(program_.task(id).pipe)]; }

@@ -9,8 +9,8 @@
 
 namespace assay::optimized {
 
-/// Reads the dropout mask for one block after the other. Source: the operator documents
-/// (dropMaskOptional, keepProb).
+/// Reads the dropout mask block by block. Source: the operator documents (dropMaskOptional,
+/// keepProb).
 class Dropout {
  public:
   using Op = spec::FlashAttentionScoreGrad;
@@ -19,7 +19,7 @@ class Dropout {
   Dropout(const Op::Problem& problem, const Op::Inputs& inputs);
 
   bool present() const { return mask_.has_value(); }
-  /// The factor of an element that is not dropped, 1 / keepProb.
+  /// Returns 1 / keepProb, the factor of an element that is not dropped.
   float keep_factor() const { return keep_factor_; }
   /// Fills the rows of the block: 1 for a dropped element, 0 otherwise. `stride` is the distance
   /// between rows.

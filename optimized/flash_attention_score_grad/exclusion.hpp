@@ -14,12 +14,11 @@ struct Block {
   std::int64_t first_row, rows, first_column, columns;
 };
 
-/// Reads the attention mask for one block after the other, as the device does. In modes 0, 1 and 5,
-/// the bytes come from the caller's tensor. In the other modes, they come from a window of the
-/// compressed mask, which is shifted with the diagonal; for the left edge of a band the same
-/// pattern is inverted, and for a prefix the rows below the pattern are read. A mask can have a
-/// slice for each sequence and for each head. Source: the operator documents (attenMaskOptional,
-/// sparseMode).
+/// Reads the attention mask block by block, as the device does. In modes 0, 1 and 5, the bytes come
+/// from the caller's tensor. In the other modes, they come from a window of the compressed mask,
+/// which is shifted with the diagonal; for the left edge of a band this pattern is inverted, and
+/// for a prefix the rows below the pattern are read. The mask can be different for each sequence
+/// and each head. Source: the operator documents (attenMaskOptional, sparseMode).
 class Exclusion {
  public:
   using Op = spec::FlashAttentionScoreGrad;

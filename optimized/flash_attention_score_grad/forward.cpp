@@ -27,8 +27,8 @@ struct ForwardTiles {
   std::vector<std::uint8_t> excluded, dropped;
   std::vector<std::byte> staged;
   Tile query, key, key_transposed, value, scores, bias, output;
-  /// One value per row: the running maximum, the running sum, and the rescaling factor of the last
-  /// key tile.
+  /// Arrays with one value per row: the maximum and the sum so far, and the rescaling factor of the
+  /// last key tile.
   float *max = nullptr, *sum = nullptr, *correction = nullptr;
   float* ones = nullptr;
 };

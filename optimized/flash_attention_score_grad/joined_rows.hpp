@@ -7,8 +7,8 @@
 namespace assay::optimized {
 
 /// Rows whose channels are in two tensors: first those of query or key (or of their gradients),
-/// then those of the rope part, if present. In a tile, both parts form one row, so that one chain
-/// sums all their products.
+/// then those of the rope part, if present. In a tile, both parts form one row, so that all their
+/// products are added in one chain of fused multiply-adds.
 class JoinedRows {
  public:
   JoinedRows(Rows rows, std::optional<Rows> rope) : rows_(rows), rope_(rope) {}

@@ -20,8 +20,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
 
-/// The dq sums of a key head. For each row tile of its query heads, a counter names the key tile
-/// that may add to the sums next.
+/// The dq sums of a key head. For each row tile of its query heads, a counter contains the number
+/// of the key tile that may add to the sums next.
 struct DqSums {
   float* dq = nullptr;
   std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
@@ -31,9 +31,9 @@ using KeyTiles = WorkList<DqSums>;
 using KeyTile = KeyTiles::Item;
 
 /// One run. Key tiles are independent except for dq, to which they must add in ascending order: for
-/// each row tile, a counter holds the key tile that may add next. Threads take key tiles in
-/// ascending order, so the first unfinished one never waits. A key tile whose computation fails
-/// also advances the counters.
+/// each row tile, a counter contains the number of the key tile that may add next. Threads take key
+/// tiles in ascending order, so the first unfinished one never waits. A key tile whose computation
+/// fails also advances the counters.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -225,7 +225,8 @@ void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
 
 /// The row term R(i) = sum over c of dy(i, c) * attention_in(i, c), computed once per row.
 void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
-  // The query tile is free before the first block is processed, and has enough channels for dy.
+  // Uses the query tile as a buffer for dy: it is free before the first block is processed, and has
+  // enough channels.
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
@@ -314,8 +315,8 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   softmax_grad(block, tiles);
   const bool in_pairs = pairs_ && pairs_->commit(tiles.scores, tiles.dprob, tiles.pairs);
   if (in_pairs) {
-    // A pair product treats a subnormal sum as zero, so it must not continue the sum of an earlier
-    // block.
+    // The instruction for pairs of bf16 numbers treats a subnormal sum as zero, so it must not
+    // continue the sum of an earlier block.
     const Sum sum = record == Sum::start ? Sum::start : Sum::add;
     pairs_->add_dv(tiles.pairs, tiles.dv_record, sum);
     pairs_->add_dk(tiles.pairs, tiles.dk_record, sum);
@@ -328,8 +329,8 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   add_dq(key_tile, block, tiles, in_pairs);
 }
 
-/// Rounds P and dS of a block that has an element too small for pair products. Otherwise, the pair
-/// kernel does this rounding.
+/// Rounds P and dS of a block that has an element too small for the instruction for pairs of bf16
+/// numbers. For other blocks, the kernel with this instruction does the rounding.
 void Gradient::round_to_stage(const Block& block, const ThreadTiles& tiles) const {
   std::vector<std::uint16_t> codes(static_cast<std::size_t>(block.columns));
   for (const Tile& tile : {tiles.scores, tiles.dprob})
@@ -378,8 +379,8 @@ void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& 
   scores_.add_bias(block, t.scores, t.bias);
 }
 
-/// Computes P and dS of a block. Rounds them to the tensor type, unless pair products follow, which
-/// round them later.
+/// Computes P and dS of a block. Rounds them to the tensor type, unless products with pairs of bf16
+/// numbers follow: these round them later.
 void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
   const RowSpan span = rows_in(block);
   std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);

@@ -13,8 +13,7 @@ struct Execution {
   const tile::Kernels& kernels;
   Workspace& workspace;
   std::int64_t threads;
-  const tile::PairKernels* pair_kernels =
-      nullptr;  ///< null: the host mode uses the kernels of any_cpu
+  const tile::PairKernels* pair_kernels = nullptr;  ///< null in the host mode any_cpu
 };
 
 /// Fills the viewed elements of dq, dk and dv. The problem must not be empty.

@@ -70,8 +70,8 @@ bool PositionBias::depends_on_distance() const {
          (is_packed(problem_->input_layout) && is_compressed(problem_->pse_shift));
 }
 
-/// The line contains the bias of every distance j - i in the block. Each row of the block starts
-/// one element before the start of the previous row.
+/// The buffer is one line with the bias of every distance j - i in the block. Row i + 1 of the
+/// block starts one element before row i.
 BiasRows PositionBias::by_distance(const Block& block, float* line) const {
   const std::int64_t first = block.first_column - (block.first_row + block.rows - 1);
   if (problem_->pse_type >= 2)

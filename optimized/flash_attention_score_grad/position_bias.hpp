@@ -16,7 +16,7 @@ struct BiasRows {
   std::int64_t stride;
 };
 
-/// Reads or computes the position bias of one block after the other. Source: the operator documents
+/// Reads or computes the position bias block by block. Source: the operator documents
 /// (pseShiftOptional, pseType).
 class PositionBias {
  public:
@@ -33,7 +33,7 @@ class PositionBias {
   BiasRows read(const Block& block, const Tile& space) const;
 
  private:
-  /// `count` elements of the bias tensor with stride `step`.
+  /// Reads `count` elements of the bias tensor with stride `step`.
   struct Run {
     std::int64_t element, step, count;
   };

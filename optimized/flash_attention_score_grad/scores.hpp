@@ -5,8 +5,8 @@
 
 namespace assay::optimized {
 
-/// Computes the scores of a block, with the position bias. One chain sums the products of query and
-/// key, then those of their rope parts.
+/// Computes the scores of a block, with the position bias. One chain of fused multiply-adds sums
+/// the products of query and key, then those of their rope parts.
 class Scores {
  public:
   using Op = spec::FlashAttentionScoreGrad;
@@ -19,7 +19,7 @@ class Scores {
   /// The number of channels in a row of query or key, including the rope part.
   std::int64_t channels() const { return channels_; }
   bool biased() const { return bias_.present(); }
-  /// The factor that the computed scores must still be multiplied by.
+  /// Returns the factor by which the caller must multiply the computed scores.
   float scale() const { return biased() && !bias_.scaled_after() ? 1 : scale_; }
   /// The scale factor of query key^T, and of dq and dk.
   float full_scale() const { return scale_; }

@@ -17,8 +17,8 @@ std::int64_t mode_of(const Problem& p, std::int64_t b) {
   return p.sparse_mode == 7 ? 3 : 2;
 }
 
-/// The number of keys that every query of a sequence sees, clamped to the range from 0 to the
-/// number of keys.
+/// Returns the length of the prefix (the first keys, which every query of the sequence sees),
+/// limited to 0 to the number of keys.
 std::int64_t prefix_of(const Problem& p, std::int64_t b) {
   if (p.prefix.empty()) return 0;
   return std::clamp<std::int64_t>(p.prefix[static_cast<std::size_t>(b)], 0, p.length_kv(b));

@@ -7,7 +7,8 @@
 namespace assay::optimized {
 namespace {
 
-/// Below this amount of work per thread, starting a thread costs more than it saves.
+/// Least work per thread (operations). With less work, starting a thread costs more time than it
+/// saves.
 constexpr double flop_per_thread = 2e7;
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace assay::optimized {
 
-/// Waits until the counter `next` is `mine`, that is, until all earlier turns are passed.
+/// Waits until the counter `next` is `mine`: then all earlier tasks have had their turn.
 inline void await_turn(const std::atomic<std::int64_t>& next, std::int64_t mine) {
   for (std::int64_t seen; (seen = next.load(std::memory_order_acquire)) != mine;)
     next.wait(seen, std::memory_order_acquire);
@@ -16,9 +16,9 @@ inline void pass_turn(std::atomic<std::int64_t>& next, std::int64_t mine) {
   next.notify_all();
 }
 
-/// Passes the turn of a task that failed. Otherwise, later tasks would wait forever.
+/// Advances the counter for a task that failed. Otherwise, later tasks would wait forever.
 inline void skip_turn(std::atomic<std::int64_t>& next, std::int64_t mine) {
-  if (next.load(std::memory_order_acquire) > mine) return;  // already passed
+  if (next.load(std::memory_order_acquire) > mine) return;  // already advanced
   await_turn(next, mine);
   pass_turn(next, mine);
 }

@@ -38,8 +38,8 @@ class HeadTiles {
 /// Distributes the tiles of key heads to the host threads, one tile at a time, in ascending order.
 /// A Slot contains the data of a head while its tiles are being processed.
 ///
-/// When a head starts, all tiles of earlier heads have been distributed. Each of the other threads
-/// has at most one unfinished tile, so one slot per thread is enough.
+/// When a head starts, all tiles of earlier heads have been distributed, and each other thread has
+/// at most one unfinished tile. One slot per thread is therefore enough.
 template <class Slot>
 class WorkList {
  public:

@@ -18,9 +18,9 @@ constexpr std::int64_t largest_edge =
 // Row tiles whose dk and dv are summed in L0C (a record), as in the vendor's basic template
 constexpr std::int64_t record_tiles = 4;
 
-/// Returns the largest depth of a tile at which its rows fit in one of `parts` equal parts of a
-/// buffer. At depth 1, the rows take `row_bytes`. The depth is a multiple of the fractal edge and
-/// at most `most`.
+/// Returns the largest depth (number of columns) at which the rows of a tile fit in one of `parts`
+/// equal parts of a buffer. The rows need `row_bytes` bytes per unit of depth. The depth is a
+/// multiple of the fractal edge and at most `most`.
 std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int64_t row_bytes,
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
@@ -68,8 +68,8 @@ class Planner {
 
   void place_vectors() {
     auto [ub] = device::VectorBuffers(device_);
-    // Find the largest number of rows that fits. If even the smallest does not fit, the error
-    // message names the tile.
+    // Finds the largest number of rows that fits. If even the smallest number does not fit, the
+    // error message names the tile.
     for (std::int64_t rows = plan_.rows / 2; rows > fractal / 2; rows /= 2)
       if (vector_bytes(rows) <= ub.capacity().count) {
         plan_.vector_rows = rows;

@@ -51,7 +51,7 @@ BlockTraffic traffic_of(const BlockOperands& of, const BlockPlan& plan) {
   all.block.written += 2 * scores + Bytes{plan.rows * channels * fp32_bytes};
   all.record.written += Bytes{plan.columns * (channels + of.head_dim_v) * fp32_bytes};
   (plan.keys_stay ? all.key_tile : all.block).read += keys(channels) + keys(of.head_dim_v);
-  if (!plan.keys_stay) all.block.read += keys(channels);  // again, for dq
+  if (!plan.keys_stay) all.block.read += keys(channels);  // the keys are read again for dq
   return all;
 }
 

@@ -27,7 +27,7 @@ Refusal stride(const Call& call) {
   return granules("compressStride", call.attributes.compress_stride);
 }
 
-/// Rejects stride 0. The documented page does not exclude it, but the windows would not advance.
+/// Rejects stride 0. The documentation page does not exclude it, but the windows would not advance.
 Refusal windows_move_on(const Call& call) {
   return at_least("compressStride", call.attributes.compress_stride, granule);
 }
@@ -43,8 +43,8 @@ Refusal no_gaps(const Call& call) {
 }
 
 /// Checks actSeqLenType. 0: the array contains cumulative lengths. 1: it contains the lengths
-/// themselves. The documented page does not support 1 at present; the upstream kernel and this one
-/// do.
+/// themselves. According to the documentation page, 1 is not supported yet; the vendor's kernel and
+/// this one support it.
 Refusal kind_of_lengths(const Call& call) {
   return within("actSeqLenType", call.attributes.act_seq_len_type, 0, 1);
 }

@@ -33,7 +33,7 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
   std::string name() const override { return "optimized-" + device_.name; }
 
   /// No intermediate value is stored in 16 bits. Sums can underflow gradually; Numerics::floor
-  /// covers this, because smaller residues count as 0.
+  /// allows this, because smaller results count as 0.
   spec::Numerics numerics(const Op::Problem&) const override {
     return {.stage = spec::DType::fp32,
             .round_out = spec::Rounding::rne,

@@ -12,26 +12,27 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// An independent unit of work: one part of the tokens, in one slice of the channels of a head.
+/// An independent unit of work: one part of the tokens, and one slice of the channels of a head.
 struct Item {
   std::int64_t part, n, slice;
 };
 
-/// The work that a thread takes at a time: adjacent units of work in one part. `first` and `last`
-/// are columns, which number the pairs of head and slice.
+/// A share: the work that a thread takes at a time, which is a range of columns in one part of the
+/// tokens. A column is a pair of head and slice; the columns are numbered.
 struct Share {
   std::int64_t part, first, last;
 };
 
-/// Size limit for chains, so that they stay in the L1 or L2 cache together with the tiles.
+/// Size limit for the partial sums (chains of fused multiply-adds), so that they stay in the L1 or
+/// L2 cache together with the tiles.
 constexpr std::int64_t chains_bytes = std::int64_t{1} << 17;
-/// Shares per thread. With several small shares, threads wait only shortly for the last one.
+/// Shares per thread. If shares are small, threads wait only shortly for the last one.
 constexpr std::int64_t shares_per_thread = 4;
-/// Rows that are processed for all heads of a share before the next rows follow. Memory is then
+/// Number of rows that are processed for all heads of a share before the next rows. Memory is then
 /// accessed almost in order.
 constexpr std::int64_t rows_at_once = 4;
-/// A larger input_grad is written with streaming stores: it would leave the caches before anything
-/// reads it.
+/// Size limit of input_grad (bytes). A larger one is written with streaming stores: it would leave
+/// the caches before it is read.
 constexpr std::size_t streamed_bytes = std::size_t{1} << 24;
 
 /// One run. Units of work are independent: each writes its own tokens and its own partial sum per
@@ -150,8 +151,8 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// Reads rows and clears the lanes after the last channel of the slice. The chains also add these
-/// lanes, and a wider slice or an earlier run may have filled them.
+/// Reads rows and clears the lanes after the last channel of the slice: they are added, too, and a
+/// wider slice or an earlier run may have filled them.
 void Gradient::read(const Rows& slice, const RowSpan& rows, const Tile& to) const {
   slice.read(rows, to);
   const std::int64_t rest = -slice.dim() & (tile::lanes - 1);

@@ -23,8 +23,8 @@ std::span<const Check> size_checks();
 std::vector<Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement. It does not check disputed requirements. Source: NsaSelectedAttentionGrad, section
-/// 1.6.
+/// requirement. It does not check requirements about which the documents contradict each other.
+/// Source: NsaSelectedAttentionGrad, section 1.6.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected

@@ -12,7 +12,8 @@ using device::ceil_divide;
 using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
 constexpr std::int64_t index_bytes = 4;
-// Bytes per entry of an inverted list: the token, and the rank of the block in the token's list
+// Bytes per entry of an inverted list: it contains the token, and the rank of the block in the
+// token's list
 constexpr std::int64_t reader_bytes = 8;
 
 BlockCounts counts(const Tiling& t, const Demand& demand) {

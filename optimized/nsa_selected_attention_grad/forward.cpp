@@ -19,8 +19,8 @@ constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
 
 constexpr std::int64_t tokens_per_tile = 16;
 
-/// The buffers of one host thread. `weights` has a row per listed key and a column per query head;
-/// keys therefore need no transposition.
+/// The buffers of one host thread. `weights` has a row per listed key and a column per query head,
+/// so that keys need not be transposed.
 struct ForwardTiles {
   Floats storage;
   std::vector<std::byte> staged;

@@ -44,7 +44,7 @@ Refusal ranks(const Call& call) {
   return std::nullopt;
 }
 
-/// Checks the ranks. The documented page also allows four axes, but defines no layout with four
+/// Checks the ranks. The documentation page also allows four axes, but defines no layout with four
 /// axes.
 Refusal ranks_of_layout(const Call& call) {
   for (const NamedParameter& tensor : operands(call))

@@ -25,8 +25,8 @@ std::int64_t Lists::block(std::int64_t b, std::int64_t kv, std::int64_t token,
   return block;
 }
 
-/// Rejects block indices outside the sequence. The documents do not define them, and they would
-/// access the memory of other rows.
+/// Rejects block indices outside the sequence. The documents do not define such indices, and the
+/// kernel would access the memory of other rows.
 void Lists::refuse_unless_inside() const {
   const spec::Extents& extents = index_.extents();
   for (std::int64_t b = 0; b < extents.batch; ++b)
@@ -67,8 +67,8 @@ void Readers::invert(const Lists& lists, std::int64_t b, std::int64_t kv, std::i
   collect(lists, b, kv, tokens);
   for (std::size_t block = 1; block < starts_.size(); ++block) starts_[block] += starts_[block - 1];
   readers_.resize(sorted_.size());
-  // Filling the readers of a block moves its start to its end, which is the start of the next
-  // block.
+  // While the list of a block is filled, its start index grows. At the end it is the start index of
+  // the next block.
   auto entry = sorted_.begin();
   for (std::int32_t token = 0; token < tokens; ++token)
     for (std::int32_t rank = 0; rank < seen(token); ++rank, ++entry)

@@ -42,11 +42,11 @@ class Lists {
 /// tokens. A head has one Reader for each list entry.
 struct Reader {
   std::int32_t token;
-  std::int32_t rank;  ///< of the block among the visible blocks of the token, ascending
+  std::int32_t rank;  ///< rank of the block among the visible blocks of the token, ascending
 };
 
-/// The inverted lists for one key head of one sequence. If a token lists a block several times, the
-/// inverted list of this block contains the token as often.
+/// The inverted lists for one key head of one sequence. If a token lists a block n times, the
+/// inverted list of this block contains the token n times.
 class Readers {
  public:
   /// Inverts the lists. Cost: O(entries log slots) time. Reuses the memory of earlier calls.

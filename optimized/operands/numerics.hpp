@@ -4,8 +4,8 @@
 
 namespace assay::optimized {
 
-/// Returns the numerics (operations and roundings) of the tile kernels for tensors of type `io`. It
-/// applies if every sum has a fixed order.
+/// Returns the numerics (operations and roundings) of the tile kernels for tensors of type `io`.
+/// They are correct only if every sum has a fixed order.
 spec::Numerics numerics_of_tiles(spec::DType io);
 
 }  // namespace assay::optimized

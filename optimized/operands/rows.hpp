@@ -38,8 +38,8 @@ class Rows {
     return StoredRows{.offset = first, .step = offset_of(rows, 1) - first, .storage = storage_};
   }
   void read(const RowSpan& rows, const Tile& to) const;
-  /// Copies stored 16-bit numbers to the rows of a tile. In each row, the first of them goes to
-  /// 16-bit position `after`.
+  /// Copies stored 16-bit numbers to the rows of a tile. In each row, the first of these numbers is
+  /// written to 16-bit position `after`.
   void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to, std::int64_t after) const;
   /// Stores scale * value, rounded to nearest; ties are rounded away from zero. The tensor must be
   /// writable.

@@ -50,8 +50,8 @@ struct TileOf {
   Number* row(std::int64_t i) const { return at + i * stride; }
 };
 
-/// Allocates tiles one after the other in one buffer. Before `start`, it only counts how many
-/// numbers are needed.
+/// Allocates tiles one after the other in one buffer. Before `start` is called, it only counts how
+/// many numbers are needed.
 template <class Number>
 class CarverOf {
  public:

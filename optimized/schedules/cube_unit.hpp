@@ -22,8 +22,8 @@ struct Extents {
 class CubeUnit {
  public:
   /// A piece of an operand fills half of L0A or half of L0B. `narrow` is the number of additional
-  /// accumulators for scores, which do not wait for the other accumulators. If there are any, a
-  /// piece of the right operand fills a quarter of L0B.
+  /// accumulators for scores, which do not wait for the other accumulators. If it is not 0, a piece
+  /// of the right operand fills a quarter of L0B.
   CubeUnit(device::Instructions& code, device::Bytes element, std::size_t accumulators,
            std::size_t narrow = 0)
       : code_(code),
@@ -44,7 +44,7 @@ class CubeUnit {
   device::TaskId multiply(Accumulator& sum, const Extents& of, device::TaskId left,
                           device::TaskId right);
   /// Returns whether a right operand fits in a quarter of L0B, where it can stay for several
-  /// products. Requires narrow accumulators. Other operands then use the rest of L0B.
+  /// products. Requires `narrow` > 0. Other operands then use the rest of L0B.
   bool can_hold(const Extents& of) const;
   /// Moves a right operand to L0B, where it stays. Returns the last instruction that reads L1.
   device::TaskId hold(const Extents& of, device::TaskId right);

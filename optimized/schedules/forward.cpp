@@ -18,8 +18,8 @@ using device::TaskId;
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
 constexpr Bytes half = {2};
 
-/// The forward on one core. The cube core computes QK of a tile, then PV of an earlier tile. In
-/// parallel, the vector cores compute softmax and sums.
+/// The forward on one core. The cube core computes query key^T of a tile, then P value of an
+/// earlier tile. In parallel, the vector cores compute softmax and sums.
 class Writing {
  public:
   Writing(const Attention& attention, const Forward& schedule, device::Instructions& code)

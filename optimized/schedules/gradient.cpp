@@ -78,7 +78,7 @@ class Writing {
     return score_product(Tile::value);
   }
 
-  /// query key^T, or dy value^T: a group of row tiles stays in L1 for all columns.
+  /// Computes query key^T, or dy value^T. A group of row tiles stays in L1 for all columns.
   TaskId score_product(Tile of) {
     TaskId drained = device::none;
     for (std::int64_t first = 0; first < r_.rows; first += r_.group) {
@@ -112,8 +112,8 @@ class Writing {
     cube_.drain(sum, {edge * channels(of) * fp32_bytes}, Drain::atomic_add);
   }
 
-  /// dq of two row tiles at a time. The keys are read again for every two row tiles, unless they
-  /// stay in L1.
+  /// Computes dq of two row tiles at a time. The keys are read again for every two row tiles,
+  /// unless they stay in L1.
   void dq(TaskId staged) {
     std::vector<Held> keys;
     if (r_.keys_stay) keys = hold(columns_, Tile::key, r_.columns);
@@ -139,8 +139,8 @@ class Writing {
     release(columns_, keys);
   }
 
-  /// dk or dv: query or dy of all row tiles stay in L1, and the tiles of dS or P are loaded column
-  /// by column.
+  /// Computes dk or dv. Query or dy of all row tiles stay in L1, and the tiles of dS or P are
+  /// loaded column by column.
   void column_gradient(TaskId staged, Tile of) {
     std::vector<Held> rows = hold(rows_, of, r_.rows);
     for (std::int64_t c = 0; c < r_.columns; ++c) {
@@ -155,8 +155,8 @@ class Writing {
     release(rows_, rows);
   }
 
-  /// dq and dk with one read of dS: dS of some columns stays in L1. For these columns, dq is added
-  /// once to global memory.
+  /// Computes dq and dk, and reads dS only once: dS of some columns stays in L1. For these columns,
+  /// dq is added once to global memory.
   void dq_and_dk_of_held_dscore(TaskId staged) {
     std::vector<Held> rows = hold(rows_, Tile::key, r_.rows);
     for (std::int64_t first = 0; first < r_.columns; first += r_.dscore_columns) {

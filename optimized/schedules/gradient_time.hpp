@@ -20,12 +20,12 @@ struct Deal {
 Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, Masked masked,
           const device::Spec& device);
 
-/// The passes before the iterations: either one that clears the sums and one that computes the row
-/// sums of dy * attention (apart), or one pass that does both (joined).
+/// The passes over global memory before the iterations. apart: one pass clears the sums, another
+/// computes the row sums of dy * attention. joined: one pass does both.
 enum class Passes { apart, joined };
 
-/// As deal, but iterations that remain after each core has the same count are split by columns, if
-/// at least two cores are available for each of them.
+/// As deal, but gives each core the same number of iterations first. The remaining iterations are
+/// split by columns, if at least two cores are available for each of them.
 Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t columns,
                     const device::Spec& device);
 
@@ -33,12 +33,12 @@ Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t 
 Modelled gradient_of(const Attention& attention, const Deal& deal, Passes passes,
                      const device::Spec& device, const Writer& write);
 
-/// multiply_adds: the multiply-adds of all blocks with an unmasked pair. compulsory_bytes: the
-/// bytes of all inputs and outputs.
+/// multiply_adds returns the multiply-adds of all blocks with an unmasked pair, compulsory_bytes
+/// the bytes of all inputs and outputs.
 double multiply_adds(const Attention& attention);
 device::Bytes compulsory_bytes(const Attention& attention);
 
-/// Bytes of an operand tile: 128 rows of one head.
+/// Returns the bytes of an operand tile: 128 rows of one head.
 device::Bytes operand_tile(const Attention& attention);
 
 /// The kind of an operand tile. key: rows of query or key, including rope; value: rows of dy or

@@ -52,7 +52,7 @@ class Search {
   }
 
   /// Returns how many tiles of P and dS fit in L1 in addition to `operands` operand tiles. Both
-  /// kinds count in units of 1/`parts` of a tile.
+  /// numbers count parts of a tile; a tile has `parts` parts.
   std::int64_t score_buffers(std::int64_t operands, std::int64_t parts) const {
     const std::int64_t l1 = bytes_of(device_.memories.l1).count;
     const std::int64_t left = parts * l1 - operands * operand_tile(a_).count;
@@ -72,7 +72,8 @@ class Search {
   void add_woven(std::int64_t rows, std::int64_t columns, std::int64_t group) {
     if (group > rows || is_too_slow(rows, columns, group)) return;
     // Half tiles of key and value are copied from L1 to L0B immediately, so they need few L1
-    // buffers. With a large group, each is reused for more row tiles, and loads are rare.
+    // buffers. With a large group, each half tile is reused for more row tiles, so it is loaded
+    // less often.
     const std::int64_t stream = group >= 3 ? 1 : 2;
     Woven woven = {.rows = rows, .columns = columns, .group = group, .stream = stream};
     woven.score_buffers = score_buffers(2 * (2 * group + woven.stay()) + woven.stream, 2);
@@ -99,8 +100,8 @@ class Search {
   };
 
   /// Tries few large tiles in the unified buffer first, then more and smaller ones. Stops if a plan
-  /// is more than 10 % slower than the fastest plan so far, because other tile sizes do not gain
-  /// that much.
+  /// is more than 10 % slower than the fastest plan so far, because other tile sizes do not save
+  /// that much time.
   template <class Schedule>
   void add_vector_tiles(Schedule schedule, std::initializer_list<VectorTile> tiles) {
     if (schedule.score_buffers < 1) return;

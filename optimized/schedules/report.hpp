@@ -18,7 +18,7 @@ struct Candidate {
   Modelled modelled;
   std::function<std::vector<Buffer>()> buffers;
   std::function<device::Program()> program;  ///< returns the first iterations
-  std::string not_taken = {};                ///< vendor only: see Attention::not_taken
+  std::string not_taken = {};                ///< see Attention::not_taken
 };
 
 /// The minimal work (flop) and traffic (bytes) of a problem under any schedule. `utilised` names

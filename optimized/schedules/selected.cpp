@@ -168,8 +168,8 @@ std::int64_t rows_of(const Selection& s, const ByBlock& by) {
   return round_up(by.tokens * s.group, fractal);
 }
 
-/// Writes the instructions of one core, which processes tiles of tokens; each block has `of_block`
-/// tiles.
+/// Writes the instructions of one core, which processes tiles of tokens. Each key block has
+/// `of_block` tiles.
 class BlockWriting {
  public:
   BlockWriting(const Selection& selection, const ByBlock& by, std::int64_t of_block,
@@ -282,7 +282,7 @@ class BlockWriting {
 /// The bytes that every schedule of a problem must at least read and write.
 struct Tensors {
   Bytes inputs, outputs, row_inputs, statistics, lists;
-  std::int64_t dq = 0, dkv = 0;  ///< numbers
+  std::int64_t dq = 0, dkv = 0;  ///< in numbers of fp32
 };
 
 Tensors tensors_of(const Selection& s) {

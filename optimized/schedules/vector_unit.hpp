@@ -15,8 +15,8 @@ inline constexpr double softmax_slope = 2488.9 / 256, rescale_slope = 833.7 / 12
 /// the results.
 class VectorUnit {
  public:
-  /// Each kind of tile has `buffers` buffers of `tile` numbers. Results are stored with the size
-  /// `element`. A buffer is reused when the result that was computed from it is stored.
+  /// Each kind of tile has `buffers` buffers of `tile` numbers. An element of a result is stored in
+  /// `element` bytes. A buffer is reused when the result that was computed from it is stored.
   VectorUnit(device::Instructions& code, std::size_t buffers, std::int64_t tile,
              device::Bytes element, Exchange exchange = Exchange::rows, Features features = {})
       : code_(code),
@@ -47,7 +47,7 @@ class VectorUnit {
 
   device::Instructions& code_;
   std::int64_t tile_;
-  device::Bytes element_;  // of the stored results
+  device::Bytes element_;  // per element of the stored results
   Exchange exchange_;
   Features features_;
   device::Ring left_, right_;

@@ -30,7 +30,7 @@ struct Held {
 /// of dS after dk.
 enum class Pass : std::uint8_t { dq, dv, dk };
 
-/// The position of a product in a pass: term `term` of `terms` in sum `sum` of `sums`.
+/// The position of a product in a pass that computes `sums` sums of `terms` products each.
 struct Place {
   std::int64_t sum, sums, term, terms;
 };
@@ -41,7 +41,7 @@ std::size_t products_due(std::int64_t halves, std::int64_t tiles, std::size_t pr
   return products * index(halves) / index(4 * tiles);
 }
 
-/// The numbers of tiles of P and of dS that are in global memory at the same time.
+/// How many tiles of P, and how many of dS, are in global memory at the same time.
 struct Exchanged {
   std::int64_t probs, dscores;
 };
@@ -208,7 +208,7 @@ class Weaving {
       operand.read = cube_.multiply(open_.back(), {edge, width, edge / 2}, tile, operand.loaded);
       scores_.give(operand.read);
     }
-    // P is read once. dS is read twice: first for dq, then for dk.
+    // P is read once (for dv), dS twice: first for dq, then for dk.
     if (pass == Pass::dv) probs_.give(tile);
     if (pass == Pass::dk) dscores_.give(tile);
     if (sum == sums - 1) stay_.give(operand.read);
@@ -237,7 +237,7 @@ class Weaving {
   CubeUnit cube_;
   VectorUnit vector_;
   device::Ring rows_, columns_, stay_, scores_, room_, probs_, dscores_;
-  std::int64_t of_round_ = 0;  // columns of the current round
+  std::int64_t of_round_ = 0;  // columns of the current iteration
   std::vector<std::function<void()>> due_;
   std::size_t done_ = 0;
   std::int64_t halves_ = 0;

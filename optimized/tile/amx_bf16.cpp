@@ -11,8 +11,8 @@ namespace {
 /// Rows and columns of a tile register, in four-byte numbers. A block of a product consists of 2 x
 /// 2 tile registers.
 constexpr std::int64_t edge = 16, block = 2 * edge;
-/// Depth limit of the buffer for the left operand. For a deeper product, the left operand is
-/// transposed again for every block of columns.
+/// Largest depth for which a buffer contains the transposed left operand. For a deeper product, the
+/// left operand is transposed again for every block of columns.
 constexpr std::int64_t most_turned = 128;
 
 /// A compiler barrier. The compiler does not know that the AMX unit reads and writes memory; it
@@ -25,7 +25,7 @@ void settle() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 class Unit {
  public:
   Unit() {
-    alignas(64) unsigned char settings[64] = {1};  // palette 1
+    alignas(64) unsigned char settings[64] = {1};  // byte 0: palette 1
     for (int t = 0; t < 8; ++t) {
       settings[16 + 2 * t] = edge * 4;  // bytes per row
       settings[48 + t] = edge;          // rows
@@ -137,7 +137,7 @@ void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int
       lines[k + 2 * half] = _mm512_unpacklo_epi64(x, y);
       lines[k + 2 * half + 1] = _mm512_unpackhi_epi64(x, y);
     }
-  // Quarter p of line 4 q + r contains column 4 p + r, of the rows from 4 q on.
+  // After this step, quarter p of line 4 q + r contains column 4 p + r of the rows 4 q to 4 q + 3.
   for (int r = 0; r < 4; ++r) {
     const __m512i even0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0x88);
     const __m512i odd0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0xDD);

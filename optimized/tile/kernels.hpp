@@ -9,12 +9,13 @@ namespace assay::optimized::tile {
 inline constexpr std::int64_t lanes = 16;
 
 /// How many rows of a tensor to prefetch. The rows of one head are far apart, so the hardware does
-/// not predict them: measured 25 % faster with 64 heads.
+/// not prefetch them. Measured: 25 % faster with 64 heads.
 inline constexpr std::int64_t rows_ahead = 8;
 
-/// How a product is combined with the old value of an element. start: the chain starts at zero and
-/// replaces the old value; extend: the chain starts at the old value; add: the chain starts at
-/// zero, and its result is added to the old value.
+/// A chain is a sum of fused multiply-adds, each added to the result of the one before. This says
+/// how the chain uses the old value of an element. start: the chain starts at zero and replaces the
+/// old value; extend: the chain starts at the old value; add: the chain starts at zero, and its
+/// result is added to the old value.
 enum class Sum : std::uint8_t { start, extend, add };
 
 /// The types in which tensors are stored. P and dS are also rounded to one of these types before
@@ -26,8 +27,8 @@ struct RowRange {
   std::int64_t first, last;
 };
 
-/// A matrix product in fp32: c(i, j) is set to, or increased by, the chain over k, ascending, of
-/// fma(a(i, k), b(k, j), .).
+/// A matrix product in fp32: c(i, j) is set to, or increased by, the chain of fma(a(i, k), b(k, j),
+/// .) with ascending k.
 struct Product {
   const float* a = nullptr;
   std::int64_t a_row = 0, a_depth = 0;  ///< strides of a
@@ -64,7 +65,7 @@ struct SoftmaxGrad {
   float* dprob = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t rows = 0, columns = 0;
-  const float* max = nullptr;  ///< one per row, like `sum` and `row_term`
+  const float* max = nullptr;  ///< one number per row, as in `sum` and `row_term`
   const float* sum = nullptr;
   const float* row_term = nullptr;
   /// A non-zero byte masks the element; the row stride is row_stride. Null: no mask.
@@ -77,11 +78,11 @@ struct SoftmaxGrad {
 };
 
 /// Computes both gradients of sums over windows, for consecutive rows (tokens) that are in the same
-/// windows. Row i of input_grad is the chain over the windows j, ascending, of fma(weights[i + j *
-/// window_step], output_grad(j, c), .), rounded to nearest, ties to even. Each pair (i, j) has a
+/// windows. Row i of input_grad is the chain of fma(weights[i + j * window_step], output_grad(j,
+/// c), .) over the windows j, ascending, rounded to nearest, ties to even. Each pair (i, j) has a
 /// group of `lanes` sums at chains + (i + j * window_step) * lanes. Later calls continue these
-/// sums. Lane l is a chain over the channels c with c mod lanes = l, ascending, of fma(input(i, c),
-/// output_grad(j, c), .). Different pairs have different groups.
+/// sums. Lane l is the chain of fma(input(i, c), output_grad(j, c), .) over the channels c with c
+/// mod lanes = l, ascending. Different pairs have different groups.
 struct WindowSums {
   const void* input = nullptr;
   void* input_grad = nullptr;
@@ -116,7 +117,7 @@ struct Kernels {
   float (*sum_of_lanes)(const float* group);
   /// values += more.
   void (*add)(const float* more, std::int64_t count, float* values);
-  /// Returns the sum of x * y. Lane c mod 16 is one chain over c; then the lanes are added
+  /// Returns the sum of x * y: each of 16 lanes sums every 16th product, then the lanes are added
   /// pairwise.
   float (*dot)(const float* x, const float* y, std::int64_t count);
   /// The exponential that softmax_grad uses. Its relative error is below 2^-23 if the result is

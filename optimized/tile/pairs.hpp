@@ -5,9 +5,8 @@
 #include "tile/kernels.hpp"
 
 // Kernels of the host modes avx512_bf16 and amx_bf16, which multiply pairs of bf16 numbers. They
-// sum in other orders than the kernels in kernels.hpp, and the instructions treat subnormal numbers
-// as zero. Each is therefore a separate mode, and its kernels are only in the files for these
-// instructions.
+// sum in other orders than the kernels in kernels.hpp, and their instructions treat subnormal
+// numbers as zero. So their results differ, and each instruction set is a separate mode.
 
 namespace assay::optimized::tile {
 

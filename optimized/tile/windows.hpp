@@ -47,7 +47,7 @@ struct Words<Isa, Storage::fp32, streamed> {
   }
 };
 
-/// The largest number of windows per row whose chains stay in registers. The documents allow no
+/// The largest number of windows per row whose sums stay in registers. The documents do not allow
 /// more windows per token.
 constexpr int windows_at_once = 8;
 inline void fetch(const char* row, std::int64_t size) {

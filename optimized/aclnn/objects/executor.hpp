@@ -12,7 +12,7 @@ namespace assay::aclnn {
 /// The result of phase 1: how to run the call.
 struct PlannedRun {
   std::uint64_t workspace_size = 0;                  ///< in bytes
-  std::function<void(const Bindings& tensors)> run;  ///< null: nothing to compute
+  std::function<void(const Bindings& tensors)> run;  ///< null: there is nothing to compute
 };
 
 /// The state that phase 1 passes to phase 2.

@@ -39,7 +39,8 @@ spec::Shape copy(const Numbers& numbers) {
   return copied;
 }
 
-/// Returns row-major strides. Unlike the strides function of spec, it accepts any dimensions.
+/// Returns row-major strides. Unlike the function `strides` of spec, it accepts any dimensions,
+/// also invalid ones.
 spec::Shape row_major_strides(const spec::Shape& shape) {
   spec::Shape strides(shape.size(), 1);
   for (std::size_t axis = shape.size(); axis-- > 1;)

@@ -19,7 +19,8 @@ Failure invalid(std::string_view name, const std::string& what) {
   return {ACLNN_ERR_PARAM_INVALID, std::string(name) + what};
 }
 
-/// Returns the byte count. Errors: Failure if it exceeds the device memory or 64 bits.
+/// Returns the size of the tensor (bytes). Errors: Failure if it exceeds the device memory or 64
+/// bits.
 std::int64_t within_device(std::string_view name, std::optional<std::int64_t> bytes,
                            const Memory& memory) {
   const auto capacity = static_cast<std::int64_t>(memory.capacity());

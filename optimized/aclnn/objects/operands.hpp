@@ -20,8 +20,8 @@ inline bool is_given(const spec::Parameter& parameter) {
 /// Returns a string argument, or nothing if it is null.
 std::optional<std::string> text(const char* given);
 
-/// The lengths of the sequences, computed from inclusive cumulative lengths, and the longest
-/// length.
+/// The lengths of the sequences and the longest length, computed from cumulative lengths (entry k
+/// is the sum of the lengths 0 to k).
 struct SequenceLengths {
   std::vector<std::int64_t> all;
   std::int64_t longest;
@@ -66,17 +66,18 @@ class Operands {
   /// Adds a host array. Errors: Failure if the array was destroyed or never created.
   std::optional<std::vector<std::int64_t>> array(std::string_view name, const aclIntArray* handle);
 
-  /// Text for error messages: tensor types that spec does not define, and the types used instead.
-  /// Usually empty.
+  /// Text for error messages about tensor types that spec does not define: these types and the
+  /// types used instead. Usually empty.
   const std::string& notes() const { return notes_; }
 
-  /// Phase 1. Errors: Failure, naming the tensor, if a tensor is larger than the device memory.
-  /// Sizes computed from smaller tensors fit in 64 bits.
+  /// Call it in phase 1. Errors: Failure, naming the tensor, if a tensor is larger than the device
+  /// memory. Sizes of smaller tensors fit in 64 bits.
   void require_size(const Memory& memory) const;
-  /// Phase 2. Errors: Failure, naming the tensor or array, if one was destroyed after phase 1.
+  /// Call it in phase 2. Errors: Failure, naming the tensor or array, if one was destroyed after
+  /// phase 1.
   void require_alive() const;
-  /// Phase 2. Errors: Failure, naming the tensor, if its elements are not in allocated device
-  /// memory.
+  /// Call it in phase 2. Errors: Failure, naming the tensor, if its elements are not in allocated
+  /// device memory.
   Bindings bind(const Memory& memory) const;
 
  private:

@@ -16,7 +16,7 @@ struct StridedView {
   std::int64_t element_size;
 };
 
-/// Two sizes of a view: bytes of the storage up to the end of the last viewed element, and bytes of
+/// Returns two sizes of a view (bytes): the storage up to the end of the last viewed element, and
 /// all viewed elements without gaps. Returns nothing if a size exceeds 64 bits.
 std::optional<std::int64_t> reach(const StridedView& view);
 std::optional<std::int64_t> packed_size(const StridedView& view);

@@ -14,8 +14,8 @@ namespace assay::aclnn {
 
 /// The modelled device: its specification, its memory, and one implementation per operator.
 struct Device {
-  /// `orders` declares the memory order of the statistics in TND; if it declares nothing, the order
-  /// is that of the upstream code.
+  /// `orders` declares the memory order of the softmax statistics in layout TND; if it declares
+  /// nothing, the order of the vendor's code is used.
   Device(spec::Product modelled, const spec::Numerics& orders);
 
   /// Returns the device name that the C API reports. The pointer is valid while the library is

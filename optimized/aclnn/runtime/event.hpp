@@ -8,8 +8,8 @@
 
 namespace assay::aclnn {
 
-/// A position in a stream. It is reached when all tasks that were enqueued earlier are done. A
-/// stream runs all its tasks before it ends, so every mark is reached.
+/// A mark: a position in a stream. It is reached when all tasks that were enqueued earlier are
+/// done. A stream runs all its tasks before it ends, so every mark is reached.
 class Mark {
  public:
   using Time = std::chrono::steady_clock::time_point;

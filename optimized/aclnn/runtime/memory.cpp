@@ -10,7 +10,7 @@ namespace assay::aclnn {
 namespace {
 
 constexpr std::align_val_t alignment{64};
-constexpr std::size_t spare = 32;  // bytes after every allocation, as on the device
+constexpr std::size_t spare = 32;  // additional bytes after every allocation, as on the device
 
 const std::byte* as_bytes(const void* address) { return static_cast<const std::byte*>(address); }
 

@@ -40,7 +40,7 @@ class Memory {
   void release(const void* start, std::string_view what);
   void release_all();
   /// Returns the allocation that contains the `size` bytes from `first` on. Errors: Failure, naming
-  /// `what`, if there is none.
+  /// `what`, if no allocation contains them.
   std::shared_ptr<const Allocation> holding(const void* first, std::size_t size,
                                             std::string_view what) const;
   /// Returns whether the address is inside an allocation.

@@ -9,7 +9,7 @@
 namespace assay::aclnn {
 namespace {
 
-constexpr std::int32_t device_number = 0;  // the only one
+constexpr std::int32_t device_number = 0;  // the only device
 constexpr const char* product_variable = "ASSAY_ACLNN_PRODUCT";
 constexpr const char* orders_variable = "ASSAY_ACLNN_STATISTICS";
 

@@ -46,8 +46,8 @@ class Process {
   /// Returns the device. Errors: Failure before aclInit and after aclFinalize.
   std::shared_ptr<Device> device() const;
 
-  /// Counts calls: each open_device needs a close_device. The last close_device destroys contexts,
-  /// streams, events and memory.
+  /// Calls are counted: each open_device needs a close_device, and the last close_device destroys
+  /// contexts, streams, events and memory.
   void open_device(std::int32_t id);
   void close_device(std::int32_t id);
 
@@ -88,7 +88,7 @@ class Process {
   };
 
   void require_device(std::int32_t id) const;
-  /// The caller of the next two functions must hold the lock.
+  /// The caller of the next two functions must have locked `mutex_`.
   void require_initialized() const;
   Dropped drop_streams_and_contexts();
 

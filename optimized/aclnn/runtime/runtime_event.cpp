@@ -22,7 +22,8 @@ std::shared_ptr<Event> live(aclrtEvent event, std::string_view name) {
   return found;
 }
 
-/// Returns the recorded mark of the event, for a caller that waits for it.
+/// Returns the mark (position in a stream) that the event recorded, so that the caller can wait for
+/// it.
 std::shared_ptr<const Mark> recorded(aclrtEvent event) {
   auto mark = live(event, "event")->latest();
   if (mark == nullptr)

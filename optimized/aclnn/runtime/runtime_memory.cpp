@@ -65,7 +65,7 @@ auto prepared(const Copy& copy) {
       copy.kind == ACL_MEMCPY_HOST_TO_DEVICE || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool from_device =
       copy.kind == ACL_MEMCPY_DEVICE_TO_HOST || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  const auto device = Process::get().device();  // stays alive if another thread finalizes
+  const auto device = Process::get().device();  // keeps the device if another thread finalizes
   const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, *device),
                               keeper({"src", copy.from, from_device}, copy.count, *device)};
   return [copy, keepers] { std::memmove(copy.to, copy.from, copy.count); };
@@ -80,7 +80,7 @@ struct Fill {
 
 auto prepared(const Fill& fill) {
   require_room("maxCount", fill.room, fill.count);
-  const auto device = Process::get().device();  // stays alive if another thread finalizes
+  const auto device = Process::get().device();  // keeps the device if another thread finalizes
   const Side side = {"devPtr", fill.to, !device->host_memory.contains(fill.to)};
   return [fill, kept = keeper(side, fill.count, *device)] {
     std::memset(fill.to, fill.value, fill.count);

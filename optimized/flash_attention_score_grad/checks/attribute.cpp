@@ -62,7 +62,8 @@ Refusal prefix_modes(const Call& call) {
                 "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
 }
 
-/// Checks that sparseMode is not 5. Only the pages of these two entry points exclude this mode.
+/// Checks that sparseMode is not 5. Only the documentation pages of these two entry points exclude
+/// this mode.
 Refusal full_prefix_mode(const Call& call) {
   const bool excluded = call.entry_point == spec::FlashEntryPoint::u2 ||
                         call.entry_point == spec::FlashEntryPoint::u4;
@@ -127,7 +128,7 @@ Refusal window_open(const Call& call) {
 }
 
 /// Checks preTokens and nextTokens. The positions count from the upper-left corner in mode 0 and
-/// from the lower-right corner in mode 4. For mode 0, the documented page and the upstream code
+/// from the lower-right corner in mode 4. For mode 0, the documentation page and the vendor's code
 /// limit the values by different lengths; this check accepts both. Sequences without queries or
 /// keys set no limit.
 Refusal token_limits(const Call& call) {
@@ -167,9 +168,9 @@ Refusal outer_split_limits(const Call& call) {
   return refusal ? refusal : window_open(call);
 }
 
-/// Checks the prefix array. In sparseMode 5 the mask itself contains the prefixes; without an
-/// array, the mask is therefore read like any other. The check accepts every number of keys, as the
-/// upstream code does, although the documented page limits it.
+/// Checks the prefix array. In sparseMode 5 the mask itself contains the prefixes, so the array may
+/// be missing. The check accepts every number of keys, as the vendor's code does, although the
+/// documentation page limits it.
 Refusal prefix_given(const Call& call) {
   if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask))
     return std::nullopt;

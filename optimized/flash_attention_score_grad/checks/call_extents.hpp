@@ -5,8 +5,9 @@
 
 namespace assay::optimized {
 
-/// The extents of a call's tensors. If a layout merges heads and channels into one axis H = N * D,
-/// the head size is H / headNum for query; the same head size gives the number of key heads.
+/// The extents of a call's tensors. Some layouts merge heads and channels into one axis H = N * D.
+/// Then the head size is H / headNum of query, and the number of key heads is the H of key divided
+/// by this head size.
 struct CallExtents {
   std::int64_t batch = 0, heads_q = 0, heads_kv = 0;
   std::int64_t seq_q = 0, seq_kv = 0;  ///< the longest
@@ -31,13 +32,13 @@ Axes axes_of(spec::Layout layout);
 /// cumulative lengths that do not decrease. Cost: O(batch) in TND.
 CallExtents extents_of(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
-/// The number of scores of all sequences and query heads. It saturates at the largest 64-bit
-/// integer.
+/// Returns the number of scores of all sequences and query heads, or the largest 64-bit integer if
+/// the number is larger.
 std::int64_t score_count(const CallExtents& extents);
 
 /// Returns whether the shape has a dimension of 0.
 bool is_empty(const spec::Shape& shape);
-/// The product of the dimensions. It saturates at the largest 64-bit integer.
+/// Returns the product of the dimensions, or the largest 64-bit integer if the product is larger.
 std::int64_t saturated_count(const spec::Shape& shape);
 
 /// Returns whether dq, dk or dv is empty.

@@ -74,7 +74,7 @@ Refusal sums_counted(const Call& call) {
 struct Sums {
   std::string_view name;
   const std::vector<std::int64_t>* sums;
-  std::int64_t tokens;  // the length of the axis that they split
+  std::int64_t tokens;  // length of the axis that the cumulative lengths split
 };
 
 std::vector<Sums> sums_of(const Call& call) {

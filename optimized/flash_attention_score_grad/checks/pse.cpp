@@ -9,7 +9,7 @@ using Call = Check::Call;
 using spec::Shape;
 
 constexpr std::int64_t alibi_rows = 1024;  // rows of the compressed form
-constexpr std::int64_t outer_default = 1;  // the type of entry points without the attribute
+constexpr std::int64_t outer_default = 1;  // pseType of entry points without this attribute
 
 std::int64_t type_of(const Call& call) {
   return spec::has_pse_type(call.entry_point) ? call.attributes.pse_type : outer_default;
@@ -21,7 +21,8 @@ Refusal type(const Call& call) {
   return spec::has_rope(call.entry_point) ? std::nullopt : within("pseType", type_of(call), 0, 3);
 }
 
-/// Checks pseType of entry points with rope. Without pse_shift, the types 0 and 1 mean the same.
+/// Checks pseType of entry points with rope. Without pse_shift, the types 0 and 1 have the same
+/// meaning.
 Refusal type_beside_rope(const Call& call) {
   return spec::has_rope(call.entry_point) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
 }
@@ -33,7 +34,7 @@ Refusal type_without_pse(const Call& call) {
                     " and pse_shift is null; without pse_shift, pseType must be 1");
 }
 
-/// Returns whether the documented page allows a pse_shift of four axes only with 1024 rows.
+/// Returns whether the documentation page allows a pse_shift of four axes only with 1024 rows.
 bool lists_compressed_rows_alone(const Call& call) {
   return call.entry_point == spec::FlashEntryPoint::u2 ||
          call.entry_point == spec::FlashEntryPoint::u4;

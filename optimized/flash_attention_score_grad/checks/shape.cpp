@@ -13,7 +13,7 @@ constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
 constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi,
                        most_batches_with_prefix = 2 * kibi;
 constexpr std::int64_t longest = mebi, widest_head = 768;
-constexpr std::int64_t rope_granule = 8;  // for the head sizes of the entry point with rope
+constexpr std::int64_t rope_granule = 8;  // head sizes with rope are multiples of it
 
 /// If heads and channels are one axis, its extent must be a multiple of headNum.
 Refusal head_num_matches(const Call& call) {
@@ -94,7 +94,7 @@ Refusal operand_shapes(const Call& call) {
   return shape_is({"dy", &p.dy}, with_head_size(call, p.query.shape, e.heads_q, e.head_dim_v));
 }
 
-/// If batch and sequence are one axis, different batch sizes show as different token counts.
+/// If batch and sequence are one axis, different batch sizes are visible as different token counts.
 Refusal rope_shapes(const Call& call) {
   if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
@@ -165,7 +165,7 @@ Refusal heads(const Call& call) {
 }
 
 /// Checks the batch size of the padded layouts. For packed layouts, it ignores the limit of the
-/// documented page, as the upstream code does.
+/// documentation page, as the vendor's code does.
 Refusal batch(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
   const bool prefix = call.attributes.sparse_mode == 5 || call.attributes.sparse_mode == 6;

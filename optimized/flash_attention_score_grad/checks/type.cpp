@@ -9,7 +9,7 @@ using Call = Check::Call;
 using Named = NamedParameter;
 using spec::DType;
 
-/// The tensors on the page of the operator, and the rope tensors.
+/// The tensors that the operator's documentation page lists, and the rope tensors.
 std::vector<Named> tensors_of_the_operator(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},
@@ -28,7 +28,7 @@ std::vector<Named> tensors_of_the_operator(const Call& call) {
           {"dv", &p.dv}};
 }
 
-/// The tensors that are documented only on the pages of entry points.
+/// The tensors that only the documentation pages of entry points list.
 std::vector<Named> other_tensors(const Call& call) {
   const auto& p = call.parameters;
   return {{"padding_mask", &p.padding_mask}, {"softmax_max", &p.softmax_max},
@@ -89,13 +89,13 @@ Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.entry_point) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  // For slopes, the page of g2 (the V2 padded entry point) requires the type of query; the upstream
-  // code requires FLOAT32. Both types are accepted.
+  // For slopes, the documentation page of g2 (the V2 padded entry point) requires the type of
+  // query, and the vendor's code requires FLOAT32. Both types are accepted.
   if (slopes && call.parameters.pse_shift.dtype == DType::fp32) return std::nullopt;
   return first_unlike_query(call.parameters.query, {tensor});
 }
 
-/// Checks the slope type that the page of this entry point requires.
+/// Checks the slope type that the documentation page of this entry point requires.
 Refusal slopes_of_u2(const Call& call) {
   const bool slopes = call.attributes.pse_type == 2 || call.attributes.pse_type == 3;
   if (call.entry_point != spec::FlashEntryPoint::u2 || !slopes) return std::nullopt;

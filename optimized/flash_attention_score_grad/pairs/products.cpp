@@ -16,7 +16,7 @@ void carve(PairTiles& t, CarverOf<tile::Pair>& carver, const Tiling& tiling, std
   const std::int64_t rows = tiling.rows, columns = tiling.columns;
   const std::int64_t d = pairs_of(channels), dv = pairs_of(channels_v);
   t.stored = carver.tile(columns, std::max(d, dv));
-  // Rounds the row length up: interleaved rows consist of full groups of pairs.
+  // Rounds the row length up, because interleaved rows consist of full groups of pairs.
   const auto vertical = [&](std::int64_t count, std::int64_t pairs) {
     return carver.tile(pairs_of(count), 2 * device::round_up(pairs, tile::lanes));
   };
@@ -47,8 +47,8 @@ std::uint16_t least_of(const PairTile& tile, std::int64_t rows, std::int64_t pai
 }
 
 /// Returns whether all products, and all non-zero sums of products, of numbers with at least these
-/// magnitudes are normal. Each is a multiple of 2^-14 times the product of the smallest powers of
-/// two.
+/// magnitudes are normal. Each of them is a multiple of 2^-14 times the powers of two of both
+/// magnitudes.
 bool stays_normal(std::uint16_t least, std::uint16_t other) {
   constexpr std::int32_t all_zero = 0xFFFF, bias = 127, least_normal = -126, digits = 14;
   if (least == all_zero || other == all_zero) return true;

@@ -11,7 +11,7 @@ namespace {
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using schedules::Sequences;
 
-/// Returns the features of a problem whose cost arises for every tile. A compressed mask adds no
+/// Returns those features of a problem that cost time in every tile. A compressed mask adds no
 /// cost: one tile of it stays in the unified buffer and is read only at the edges of the window
 /// (device facts, 4.3).
 schedules::Features features_of_tiles(Problem p) {
@@ -24,8 +24,8 @@ bool alike(const Sequences& x, const Sequences& y) {
          x.prefix == y.prefix;
 }
 
-/// Lists the sequences; neighbours with equal properties share one entry. If the mask has no known
-/// structure, every block counts as computed.
+/// Lists the sequences; neighbours with equal properties share one entry. If the mask is a tensor
+/// of the user, every block counts as computed.
 std::vector<Sequences> sequences_of(const Problem& p) {
   std::vector<Sequences> all;
   for (std::int64_t b = 0; b < p.batch; ++b) {

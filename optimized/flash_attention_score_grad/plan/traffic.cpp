@@ -37,8 +37,8 @@ BlockCounts counts(const Problem& p, const Tiling& t) {
           .key_tiles = p.heads_kv * t.key_tiles()};
 }
 
-/// Returns the traffic of three passes: clear the sums, compute the row terms, and store the sums
-/// as gradients.
+/// Returns the traffic of three passes: clear the sums, compute the row terms (sums of dy *
+/// attention_in), and store the sums as gradients.
 Traffic passes(const Problem& p) {
   const std::int64_t element = spec::size_of(p.dtype);
   const std::int64_t q = query_extents(p).rows(), kv = key_extents(p).rows();

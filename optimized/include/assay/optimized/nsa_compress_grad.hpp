@@ -29,7 +29,7 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> nsa_compress_grad(
     const device::Spec& device, Options options = {});
 
-/// The functions through which programs use every implementation.
+/// Makes the implementation available under the functions of tiled.hpp.
 template <>
 struct Tiled<spec::NsaCompressGrad> {
   static constexpr auto make = nsa_compress_grad;

@@ -11,8 +11,8 @@
 
 namespace assay::optimized {
 
-/// The tiled gradient of selected attention on a modelled device. It processes one key block after
-/// the other.
+/// The tiled gradient of selected attention on a modelled device. It processes the key blocks one
+/// by one.
 ///
 /// The lists (topk_indices) name the blocks of each query token. First the implementation inverts
 /// them: for every key block of every sequence and key head, it collects the tokens that list the
@@ -46,7 +46,7 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> nsa_selected_attention_grad(
     const device::Spec& device, Options options = {});
 
-/// The functions through which programs use every implementation.
+/// Makes the implementation available under the functions of tiled.hpp.
 template <>
 struct Tiled<spec::NsaSelectedAttentionGrad> {
   static constexpr auto make = nsa_selected_attention_grad;

@@ -48,7 +48,7 @@ Cycles ub_to_gm_transfer(const Spec& spec, Bytes size);
 /// A vector instruction over `fp32` bytes of fp32 numbers, including the barrier after it.
 Cycles vector(const Spec& spec, const VectorCost& operation, Bytes fp32);
 
-/// Convert seconds to clock cycles, and clock cycles to seconds.
+/// These functions convert seconds to clock cycles, and clock cycles to seconds.
 Cycles cycles_of(const Spec& spec, double seconds);
 double seconds_of(const Spec& spec, Cycles cycles);
 /// Cycles that all cores together need to move `size` bytes: through L2, and through HBM.

@@ -11,7 +11,7 @@
 
 namespace assay::device {
 
-/// The index of an instruction in its program. As a dependency, `none` means: wait for nothing.
+/// The index of an instruction in its program. A dependency on `none` is ignored.
 using TaskId = std::int32_t;
 inline constexpr TaskId none = -1;
 
@@ -55,8 +55,8 @@ struct Share {
   double l2, hbm;
 };
 
-/// The result of a simulation: the time of each instruction, the busy time of each queue (including
-/// stalls within a move), and the total time until all results are visible.
+/// The result of a simulation: the time of each instruction; the busy time of each queue, which
+/// includes stalls within a move; and the total time until all results are visible.
 struct Trace {
   /// The time interval in which an instruction occupied its queue.
   struct Turn {
@@ -67,10 +67,10 @@ struct Trace {
   Cycles makespan = {};
 };
 
-/// Simulates a program. Queues run in parallel, and each queue executes in order. While all moves
-/// together need at most the bandwidth in `share`, they run at full speed; above it, all of them
-/// slow down by the same factor. The result is only time: numeric results of a kernel do not depend
-/// on it.
+/// Simulates a program. Queues run in parallel, and each queue executes in order. If all moves
+/// together need more than the bandwidth in `share`, all of them slow down by the same factor;
+/// otherwise they run at full speed. The result is only time: numeric results of a kernel do not
+/// depend on it.
 /// Cost: a few dozen operations per instruction.
 Trace run(const Program& program, const Share& share);
 

@@ -25,7 +25,7 @@ struct TileRange {
   bool holds(std::int64_t tile) const { return first <= tile && tile < last; }
 };
 
-/// How the scores of one sequence and head are split into blocks.
+/// Describes how the scores of one sequence and head are split into blocks.
 struct SequenceTiles {
   std::int64_t seq_q, seq_kv;
   std::int64_t rows, columns;         ///< of a block of scores
@@ -35,14 +35,14 @@ struct SequenceTiles {
   /// Returns the key tiles that contain a key which some query of the row tile may attend to; all
   /// other key tiles are skipped.
   TileRange keys_of(std::int64_t row_tile) const;
-  /// Rows of a row tile, and keys of a key tile. The last tile may be smaller.
+  /// Return the rows of a row tile, and the keys of a key tile. The last tile may be smaller.
   std::int64_t rows_of(std::int64_t row_tile) const;
   std::int64_t columns_of(std::int64_t key_tile) const;
   /// The number of blocks that are computed.
   std::int64_t blocks() const;
 };
 
-/// The tiling of one problem for a device: the order of every sum follows from it.
+/// The tiling of one problem for a device. It determines the order of every sum.
 struct Tiling : BlockPlan {
   std::int64_t batch = 0;
   std::vector<SequenceTiles> sequences;  ///< one entry if all are equal, otherwise `batch` entries
@@ -50,9 +50,9 @@ struct Tiling : BlockPlan {
   const SequenceTiles& sequence(std::int64_t b) const {
     return sequences[sequences.size() == 1 ? 0 : static_cast<std::size_t>(b)];
   }
-  /// The number of sequences for which one entry of `sequences` stands.
+  /// Returns for how many sequences one entry of `sequences` stands.
   std::int64_t repeats() const { return sequences.size() == 1 ? batch : 1; }
-  /// The numbers of key tiles and of computed blocks: for one head, over all sequences.
+  /// Return the number of key tiles and of computed blocks of one head, in all sequences.
   std::int64_t key_tiles() const;
   std::int64_t blocks() const;
 };
@@ -63,7 +63,7 @@ struct Tiling : BlockPlan {
 /// fit.
 Tiling plan(const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device);
 
-/// Counts the cases that the tiling contains: full tiles, smaller last tiles, key tiles without a
+/// Counts the regimes (branches) of the tiling: full tiles, smaller last tiles, key tiles without a
 /// block, blocks, and whether keys stay in L1.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling);
 

@@ -46,16 +46,16 @@ class Windows {
     return end(window_ends_, b) - end(window_ends_, b - 1);
   }
   std::int64_t first_token(std::int64_t b) const { return end(token_ends_, b - 1); }
-  /// Inclusive cumulative counts, one per sequence: token_ends counts tokens, window_ends windows.
-  /// They split a tensor of all tokens, or of all windows, into sequences.
+  /// Position after the last token, and after the last window, of each sequence in a tensor of all
+  /// tokens, or of all windows.
   const std::vector<std::int64_t>& token_ends() const { return token_ends_; }
   const std::vector<std::int64_t>& window_ends() const { return window_ends_; }
   std::int64_t all_tokens() const { return first_token(sequences()); }
 
   /// Returns the windows that cover at least one token of the range.
   WindowRange over(const TokenRange& range) const;
-  /// Returns the longest prefix of the non-empty range whose tokens are in the same windows and
-  /// span at most one stride. Within it, every pair (token, window) uses a weight of its own.
+  /// Returns the longest start of the non-empty range whose tokens are in the same windows and span
+  /// at most one stride. Within it, no two pairs (token, window) use the same weight.
   TokenRange alike(const TokenRange& range) const;
 
  private:
@@ -67,9 +67,9 @@ class Windows {
   std::vector<std::int64_t> token_ends_, window_ends_;
 };
 
-/// The tiling of one problem for a device: the order of every sum follows from it. A tile consists
-/// of consecutive tokens of one sequence, in a slice of the channels of one head. All tokens are
-/// split into `parts`. For each part, head and slice, one unit of work has its own partial sum per
+/// The tiling of one problem for a device. It determines the order of every sum. A tile consists of
+/// consecutive tokens of one sequence, in a slice of the channels of one head. All tokens are split
+/// into `parts`. For each part, head and slice, one unit of work has its own partial sum per
 /// weight.
 struct Tiling {
   Windows windows;
@@ -77,7 +77,7 @@ struct Tiling {
   std::int64_t channels;      ///< of a slice; a multiple of 16
   std::int64_t slices;        ///< number of slices of a head
   std::int64_t parts;         ///< number of contiguous parts of all tokens
-  std::int64_t most_windows;  ///< most windows over a tile
+  std::int64_t most_windows;  ///< largest number of windows that cover tokens of a tile
   std::vector<Buffer> buffers;
   device::Bytes ub;  ///< peak occupancy
 
@@ -98,7 +98,7 @@ class PartTiles {
 
  private:
   const Tiling* tiling_;
-  std::int64_t last_;  ///< first token of the next part, counted through all sequences
+  std::int64_t last_;  ///< first token of the next part, counted over all sequences
   TokenRange at_;      ///< starts at the next tile
 };
 
@@ -120,8 +120,8 @@ struct TileExtents {
 };
 std::vector<TileExtents> tile_extents(const spec::NsaCompressGrad::Problem& problem);
 
-/// Counts the cases that the tiling contains: full tiles and smaller last tiles, full and narrower
-/// last slices of a head, one part or several, and tiles without a window.
+/// Counts the regimes (branches) of the tiling: full tiles and smaller last tiles, full and
+/// narrower last slices of a head, one part or several, and tiles without a window.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, std::int64_t head_dim);
 
 /// Formats the tile sizes in one line for people.

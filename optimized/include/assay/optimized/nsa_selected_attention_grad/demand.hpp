@@ -9,8 +9,8 @@
 
 namespace assay::optimized::selected {
 
-/// How often key blocks are listed: maps a count of list entries to the number of blocks, over all
-/// key heads and sequences, that have this count.
+/// How often key blocks are listed. Maps a number n to the number of key blocks that are listed n
+/// times, over all key heads and sequences.
 using Demand = std::map<std::int64_t, std::int64_t>;
 
 /// Returns the distribution if the list entries are spread evenly over the blocks of their
@@ -22,7 +22,7 @@ Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
 Traffic traffic(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
                 const Demand& demand);
 
-/// Counts the cases that the tiling contains: key blocks with no, one or several tiles of tokens,
+/// Counts the regimes (branches) of the tiling: key blocks with no, one or several tiles of tokens,
 /// smaller last tiles, and whether keys stay in L1.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, const Demand& demand);
 

@@ -33,8 +33,9 @@ std::string extents_text(const Tiling& tiling);
 /// Formats the plan for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
-/// Returns whether the causal mask applies: sparse mode 2 and a mask. Without a mask, the meaning
-/// of mode 2 is disputed; for the same arguments, the forward operator masks nothing.
+/// Returns whether the causal mask applies: sparse mode 2 and a mask. Without a mask, the documents
+/// contradict each other about mode 2; this implementation masks nothing then, like the forward
+/// operator.
 bool is_causal(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
 }  // namespace assay::optimized::selected

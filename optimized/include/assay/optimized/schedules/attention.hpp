@@ -36,8 +36,8 @@ struct Attention {
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
   Features features = {};  ///< of the gradient
-  /// For each vendor schedule that does not support this problem: a text that says which problems
-  /// the schedule supports.
+  /// If a vendor's schedule does not support this problem: schedule -> text that says which
+  /// problems it supports.
   std::map<std::string, std::string> not_taken = {};
 
   /// The number of blocks of 128 x 128 scores that have an unmasked pair.
@@ -47,14 +47,15 @@ struct Attention {
   std::int64_t kept(std::int64_t rows, std::int64_t columns) const;
   std::vector<Sequences> sequences() const;
   bool masked() const;
-  /// The number of channels that are summed for a score (channels) and for an element of dP
+  /// Return the number of channels that are summed for a score (channels) and for an element of dP
   /// (channels_v).
   std::int64_t channels() const { return head_dim + head_dim_rope; }
   std::int64_t channels_v() const { return head_dim_v == 0 ? head_dim : head_dim_v; }
 };
 
-/// How a forward is split into tiles. A core processes the tiles of one block of rows in order. It
-/// computes the scores of a tile `ahead` tiles before the product with value.
+/// How a forward is split into tiles. A core processes the tiles of one block of rows in order.
+/// When it multiplies a tile with value, it has already computed the scores of the next `ahead`
+/// tiles.
 struct Forward {
   std::int64_t rows = 128, columns = 1024, ahead = 2;
 };

@@ -20,11 +20,11 @@ struct Compression {
   std::int64_t windows() const;
 };
 
-/// The vendor's schedule (device facts, section 4.7). The vector cores distribute windows and
-/// heads, and process one window after the other. The gradients of tokens in overlapping windows
-/// are added in global memory.
+/// The vendor's schedule (device facts, section 4.7). Windows and heads are distributed to the
+/// vector cores, which process one window after the other. The gradients of tokens in overlapping
+/// windows are added in global memory.
 struct ByWindow {
-  std::int64_t pieces = 1;  ///< of the tokens of a window, if not all of them fit
+  std::int64_t pieces = 1;  ///< of a window's tokens, if not all of them fit into the buffer
 
   std::string to_text() const;
 };
@@ -33,7 +33,7 @@ struct ByWindow {
 /// while all windows that cover it are processed, and its gradient is stored once.
 struct ByTile {
   std::int64_t tokens = 32, channels = 64;
-  std::int64_t buffers = 2;  ///< per kind of moved tile
+  std::int64_t buffers = 2;  ///< number of buffers for each kind of moved tile
 
   std::string to_text() const;
 };

@@ -13,7 +13,7 @@ namespace assay::optimized::schedules {
 struct Features {
   using Operation = device::VectorCost device::VectorCosts::*;
 
-  /// A vector core keeps `bits` bits per score in this buffer.
+  /// A buffer in which a vector core stores `bits` bits per score.
   struct Held {
     std::string what;
     std::int64_t bits;
@@ -22,7 +22,7 @@ struct Features {
   std::int64_t score_bits = 0;                           ///< read per score
   std::int64_t column_bytes = 0;                         ///< read once per column of a tile
   std::int64_t tile_bytes = 0;                           ///< read once per tile
-  std::vector<Operation> of_scores = {}, of_dprob = {};  ///< each processes all fp32 scores
+  std::vector<Operation> of_scores = {}, of_dprob = {};  ///< for all scores, in fp32
   std::vector<Held> held = {};
   device::Bytes tensors = {};  ///< bytes of all optional tensors in global memory
 

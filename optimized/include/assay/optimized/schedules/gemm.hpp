@@ -19,8 +19,8 @@ struct Gemm {
 };
 
 /// Returns the modelled time of the product. Cores get equally many tiles and compute them one
-/// after the other. Operands are double-buffered in L1; L0C holds as many sums as fit. The first
-/// read of an operand tile, by whichever core, goes to HBM.
+/// after the other. Operands are double-buffered in L1; L0C holds as many sums as fit. Only the
+/// first read of an operand tile, by any core, reaches HBM.
 Modelled model(const Gemm& gemm, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

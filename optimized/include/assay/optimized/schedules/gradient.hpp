@@ -25,10 +25,10 @@ enum class Exchange { rows, tiles };
 struct Round {
   std::int64_t rows = 4, columns = 4;
   std::int64_t group = 2;           ///< row tiles that are loaded together for scores and dP
-  bool keys_stay = false;           ///< the keys of an iteration stay in L1 for all its dq
+  bool keys_stay = false;           ///< an iteration's keys stay in L1 for its dq
   std::int64_t dscore_columns = 0;  ///< columns whose dS stays in L1 for dq and dk; 0: read twice
   std::int64_t row_buffers = 4, column_buffers = 4, score_buffers = 4;  ///< tiles in L1
-  /// Number of buffers of each kind, and numbers per buffer
+  /// Number of buffers of each kind, and size of a buffer (numbers)
   std::int64_t vector_buffers = 1, vector_tile = 8192;
   Masked masked = Masked::tiles;
   Exchange exchange = Exchange::rows;
@@ -46,16 +46,16 @@ Round same_ab();
 Modelled model(const Attention& attention, const Round& round, const device::Spec& device);
 
 /// Our own schedule: the products for scores and dP of an iteration alternate with the products for
-/// dq, dk and dv of the iteration before it. The results of one kind are written to global memory
-/// while products of the other kind are computed. The vector cores follow one column step later. In
-/// L0C, gradients have one buffer, and scores have two buffers of half the width. Half a column
-/// tile stays in L0B for all rows of its group.
+/// dq, dk and dv of the iteration before it. The results of one of these kinds are written to
+/// global memory while products of the other kind are computed. The vector cores follow one column
+/// step later. In L0C, gradients have one buffer, and scores have two buffers of half the width.
+/// Half a column tile stays in L0B for all row tiles of the group.
 struct Woven {
-  std::int64_t rows = 4, columns = 4;  ///< tiles of an iteration
+  std::int64_t rows = 4, columns = 4;  ///< number of row tiles and column tiles of an iteration
   std::int64_t group = 2;              ///< rows whose query and dy stay in L1 for all columns
   std::int64_t stream = 2;             ///< half tiles of key and value in L1
   std::int64_t score_buffers = 6;      ///< half tiles of P and dS in L1
-  std::int64_t steps = 4;              ///< columns of scores and of dP in global memory at a time
+  std::int64_t steps = 4;              ///< columns of score and dP tiles in global memory
   std::int64_t vector_buffers = 1, vector_tile = 8192;
 
   /// The number of tiles that stay in L1 while dq, dk or dv of an iteration is computed.

@@ -14,7 +14,7 @@ struct Modelled {
   /// Seconds of the launch, and of the passes over global memory before and after the iterations;
   /// included in `seconds`
   double extra = 0;
-  double rounds = 0;  ///< of the busiest core; may be fractional
+  double rounds = 0;  ///< iterations of the busiest core; may be fractional
   /// On the busiest core: the fraction of the total time in which each queue is busy
   std::array<double, device::pipe_count> busy = {};
   double l2_share = 0;  ///< used fraction of the L2 bandwidth
@@ -45,8 +45,8 @@ using Writer = std::function<void(device::Instructions& code, std::int64_t round
 Rounds run_rounds(const device::Spec& device, const device::Share& share, double rounds,
                   std::int64_t most, const Writer& write);
 
-/// Combines the iterations of the busiest core with `more` additional seconds. `steps` is the
-/// number of useful cube cycles of all cores together.
+/// Computes the modelled time from the iterations of the busiest core and `more` additional
+/// seconds. `steps` is the number of useful cube cycles of all cores together.
 Modelled finished(const Rounds& rounds, double more, const device::Share& share, double steps,
                   const device::Spec& device);
 

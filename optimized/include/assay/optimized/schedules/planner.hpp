@@ -25,8 +25,8 @@ std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const dev
 /// Cost: well below a second.
 std::vector<ModelledSchedule> plans(const Attention& attention, const device::Spec& device);
 
-/// Reports for people: the fastest schedule of a problem with its buffers and its bottleneck, the
-/// second fastest, and the vendor's schedules for comparison.
+/// Formats a report for people: the fastest schedule of a problem with its buffers and its
+/// bottleneck, the second fastest, and the vendor's schedules for comparison.
 std::string report(const Attention& attention, const device::Spec& device);
 
 /// Returns the first iterations of the fastest schedule on one core, one event per instruction, in

@@ -10,16 +10,16 @@
 
 namespace assay::optimized::schedules {
 
-/// The properties of attention over selected blocks that determine its time. Sequences are packed,
-/// so the rows of one query head are adjacent in memory only to the rows of the heads in the same
-/// group.
+/// The properties of attention over selected blocks that determine its time. Sequences are packed
+/// (layout TND): the rows of the query heads of one group and token are adjacent in memory, those
+/// of different tokens are not.
 struct Selection {
   std::int64_t heads_kv = 1, group = 1;  ///< key heads, and query heads per key head
   std::int64_t queries = 16, keys = 64;  ///< tokens of all sequences
   std::int64_t block = 64, count = 1;    ///< keys of a block, and blocks that a token lists
   std::int64_t head_dim = 16, head_dim_v = 16;
   device::Bytes element = {2};
-  /// Maps a count of list entries to the number of blocks that have this count, over all key heads
+  /// Maps a number n to the number of blocks that are listed n times, over all key heads
   std::map<std::int64_t, std::int64_t> demand = {};
   /// If the vendor's schedule does not support this problem: the problems that it supports
   std::string not_taken = {};
@@ -44,8 +44,8 @@ struct ByToken {
 struct ByBlock {
   std::int64_t tokens = 1;  ///< of a tile
   std::int64_t parts = 1;   ///< parts of the tokens of a block, one core each
-  std::int64_t ahead = 1;   ///< tiles between scores and gradients
-  std::int64_t cuts = 1;    ///< separate parts of the keys of a block
+  std::int64_t ahead = 1;   ///< tiles whose scores are computed before their gradients
+  std::int64_t cuts = 1;    ///< parts into which the keys of a block are split
 
   std::string to_text() const;
 };
