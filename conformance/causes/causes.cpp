@@ -29,8 +29,8 @@ bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// The most frequent value; the first of them if several are equally frequent. The default value
-/// for an empty list.
+/// Returns the most frequent value; the first one if several are equally frequent; the default
+/// value for an empty list.
 template <class T>
 T most_frequent(const std::vector<T>& all) {
   std::map<T, std::int64_t> counts;
@@ -41,7 +41,8 @@ T most_frequent(const std::vector<T>& all) {
   return best == nullptr ? T() : *best;
 }
 
-/// Smallest and largest of the errors beyond the bound. 0 and 0 if all errors are within the bound.
+/// Returns the smallest and the largest of the errors beyond the bound; 0 and 0 if all errors are
+/// within the bound.
 std::pair<double, double> range_of(std::vector<double> errors) {
   std::erase_if(errors, [](double x) { return !(x > 1); });
   if (errors.empty()) return {};
@@ -62,10 +63,10 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// The most frequent fact: "mostly FACT (dq)" if more than half of the cases show it, otherwise
-  /// "in 3 of 7 cases FACT". Empty if the fact is rare: in less than a third of the cases that show
-  /// any fact, in less than a sixth of `cases`, or in one case only (unless this is more than half
-  /// of them).
+  /// Returns the most frequent fact: "mostly FACT (dq)" if more than half of the cases show it,
+  /// otherwise "in 3 of 7 cases FACT". Empty if the fact is rare: in less than a third of the cases
+  /// that show any fact, in less than a sixth of `cases`, or in one case only (unless this is more
+  /// than half of them).
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
@@ -84,7 +85,7 @@ class Sightings {
     Members cases;
   };
   std::map<Fact, Seen> seen_;
-  std::vector<Fact> order_;  ///< in the order of their first sighting
+  std::vector<Fact> order_;  ///< in the order in which they were first seen
   Members cases_;
 };
 
@@ -97,8 +98,9 @@ struct Related {
 
 bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
 
-/// The quantity that matches nearly all factors of these deviations. Empty if no quantity does. In
-/// a single case, any quantity can match by accident.
+/// Returns the quantity that equals the ratio output / expected value in nearly all of these
+/// deviations; empty if there is no such quantity. In a single case any quantity can match by
+/// accident.
 std::string quantity_of(const std::vector<Related>& deviations) {
   std::vector<std::string> quantities;
   for (const Related& one : deviations)
@@ -111,8 +113,8 @@ std::string quantity_of(const std::vector<Related>& deviations) {
   return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
 }
 
-/// Counts the deviations. If all factors of multiples match one quantity, this quantity replaces
-/// the factors, because they differ from case to case.
+/// Counts the deviations. If outputs are multiples of the expected values and one quantity equals
+/// the factor in all cases, counts the quantity: the factors themselves differ from case to case.
 Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   const std::string quantity = quantity_of(deviations);
   Sightings<Deviation> all;
@@ -127,8 +129,8 @@ Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   return all;
 }
 
-/// How an output deviates from the expected values in most cases of a group: the kind of deviation.
-/// For multiples, also the quantity.
+/// How an output deviates from the expected values in most cases of a group: the kind of deviation
+/// and, for multiples, the quantity that equals the factor.
 struct Manner {
   DeviationKind kind = DeviationKind::none;
   std::string quantity = {};
@@ -140,13 +142,14 @@ struct Manner {
   }
 };
 
-/// The kind of a deviation. Values of other heads, of other rows and of other channels count as one
-/// kind.
+/// Returns the kind of a deviation. Values of other heads, of other rows and of other channels
+/// count as one kind.
 DeviationKind kind_of(const Deviation& deviation) {
   return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
 }
 
-/// The pattern of a finding that counts failing elements of a tensor. Null for other findings.
+/// Returns the pattern of a finding that counts failing elements of a tensor; null for other
+/// findings.
 const Pattern* pattern_of(const Finding& finding) {
   return finding.pattern ? &*finding.pattern : nullptr;
 }
@@ -186,7 +189,7 @@ bool are_alike(const Group& a, const Group& b) {
   });
 }
 
-/// The groups of a cause.
+/// Returns the groups that form a cause.
 struct Merged {
   std::vector<Group> groups;
   std::vector<Manner> manners;
@@ -219,7 +222,7 @@ struct Part {
   Members members;
   std::set<std::string> tensors;
   std::vector<Manner> manners;
-  bool has_rule;  ///< terms over fields separate its cases
+  bool has_rule;  ///< true if terms over fields separate its cases from others
 };
 
 Part part_of(const Merged& cause) {
@@ -243,10 +246,10 @@ bool is_minor_rule(const Part& small, const Part& large) {
              limits::minor * static_cast<double>(large.members.size());
 }
 
-/// Returns whether two causes are different bugs. They are if they share less than most of the
-/// smaller one's cases, if their deviations differ, or if the rule of one selects few cases of the
-/// other. A single bug may fail in fewer cases in some outputs, but hardly in cases that the other
-/// outputs do not have.
+/// Returns whether two causes are different bugs. They are different if they have few common cases
+/// (compared with the smaller cause), if their deviations differ, or if the rule of one selects few
+/// cases of the other. One bug may show in fewer cases in some outputs, but these are nearly always
+/// cases in which the other outputs fail, too.
 bool is_independent(const Part& a, const Part& b) {
   if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
@@ -254,8 +257,8 @@ bool is_independent(const Part& a, const Part& b) {
   return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
 }
 
-/// Returns whether these tensors were never written in most of the cases. This does not point to a
-/// stage, because no stage wrote wrong values.
+/// Returns whether these tensors were never written in most of the cases. Then no stage computed
+/// wrong values, and the cause names no stage.
 bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   const auto is_never_written = [&](std::size_t k) {
     std::size_t whole = 0, others = 0;
@@ -285,22 +288,22 @@ class CauseWriter {
               const std::vector<Part>& all) const;
 
  private:
-  /// Describes what the failures of the cause's outputs have in common: pattern, verdict, errors.
+  /// Describes what the failures of a cause have in common: pattern, verdict, errors.
   void describe_failures(const Members& members, Cause& cause) const;
   std::string stage(const std::vector<const Condition*>& terms, const Part& part,
                     const std::vector<Part>& all) const;
   std::string tile(const CaseReport& report) const;
-  /// The outputs that fail in more than half of the cases.
+  /// Returns the outputs that fail in more than half of the cases.
   std::set<std::string> usually_failing(const Members& members) const;
-  /// The case that `report` was shrunk to. Null if it does not have the fields and outputs of the
-  /// cause: shrinking may end at another bug.
+  /// Returns the case to which `report` was shrunk; null if this case does not have the fields and
+  /// outputs of the cause, because shrinking may end at another bug.
   const ShrunkCase* shrunk_of(const CaseReport& report, const Group& group, const Part& part) const;
 
   const std::vector<CaseReport>& cases_;
   std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
 };
 
-/// The pattern for a kernel that accepts all forbidden calls.
+/// Returns the pattern for a kernel that accepts all forbidden calls.
 std::string refusing_nothing(const Group& group) {
   const auto accepted = std::ssize(group.cases);
   const std::string count = group.others == 0
@@ -345,8 +348,8 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
                       : fmt::format("{}: {}", fmt::join(tensors, ", "), fmt::join(facts, "; "));
 }
 
-/// The first stage whose outputs include all failing outputs in nearly all cases. Outputs that
-/// another bug explains are ignored. A stage is preferred if the terms compare its fields.
+/// Returns the first stage whose outputs include all failing outputs in nearly all cases. Ignores
+/// outputs that another bug explains. Prefers a stage whose fields the terms compare.
 std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const Part& part,
                                const std::vector<Part>& all) const {
   const Members& members = part.members;
@@ -401,7 +404,7 @@ const ShrunkCase* CauseWriter::shrunk_of(const CaseReport& report, const Group& 
   const auto entry = shrunk_.find(report.id);
   if (entry == shrunk_.end()) return nullptr;
   const ShrunkCase& shrunk = *entry->second;
-  if (shrunk.fields.empty()) return &shrunk;  // a report without its fields
+  if (shrunk.fields.empty()) return &shrunk;  // the report lists no fields
   const bool has_outputs =
       part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
         return part.tensors.contains(tensor);
@@ -451,7 +454,7 @@ Cause CauseWriter::cause(const std::vector<Group>& groups, const Part& part,
   };
   const std::size_t first = *std::ranges::min_element(members, {}, cost);
   cause.pattern += tile(cases_[first]);
-  // The message of a kernel that crashed or refused the call.
+  // Returns the message of a kernel that crashed or refused the call.
   constexpr std::size_t most_shown = 300;
   if (const std::string& evidence = cases_[first].verdict.evidence;
       tensors.empty() && !groups[0].refuses_nothing && !evidence.empty())

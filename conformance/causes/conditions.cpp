@@ -23,7 +23,8 @@ const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "
                                                    "documents"};
 /// Counts that the judge makes. They cannot be tile sizes.
 const std::set<std::string_view> counts = {"queries_without_key", "keys_without_query"};
-/// The requirement that a case breaks on purpose. This is its field name in the page's search.
+/// Name, in the report page's search, of the field that contains the requirement that a case breaks
+/// on purpose.
 constexpr const char* violated = "violated";
 /// The field that says how the case breaks this requirement.
 constexpr const char* violation = "violate";
@@ -31,7 +32,7 @@ constexpr const char* violation = "violate";
 /// `absent`: value of a field for a tensor that the call does not have. `plain`: value for tensors
 /// without special strides.
 constexpr std::string_view absent = "none", plain = "contiguous";
-/// The field that matches if any tensor has these strides.
+/// Name of the search field that matches if any tensor has these strides.
 constexpr std::string_view strides = "strides";
 /// The value for strides that differ between tensors, if the field does not list the tensors.
 constexpr std::string_view various = "mixed";
@@ -40,9 +41,9 @@ constexpr std::string_view various = "mixed";
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
 /// Factors for comparing a size with a multiple of another size.
 constexpr int multiples[] = {1, 2, 4};
-/// Limits that are tried for the length of a sequence; 0 means an empty sequence. If several limits
-/// select the same cases, the first one in this list is reported. Tile sizes therefore come before
-/// other lengths.
+/// Limits that are tried for the length of a sequence; the limit 0 selects empty sequences. If
+/// several limits select the same cases, the first one in this list is reported. Tile sizes
+/// therefore come before other lengths.
 constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
                                     6, 7, 8, 10, 12, 15, 24,  31,  48, 63, 96};
 /// Packed sequences have two fields: the longest length (seq_q or seq) and all lengths (lengths_q
@@ -75,7 +76,7 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// The cost of a limit's digits (bits): 1 is simpler than 0.9999999403953552.
+/// Returns the cost of a limit's digits (bits): 1 is simpler than 0.9999999403953552.
 double bits_of(const std::string& limit) {
   if (!number(limit)) return 0;
   const auto digits = std::ranges::count_if(limit, [](char c) { return c >= '0' && c <= '9'; });
@@ -145,7 +146,7 @@ class Collector {
   void add_limits(const std::string& name, const std::set<double>& values);
 
   const Cases& cases_;
-  std::vector<CaseFields> fields_;  ///< of each case
+  std::vector<CaseFields> fields_;  ///< value of the field in each case
   std::vector<Condition> conditions_;
   std::set<CaseSet> seen_;
 };
@@ -168,7 +169,8 @@ void Collector::add_limits(const std::string& name, const std::set<double>& valu
     add_limit(">=", numbers[k]);
 }
 
-/// Adds a condition for each kind of strides. It holds if at least one tensor has these strides.
+/// Adds a condition for each kind of strides. The condition holds if at least one tensor has these
+/// strides.
 void add_strides(const Cases& cases, Collector& collector) {
   std::set<std::string> known;
   for (const CaseReport* report : cases)
@@ -234,7 +236,7 @@ std::string lengths_of(const std::string& name) {
 /// A field of whole numbers.
 struct Size {
   std::string name;
-  bool is_large;  ///< more than a small choice: kernels split such sizes into tiles
+  bool is_large;  ///< true if the values are large enough to be split into tiles
 };
 
 std::vector<Size> sizes_of(const std::vector<Column>& columns) {

@@ -12,7 +12,7 @@
 
 namespace assay::conformance {
 
-/// A subset of a list of cases.
+/// Selects some of a list of cases.
 class CaseSet {
  public:
   CaseSet() = default;
@@ -50,15 +50,16 @@ class CaseSet {
 
 /// A term of a search query, and the cases for which it holds.
 struct Condition {
-  /// A violation is made on purpose, so a single case is enough for a cause. Regimes are known only
-  /// for the cases of the sweep, not for the cases that they were shrunk to.
+  /// `violation`: the call breaks a requirement on purpose, so a single case is enough for a cause.
+  /// `regime`: a branch of the kernel's tiling; known for the cases of the sweep, not for the cases
+  /// to which they were shrunk.
   enum class Kind : std::uint8_t { violation, field, regime };
 
   std::string text;
   CaseSet cases = {};
   Kind kind;
-  std::vector<std::string> fields;     ///< that the term compares
-  double bits = 0;                     ///< cost in addition to its choice; simple terms cost less
+  std::vector<std::string> fields;     ///< fields that the term compares
+  double bits = 0;                     ///< extra cost; lower for simple terms
   std::string value = {};              ///< the value of "field=value" for a field with few values
   std::optional<FieldTerm> term = {};  ///< parsed from `text`
 

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 
-/// All constants of the search for causes, with the experiments that support them. `Public faults`:
-/// sweeps of the injected faults of that name (tests/mutants/public_faults.py), 24 sweeps of 75 s
-/// and five parts of each. `Toys`: the reports that tests/conformance/report constructs.
+/// All constants of the search for causes, with the experiments that support them. The search
+/// prefers the rules that encode the failing cases with the fewest bits (minimum description
+/// length). `Public faults`: sweeps of the injected faults of that name
+/// (tests/mutants/public_faults.py), 24 sweeps of 75 s and five parts of each. `Toys`: small
+/// reports that tests/conformance/report constructs.
 namespace assay::conformance::limits {
 
 // Learning rules.
@@ -20,27 +22,26 @@ inline constexpr std::size_t most_terms = 3;
 inline constexpr std::size_t beam = 8;
 inline constexpr int most_of_fields = 2;
 /// A term must save at least this fraction of the bits that are needed without a rule. Public
-/// faults: with 0.05, four rules get a term for a corner in which the fault does not show
-/// (`seq_q>=1`, `batch<65`).
+/// faults: with 0.05, four rules get an unnecessary term (`seq_q>=1`, `batch<65`), which excludes a
+/// few cases in which the fault has no effect.
 inline constexpr double least_saving = 0.08;
 /// Largest number of rules for one output.
 inline constexpr std::size_t most_groups = 6;
 
-// Which rules are kept if some failing cases have no rule.
+// The next constants select the rules that are kept if some failing cases have no rule.
 
 /// A rule is a cause if its cases fail at least `least_contrast` times as often as cases without a
 /// rule, or if at least the fraction `sure` of its cases fails. Toys: if 30 to 50 % of the cases
 /// fail at random in addition to one rule, only that rule is kept. Public faults: at most 1 % of
 /// the cases without a rule fail.
 inline constexpr double least_contrast = 5, sure = 0.95;
-/// A rule counts as sure only if it has at least this number of cases; chance does not explain
-/// them.
+/// A rule counts as sure only if at least this number of its cases fail: too many for chance.
 inline constexpr std::size_t many_cases = 8;
-/// How often at most the rules are learnt again, each time without the conditions that a neighbour
-/// refutes.
+/// Largest number of repetitions of the search. A repetition leaves out conditions that a neighbour
+/// refutes. A neighbour is the case to which a failing case was shrunk.
 inline constexpr int most_refuted = 8;
 
-// Joining groups into causes.
+// The next constants control how groups are joined into causes.
 
 /// Two groups are one cause if they share at least this fraction of all their cases.
 inline constexpr double alike = 0.6;
@@ -48,10 +49,10 @@ inline constexpr double alike = 0.6;
 /// other, too. Example from the public faults: few cases have gradients of rope. In all of them
 /// these gradients fail together with the other gradients.
 inline constexpr double nested = 0.8;
-/// A rule is another bug than a cause without a rule if it selects less than this fraction of that
-/// cause's cases. Toys, and a kernel with two bugs (no scale in dk, a wrong edge of mode 3): 11 of
-/// 53 cases. For comparison, an output on which one bug has a smaller effect failed in more than
-/// half of the cases.
+/// A rule and a cause without a rule are different bugs if the rule selects less than this fraction
+/// of the cause's cases. Toys, and a kernel with two bugs (no scale in dk, a wrong edge of mode 3):
+/// 11 of 53 cases. For comparison: if one bug affects an output only weakly, this output still
+/// failed in more than half of the cases.
 inline constexpr double minor = 0.5;
 
 // Describing a cause.
@@ -59,7 +60,9 @@ inline constexpr double minor = 0.5;
 /// The stage of a cause must include the failing outputs in at least this fraction of its cases. A
 /// kernel that accepts at least this fraction of the forbidden calls refuses nothing.
 inline constexpr double nearly_all = 0.95;
-/// The same fraction for factors. Rounding changes factors in cases with few elements.
+/// A quantity explains the ratios output / expected value if it equals them in at least this
+/// fraction of the cases. The fraction is below 1, because rounding changes the ratio in cases with
+/// few elements.
 inline constexpr double nearly_all_factors = 0.9;
 /// A deviation is common to a cause if at least this fraction of its cases shows it.
 inline constexpr double most_cases = 0.75;
@@ -75,14 +78,15 @@ inline constexpr std::size_t few_values = 3;
 inline constexpr std::size_t most_joined = 4;
 /// Largest number of limits that are tried for a numeric field.
 inline constexpr std::size_t most_limits = 128;
-/// A numeric field is a small choice, not a size, if all its values are below this limit.
+/// If all values of a numeric field are below this limit, the field is treated as a choice, not as
+/// a size.
 inline constexpr double least_large_size = 16;
 /// Cost of a complex term (bits), in addition to the cost of selecting it. A term with one field
 /// costs nothing extra. Public faults: if digits cost nothing, dropout is described as
 /// `keep_prob<0.9999999403953552`.
 inline constexpr double bits_of_relation = 1, bits_of_multiple = 6, bits_of_rest = 2,
                         bits_of_digit = 1;
-/// The first digits of a limit cost nothing: this is their number.
+/// Number of leading digits of a limit that cost nothing.
 inline constexpr int free_digits = 2;
 
 }  // namespace assay::conformance::limits

@@ -10,7 +10,7 @@
 namespace assay::conformance {
 namespace {
 
-/// At most `most_learnt` of the cases, evenly spaced.
+/// Returns at most `most_learnt` of the cases, evenly spaced.
 std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
   if (all.size() <= limits::most_learnt) return all;
   std::vector<std::size_t> chosen;
@@ -36,9 +36,9 @@ bool Grouping::Fact::fails_so(const Way& way) const {
          (!way.tensor.empty() || report->verdict == way.verdict);
 }
 
-/// A passing case counts against a rule with three exceptions: (a) cases of a relation, unless most
-/// failures of this way were found by relations, because wrong outputs can satisfy a relation; (b)
-/// cases that the kernel does not offer; (c) tensors whose expected values are all 0.
+/// A passing case counts against a rule, with three exceptions: (a) cases of a relation, because
+/// wrong outputs can satisfy a relation; they count only if relations found most failures of this
+/// kind; (b) cases that the kernel does not offer; (c) tensors whose expected values are all 0.
 bool Grouping::Fact::passes(const Way& way) const {
   if (way.tensor.empty())
     return report->verdict != way.verdict && report->verdict != Verdict::not_applicable;
@@ -125,7 +125,7 @@ Members Grouping::failing(const Way& way) const {
   return all;
 }
 
-/// The group of cases for which the terms hold. Removes them from `left`.
+/// Returns the group of cases for which the terms hold, and removes them from `left`.
 Group Grouping::explained(const Way& way, const Terms& terms, Members& left) const {
   Group group{.way = way, .terms = terms, .cases = {}};
   for (std::size_t k = 0; k < cases_; ++k) {
@@ -160,16 +160,17 @@ std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary
   return groups;
 }
 
-/// Returns whether the group is too clear for chance: it has many cases and hardly any exceptions.
+/// Returns whether chance cannot explain the group: it has many cases and hardly any exceptions.
 bool Grouping::is_sure(const Group& group) const {
   const auto size = static_cast<double>(group.cases.size());
   return group.cases.size() >= limits::many_cases &&
          size >= limits::sure * (size + static_cast<double>(group.others));
 }
 
-/// The terms that a neighbour refutes: the neighbour fails, does not satisfy the terms, and no
-/// other group explains it. A group without terms explains it only if that group has more cases.
-/// The terms of a sure rule are not refuted: its neighbour has another bug.
+/// A neighbour is the case to which a failing case was shrunk. Returns the terms that a neighbour
+/// refutes: it fails although it does not satisfy them, and no other group explains it. A group
+/// without terms explains it only if that group has more cases. If a rule is sure, its terms are
+/// not refuted: the neighbour then has another bug.
 Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
   Terms all;
   for (std::size_t k = 0; k < neighbours_.size(); ++k) {
@@ -190,7 +191,7 @@ Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& grou
 }
 
 /// Removes rules whose cases fail hardly more often than cases without a rule. Such a rule does not
-/// explain the failure: large cases show wrong numbers more often anyway.
+/// explain the failure: for example, large cases fail more often with any bug.
 std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Group> groups) const {
   const auto meets_none = [&](const Fact& fact) {
     return std::ranges::none_of(groups, [&](const Group& group) {
@@ -216,8 +217,8 @@ std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Grou
   return groups;
 }
 
-/// If the kernel refuses hardly any forbidden call: the group of all accepted ones. Otherwise
-/// nothing.
+/// Returns the group of all accepted forbidden calls if the kernel refuses hardly any of them;
+/// otherwise nothing.
 std::optional<Group> Grouping::refusing_nothing(const Way& way) const {
   if (way.verdict != Verdict::accepted_wrongly) return {};
   Group group{.way = way, .terms = {}, .cases = failing(way), .refuses_nothing = true};
@@ -255,8 +256,7 @@ std::vector<Group> Grouping::of(const Way& way) {
 
 std::vector<Group> Grouping::groups() {
   std::vector<Way> all_ways = ways();
-  // Start with the most frequent way of failing. It gives most information about a bug that also
-  // shows in other ways.
+  // Start with the most frequent way of failing: it gives most information about the bug.
   std::ranges::stable_sort(all_ways, std::greater(),
                            [](const Way& way) { return way.in_relations + way.in_others; });
   std::vector<Group> all;

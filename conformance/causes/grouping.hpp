@@ -19,7 +19,7 @@ using Members = std::set<std::size_t>;  ///< indices into the list of all cases
 /// One way of failing: either a tensor that breaks a limit, or a verdict about the whole call.
 struct Way {
   std::string tensor;
-  Verdict verdict = Verdict::conforms;          ///< used if `tensor` is empty
+  Verdict verdict = Verdict::conforms;          ///< used only if `tensor` is empty
   std::size_t in_relations = 0, in_others = 0;  ///< cases that fail this way
 
   /// Returns whether most cases that fail in this way are relations.
@@ -57,7 +57,7 @@ class Grouping {
 
   struct Fact {
     const CaseReport* report;
-    CaseFields fields;                ///< of the report, as the search reads them
+    CaseFields fields;                ///< fields of the report, as the search reads them
     std::vector<std::string> failed;  ///< tensors; empty if the case does not fail
 
     bool fails_so(const Way& way) const;
@@ -65,7 +65,7 @@ class Grouping {
     bool passes(const Way& way) const;
   };
   struct Neighbour {
-    CaseReport report;  ///< with the known members only
+    CaseReport report;  ///< report of the shrunk case, with the known members only
     std::size_t of;     ///< index of the case that was shrunk
   };
 
@@ -83,12 +83,12 @@ class Grouping {
   std::vector<Group> without_tendencies(const Way& way, std::vector<Group> groups) const;
 
   std::vector<Neighbour> neighbours_;
-  std::vector<Fact> facts_;  ///< of the cases, then of the neighbours
+  std::vector<Fact> facts_;  ///< first one per case, then one per neighbour
   std::size_t cases_;
   std::vector<std::size_t> learnt_;
-  std::vector<Condition> conditions_;          ///< on the learnt cases
-  std::deque<std::vector<Condition>> joined_;  ///< joined values of fields, for each way
-  std::vector<Terms> rules_;                   ///< learnt so far, from other ways
+  std::vector<Condition> conditions_;          ///< conditions, evaluated on the learnt cases
+  std::deque<std::vector<Condition>> joined_;  ///< conditions with joined values, per way
+  std::vector<Terms> rules_;                   ///< rules learnt from other ways of failing
 };
 
 }  // namespace assay::conformance

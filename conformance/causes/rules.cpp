@@ -13,7 +13,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Number of bits that encode how many of the cases fail, and which ones.
+/// Returns the number of bits that encode how many of the cases fail, and which ones.
 double bits_of(double failing, double passing) {
   const double all = failing + passing;
   const double ways = std::lgamma(all + 1) - std::lgamma(failing + 1) - std::lgamma(passing + 1);
@@ -25,7 +25,7 @@ struct Grown {
   SeparatingRule rule;
   double hit, missed;
   double terms = 0;  ///< cost of its terms (bits)
-  double total = 0;  ///< bits of its terms, of its cases and of the other cases
+  double total = 0;  ///< bits that encode its terms, its cases and the other cases
 
   double precision() const { return hit / (hit + missed); }
 };
@@ -71,9 +71,9 @@ class Learner {
     return rule.hit > 0 && rule.precision() > none_.precision();
   }
 
-  /// Cost of a term (bits): selecting it among all terms, plus its limit. A minimum cost is a
-  /// fraction of the bits that are needed without a rule, so that the number of terms does not
-  /// depend on the number of cases.
+  /// Cost of a term (bits): selecting it among all terms, plus its limit. The cost is at least a
+  /// fraction of the bits that are needed without a rule, so that more cases do not lead to more
+  /// terms.
   double cost_of(const Condition& term) const {
     if (term.kind == Condition::Kind::violation) return 0;
     return std::max(choice_, limits::least_saving * none_.total) + term.bits;
@@ -116,9 +116,9 @@ class Learner {
     }
   }
 
-  /// The rules from which longer rules may grow: those with the fewest bits, and those with the
-  /// largest hit * precision. If many of them compare the same fields, mostly limits, only a few
-  /// are kept.
+  /// The rules that are kept for extension by further terms: those with the fewest bits, and those
+  /// with the largest hit * precision. If many of them compare the same fields, only a few are
+  /// kept.
   std::vector<Grown> best(const std::vector<Grown>& rules) const {
     std::vector<Grown> chosen;
     const auto take = [&](const auto& value) {

@@ -10,7 +10,7 @@ namespace assay::conformance {
 /// Conditions that must all hold.
 struct SeparatingRule {
   std::vector<const Condition*> terms;
-  CaseSet cases;  ///< for which all terms hold
+  CaseSet cases;  ///< cases for which all terms hold
 };
 
 /// The cases from which a rule is learnt. open: failing cases that do not have a rule yet. passed:
@@ -19,8 +19,9 @@ struct Sample {
   CaseSet open, passed;
 };
 
-/// The conditions that a rule may use, and the rules of other outputs. Reusing such a rule costs
-/// very few bits, because one bug often shows in several outputs.
+/// The conditions that a rule may use, and the rules of other outputs. The search prefers rules
+/// with a short encoding; reusing another output's rule takes very few bits, because one bug often
+/// shows in several outputs.
 struct Vocabulary {
   std::vector<const Condition*> conditions;
   std::vector<std::vector<const Condition*>> rules;

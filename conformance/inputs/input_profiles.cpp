@@ -20,7 +20,7 @@ void repeat(spec::Storage& bytes, Bits pattern) {
     std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
 }
 
-/// A NaN whose payload ends in `mark`.
+/// Returns a NaN whose payload ends in `mark`.
 std::uint32_t marked_nan(DType dtype, std::uint32_t mark) {
   if (dtype == DType::fp32) return 0x7fda3c00u | mark;
   return (dtype == DType::bf16 ? 0x7fc0u : 0x7e00u) | mark;

@@ -16,7 +16,7 @@ struct Place {
   std::int64_t s, d;
   Random row;                      ///< random numbers of (b, n, s)
   Random head;                     ///< random numbers of (b, n), shared by all its rows
-  std::int64_t rows = 0, dim = 0;  ///< extents of the head
+  std::int64_t rows = 0, dim = 0;  ///< number of rows and channels of the head
 
   bool is(Stream which) const { return tensor == which; }
   bool half() const { return dtype == spec::DType::fp16; }
@@ -29,7 +29,7 @@ struct Place {
   static constexpr double factor = 0x1.f0f3b6d7a9c51p-1;
 };
 
-/// The random numbers for one tensor of a case: those of head (b, n), and those of its row s.
+/// Makes the random numbers for one tensor of a case: those of head (b, n), and those of its row s.
 class DrawnPlaces {
  public:
   DrawnPlaces(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
@@ -42,7 +42,7 @@ class DrawnPlaces {
   }
 
  private:
-  /// Index + 1, since 0 means all indices.
+  /// Adds 1, because 0 stands for all indices.
   static std::uint64_t number(std::int64_t index) { return static_cast<std::uint64_t>(index) + 1; }
 
   Random random_;
@@ -73,7 +73,7 @@ inline double huge_dy(const Place& p) {
 inline double sparse_dy(const Place& p) {
   return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
 }
-/// The profile normal with one tensor negated; all other drawn tensors are unchanged.
+/// The profile `normal` with one tensor negated; all other random tensors are unchanged.
 template <Stream negated>
 double negative(const Place& p) {
   return p.is(negated) ? -p.normal() : p.normal();
@@ -81,7 +81,7 @@ double negative(const Place& p) {
 
 }  // namespace profile
 
-/// The values of a tensor.
+/// Describes the values of a tensor.
 struct Filling {
   std::uint64_t seed;
   Stream which;
@@ -89,8 +89,8 @@ struct Filling {
   double factor = 1;  ///< a power of two by which every value is multiplied
 };
 
-/// A tensor of heads as `parameter` describes it, with guards like `guarded_tensor`. `filling` sets
-/// its viewed elements.
+/// Returns a tensor of heads as `parameter` describes it, between guard zones as in
+/// `guarded_tensor`. `filling` sets its viewed elements.
 spec::Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout,
                            const spec::Extents& extents, const Filling& filling);
 

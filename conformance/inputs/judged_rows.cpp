@@ -7,8 +7,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Rows next to the first and to the last boundary of every tile size. Rows nearest to the ends
-/// come first.
+/// Returns the rows next to the first and to the last boundary of every tile size. Rows nearest to
+/// the ends come first.
 std::vector<std::int64_t> tile_edges(std::int64_t extent) {
   std::vector<std::int64_t> edges;
   for (const std::int64_t tile : {128, 16, 64, 512}) {

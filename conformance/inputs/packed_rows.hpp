@@ -8,16 +8,17 @@
 
 namespace assay::conformance {
 
-/// A guarded tensor as `parameter` describes it, with the elements `values`: (row, dim), with rows
-/// in the order of Extents::row.
+/// Returns a guarded tensor as `parameter` describes it. `values` contains its elements (row, dim),
+/// with rows in the order of Extents::row.
 spec::Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
                          const spec::Extents& extents, const std::vector<double>& values);
 
-/// The same in TND.
+/// Does the same for the layout TND.
 spec::Tensor packed_tensor(const spec::Parameter& parameter, const spec::Extents& extents,
                            const std::vector<double>& values);
 
-/// A TND tensor with one number for every row of `extents`. All replicas have the same number.
+/// Returns a TND tensor with one number for every row of `extents`. All replicas have the same
+/// number.
 spec::Tensor packed_statistics(const spec::Parameter& parameter, spec::Extents extents,
                                const std::vector<double>& rows);
 

@@ -65,11 +65,12 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
   const bool product_nearest = declared.product != spec::Product32::tf32_truncating;
   mean_free = staged_nearest && cast_nearest && product_nearest;
-  // All P of a row have the same rounding error of m + ln z, or of m times a constant. This matters
-  // if no error of the staging is larger and if dk and dv come from a few queries.
+  // m is the maximum of a softmax row, z its sum. All P of a row share one rounding error: that of
+  // m + ln z, or of m times a constant. This matters if rounding P and dS to a narrower type does
+  // not cause a larger error, and if dk and dv come from a few queries.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
-  // The roundings of a whole row of the output enter its row term, and with it all pairs of the
-  // row.
+  // The rounding errors of a whole row of the output change its row term (the sum of dy times
+  // output), and thereby all pairs of the row.
   const bool shares_output = declared.delta == spec::RowTerm::own_output && narrow(io);
   row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows || shares_output;
 }
@@ -105,7 +106,8 @@ double Arithmetic::cast_error(double value) const {
 
 bool Arithmetic::cast_is_biased(double value) const {
   if (!narrow(io)) return false;
-  // The smallest normal number of the type is eta_out / u_out.
+  // eta_out is half the smallest number of the type, u_out its unit roundoff: eta_out / u_out is
+  // the smallest normal number.
   if (std::abs(value) < eta_out / u_out) return true;
   if (numerics.round_out != Rounding::rna) return false;
   const double steps = std::abs(value) / spacing(value, io);
@@ -114,8 +116,8 @@ bool Arithmetic::cast_is_biased(double value) const {
 
 double coarsest_of(DType type) {
   constexpr double few = 16;
-  // In fp32 these are all subnormal numbers: the rounding error of their cast is larger than their
-  // tolerance.
+  // In fp32 the condition is true for all subnormal numbers: the rounding error of their cast is
+  // larger than their tolerance.
   return narrow(type) ? few * 2 * underflow_of(type) : 0x1p-126;
 }
 

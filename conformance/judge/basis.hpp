@@ -13,7 +13,7 @@
 
 namespace assay::conformance {
 
-/// Some rows of an output tensor.
+/// Names some rows of an output tensor.
 struct RowsOf {
   const std::string& tensor;
   const spec::Extents& extents;

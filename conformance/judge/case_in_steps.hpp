@@ -15,13 +15,13 @@ namespace assay::conformance {
 template <class Op>
 struct CaseInSteps<Op>::State {
   Case<Op> c;
-  std::unique_ptr<PreparedCase<Op>> own;       ///< made here or in advance
-  PreparedCase<Op>* prepared = nullptr;        ///< of a case with numbers to judge
+  std::unique_ptr<PreparedCase<Op>> own;       ///< owns the data of the case
+  PreparedCase<Op>* prepared = nullptr;        ///< set if the case has output values to judge
   std::optional<detail::Answers<Op>> answers;  ///< not yet judged
-  std::optional<CaseReport> report;            ///< report on what is judged so far
+  std::optional<CaseReport> report;            ///< the report on the steps that are finished
   bool is_accepted = false;                    ///< phase 1 accepted a legal call
-  bool has_numbers = false;                    ///< the report is about the kernel's numbers
-  std::optional<spec::ImplementationFault> afterwards;  ///< fault after the kernel's last answer
+  bool has_numbers = false;                    ///< the report contains a decision on output values
+  std::optional<spec::ImplementationFault> afterwards;  ///< fault after the last answer
   std::string implementation;
   double seconds = 0;
 

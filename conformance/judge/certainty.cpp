@@ -14,7 +14,7 @@
 namespace assay::conformance {
 namespace {
 
-constexpr double wanted_share = 0x1p-20;  // wanted radius of the reference, relative to tau
+constexpr double wanted_share = 0x1p-20;  // largest accepted radius / tau of the reference
 /// Radius of the definition in 75 digits divided by the radius in double: the unit roundoff is
 /// 2^-198 of that of double, and exponentials have an error of 2^-240, which is 2^-191 of that of
 /// double.
@@ -27,12 +27,13 @@ constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 /// One multiplication in 75 digits takes as long as this many in double-double, or longer.
 constexpr std::int64_t quick_products = 32;
 
-/// Every element of a row costs at least this many multiplications of the budget, because rows are
-/// kept in memory. With a budget of 100 million multiplications they occupy at most 64 MiB.
+/// The budget counts multiplications. Every element of a row is charged at least this many, because
+/// rows are kept in memory: with a budget of 100 million multiplications they occupy at most 64
+/// MiB.
 constexpr std::int64_t price_of_memory = 24;
 
-/// Part of the budget, in multiplications, that casts must not use: it is for elements of later
-/// parts whose radius is too wide.
+/// Part of the budget (multiplications) that is reserved for elements of later parts whose radius
+/// is too large; elements whose cast is uncertain must not use it.
 constexpr std::int64_t kept_for_wide = 300'000;
 
 using spec::at;
@@ -69,8 +70,9 @@ std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::s
 
 double radius_of(const DefinedRow& row, double radius) { return row.share * radius + row.additive; }
 
-/// Returns whether element d of a row in double-double is settled: its radius is small enough, and
-/// all numbers within the radius have the same cast. Entry k of `e` is the same element in double.
+/// Returns whether the row in double-double is accurate enough for element d: its radius is small
+/// enough, and all numbers within the radius have the same cast. Entry k of `e` is the same element
+/// in double.
 bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
                    const Expectation& e, std::size_t k) {
   if (!std::isfinite(e.radius[k])) return false;
@@ -80,8 +82,8 @@ bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
          std::abs(offset) > radius * (1 + 0x1p-40);
 }
 
-/// Replaces value and radius of element k by those of the definition. Returns the counter of the
-/// certainty that the element has now.
+/// Replaces value and radius of element k by those of the definition. Returns the counter for the
+/// certainty that the element now has.
 std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
                       std::size_t k) {
   Certainty& counts = e.certainty;
@@ -89,8 +91,8 @@ std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t
   const double rest = row.rest[d], radius = radius_of(row, e.radius[k]);
   const double offset = steps.offset(value);
   const bool decided = radius == 0 || !std::isfinite(radius) || std::abs(offset + rest) > radius;
-  // If the value is a tie in double, but not in the definition, it moves to the correct side of the
-  // tie.
+  // If the value is a tie in double, but not according to the definition, moves it to the correct
+  // side of the tie.
   if (decided && offset == 0 && rest != 0)
     value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), rest));
   e.value[k] = value;
@@ -114,7 +116,7 @@ DefinedRow defined_row(const std::vector<Real>& row, double share) {
 
 /// The elements that are not exempt and need the definition. wide: the radius of the double value
 /// is too large compared with tau. vague: several numbers of the output's type may be correct.
-/// ties: the value is near a tie, so that two may be. `none` counts all other elements.
+/// ties: the value is near a tie, so two numbers may be correct. `none` counts all other elements.
 struct Certifier::Doubts {
   std::vector<std::size_t> wide, vague, ties;
   std::int64_t none = 0;
@@ -185,10 +187,10 @@ double CastSteps::offset(double value) const {
   double offset = within - step / 2;
   if (!is_nearest_) {
     offset = within <= step / 2 ? within : within - step;
-    // Zero is not a step, since numbers on both sides are truncated to zero.
+    // The result of a truncating cast does not change at zero: numbers on both sides become zero.
     if (!is_normal && size < step) offset = size - step;
   } else if (is_normal && beyond + step / 4 < std::abs(offset)) {
-    offset = beyond + step / 4;  // below a power of two steps are half as wide
+    offset = beyond + step / 4;  // below a power of two the distance of neighbours is half as large
   }
   return std::copysign(1.0, value) * offset;
 }
@@ -288,8 +290,8 @@ void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
   settle(this, arithmetic, doubts, part);
 }
 
-/// Replaces doubtful elements by the result of the definition, where it was called. Counts the
-/// elements by the certainty of their values.
+/// Replaces uncertain elements by the definition's result if the definition was called for them.
+/// Counts the elements by the certainty of their values.
 void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
                        const Doubts& doubts, Expectation& e) {
   const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);

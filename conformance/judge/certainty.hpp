@@ -15,8 +15,8 @@
 
 namespace assay::conformance {
 
-/// The points where the result of a cast changes. For casts to nearest they are half way between
-/// neighbouring numbers, for truncating casts they are the numbers themselves.
+/// The numbers at which the result of a cast changes. For casts to nearest they are half way
+/// between neighbouring numbers, for truncating casts they are the numbers themselves.
 class CastSteps {
  public:
   CastSteps(spec::DType type, spec::Rounding rounding);
@@ -36,10 +36,11 @@ class CastSteps {
   bool is_nearest_, is_function_;
 };
 
-/// E30. Ensures that the references of a case are accurate enough. A value in double is accepted if
+/// E30 (docs/formula_sheet.md). Ensures that the references of a case are accurate enough. The
+/// *definition* is the operator's reference in higher precision. A value in double is accepted if
 /// its proven radius is below 2^-20 tau and if all numbers within the radius have the same cast, or
 /// are near one tie. For rows with other elements the definition is called: first in double-double;
-/// if this does not settle the elements, in 75 digits. The rows can be used for any number of
+/// if this is not accurate enough, in 75 digits. The rows can be used for any number of declared
 /// numerics.
 class Certifier {
  public:
@@ -52,13 +53,13 @@ class Certifier {
   bool affords_row(const std::string& tensor) const;
 
   /// Calls the definition where it is needed, replaces value and radius there, and counts the
-  /// elements by certainty. If the expectation is made in parts, does so whenever a part is made;
+  /// elements by certainty. If the expected values are made part by part, does so after each part;
   /// otherwise immediately. If `certifier` is null, the definition is not called, for example
   /// because the numerics have another reference.
   static void certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
                       Expectation& expectation);
-  /// Also calls the definition for rows with elements that are near a tie in double. For callers
-  /// that need the result of the cast. `part` is a part of an expectation or all of it.
+  /// For callers that need the result of the cast: also calls the definition for rows with elements
+  /// that are near a tie in double. `part` contains some or all rows of the expected values.
   void settle_casts(const Arithmetic& arithmetic, Expectation& part);
 
   /// Checks one row of every group of tensors against the definition, if this takes at most this
@@ -78,17 +79,17 @@ class Certifier {
   static void settle(const Certifier* certifier, const Arithmetic& arithmetic, const Doubts& doubts,
                      Expectation& expectation);
   void ask(const Expectation& part, const Arithmetic& arithmetic, const Doubts& doubts);
-  /// Computes the rows that contain these elements: first in double-double; those that this does
-  /// not settle, in 75 digits.
+  /// Computes the rows that contain these elements: first in double-double; in 75 digits if
+  /// double-double is not accurate enough.
   void ask_of(const Expectation& part, const CastSteps& steps,
               const std::vector<std::size_t>& elements, std::int64_t kept);
-  /// Computes the rows that contain these elements, as long as at least `kept` of the budget
+  /// Computes the rows that contain these elements, and stops when less than `kept` of the budget
   /// remains.
   void make(Digits digits, const Expectation& part, const std::vector<std::size_t>& elements,
             std::int64_t kept);
   DefinedRows made(Digits digits, const std::string& tensor, std::int64_t row);
   const DefinedRow* find(Digits digits, const std::string& tensor, std::int64_t row) const;
-  /// Returns the row in double-double, if it settles the element; otherwise null.
+  /// Returns the row in double-double if it is accurate enough for the element; otherwise null.
   const DefinedRow* find_settling(const Expectation& part, const CastSteps& steps,
                                   std::size_t k) const;
   /// Returns the most accurate row that was computed for the element; null if there is none.

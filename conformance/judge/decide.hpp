@@ -28,15 +28,16 @@ Decision graver(Decision a, Decision b);
 /// a summary of all tensors.
 Decision summed_up(Decision decision, const CaseReport& report);
 
-/// Writes the decision that `summed_up` returns into the report. Keeps error maps only if the case
-/// does not conform.
+/// Writes the decision that `summed_up` returns into the report. Removes the error maps if the case
+/// conforms.
 void conclude(CaseReport& report, Decision decision);
 
 /// Returns the decision that follows from the findings on the structure of the outputs.
 Decision structure_decision(const std::vector<Finding>& findings);
 
-/// Completes the reports of the tensors and returns the decision that follows from the negative
-/// controls of all tensors. A case in which only zeros are expected earns no coverage.
+/// A negative control is a deliberately wrong output, such as zeros. Completes the reports of the
+/// tensors and returns the decision that follows from the controls of all tensors. A case whose
+/// expected values are all zero does not count as coverage.
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
 /// Returns the decision of the negative controls for an exact case, whose tensors are in the
@@ -72,8 +73,8 @@ struct ExactOutput {
   ExactTensor tensor;
   const spec::Tensor* output;
   spec::Extents extents;
-  /// For channel d of a row. element: its index in the storage; floor: magnitudes up to this count
-  /// as 0.
+  /// Members for channel d of a row. element: its index in the storage; floor: magnitudes up to
+  /// this number count as 0.
   std::function<std::int64_t(const spec::RowPosition&, std::int64_t d)> element;
   std::function<double(const spec::RowPosition&, std::int64_t d)> floor;
 };

@@ -124,7 +124,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
                   .d = e.d,
                   .actual = spec::from_bits(bits, format),
                   .expected = spec::from_bits(wanted.first, format)};
-  // Zeros are equal regardless of their sign, and residues up to the floor count as zeros.
+  // Zeros are equal regardless of their sign, and magnitudes up to the floor count as zeros.
   const double second = spec::from_bits(wanted.second, format);
   if (bits == poison_of(dtype)) finding.actual = unwritten_number(dtype);
   if (finding.actual == finding.expected || finding.actual == second) return 0;
@@ -132,7 +132,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
   if (exact.numerator == 0) {
     finding.tolerance = subject.floor(e.row, e.d);
     const double share = measure(finding, error, finding.tolerance);
-    // Written as a negation, because NaN must not count as a residue.
+    // Written as a negation, because NaN must not count as zero.
     if (!(error <= finding.tolerance)) differ(subject, finding, exact, wanted);
     return share;
   }

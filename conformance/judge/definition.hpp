@@ -14,15 +14,15 @@ namespace assay::conformance {
 /// part of the result that double cannot represent.
 struct DefinedRow {
   std::vector<double> value, rest;
-  double share = 0, additive = 0;  ///< radius: share * radius of double + additive
+  double share = 0, additive = 0;  ///< the radius is share * (radius in double) + additive
 };
 /// Returns the row, or nothing if an element is not finite: double-double is then not enough.
 std::optional<DefinedRow> defined_row(const std::vector<reference::DoubleDouble>& row);
 DefinedRow defined_row(const std::vector<reference::SeventyFive>& row);
-/// Returns a row of sums of products, which has no error.
+/// Returns a row whose elements are sums of products; it has no error.
 DefinedRow defined_row(const std::vector<reference::Wide>& row);
 
-/// Rows, each with the name of its tensor.
+/// A list of rows, each with the name of its tensor.
 using DefinedRows = std::vector<std::pair<std::string, DefinedRow>>;
 
 /// Computes the outputs of a case from the definition, one row at a time: in double-double, in 75
@@ -33,8 +33,8 @@ class Definition {
   /// Returns row `number` (as in Extents::row) of `tensor`, and the rows of other tensors that the
   /// same computation gives.
   virtual DefinedRows row(const std::string& tensor, std::int64_t number) = 0;
-  /// Returns the same rows in double-double, in a small fraction of the time. Leaves out rows for
-  /// which double-double is not enough.
+  /// Returns the same rows in double-double, which takes a small fraction of the time. Leaves out
+  /// rows for which double-double is not enough.
   virtual DefinedRows quick_row(const std::string& /*tensor*/, std::int64_t /*number*/) {
     return {};
   }

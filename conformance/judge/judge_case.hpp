@@ -17,7 +17,7 @@
 namespace assay::conformance {
 namespace detail {
 
-constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is not tested
+constexpr double rerun_limit = 4e9;  // multiply-adds; larger cases are not run twice
 constexpr const char* no_argument_checks = "the implementation does not offer to check arguments";
 
 template <class Op>
@@ -50,8 +50,8 @@ inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Reject
   return {Rule::forbidden_call, Ground::wrong_status, seen + "; " + documented};
 }
 
-/// Returns whether the kernel has a phase 1. If this query throws, the answer is true: the call of
-/// phase 1 then shows what is wrong.
+/// Returns whether the kernel has a phase 1. If the query throws, returns true: the call of phase 1
+/// then shows the fault.
 template <class Op>
 bool checks_arguments(const spec::Implementation<Op>& kernel) {
   try {
@@ -61,8 +61,8 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// If the kernel has no phase 1 and only phase 1 can judge the case: returns the report that says
-/// so, and runs nothing.
+/// If the case needs phase 1 and the kernel has none, returns the report that says so, without
+/// running anything.
 template <class Op>
 std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
                                                   const spec::Implementation<Op>& kernel) {
@@ -79,7 +79,7 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
 /// Judges a call that breaks a requirement. Only phase 1 runs.
 template <class Op>
 CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  const spec::Call<Op> call = call_of(c);  // throws if no requirement is broken
+  const spec::Call<Op> call = call_of(c);  // throws if the call breaks no requirement
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
   const spec::Requirement<Op>* requirement = requirement_of<Op>(c.violate);
@@ -111,8 +111,8 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
 
 /// The result of the second run of a kernel that promises a fixed order of additions.
 struct SecondRun {
-  std::optional<Decision> failure;     ///< it returned no outputs
-  std::vector<Finding> findings = {};  ///< of that failure, or one for each output that differs
+  std::optional<Decision> failure;     ///< why the run has no outputs
+  std::vector<Finding> findings = {};  ///< one per differing output, or one failure
   bool changed_inputs = false;
 };
 
@@ -167,18 +167,18 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   return ids;
 }
 
-/// All answers of a kernel to the call of a case. `judged` judges them.
+/// All answers of a kernel to the call of a case, before they are judged.
 template <class Op>
 struct Answers {
   spec::Numerics numerics;
   Run<Op> run;
   std::vector<spec::Metric> metrics;
   std::optional<SecondRun> second;
-  std::string place;  ///< order of the disputed inputs, if the kernel declares it
+  std::string place;  ///< memory order of the disputed inputs, if the kernel declares it
 };
 
-/// Runs the kernel. Inputs whose memory order the documents dispute have the order that `reading`
-/// declares; if `reading` is null, the order that the kernel declares.
+/// Runs the kernel. The documents dispute the memory order of some inputs: these inputs have the
+/// order that `reading` declares or, if `reading` is null, the order that the kernel declares.
 /// Errors: NoExactCase; spec::ImplementationFault.
 template <class Op>
 Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
@@ -228,9 +228,9 @@ CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& ke
   return judged(prepared, answers_of(prepared, kernel, reading));
 }
 
-/// Confirms a statistical failure with two fresh seeds of the same geometry: one of them must fail,
-/// too. If both were judged and did not fail, the verdict becomes the one that the case has without
-/// the statistics.
+/// Repeats a case that failed only statistically with two new random seeds; the failure is
+/// confirmed if one of them fails, too. If both were judged and did not fail, the case gets the
+/// verdict that it has without the statistics.
 template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
              CaseReport& report) {

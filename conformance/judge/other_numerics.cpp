@@ -13,7 +13,8 @@ namespace {
 using spec::DType;
 using spec::Numerics;
 
-/// Fields that do not describe roundings, or with which any kernel would conform.
+/// Fields that are not tried: they do not describe roundings, or any kernel would conform with
+/// them.
 constexpr std::array<std::string_view, 7> never_changed = {"overflow",
                                                            "floor",
                                                            "order",
@@ -30,7 +31,7 @@ std::size_t place_of(std::string_view text) {
   return static_cast<std::size_t>(found - usual.begin());
 }
 
-/// Errors of exponentials that are not library functions.
+/// Typical errors of exponentials that are approximations, not library functions.
 constexpr std::array<std::pair<double, std::string_view>, 2> errors_of_exp = {
     {{0x1p-16, "0x1p-16"}, {0x1p-11, "0x1p-11"}}};
 

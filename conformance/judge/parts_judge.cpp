@@ -9,8 +9,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Returns the largest number of rows of a part that may be kept until the end because their casts
-/// need the definition.
+/// Returns how many rows of a part may be stored until the end because their casts need the
+/// definition.
 std::int64_t most_casts(const Expectation& part) {
   return std::max<std::int64_t>(16, part.row_count() / 16);
 }

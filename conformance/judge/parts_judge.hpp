@@ -16,17 +16,17 @@
 
 namespace assay::conformance {
 
-/// Judges outputs while their expectations are made, part by part. It keeps only those rows of the
-/// expectations for which double is not accurate enough. The result does not depend on threads:
-/// parts are judged separately, and their results are combined in the order of the rows.
+/// Judges outputs while their expectations are made, part by part. It stores only those expected
+/// rows for which double is not accurate enough. The result does not depend on threads: parts are
+/// judged separately, and their results are combined in the order of the rows.
 class PartsJudge {
  public:
   /// Returns the values of some rows of the output tensor that `of` describes.
   using ReadRows =
       std::function<std::vector<double>(const Expectation& of, std::span<const std::int64_t> rows)>;
 
-  /// `frames` are the expectations without their entries. Keeps references to `frames` and
-  /// `arithmetic`. `certifier` may be null, as in `Certifier::certify`.
+  /// `frames` describe the output tensors; their lists of expected values are empty. Keeps
+  /// references to `frames` and `arithmetic`. `certifier` may be null, as in `Certifier::certify`.
   PartsJudge(const std::vector<Expectation>& frames, ReadRows read, const Arithmetic& arithmetic,
              std::shared_ptr<Certifier> certifier);
 
@@ -49,10 +49,10 @@ class PartsJudge {
   };
   struct OfTensor {
     const Expectation* whole;
-    Judged judged;                                 ///< results of the first rows
-    std::map<std::int64_t, Judged> ahead;          ///< other results, by index of the first row
-    std::map<std::int64_t, Expectation> deferred;  ///< rows for which the definition is called
-    std::vector<Expectation> middle;               ///< the row that must agree with the definition
+    Judged judged;                                 ///< results of rows 0, 1, ... without gaps
+    std::map<std::int64_t, Judged> ahead;          ///< results of later rows; key: first row
+    std::map<std::int64_t, Expectation> deferred;  ///< rows that need the definition
+    std::vector<Expectation> middle;               ///< the row that is compared with the definition
   };
 
   OfTensor& of(const Expectation& part);

@@ -31,7 +31,7 @@ struct Prepared {
   std::optional<typename Suite<Op>::Exact> exact_case;  ///< tracks exact, exact_staged
   std::optional<typename Suite<Op>::Basis> basis;       ///< for the inputs of these numerics
   std::vector<Expectation> expectations;
-  bool is_kept = true;  ///< false: each judgement of outputs makes expectations again, in parts
+  bool is_kept = true;  ///< false: every call makes the expectations again, in parts
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
 };
@@ -39,12 +39,12 @@ struct Prepared {
 template <class Op>
 struct PreparedCase<Op>::State {
   Case<Op> judged_case;
-  std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
-  /// Tracks exact and exact_staged: the inputs for each numerics. They are made before any exact
-  /// result.
+  std::optional<typename Op::Inputs> inputs;  ///< track bound: the same inputs for all numerics
+  /// Tracks exact and exact_staged: one set of inputs for each numerics, made before any expected
+  /// value.
   std::list<std::pair<spec::Numerics, typename Op::Inputs>> exact_inputs;
   bool comes_from_elsewhere = false;
-  double seconds = 0;                    ///< time to make and prepare it
+  double seconds = 0;                    ///< time to make the inputs and prepare the case
   std::shared_ptr<Certifier> certifier;  ///< for track bound
   std::list<Prepared<Op>> prepared;
 
@@ -150,13 +150,13 @@ void PreparedCase<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
   entry.basis.emplace(judged_case, entry.exact_case->inputs, entry.arithmetic);
 }
 
-/// Budget for the definition when one case is judged, in multiplications. Using all of it takes
-/// seconds.
+/// Budget for calls of the definition when one case is judged (multiplications). Using all of it
+/// takes seconds.
 constexpr std::int64_t affordable_products = 100'000'000;
 
-/// Returns the budget, in multiplications, for the row that must agree with the definition. In one
-/// case out of four, which the case id selects, the budget is large; in all other cases a row is
-/// checked only if it is cheap.
+/// Returns the budget (multiplications) for comparing one row with the definition. It is large in
+/// one of four cases, selected by the case id. In the other cases the row is compared only if this
+/// is cheap.
 template <class Op>
 std::int64_t affordable_row(const Case<Op>& c) {
   const char digit = case_id(command_line(c)).back();
@@ -266,10 +266,12 @@ std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics)
   return result;
 }
 
-/// Judges the tile sums, which cover all rows, of tensors of which only some rows are judged.
+/// If only some rows of a tensor are judged element by element, judges its tile sums, which cover
+/// all rows.
 template <class Op>
 Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
-  // In the exact case the staged values are ties: all their rounding errors have the same sign.
+  // In an exact case the values that the kernel rounds to a narrower type are ties, so all their
+  // rounding errors may have the same sign.
   if (!entry.tile_sums) entry.tile_sums = entry.basis->tile_sums(!entry.exact_case);
   Decision decision = no_objection("the sums of tiles");
   for (const TileSums& sums : *entry.tile_sums) {

@@ -23,8 +23,8 @@ class DeclaredReading final : public spec::PassesOn<Op> {
   spec::Numerics numerics_;
 };
 
-/// Some calls are small versions of the case. Returns whether the kernel conforms in the small call
-/// with the memory order of the case, and not with the order that `reading` declares: then no
+/// Tests the kernel with a small version of the case. Returns whether the kernel conforms there
+/// only with the memory order of the case, not with the order that `reading` declares. Then no
 /// declaration fits both calls.
 template <class Op>
 bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kernel,

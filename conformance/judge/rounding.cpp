@@ -8,12 +8,13 @@
 namespace assay::conformance {
 namespace {
 
-/// The size of the part of a value that the format cannot store, relative to its last place.
+/// Describes the part of a value that the format cannot store: less than, exactly or more than half
+/// of the last place.
 enum class Remainder : std::uint8_t { none, below_half, half, above_half };
 
-/// A magnitude, as the neighbouring number of the format toward zero and a remainder.
+/// A magnitude, split into the neighbouring number of the format toward zero and a remainder.
 struct Truncated {
-  std::int64_t bits = 0;  ///< of the neighbour toward zero; may be beyond infinity
+  std::int64_t bits = 0;  ///< bits of the neighbour toward zero; may be above those of infinity
   Remainder remainder = Remainder::none;
 };
 

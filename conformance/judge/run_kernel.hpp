@@ -36,27 +36,27 @@ void decide(CaseReport& report, Decision decision, FindingRule finding);
 /// Returns "161002 ACLNN_ERR_PARAM_INVALID", or only the number if the code has no name.
 std::string describe(spec::Status status);
 
-/// The answer of phase 1 to a call. Phase 1 accepted the call if neither member is set.
+/// The answer of phase 1 to a call. If neither member is set, phase 1 accepted the call.
 struct Answer {
   std::optional<spec::Rejected> refusal = {};
-  std::optional<Decision> failure = {};  ///< set if anything else escaped from it
+  std::optional<Decision> failure = {};  ///< set if phase 1 threw any other exception
 };
 
-/// Returns the answer of phase 1; `ask` calls it. Errors: spec::NotAsked.
+/// Calls phase 1 with `ask` and returns its answer. Errors: spec::NotAsked.
 Answer answer_of(const std::function<void()>& ask);
 
-/// Returns the decision if the kernel does not offer the call, for `reason`.
+/// Returns the decision for a kernel that does not offer the call; `reason` says why.
 Decision not_offered(const std::string& reason);
 
-/// Returns the decision on a fault of a kernel that was observed. The evidence starts with `where`.
+/// Returns the decision on an observed fault of a kernel. The evidence starts with `where`.
 Decision decision_of(const spec::ImplementationFault& seen, const std::string& where = {});
 
 /// Returns the decision on a refusal of the call. `question`: the question about the call that the
 /// documents leave open; empty if there is none.
 Decision refusal_of(const std::string& question, const std::string& evidence);
 
-/// Returns the result of `ask`, which queries a property of the kernel. An exception other than
-/// those below counts as a crash of the kernel.
+/// Calls `ask`, which queries a property of the kernel, and returns its result. Any exception other
+/// than the two below counts as a crash of the kernel.
 /// Errors: spec::ImplementationFault, spec::NotAsked.
 template <class Ask>
 auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
@@ -84,7 +84,7 @@ spec::Numerics numerics_of(const spec::Implementation<Op>& kernel,
   return asked("numerics", [&] { return kernel.numerics(problem); });
 }
 
-/// Returns the requirements that the call of a case breaks without obliging a kernel to refuse the
+/// Returns the requirements that the call of a case breaks although a kernel need not refuse the
 /// call.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
@@ -181,12 +181,12 @@ class Borrowed {
   const Inputs& inputs_;
   bool is_watched_;
   std::optional<Inputs> copy_;
-  std::vector<std::string> digests_;  ///< without a copy
+  std::vector<std::string> digests_;  ///< used for inputs that are watched without a copy
 };
 
-/// A case as it is passed to a kernel with these numerics: inputs whose memory order the documents
-/// dispute have the order that the kernel declares. If the arguments have this order already, keeps
-/// references to them.
+/// The case and inputs that are passed to a kernel with these numerics. The documents dispute the
+/// memory order of some inputs; these get the order that the kernel declares. If the arguments have
+/// this order already, the object only keeps references to them.
 template <class Op>
 class Asked {
  public:
@@ -274,7 +274,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
                  std::string("the output ") + outputs[k].name + " was replaced by another tensor");
       replaced = true;
     }
-  if (lost || replaced) run.outputs = make_outputs(c);  // later code needs tensors
+  if (lost || replaced) run.outputs = make_outputs(c);  // later code needs all outputs
   return run;
 }
 

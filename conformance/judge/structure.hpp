@@ -12,8 +12,8 @@
 
 namespace assay::conformance {
 
-/// Collects findings of one rule for one tensor. Keeps the first few; if there are more, the
-/// destructor adds their count.
+/// Collects findings of one rule for one tensor. Reports the first few; if there are more, the
+/// destructor reports their count.
 class StructureFindings {
  public:
   /// `expected`: the expected value of the elements; NaN if it is not known.
@@ -33,8 +33,8 @@ class StructureFindings {
   std::int64_t count_ = 0;
 };
 
-/// Makes a finding that is a count, such as "queries_without_key", and not a fault. It becomes a
-/// field of the report.
+/// Makes a finding that reports a count, such as "queries_without_key", and no fault. The count
+/// becomes a field of the report.
 inline Finding counted(std::string name, std::int64_t count) {
   return {
       .rule = FindingRule::count, .actual = static_cast<double>(count), .text = std::move(name)};

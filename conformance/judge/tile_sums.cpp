@@ -16,12 +16,12 @@ constexpr std::size_t most_printed = 4;
 
 using spec::at;
 
-/// Sums of the rows of a tile in one channel.
+/// Sums over the rows of a tile, for one channel.
 struct Written {
   double sum = 0, magnitude = 0;
   double casts = 0,
          casts_squared = 0;  ///< sums of the final casts' largest errors, and of their squares
-  bool countable = true;     ///< no infinity was written, and no number that replaces one
+  bool countable = true;     ///< true if no infinity was written, also not as the largest number
 };
 
 /// Sums the written numbers.
@@ -34,7 +34,7 @@ class Reader {
   }
 
   void add(double sign, double x, Written& written) const {
-    // If the written number is 0, the number before the cast may be any number that is cast to 0.
+    // If the written number is 0, the number before the cast may be any number that becomes 0.
     const double cast = arithmetic_.out_error(std::max(std::abs(x), smallest_));
     written.countable &= std::abs(x) < limit_;
     written.sum += sign * x;
@@ -83,8 +83,8 @@ Finding finding_of(const TileSums& sums, const TileError& d) {
           .text = text_of(sums, d)};
 }
 
-/// Finds the channel of a tile whose sum has the largest error. Sums about which nothing is known
-/// do not count.
+/// Finds the channel of a tile whose sum has the largest error. Ignores sums with an infinite
+/// tolerance.
 class TileJudge {
  public:
   TileJudge(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic)

@@ -14,8 +14,8 @@
 /// judged element by element. Derivation: conformance/README.md, "Tile sums".
 namespace assay::conformance {
 
-/// Rows of a tile. Kernels that lose, negate or shift rows do so with more rows than this at a
-/// time.
+/// Number of rows of a tile. Kernels that lose, negate or shift rows usually do this with more
+/// rows.
 inline constexpr std::int64_t tile_rows = 64;
 
 /// Consecutive rows of one head.
@@ -51,10 +51,10 @@ struct TileSums {
 
   // One entry per tile and channel, (tiles, dim) row-major.
   std::vector<double> value, radius, tolerance, tolerance_det;
-  std::vector<std::uint8_t> exempt;  ///< per tile: a staged value may overflow, or nothing is known
+  std::vector<std::uint8_t> exempt;  ///< per tile: 1 if it cannot be judged, e.g. overflow
 
-  double written_share = 0;  ///< roundings between sum and final cast, relative to |written number|
-  double lambda = 0;         ///< factor of probable errors; 0: only the worst case of casts counts
+  double written_share = 0;  ///< roundings between sum and final cast, relative to |written|
+  double lambda = 0;         ///< factor of probable errors; 0: use the casts' largest errors
 
   void resize(std::size_t tile_count);
 };

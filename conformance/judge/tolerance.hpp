@@ -12,11 +12,11 @@
 /// operators. E1, E2, ... are the equations of docs/formula_sheet.md.
 namespace assay::conformance {
 
-/// E18. The probability of a false positive per tensor and seed.
+/// E18. Probability of a false positive per tensor and seed.
 inline constexpr double false_positive = 1e-9;
 
-/// E18. Returns lambda for this many sums of rounding errors with mean zero. All of these sums
-/// together have the probability `false_positive`.
+/// E18. Returns lambda for this many sums of rounding errors with mean zero. The probability that
+/// any of these sums exceeds its bound is at most `false_positive`.
 inline double azuma_factor(std::int64_t sums) {
   return engine::mean_free_factor(sums, false_positive);
 }
@@ -30,8 +30,8 @@ engine::Units units_of(const Arithmetic& arithmetic);
 /// Returns how a kernel writes a tensor that has this many elements and is not scaled.
 engine::Output output_of(const Arithmetic& arithmetic, std::int64_t elements);
 
-/// Returns an expectation without entries for some rows of a tensor, in which all elements are
-/// rounded independently.
+/// Returns an expectation for some rows of a tensor, whose elements are rounded independently. Its
+/// lists of expected values are still empty.
 Expectation unmade(std::string name, spec::Extents extents, std::span<const std::int64_t> rows);
 
 /// Pointers to the entries of one row of an `Expectation`.
@@ -70,8 +70,8 @@ template <class V>
   put(to.extra + k, x.additive, count);
 }
 
-/// E28. Returns whether a staged value with this magnitude or less may become infinite. Its rows
-/// are then exempt.
+/// E28. Returns whether a value of at most this magnitude may become infinite when the kernel
+/// rounds it to a narrower type. The rows that contain it are then not judged (exempt).
 inline bool may_overflow(spec::DType staged, double magnitude) {
   return staged == spec::DType::fp16 && magnitude >= overflow_threshold(spec::DType::fp16);
 }

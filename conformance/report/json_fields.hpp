@@ -120,7 +120,7 @@ void visit_members(T& m, Visitor&& visit) {
   visit("unit", m.unit);
 }
 
-/// The rules that can give a verdict, as a list for an error message.
+/// Returns the rules that can give a verdict, as a list for an error message.
 inline std::string rules_that_give(Verdict verdict) {
   std::string words;
   for (const RuleText& rule : rules)
@@ -129,8 +129,8 @@ inline std::string rules_that_give(Verdict verdict) {
   return words;
 }
 
-/// Visits the members of a decision. Errors: std::invalid_argument when reading a rule that does
-/// not give the verdict.
+/// Visits the members of a decision. Errors: std::invalid_argument if the rule that is read cannot
+/// give the verdict.
 template <MaybeConst<Decision> T, class Visitor>
 void visit_decision(T& decision, Visitor& visit) {
   Verdict verdict = decision.value();

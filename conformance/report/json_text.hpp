@@ -158,7 +158,7 @@ struct MemberReader {
   void operator()(const char* name, T& member) const {
     read_member(object, where, name, member);
   }
-  /// Errors: always std::invalid_argument. The message says that the member is not `wanted`.
+  /// Always throws std::invalid_argument. The message says that the member is not `wanted`.
   [[noreturn]] void refuse(const char* name, const std::string& wanted) const {
     wrong(where + "." + name, object.at(name), wanted);
   }
@@ -168,7 +168,7 @@ void read(const Json& json, const std::string& where, T& value) {
   visit_members(value, MemberReader{json, where});
 }
 
-/// The JSON text. Bytes that are not UTF-8, e.g. in a kernel's exception, are replaced.
+/// Returns the JSON text. Bytes that are not UTF-8, e.g. in a kernel's exception, are replaced.
 inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -177,14 +177,14 @@ inline std::string text_of(const Json& json, int indent = -1) {
 /// with the message of the parser.
 template <class Keep>
 Json parse(const std::string& text, const std::string& what, Keep&& keep) {
-  constexpr int deepest = 64;  // reports need 8
+  constexpr int deepest = 64;  // deepest nesting that is accepted; reports need 8
   JsonRules rules(what, deepest);
   try {
     return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& parsed) {
       rules.check(depth, event, parsed);
       return keep(depth, event, parsed);
     });
-  } catch (const Json::exception& error) {  // a number beyond double is not a parse_error
+  } catch (const Json::exception& error) {  // thrown for a number that double cannot represent
     throw std::invalid_argument(what + " is not JSON: " + error.what());
   }
 }

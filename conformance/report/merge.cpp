@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-/// The first digits of a digest, enough for a person to compare.
+/// Returns the first digits of a digest, enough for a person to compare.
 std::string brief(const std::string& digest) { return digest.substr(0, 12); }
 
 /// Properties that must be equal in all parts of a sweep, with their names. The first difference is
@@ -81,7 +81,7 @@ void require_all_parts(const std::vector<SweepShard>& shards) {
 }
 
 /// Checks that the number, positions and cases of a part agree. Cases run in order, so an
-/// unfinished part has only its first cases.
+/// unfinished part contains a prefix of its cases.
 void require_own_cases(const SweepShard& shard, Unfinished unfinished) {
   const Shard& part = *shard.results.shard;
   if (part.number < 1 || part.number > part.of)
@@ -103,9 +103,9 @@ void require_own_cases(const SweepShard& shard, Unfinished unfinished) {
                : "; somebody changed the file"));
 }
 
-/// The case at each position of the whole sweep. Errors: std::invalid_argument also if two parts
-/// have the same position or case, or if one is missing although all parts are present: the file
-/// was modified.
+/// Returns the case at each position of the whole sweep. Errors: std::invalid_argument also if two
+/// parts have the same position or case, or if a position is missing although all parts are
+/// present: a file was modified.
 std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& shards,
                                               Unfinished unfinished) {
   const auto planned = static_cast<std::size_t>(shards.front().results.shard->planned);
@@ -139,7 +139,7 @@ Environment environment_of(const std::vector<SweepShard>& shards) {
   return environment;
 }
 
-/// Counts the summary again, as the whole sweep would have counted it.
+/// Computes the summary again, as the whole sweep would have counted it.
 Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<CaseReport>& cases) {
   const Results& first = shards.front().results;
   Summary summary;
@@ -158,9 +158,9 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
   return summary;
 }
 
-/// The shrunk cases of the whole sweep. Each part reduced as many faults as the whole sweep would
-/// reduce, so the first faults of the whole sweep are among them. A fault's cause may have more
-/// cases in the whole sweep than in one part.
+/// Returns the shrunk cases of the whole sweep. Each part shrank the same number of cases as the
+/// whole sweep would, so the first ones of the whole sweep are among them. Their causes may have
+/// more cases in the whole sweep than in one part.
 std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
                                   const std::vector<CaseReport>& cases) {
   std::map<std::string, const ShrunkCase*> by_id;

@@ -121,7 +121,7 @@ void make_pasteable(Results& results) {
     report.command_line = pasteable_words(report.command_line);
 }
 
-/// Makes all texts printable, since the file may be of foreign origin.
+/// Makes all texts printable, because the file may come from another program.
 void make_printable(Results& results) {
   Environment& environment = results.environment;
   std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
@@ -204,7 +204,8 @@ std::string fault_of(const CaseReport& report) {
 
 namespace {
 
-/// The kind of deviation from the expected values, without numbers that differ between cases.
+/// Returns the kind of deviation from the expected values, without numbers that differ between
+/// cases.
 std::string kind_of_deviation(const CaseReport& report) {
   const auto& pattern = report.findings.front().pattern;
   if (!pattern || pattern->deviation.kind == DeviationKind::none) return {};
@@ -278,7 +279,7 @@ std::string to_json(const Results& results) {
                {"regimes", json_of(regimes_of(results.cases))}};
   if (results.shard) head["shard"] = detail::json_of(*results.shard);
   std::string text = detail::text_of(head, 1);
-  text.resize(text.rfind('}'));  // the object stays open for the cases
+  text.resize(text.rfind('}'));  // the JSON object stays open, because the cases follow
   text.resize(text.find_last_not_of('\n') + 1);
   text += ",\n \"cases\": [";
   // One line per case, so that line tools can search a large report.

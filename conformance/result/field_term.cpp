@@ -16,7 +16,8 @@ char small(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
-/// Returns whether a name may contain the character. Names of regimes have a dot: "key_tile.tail".
+/// Returns whether a name may contain the character. Names of regimes (branches of a kernel's
+/// tiling) have a dot: "key_tile.tail".
 bool is_name(char letter) {
   return (small(letter) >= 'a' && small(letter) <= 'z') || letter == '_' || letter == '.' ||
          is_digit(letter);
@@ -81,8 +82,8 @@ std::vector<std::string_view> items_of(std::string_view text) {
   return items;
 }
 
-/// The list of lengths for a field of sequence lengths. With packed sequences, seq_q has the
-/// longest length and lengths_q has all lengths. If all lengths are equal, lengths_q is empty.
+/// Returns the list of lengths for a field of sequence lengths. With packed sequences, seq_q has
+/// the longest length and lengths_q has all lengths. If all lengths are equal, lengths_q is empty.
 std::string_view list_of(const CaseFields& fields, std::string_view name) {
   const auto other = [&](std::string_view own, std::string_view wanted) -> std::string_view {
     if (!name.starts_with(own)) return {};
@@ -97,7 +98,8 @@ std::string_view list_of(const CaseFields& fields, std::string_view name) {
   return own.empty() ? other("lengths", "seq") : own;
 }
 
-/// The numbers of a field: 7, 7, 3 for "2x7,3"; empty if the value is not a list of numbers.
+/// Returns the numbers of a field: 7, 7, 3 for "2x7,3"; empty if the value is not a list of
+/// numbers.
 Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   constexpr double most = 4096;
   const std::string_view list = list_of(fields, name);
@@ -113,7 +115,8 @@ Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   return all;
 }
 
-/// The strides of every tensor with its own strides: the words in "dq:columns,dk:padded".
+/// Returns the kind of strides of every tensor that has its own strides: columns and padded for
+/// "dq:columns,dk:padded".
 std::vector<std::string_view> strides_of(const CaseFields& fields) {
   std::vector<std::string_view> all;
   for (const char* tensors : {"inputs", "outputs"})
@@ -159,7 +162,7 @@ std::optional<Head> head_at(Cursor& cursor) {
 }
 
 /// Parses values that are joined by | without blanks. Stops at a character that a value cannot
-/// contain. Empty if a quote is not closed.
+/// contain. Returns an empty list if a quote is not closed.
 std::vector<std::string> values_at(Cursor& cursor) {
   std::vector<std::string> values;
   do {
@@ -246,8 +249,8 @@ bool FieldTerm::compares_numbers(double value, double limit) const {
   return false;
 }
 
-/// Compares two fields. Equality of lists requires that all numbers are equal; other comparisons
-/// require only one pair for which they hold. Returns nothing if the value is not a field name.
+/// Compares two fields. Two lists are equal if all their numbers are equal; another comparison is
+/// true if it is true for any pair of numbers. Returns nothing if the value is not a field name.
 std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
                                                const std::string& wanted) const {
   const auto [times, other] = multiple_of(wanted);
@@ -261,7 +264,7 @@ std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
   return comparison_ == Comparison::equal ? holding == pairs : holding > 0;
 }
 
-/// The numbers to compare: the field's numbers, quotients, or remainders of a division.
+/// Returns the numbers to compare: those of the field, or their quotients or remainders.
 std::vector<double> FieldTerm::numbers(const CaseFields& fields) const {
   Numbers all = numbers_of(fields, field_);
   if (!divided_by_.empty()) {

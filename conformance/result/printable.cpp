@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-/// One UTF-8 character and its number of bytes; 0 bytes for an invalid one.
+/// A UTF-8 character and its number of bytes; 0 bytes if it is invalid.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -45,7 +45,7 @@ bool acts(std::uint32_t code) {
          within(0xfdd0, 0xfdef) || within(0xe0000, 0xe007f) || (code & 0xfffe) == 0xfffe;
 }
 
-/// The letter of the usual escape sequence; 0 if there is none.
+/// Returns the letter of the usual escape sequence; 0 if there is none.
 char letter_of(std::uint32_t code) { return code == '\n' ? 'n' : code == '\t' ? 't' : '\0'; }
 
 void append_escape(std::string& text, char letter, std::uint32_t code, int least) {

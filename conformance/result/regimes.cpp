@@ -15,12 +15,12 @@
 namespace assay::conformance {
 namespace {
 
-/// The regimes that the cases of one operator report.
+/// The regimes (branches of a kernel's tiling) that the cases of one operator report.
 struct Axis {
   std::string operator_name;
   std::vector<Regime> regimes;
-  std::map<std::string_view, std::size_t> places;          ///< index by name, kept by the cases
-  std::set<std::pair<std::size_t, std::size_t>> together;  ///< pairs that one case took
+  std::map<std::string_view, std::size_t> places;          ///< name -> index in the list
+  std::set<std::pair<std::size_t, std::size_t>> together;  ///< pairs seen in one case
 
   std::size_t place_of(const std::string& name) {
     const auto [place, is_new] = places.emplace(name, regimes.size());

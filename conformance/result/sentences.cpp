@@ -23,7 +23,7 @@ std::string listed(const AxisPlace& place) {
   return text;
 }
 
-/// Missing numbers count as 0, because a report may come from outside.
+/// Missing numbers count as 0, because the report may come from another program.
 std::string text_of(const AxisPlace& place) {
   const auto number = [&](std::size_t k) {
     return k < place.numbers.size() ? place.numbers[k] : 0;
@@ -65,7 +65,7 @@ std::string of_heads(const Deviation& deviation) {
   return text;
 }
 
-/// The words between the sentence about failing elements and its deviation.
+/// Returns the words between the failing elements and the description of their deviation.
 std::string_view joined_by(DeviationKind kind) {
   if (kind == DeviationKind::heads) return "; ";
   return kind < DeviationKind::heads ? ", where the output is " : "; it has ";

@@ -68,8 +68,8 @@ class Search {
   }
 
  private:
-  /// Returns how often the case fails in two more runs, or in more runs if it does not fail each
-  /// time: a kernel may fail only now and then, or may count its calls.
+  /// Repeats the case and returns how often it fails: in two more runs, or in more if it does not
+  /// fail each time. A kernel may fail only sometimes, or may count its calls.
   Repetition repeated(const Case<Op>& c) {
     const double left = std::max(0.0, budget_.seconds - seconds_since(start_));
     const Repetition again =
@@ -84,7 +84,7 @@ class Search {
     bool reduced = false;
     for (const Reduction<Op>& reduction : Suite<Op>::reductions())
       while (take_first(reduction.smaller(best_.smallest))) reduced = true;
-    // Start with the last fields, which matter least. The element type is then kept longest.
+    // Start with the last fields, which matter least. The element type is changed last.
     const auto fields = field_texts(best_.smallest);
     for (auto field = fields.rbegin(); field != fields.rend(); ++field)
       if (may_reset(field->first) && take_first(reset(field->first))) reduced = true;
@@ -99,7 +99,8 @@ class Search {
            std::ranges::find(kept, name) == kept.end();
   }
 
-  /// The case with the default value of a field; empty if it has the default or is not legal.
+  /// Returns the case with the default value of a field; empty if the field has its default, or if
+  /// the new case is not legal.
   std::vector<Case<Op>> reset(std::string_view name) const {
     std::vector<std::string> words = case_words(command_line(best_.smallest), Op::name);
     const std::string flag = "--" + std::string(name) + "=";
@@ -112,8 +113,8 @@ class Search {
     }
   }
 
-  /// Cases that have strides for one tensor only, or for one tensor less. If only one tensor has
-  /// strides: simpler strides.
+  /// Returns cases with strides for one tensor only, or for one tensor less. If only one tensor has
+  /// strides, returns cases with simpler strides.
   std::vector<Case<Op>> fewer_strided(spec::Strides Case<Op>::*member) const {
     std::vector<Case<Op>> cases;
     const auto add = [&](const spec::Strides& strides) {
@@ -165,7 +166,7 @@ class Search {
     return true;
   }
 
-  /// Returns whether an output that failed passes in `smaller` because all its expected values are
+  /// Returns whether a failing output passes in `smaller` only because all its expected values are
   /// 0.
   bool hides_outputs(const CaseReport& smaller) const {
     const std::vector<std::string> still = failed_tensors(smaller);

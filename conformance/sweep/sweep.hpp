@@ -17,7 +17,8 @@ inline bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// The last case before index `place` whose call ran the kernel. Null if there is no such case.
+/// Returns the last case before index `place` whose call ran the kernel; null if there is no such
+/// case.
 template <class Op>
 const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) {
   while (place-- > 0)
@@ -25,8 +26,8 @@ const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) 
   return nullptr;
 }
 
-/// Describes how a failing case behaves on a new instance of the kernel, alone and after the case
-/// `before`. Empty if it always fails.
+/// Runs a failing case again on a new instance of the kernel, alone and after the case `before`,
+/// and describes the results. Empty if the case fails alone.
 template <class Op>
 std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFresh<Op>& fresh,
                          double seconds) {

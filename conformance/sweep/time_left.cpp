@@ -8,9 +8,9 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::size_t least_cases = 5;   ///< done cases of a kind that make its factor known
-constexpr double largest_unknown = 0.5;  ///< largest share of the time left of unknown kinds
-constexpr double exceptional = 10;       ///< ratio to the other cases of a kind
+constexpr std::size_t least_cases = 5;   ///< finished cases after which a kind's factor is known
+constexpr double largest_unknown = 0.5;  ///< largest share of unknown kinds in the time left
+constexpr double exceptional = 10;       ///< ratio to the other cases of the same kind
 constexpr std::size_t one_exception_in = 20;
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 using spec::at;
 
-/// Returns whether all elements pass the element rule.
+/// Returns whether no element exceeds its tolerance.
 bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
   if (row.is_exempt()) return true;
   for (std::size_t k = row.first(); k < row.last(); ++k)
@@ -55,7 +55,7 @@ void Controls::add_heads(const Expectation& e, const Arithmetic& arithmetic) {
 
 void Controls::add(const Head& head) {
   const auto order = [](const Head& h) { return std::pair(h.b, h.n); };
-  // In most calls this is the last head.
+  // Rows arrive in order, so the head is nearly always the last one.
   const auto place = heads_.empty() || order(heads_.back()) < order(head) ? heads_.end()
                      : order(heads_.back()) == order(head)
                          ? heads_.end() - 1

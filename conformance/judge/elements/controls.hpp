@@ -8,22 +8,22 @@
 
 namespace assay::conformance {
 
-/// The negative controls of one tensor (`judge_controls`). They can be computed from parts of the
-/// tensor.
+/// The negative controls of one tensor: would the judge detect these deliberately wrong outputs?
+/// Results of parts of the tensor can be combined.
 class Controls {
  public:
   void add(const Expectation& part, const Arithmetic& arithmetic);
-  /// Adds the controls of the rows that follow.
+  /// Adds the results of the next rows.
   void append(const Controls& later);
   ControlResult result(const std::string& tensor, const Arithmetic& arithmetic) const;
 
  private:
-  /// The corruptions that would be detected in the rows of one head.
+  /// The wrong outputs that the judge would detect in the rows of one head.
   struct Head {
     std::int64_t b = 0, n = 0;
-    std::int64_t expected = 0, seen = 0;  ///< rows that are not zero; rows whose loss is detected
-    bool negation = false;                ///< detected in some element
-    bool last = false;                    ///< the loss of the last row that is not zero is detected
+    std::int64_t expected = 0, seen = 0;  ///< nonzero rows; of these, detected as zeros
+    bool negation = false;                ///< true if an element reveals it
+    bool last = false;                    ///< zeros in the last nonzero row are detected
     std::int64_t last_row = 0;            ///< number of the last row
   };
 

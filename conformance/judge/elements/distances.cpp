@@ -7,7 +7,7 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // kept per tensor
+constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // stored elements per tensor
 
 /// Returns the default relative tolerance of torch.testing.assert_close. Its absolute tolerance is
 /// 1e-5.
@@ -22,7 +22,7 @@ double torch_relative_tolerance(spec::DType io) {
   }
 }
 
-/// Selects one of `of` rows with a hash, because neighbouring rows are similar.
+/// Selects one of `of` rows with a hash: every n-th row would often select similar rows.
 bool is_drawn(std::int64_t row, std::int64_t of) {
   const auto mixed = static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U;
   return (mixed >> 32) % static_cast<std::uint64_t>(of) == 0;

@@ -18,38 +18,39 @@ double relative_to_tau(const Expectation& e, std::size_t k, double x, const Arit
 /// Statistics of the distances between elements and their references, and the worst element.
 class Distances {
  public:
-  /// `whole` is the expectation of the tensor whose rows are added.
+  /// `whole` contains the expected values of the tensor whose rows are added.
   explicit Distances(const Expectation& whole);
   /// `ratios`: the results of `relative_to_tau` for the elements of the row.
   void add(const JudgedRow& row, const std::vector<double>& ratios);
-  /// Adds the distances of the rows that follow.
+  /// Adds the distances of the next rows.
   void append(const Distances& later);
   void finish(TensorReport& report);
 
  private:
-  /// `worst`: the entry of this row that is worse than all elements before it, if there is one.
+  /// `worst`: the index of this row's worst element if it is worse than all elements of earlier
+  /// rows.
   void keep_near(const JudgedRow& row, const spec::RowPosition& at,
                  std::optional<std::size_t> worst);
   void describe_worst(const Expectation& e, std::size_t worst, double actual);
 
-  std::int64_t rows_of_ratio_;  ///< one of this many rows adds to ratios_
+  std::int64_t rows_of_ratio_;  ///< ratios_ contains one row of this number
   double worst_ = 0;
   Finding worst_at_;
-  std::vector<std::pair<std::string, double>> terms_;  ///< of the worst element's tolerance
+  std::vector<std::pair<std::string, double>> terms_;  ///< shares of the worst element's tau
   std::int64_t elements_ = 0, exempt_ = 0;
-  std::vector<double> ratios_;  ///< tau/|ref|, all kept for their median
+  std::vector<double> ratios_;  ///< tau/|ref| of the selected rows, stored to compute the median
   std::array<std::int64_t, 11> bins_{};
   ErrorGrid grid_;
   Neighbourhood near_;
-  Neighbourhood::Row row_;  ///< buffer of a row before it is added
+  Neighbourhood::Row row_;  ///< buffer for one row
 };
 
-/// The tolerances of other software, for comparison. They are reported in addition to the verdict
-/// and do not change it.
+/// Results with the tolerances of other software. They are reported for comparison and do not
+/// change the verdict.
 class Yardsticks {
  public:
   void add(const JudgedRow& row, spec::DType io);
-  /// Adds the results of the rows that follow.
+  /// Adds the results of the next rows.
   void append(const Yardsticks& later);
   void finish(const Arithmetic& arithmetic, TensorReport& report) const;
 

@@ -16,7 +16,7 @@ class ErrorGrid {
  public:
   explicit ErrorGrid(const spec::Extents& extents);
 
-  /// The cells of one row.
+  /// Adds the cells of one row.
   class Row {
    public:
     void add(std::int64_t channel, double ratio) {
@@ -32,7 +32,7 @@ class ErrorGrid {
     int shift_;
   };
   Row row(const spec::RowPosition& at);
-  /// Adds the cells of the rows that follow.
+  /// Adds the cells of the next rows.
   void append(const ErrorGrid& later);
   ErrorMap map() const;
 
@@ -40,7 +40,7 @@ class ErrorGrid {
   const spec::Extents* extents_;
   int row_shift_, channel_shift_, head_shift_;
   std::int64_t columns_;
-  std::vector<double> cells_, heads_;  ///< below 0: no element was judged
+  std::vector<double> cells_, heads_;  ///< a value below 0: no element was judged
 };
 
 /// The elements near the worst one: up to two rows and two channels to each side, if they were
@@ -56,7 +56,7 @@ class Neighbourhood {
   /// Adds the next row. `worst`: the channel of this row that is worse than all earlier elements,
   /// or -1. Swaps `row` with a buffer that is not needed any more.
   void add(Row& row, std::int64_t worst);
-  /// Adds the rows that follow. `worse`: they contain the worst element.
+  /// Adds the next rows. `worse`: true if these rows contain the worst element.
   void append(const Neighbourhood& later, bool worse);
   void finish(ErrorMap& map) const;
 
@@ -68,7 +68,7 @@ class Neighbourhood {
   std::array<Row, 2> first_, last_;
   spec::RowPosition worst_;
   std::int64_t channel_ = -1;
-  std::vector<Row> near_;  ///< rows with the channels around the worst one
+  std::vector<Row> near_;  ///< rows near the worst element
 };
 
 /// Adds an element near the worst one. Its values are rounded to the number of decimal digits that

@@ -15,7 +15,7 @@ namespace assay::conformance {
 namespace {
 
 constexpr std::int64_t fewest_for_a_factor = 4;
-constexpr double unexplained = 0.5;  // elements may differ by this share of a factor's effect
+constexpr double unexplained = 0.5;  // elements may differ by this share of |factor - 1|
 
 double to_four_digits(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 

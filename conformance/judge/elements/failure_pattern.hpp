@@ -12,8 +12,8 @@
 
 namespace assay::conformance {
 
-/// Returns the value that an unwritten element has: the judge fills outputs with it before the
-/// call.
+/// Returns the value with which the judge fills outputs before the call. An unwritten element keeps
+/// it.
 double unwritten_number(spec::DType dtype);
 
 /// Finds what the failing elements of one tensor have in common: their indices, and how they differ
@@ -34,21 +34,21 @@ class FailurePattern {
   void append(const FailurePattern& others);
   std::int64_t count() const { return count_; }
 
-  /// Returns what the failing elements have in common, if `judged` elements were judged.
+  /// Returns what the failing elements have in common. `judged` is the number of judged elements.
   Pattern pattern(std::int64_t judged) const;
 
  private:
   std::vector<AxisPlace> places() const;
   Deviation deviation() const;
-  /// Returns output / expected value if it is about the same in all failing elements, and not 0.
-  /// Otherwise returns nothing.
+  /// Returns the ratio output / expected value if it is about equal in all failing elements and not
+  /// 0. Otherwise returns nothing.
   std::optional<double> factor() const;
 
   const spec::Extents* extents_;
   std::int64_t count_ = 0;
-  bool all_rows_, last_rows_ = true;                               ///< last: of their sequence
-  std::array<IndexSet, 4> places_;                                 ///< of b, n, s and d
-  double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
+  bool all_rows_, last_rows_ = true;                               ///< last: last row of a sequence
+  std::array<IndexSet, 4> places_;                                 ///< indices b, n, s and d
+  double least_factor_ = std::numeric_limits<double>::infinity();  ///< output / expected value
   double most_factor_ = -std::numeric_limits<double>::infinity();
   bool unwritten_ = true, not_a_number_ = true, zero_ = true, comparable_ = true;
 };

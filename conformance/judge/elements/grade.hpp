@@ -12,7 +12,7 @@ namespace assay::conformance {
 /// How severe the error of one element is.
 enum class Grade : std::uint8_t { within, statistical, proven, structural };
 
-/// Returns the grade of a finite error.
+/// Returns the grade of an error that is a finite number.
 inline Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
   const double error = std::abs(x - e.value[k]);
   if (error <= e.tau[k] + e.radius[k]) return Grade::within;
@@ -26,8 +26,9 @@ Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
 
 /// E27.
 inline Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
-  if (!std::isfinite(e.radius[k])) return Grade::within;  // nothing is known about the reference
-  // 2^15 is half of the smallest overflow threshold of any type (fp16). Most elements are below it.
+  if (!std::isfinite(e.radius[k])) return Grade::within;  // the error limit is infinite
+  // Half of the smallest overflow threshold of any type (fp16). Most elements are smaller and need
+  // no further check.
   const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
   return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
 }

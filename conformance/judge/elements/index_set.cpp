@@ -10,8 +10,8 @@ namespace {
 using Members = std::span<const std::int64_t>;
 
 constexpr std::size_t most_named = 3;
-/// If there are this many random sightings per index, the probability that an index was never seen
-/// is about 1 in 1000.
+/// A sighting is one failing element with an index. With this number of random sightings per index,
+/// the probability that an index was never seen is about 1 in 1000.
 constexpr std::int64_t sightings_of_each = 7;
 
 bool is_run(Members members) {
@@ -24,7 +24,7 @@ AxisPlace range(std::string_view axis, Members members, std::int64_t extent) {
   return place;
 }
 
-/// Returns a description of the members if they are evenly spaced up to the end.
+/// Returns a description of the indices if they are evenly spaced up to the end.
 std::optional<AxisPlace> steps(std::string_view axis, Members members, std::int64_t extent) {
   const std::int64_t step = members[1] - members[0];
   for (std::size_t k = 1; k < members.size(); ++k)
@@ -33,7 +33,7 @@ std::optional<AxisPlace> steps(std::string_view axis, Members members, std::int6
   return AxisPlace{std::string(axis), PlaceKind::steps, {step, members.front()}};
 }
 
-/// Returns a description of the members if they are the same range in every period, where the
+/// Returns a description of the indices if they are the same range in every period, where the
 /// period is a power of 2.
 std::optional<AxisPlace> periods(std::string_view axis, Members members, std::int64_t extent) {
   for (std::int64_t period = 4; 2 * period <= extent; period *= 2) {
@@ -82,12 +82,12 @@ std::optional<AxisPlace> IndexSet::place(std::string_view axis, std::int64_t sig
   };
   if (!all_looked_at) return narrow_range();
   const bool is_half = 2 * count <= extent_;
-  // If more than half of the indices were seen, they are a pattern only if there are enough random
-  // failures to hit every index.
+  // More than half of the indices may be seen by chance. They are a pattern only if there were
+  // enough failures to hit the missing indices, too.
   if (!is_half && sightings < sightings_of_each * extent_) return {};
   if (count == 1 && all[0] == extent_ - 1) return AxisPlace{std::string(axis), PlaceKind::last};
   if (is_half && all.size() <= most_named) {
-    // Two indices that are close to each other may have this spacing by chance.
+    // Two indices may have this spacing by chance.
     const bool is_pattern = all.size() == most_named || (all.size() == 2 && all[1] - all[0] >= 8);
     if (is_pattern)
       if (auto place = steps(axis, all, extent_)) return place;

@@ -19,9 +19,9 @@ class IndexSet {
   /// Returns the indices in ascending order.
   std::vector<std::int64_t> members() const;
 
-  /// Returns a description of the set. Returns nothing if `sightings`, the number of elements, is
-  /// so small that the other indices may be missing by chance. If not all indices were examined,
-  /// the description is a range or nothing.
+  /// Returns a description of the set. Returns nothing if `sightings`, the number of failing
+  /// elements, is so small that the other indices may be missing by chance. If only some of the
+  /// indices were examined, the description is a range or nothing.
   std::optional<AxisPlace> place(std::string_view axis, std::int64_t sightings,
                                  bool all_looked_at) const;
 

@@ -82,8 +82,8 @@ Slices::Slices(const Expectation& e, const RowReader& actual) : e_(e) {
   }
 }
 
-/// Returns whether zeros would fail in the row. A row in which zeros pass matches every other such
-/// row.
+/// Returns whether zeros would fail in the row. Rows in which zeros pass are not compared, because
+/// all of them match each other.
 bool Slices::is_due(std::int64_t row) const {
   for (std::int64_t d = 0; d < e_.dim(); ++d) {
     const std::size_t k = at(row * e_.dim() + d);
@@ -140,7 +140,7 @@ Deviation Slices::head_elsewhere() const {
 }
 
 Deviation Slices::row_elsewhere() const {
-  // Only shifts that fit the first row are tried for the others.
+  // Only shifts that fit the first row are tried for the other rows.
   const Row& first = rows_.front();
   for (std::int64_t s = 0; s < e_.extents.length(first.at.b); ++s) {
     const std::int64_t shift = s - first.at.s;
@@ -174,7 +174,8 @@ Deviation Slices::deviation() const {
   return a_row * e_.dim() <= most_read ? channel_elsewhere() : Deviation();
 }
 
-/// A quantity that may equal an observed factor: a field of the case, or the ratio of two fields.
+/// A quantity that may explain the observed ratio output / expected value: a field of the case, or
+/// the ratio of two fields.
 struct Quantity {
   std::string_view name, numerator, denominator;
 };
@@ -198,7 +199,7 @@ bool is_about(double factor, double value) {
          std::abs(factor - value) <= 0.1 * std::abs(value - 1);
 }
 
-/// Returns the names of all quantities that equal the factor. In one case several quantities may
+/// Returns the names of all quantities that equal the ratio. In one case several quantities may
 /// have the same value.
 std::vector<std::string> names_of(double factor, const CaseReport& report) {
   std::vector<std::string> names;

@@ -8,7 +8,7 @@
 namespace assay::conformance {
 
 /// Searches for failing heads, rows or channels that have the expected values of other heads, rows
-/// or channels. If it finds nothing, returns no deviation. Needs the entries of the expectation,
+/// or channels. If it finds nothing, returns no deviation. Needs the expected values of all rows,
 /// and all rows must be judged.
 Deviation likeness(const Expectation& expectation, const RowReader& actual);
 
@@ -17,8 +17,8 @@ Deviation likeness(const Expectation& expectation, const RowReader& actual);
 void add_likeness(const Expectation& expectation, const RowReader& actual,
                   std::vector<Finding>& findings);
 
-/// Adds names to each factor in the report: the parameters of the case that it may equal, such as
-/// "1 / scale_value".
+/// Adds to each ratio output / expected value in the report the names of parameters that it may
+/// equal, such as "1 / scale_value".
 void name_factors(CaseReport& report);
 
 }  // namespace assay::conformance

@@ -25,8 +25,8 @@ double rms_limit(double nu) {
 }
 
 /// Returns whether the error of element k can be used in statistics. It cannot if the reference is
-/// within tau of zero: such a value may be mere noise of these inputs, and a correct kernel need
-/// not reproduce it.
+/// at most tau: such a value may consist of rounding errors only, and a correct kernel need not
+/// reproduce it.
 bool is_informative(const Expectation& e, std::size_t k, double actual,
                     const Arithmetic& arithmetic) {
   return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
@@ -40,7 +40,7 @@ struct Errors {
   std::array<std::int64_t, few> is_informative, is_biased;
 };
 
-/// Fills in the elements first ... first + count - 1.
+/// Computes the elements first ... first + count - 1.
 void fill(const JudgedRow& row, std::size_t first, std::size_t count, const Arithmetic& arithmetic,
           Errors& errors) {
   const Expectation& e = row.e;
@@ -79,8 +79,8 @@ void Moments::add(const JudgedRow& row, const Arithmetic& arithmetic) {
       shares_ += share;
       ++elements_;
       if (errors.is_biased[d] != 0) continue;
-      // If rows are alike, the known error of the cast is the same in all of them and would bias
-      // the mean. It is therefore subtracted.
+      // If many rows are nearly equal, the known error of the final cast is the same in all of them
+      // and would bias the mean. It is therefore subtracted.
       const double beyond_cast = error - of_cast;
       signed_sum += e.value[first + d] < 0 ? -beyond_cast : beyond_cast;
       ++in_row;
@@ -106,8 +106,8 @@ Statistics Moments::statistics(const Arithmetic& arithmetic) const {
   const double judged = static_cast<double>(elements_);
   s.rms = std::sqrt(squares_ / judged);
   s.nu = square(judged) / (static_cast<double>(dim_) * shares_);
-  // The errors of the final casts of these values are known exactly. If rows are alike, there are
-  // few different casts, and many of them may be close to ties.
+  // The errors of the final casts of these values are known exactly. If many rows are nearly equal,
+  // there are few different values to cast, and many of them may be close to ties.
   s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts_ / judged));
   s.rms_fails = s.rms > s.rms_limit;
   if (rows_ < bias_rows || arithmetic.row_coherent || !biasable_) return s;

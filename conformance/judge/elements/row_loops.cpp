@@ -6,7 +6,7 @@
 #include "assay/engine/lanes.hpp"
 
 // Each loop is compiled for several instruction sets; one is chosen when the program is loaded. All
-// of them give the same bits, because contraction is off.
+// of them give the same bits, because the compiler may not form fused multiply-adds.
 namespace assay::conformance {
 namespace {
 
@@ -21,7 +21,7 @@ constexpr double largest = std::numeric_limits<double>::max();
 [[gnu::always_inline]] inline Lanes eight(const double* numbers, std::int64_t k, std::int64_t count,
                                           double fill) {
   Lanes x = engine::filled<Lanes>(fill);
-  if (count - k >= lanes)  // a constant length needs no function call
+  if (count - k >= lanes)  // a constant length: the compiler copies without a function call
     __builtin_memcpy(&x, numbers + k, sizeof x);
   else
     __builtin_memcpy(&x, numbers + k, static_cast<std::size_t>(count - k) * sizeof(double));

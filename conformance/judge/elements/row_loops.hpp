@@ -10,7 +10,7 @@
 /// one by one. Results have the same bits as those of the functions for one element.
 namespace assay::conformance {
 
-/// Elements of a row of an expectation, and the values to compare with them (null: none).
+/// The expected values of a row, and the values to compare with them (null: none).
 struct RowNumbers {
   RowNumbers(const Expectation& e, std::size_t first, std::size_t elements, const double* of_actual)
       : value(e.value.data() + first),
@@ -28,13 +28,13 @@ struct RowNumbers {
 };
 
 /// Returns true if all elements pass the quick check: values are finite and within their tolerances
-/// (E27), far from overflow, and where tau is above the floor, the radius is at most `share` of
-/// tau. Fills `ratios` with |error| / (tau + radius), which is 0 without an error.
+/// (E27), far from overflow, and the radius is at most `share` of tau if tau is above the floor.
+/// Fills `ratios` with |error| / (tau + radius), which is 0 without an error.
 bool all_within(const RowNumbers& row, double share, double* ratios);
 
 /// The numbers that `Moments` adds for each element: its error and the error of its final cast,
-/// both divided by the deviation. is_informative: not 0 if the error can be used; is_biased: not 0
-/// if the cast tends to one side.
+/// both divided by the deviation. is_informative: not 0 if the error can be used in statistics;
+/// is_biased: not 0 if casts of such a value tend to one side.
 struct MomentRow {
   double *error, *of_cast;
   std::int64_t *is_informative, *is_biased;
@@ -52,7 +52,7 @@ struct NearestSteps {
 bool all_certain(const RowNumbers& row, double share, const NearestSteps& steps);
 
 /// Returns the largest radius / tau of all elements whose tau is finite and above the floor; 0 if
-/// no element is like this.
+/// there are no such elements.
 double largest_radius(const RowNumbers& row);
 
 }  // namespace assay::conformance

@@ -15,7 +15,7 @@ namespace assay::conformance {
 namespace {
 
 constexpr std::size_t findings_per_tensor = 8;
-constexpr double certified_share = 0x1p-10;  // E30: allowed radius of the reference / tau
+constexpr double certified_share = 0x1p-10;  // E30: largest allowed radius / tau
 
 using spec::at;
 

@@ -15,13 +15,13 @@ namespace assay::conformance {
 /// any thread; the results are appended in the order of the parts.
 class Tally {
  public:
-  /// `whole` is the expectation of the tensor, with or without its entries. Keeps references to
-  /// both arguments.
+  /// `whole` describes the whole tensor; its lists of expected values may be empty. Keeps
+  /// references to both arguments.
   Tally(const Expectation& whole, const Arithmetic& arithmetic);
 
-  /// Compares the rows that follow those added before. `part` contains their entries.
+  /// Compares the next rows and adds the result. `part` contains their expected values.
   void add(const Expectation& part, const RowReader& actual);
-  /// Adds the results of the rows that follow.
+  /// Adds the results of the next rows.
   void append(Tally&& later);
   Decision finish(TensorReport& report, std::vector<Finding>& findings);
 
@@ -33,7 +33,7 @@ class Tally {
   const Expectation& whole_;
   const Arithmetic& arithmetic_;
   Grade worst_ = Grade::within;
-  std::string gravest_;  ///< text of the first element of that grade
+  std::string gravest_;  ///< description of the first element of that grade
   std::int64_t uncertified_ = 0;
   FailurePattern failing_;
   std::vector<Finding> elements_;  ///< the first elements that fail
@@ -41,7 +41,7 @@ class Tally {
   Distances distances_;
   Yardsticks yardsticks_;
   Moments moments_;
-  std::vector<double> ratios_;  ///< of the elements of a row
+  std::vector<double> ratios_;  ///< error / (tau + radius) of the elements of a row
 };
 
 }  // namespace assay::conformance

@@ -3,7 +3,8 @@
 #include <cmath>
 
 // One build works on every machine: each loop is compiled for several instruction sets, and one is
-// chosen when the program is loaded. All of them give the same bits, because contraction is off.
+// chosen when the program is loaded. All of them give the same bits, because the compiler may not
+// form fused multiply-adds.
 namespace assay::conformance {
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_products(double factor,

@@ -14,8 +14,8 @@
 /// Compares the outputs of related runs, for any operator.
 namespace assay::conformance {
 
-/// How closely the runs must agree. bits: in every bit if the kernel promises a fixed order,
-/// otherwise as `bound`. bound: within the sum of the tolerances of the runs.
+/// How closely the runs must agree. bits: in every bit if the kernel promises a fixed order of
+/// additions, otherwise as with `bound`. bound: within the sum of the tolerances of the runs.
 enum class Agreement : std::uint8_t { bits, bound };
 
 /// Values of one tensor that must agree, and the limits of their differences.
@@ -41,7 +41,8 @@ inline bool are_zero(const OutputValues& outputs) {
 /// the reference, and infinity in exempt rows.
 std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e);
 
-/// Properties of runs that agree: they may be the same run, or all zero.
+/// Reasons why the agreement of runs may prove nothing: all runs are the same call, or all their
+/// results are zero.
 struct AgreeingRuns {
   bool are_one_run, are_zero;
 };

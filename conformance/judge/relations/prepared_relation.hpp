@@ -24,8 +24,8 @@ const Relation<Op>& relation_of(std::string_view name) {
   return relation_named(RelationParts<Op>::relations(), name, RelationParts<Op>::other.name);
 }
 
-/// Returns the case that describes the call of one run. It has the product of the case `asked`, and
-/// its entry point if that has all parameters that the run needs.
+/// Returns the case that describes the call of one run. Its hardware product is that of the case
+/// `asked`; so is its entry point, if that entry point has all parameters that the run needs.
 template <class Op>
 Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   using Parts = RelationParts<Op>;
@@ -194,8 +194,8 @@ class PreparedRelation {
 
   Case<Op> case_;
   const Relation<Op>* relation_;
-  std::optional<Experiment<Op>> experiment_;  ///< nothing if the relation does not hold
-  std::vector<Prepared> runs_;                ///< of the base, then of the variants
+  std::optional<Experiment<Op>> experiment_;  ///< empty if the relation does not hold
+  std::vector<Prepared> runs_;                ///< first the base, then the variants
   std::list<std::pair<spec::Numerics, Tolerances>> allowed_;
 };
 

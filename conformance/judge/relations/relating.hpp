@@ -37,7 +37,8 @@ template <class Op>
 typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& inputs,
                                  spec::Implementation<Op>& kernel) {
   const spec::Call<Op> call = call_of(c);
-  // A copy, in case the kernel writes to its inputs: the other runs need the original.
+  // The kernel gets a copy, because it may write to its inputs, and the other runs need the
+  // original.
   const typename Op::Inputs borrowed = inputs;
   return comparable(c, [&] {
     kernel.check(call);
@@ -47,9 +48,9 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
   });
 }
 
-/// Confirms a difference that is larger than the probabilistic tolerance: it counts if one of two
-/// fresh seeds shows a difference, too. judge(fresh case, report) returns a decision; `first` is
-/// the decision on the original case.
+/// Repeats a case whose runs differ by more than the probabilistic tolerance with two new random
+/// seeds. The difference counts if one of them shows a difference, too. judge(fresh case, report)
+/// returns a decision; `first` is the decision on the original case.
 template <class Op, class Judge>
 Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
   const auto noted = [&](const std::string& text) {

@@ -28,8 +28,8 @@ struct Tolerances {
 using Combination = std::function<OutputValues(const std::vector<OutputValues>&)>;
 
 /// Predicts the outputs of `base` from the outputs of the variants. Outputs that `combine` does not
-/// return are not predicted. `combine` adds and moves elements and multiplies them by non-negative
-/// numbers only, so that it can combine tolerances as well as values.
+/// return are not predicted. `combine` may only add elements, move them, and multiply them by
+/// non-negative numbers. So the same function can combine tolerances.
 template <class Op>
 struct Experiment {
   Trial<Op> base;
@@ -165,7 +165,7 @@ Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
           }};
 }
 
-/// A problem, and for each of its rows the row of another problem from which it is copied.
+/// A problem, and for each of its rows the row of another problem that is copied into it.
 template <class Op>
 struct Piece {
   typename Op::Problem problem;

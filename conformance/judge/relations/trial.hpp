@@ -56,7 +56,7 @@ struct Operand {
 
   std::string_view name;  ///< name of the input
   std::vector<double> Rows::*rows;
-  spec::Extents (*extents)(const Problem&);  ///< dim is 0 if the problem has no such input
+  spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such input
   Origin Origins::*origin;
   /// Returns a tensor with the shape and strides that a parameter describes, and the values of the
   /// rows.
@@ -71,7 +71,7 @@ struct ComparedOutput {
   using Origins = typename RelationParts<Op>::Origins;
 
   std::string_view name;                     ///< name of the output
-  spec::Extents (*extents)(const Problem&);  ///< dim is 0 if the problem has no such output
+  spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such output
   Origin Origins::*origin;
   /// Returns the function that finds the storage index of its elements.
   spec::HeadIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
@@ -86,7 +86,7 @@ template <class Op>
 struct Trial {
   typename Op::Problem problem;
   typename RelationParts<Op>::Rows rows;
-  typename RelationParts<Op>::Side side = {};  ///< inputs that are not rows
+  typename RelationParts<Op>::Side side = {};  ///< inputs that do not consist of rows
   spec::Strides inputs, outputs;
 
   /// Returns whether both trials give a kernel the same call and the same inputs.
@@ -104,7 +104,7 @@ struct PlainRelationParts {
   /// entry_point_of(): returns an entry point that has them.
   static bool offers(typename Op::EntryPoint, const typename Op::Problem&) { return true; }
   static typename Op::EntryPoint entry_point_of(const typename Op::Problem&) { return {}; }
-  /// A check of the track `relation` that is not itself a relation between runs.
+  /// A check of the track `relation` that does not compare several runs; empty: none.
   static constexpr RelationText other = {};
 };
 
@@ -132,7 +132,7 @@ typename Op::Inputs inputs_of(const Trial<Op>& t) {
   return inputs;
 }
 
-/// Returns rows in the order of `to`, copied from `values`, whose rows are in the order of `own`.
+/// Copies rows from `values`, which has the order of `own`, and returns them in the order of `to`.
 template <class Number>
 std::vector<Number> gathered(const std::vector<Number>& values, const spec::Extents& own,
                              const spec::Extents& to, const Origin& origin) {

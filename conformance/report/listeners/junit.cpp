@@ -36,7 +36,7 @@ std::string field(const CaseReport& report, std::string_view name) {
   return {};
 }
 
-/// The lines of an XML element.
+/// Returns the lines of an XML element.
 std::string details(const CaseReport& report, const std::string& program) {
   std::string text;
   const auto add = [&text](std::string_view line) { text += escaped(line) + "&#10;"; };
@@ -48,7 +48,7 @@ std::string details(const CaseReport& report, const std::string& program) {
   return text;
 }
 
-/// The short message about a case: the text of its first finding.
+/// Returns the short message about a case: the text of its first finding.
 std::string message_of(const CaseReport& report) {
   return report.findings.empty() ? std::string() : report.findings.front().text;
 }
