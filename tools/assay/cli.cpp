@@ -40,8 +40,8 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-/// Returns what to write instead of a word that the command does not accept: first similar words,
-/// then all words that the command accepts.
+/// Returns the words to use instead of a word that the command does not accept: first similar
+/// words, then all words that it accepts.
 std::string instead_of(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> all = accepted(app);
   if (const std::size_t blank = word.find(' ');
@@ -59,7 +59,8 @@ void refuse_extras(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) {
     const auto is_flag = [](const std::string& word) { return word.starts_with("-"); };
-    // Flags after a misspelt subcommand may be flags of the subcommand that the user meant.
+    // Flags after a misspelt subcommand are not refused: they may be flags of the subcommand that
+    // the user meant.
     const bool lacks_subcommand =
         !is_flag(extras.front()) && app.get_subcommands().empty() &&
         !app.get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -78,7 +79,7 @@ void allow_extras(CLI::App& app) {
 }
 
 /// Refuses empty values. A script passes an empty word if a variable was never set. The parser
-/// would take the next word as the missing value, or would treat an empty word as no value.
+/// would take the next word as the value, or would behave as if there were no value.
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (std::size_t k = 0; k < words.size(); ++k) {
     if (words[k].starts_with("--") && words[k].find('=') == words[k].size() - 1)
@@ -98,7 +99,7 @@ const CLI::Option* repeated(const CLI::App& app) {
   return nullptr;
 }
 
-/// Describes the first required flag or subcommand that is missing; empty if none is.
+/// Describes the first required flag or subcommand that is missing; empty if nothing is missing.
 std::string lack(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_required() && option->count() == 0)
@@ -184,7 +185,7 @@ std::string help_text(const CLI::App& app, const Asked& asked) {
                    "'; it must be text, man, bash, zsh, markdown or commands");
 }
 
-/// A stream that discards everything.
+/// A stream that discards all output.
 std::ostream& silence() {
   static std::ostream none(nullptr);
   return none;
@@ -219,7 +220,7 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   };
   for (const Command& command : built_in_commands()) declare(command);
   for (const Command& command : context.registry.commands()) declare(command);
-  app.require_subcommand(0, 1);  // a word after a command is not a command, even after help
+  app.require_subcommand(0, 1);  // only the first word is a command, even after `help`
   Asked asked;
   asked.declare(*app.add_subcommand("help", "print the arguments and flags of a command"));
   Loudness loudness;
@@ -264,8 +265,8 @@ extern "C" void refuse_exit() {
   _exit(static_cast<int>(ExitCode::not_conclusive));
 }
 
-/// Memory reserved for the end of the process. The destructor of a JSON value allocates memory, and
-/// a process without free memory would end abnormally in it.
+/// Memory reserved for the end of the process: the destructor of a JSON value allocates memory, and
+/// would fail in a process without free memory.
 std::atomic<void*> reserve = nullptr;
 
 void give_up_reserve() {
@@ -305,8 +306,8 @@ ExitCode refuse_for_memory(std::ostream& err) {
   return ExitCode::not_conclusive;
 }
 
-/// Makes the allocator return the freed memory of large tensors to the system: a sweep allocates
-/// such tensors on several threads, and glibc keeps hundreds of MiB by default.
+/// Makes the allocator return freed memory of large tensors to the system. By default glibc keeps
+/// hundreds of MiB, because a sweep allocates such tensors on several threads.
 void return_large_blocks() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);
@@ -375,7 +376,7 @@ int main(int argc, char** argv, const Registry& registry) {
   if (!keep_reserve()) return static_cast<int>(refuse_for_memory(std::cerr));
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);
-  is_at_work = !is_worker;  // the judge reports the exit of a worker
+  is_at_work = !is_worker;  // in a worker, exit() is reported by the judge
   const ExitCode code = execute(words, context);
   is_at_work = false;
   out.flush();

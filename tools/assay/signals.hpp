@@ -13,16 +13,16 @@ const std::atomic<bool>& stop_requested();
 /// process. If SIGHUP was ignored when the program started, as by nohup, it stays ignored.
 void stop_on_signals();
 
-/// Restores the default action, which kills the process: for code that may block and does not check
-/// for a stop.
+/// Restores the default action, which kills the process. Use it before code that may block and does
+/// not check for a stop.
 void die_on_signals();
 
 /// Lets a write beyond the file size limit (ulimit -f) fail with an error, like a write to a full
 /// disk; by default SIGXFSZ ends the process.
 void fail_writes_beyond_limits();
 
-/// Thrown if a stop was requested of a command whose partial results are useless. Unwinding the
-/// stack removes its incomplete files; exit code 3.
+/// Thrown if the user stops a command whose partial results are useless. Destructors remove its
+/// incomplete files; exit code 3.
 class Stopped : public std::runtime_error {
  public:
   explicit Stopped(const std::string& file)

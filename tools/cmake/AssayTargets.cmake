@@ -1,4 +1,4 @@
-# Functions that make the project's own targets. A layer may include only the layers that it links.
+# Functions that make the project's own targets. The code of a layer may include only headers of layers that it links.
 
 # Refuses flags with which two builds would compute different numbers.
 function(assay_refuse_value_changing_flags)
@@ -31,7 +31,7 @@ function(assay_read_operators header)
   set(ASSAY_OPTIMIZED_OPERATORS ${optimized} PARENT_SCOPE)
 endfunction()
 
-# assay_add_rooms([<folder>]): adds the folder of every operator of the list that has one here, or in <folder>.
+# assay_add_rooms([<folder>]): adds the subfolder of every operator of the list, here or in <folder>, if it exists.
 function(assay_add_rooms)
   foreach(operator IN LISTS ASSAY_OPERATORS)
     cmake_path(APPEND ARGV0 ${operator} OUTPUT_VARIABLE room)
@@ -75,7 +75,7 @@ function(assay_harden target)
   set(is_pic $<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>)
   target_compile_options(${target} PRIVATE -fstack-protector-strong
                                            $<$<NOT:$<OR:${is_shared},${is_pic}>>:-fPIE>)
-  if(NOT ASSAY_SANITIZE)  # the sanitizer checks the same calls
+  if(NOT ASSAY_SANITIZE)  # sanitizers check the same calls
     set(optimized $<NOT:$<CONFIG:Debug>>)
     target_compile_options(${target} PRIVATE
       $<${optimized}:-U_FORTIFY_SOURCE> $<${optimized}:-D_FORTIFY_SOURCE=${ASSAY_FORTIFY}>)
@@ -83,7 +83,8 @@ function(assay_harden target)
   target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack $<${is_program}:-pie>)
 endfunction()
 
-# Flags of all our targets: no contraction, hardening, and in developer mode warnings, sanitizers, coverage.
+# Flags of all our targets: no contraction (the compiler may not form fused multiply-adds), hardening, and in developer
+# mode warnings, sanitizers, coverage.
 function(assay_own_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -162,17 +163,17 @@ function(assay_precompile group target)
 endfunction()
 
 # assay_add_library(<layer> SOURCES ... [HEADERS ...] [INTERNAL_HEADERS ...] [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL]
-#                   [PIC] [QUICK])
-# HEADERS are under include/ of the calling folder. So are INTERNAL_HEADERS: they are for other layers, not for users,
-# and are not installed. LINKS are the layers that the headers and sources may include; INTERNAL libraries are not
-# installed; PIC libraries become part of a shared library; QUICK ones are built like those of assay_build_quickly().
+#                   [PIC] [QUICK]) HEADERS are under include/ of the calling folder. So are INTERNAL_HEADERS: they are
+#                   for other layers, not for users, and are not installed. LINKS are the layers that the headers and
+#                   sources may include; INTERNAL libraries are not installed; PIC libraries become part of a shared
+#                   library; QUICK libraries are built as assay_build_quickly() describes.
 function(assay_add_library layer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
   add_library(assay_${layer} STATIC ${arg_SOURCES})
   add_library(assay::${layer} ALIAS assay_${layer})
   target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
   if(arg_INTERNAL_HEADERS)
-    # A separate target, because all interface headers of an exported target must be installed.
+    # This is a separate target, because all interface headers of an exported target must be installed.
     add_library(assay_${layer}_internal_headers INTERFACE)
     target_sources(assay_${layer}_internal_headers INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${arg_INTERNAL_HEADERS})
     target_compile_features(assay_${layer}_internal_headers INTERFACE cxx_std_20)
@@ -206,7 +207,7 @@ function(assay_compile_together target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC treats a type of the combined source as a type of a header, and warns if a member has a type without linkage.
+  # GCC treats types of the combined source like types of a header, and warns if a member has a type without linkage.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)

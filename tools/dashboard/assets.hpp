@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// Parts of the page, embedded when the program is built.
+/// Parts of the report's HTML page, embedded when the program is built.
 namespace assay::cli::assets {
 
 std::string_view page();  ///< HTML with the marks @STYLE@, @REPORTS@, @SCRIPT@

@@ -12,8 +12,8 @@ namespace assay::cli {
 /// Its replay lines start with the name by which the user called this program, if this program
 /// wrote the report, so that the user can run them.
 std::string dashboard_page(const conformance::Results& results, const Context& context);
-/// The same for several reports, such as earlier runs or other kernels, together with a kill table
-/// and a trace.
+/// Returns such a page for several reports, such as earlier runs or other kernels, with a kill
+/// table and a trace.
 std::string dashboard_page(const Shown& shown, const Context& context);
 
 }  // namespace assay::cli

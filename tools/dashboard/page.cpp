@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Rounds a number to the digits that the page shows. The page decides nothing from a share or a
-/// statistic.
+/// Rounds a number to the digits that the page shows. Only for shares and statistics, which the
+/// page does not compare with limits.
 void shorten(Json& value, int digits) {
   if (value.is_number_float())
     // strtod instead of stod, because stod throws if the number is subnormal.

@@ -35,7 +35,7 @@ def links_of(text: str) -> list[str]:
 
 
 def place(target: str, page: str) -> str:
-    """The target of a link of a page: a path from the root of the repository."""
+    """Returns the target of a page's link: a path from the root of the repository."""
     return os.path.normpath(os.path.join(os.path.dirname(page), target))
 
 
@@ -48,7 +48,7 @@ def root_of(config) -> Path:
 
 
 def site_path(path: str) -> str:
-    """The path in the site of a file of the repository."""
+    """Returns the path that a file of the repository has in the site."""
     return path[len("docs/"):] if path.startswith("docs/") else "repository/" + path
 
 

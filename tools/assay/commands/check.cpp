@@ -104,8 +104,8 @@ class FileJudge {
     return result;
   }
 
-  /// Returns why the inputs in the file differ from those that the kernel expects: it declares
-  /// another layout of them. Empty if they do not differ.
+  /// Returns why the kernel expects other inputs than those in the file: it declares another memory
+  /// order of them. Empty if it does not.
   std::optional<std::string> other_places(const spec::Numerics& numerics) const {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
@@ -114,9 +114,9 @@ class FileJudge {
            "; export the case again with the --numerics that the kernel declares";
   }
 
-  /// Returns the report `first`, unless its numbers are wrong and the numerics allow several
-  /// interpretations of the inputs that the documents dispute. Then returns the report of another
-  /// interpretation if that report is not a failure.
+  /// The documents dispute the memory order of some inputs. If the numbers in the report `first`
+  /// are wrong and the numerics do not declare this order, judges the outputs with each other
+  /// order. If they pass with one of them, the returned report says so; otherwise returns `first`.
   CaseReport read_otherwise(CaseReport first, const typename Op::Outputs& outputs,
                             const spec::Numerics& numerics) {
     using Suite = conformance::Suite<Op>;
@@ -209,7 +209,7 @@ std::string verdict_json(const Judged& judged) {
   return json.dump();
 }
 
-/// The verdicts for one file, by implementation.
+/// The verdicts on the outputs in one file, by implementation.
 struct Verdicts {
   conformance::Results results;
   std::map<std::string, fixtures::Verdicts> json;
@@ -252,8 +252,8 @@ void judge_case(const CheckOptions& options, fixtures::CaseRecord record, Verdic
   }
 }
 
-/// The expected contents of a case, from its replay line. Errors: those of an invalid line, and
-/// StoreError for a damaged case.
+/// Returns the expected contents of a case, which follow from its replay line. Errors: those of an
+/// invalid line, and StoreError for a damaged case.
 fixtures::Expectation expectation(const CheckOptions& options, const fixtures::CaseRecord& head) {
   const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
   if (head.operator_name.empty()) throw UsageError(where + " names no operator");

@@ -44,8 +44,8 @@ class Dump {
  public:
   Dump(std::filesystem::path folder, std::ostream& out) : folder_(std::move(folder)), out_(out) {}
 
-  /// Errors: UsageError if the folder contains arrays of another dump, and this case has no arrays
-  /// of these names.
+  /// Errors: UsageError if the folder contains arrays of an earlier dump that this case would not
+  /// replace.
   void require_no_other_than(const std::set<std::string>& names) const {
     std::set<std::string> others;
     for (const char* const part : {"inputs", "actual", "expected", "radius", "tau", "stages"}) {

@@ -55,8 +55,8 @@ std::string guess_of(const std::string& word) {
                         : fmt::format("; did you mean '{}'?", fmt::join(ending, "' or '"));
 }
 
-/// Returns "any status but success", or the status code with the entry points whose page states
-/// this code.
+/// Returns "any status but success", or the status code with the entry points whose documentation
+/// page states this code.
 template <class Op>
 std::string refusal_text(const spec::Requirement<Op>& requirement) {
   const std::string any = "any status but success";
@@ -73,8 +73,8 @@ std::string refusal_text(const spec::Requirement<Op>& requirement) {
                               code, joined(named), any);
 }
 
-/// Returns the standings of a requirement on the entry points to which it applies, each standing
-/// once.
+/// The standing of a requirement says which kind of source states it (docs/documents.md). Returns
+/// its standings on all entry points to which it applies, each once.
 template <class Op>
 std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requirement,
                                          const RequirementUse& use) {
@@ -159,7 +159,7 @@ bool explain_requirement(const std::string& word, const Context& context) {
   return found;
 }
 
-/// The cases of a default sweep; made only once.
+/// Returns the cases of a default sweep. They are made only once.
 template <class Op>
 const std::vector<conformance::Case<Op>>& planned() {
   static const auto cases = conformance::sample<Op>({});

@@ -33,7 +33,7 @@ constexpr std::int64_t unlimited = std::int64_t{1} << 40;
 
 struct ExportOptions {
   std::string file, lines, numerics = "ascend_a2", implementation;
-  std::optional<std::int64_t> largest;  ///< limit of the elements of a case
+  std::optional<std::int64_t> largest;  ///< largest number of elements of a case
   bool recipe_only = false;
   bool is_golden = false;  ///< print how the references were computed; fail if one is uncertain
   PlanFlags plan;
@@ -44,7 +44,7 @@ struct ExportOptions {
   Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
 };
 
-/// Cases of one operator, and the number of cases that were left out for each reason.
+/// The exported cases of one operator, and the number of cases that were left out for each reason.
 template <class Op>
 struct Chosen {
   std::vector<conformance::Case<Op>> cases;
@@ -78,7 +78,7 @@ Chosen<Op> chosen_cases(const ExportOptions& options) {
   return chosen;
 }
 
-/// The action for a case for which no exact inputs exist with these numerics.
+/// The alternatives for a case for which no exact inputs exist with these numerics.
 enum class Inexact { left_out, recipe, refused };
 
 /// Returns the record to store for a case; nothing if the case is left out. Errors: UsageError if
@@ -137,12 +137,12 @@ class Progress {
 
  private:
   static constexpr std::chrono::seconds interval{10};
-  static constexpr double least_seconds = 2;  ///< minimum before the time left is estimated
+  static constexpr double least_seconds = 2;  ///< seconds before the time left is estimated
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const Context& context_;
   std::int64_t cases_, done_ = 0;
   std::optional<std::chrono::steady_clock::time_point> shown_;
-  std::optional<Waiting> first_;  ///< until a case is done
+  std::optional<Waiting> first_;  ///< shown until the first case is done
 };
 
 std::string size_text(std::int64_t bytes) {
@@ -183,8 +183,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   std::set<std::string> lines;
   for (auto c : cases) {
     if (context.stop) throw Stopped(options.file);
-    // Two cases may differ only in the layout of inputs about which the documents contradict each
-    // other.
+    // Two cases may differ only in the memory order of inputs about which the documents contradict
+    // each other.
     c.problem = conformance::Suite<Op>::as_declared(
         c.problem, c.entry_point,
         implementation ? implementation->numerics(c.problem)

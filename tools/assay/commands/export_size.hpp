@@ -35,7 +35,7 @@ class ExportSize {
   }
 
  private:
-  /// Measured overhead of HDF5 for groups, attributes, texts and headers, in bytes.
+  /// Overhead of HDF5 for groups, attributes, texts and headers (bytes, measured).
   static constexpr std::int64_t recipe_overhead = 7'500, case_overhead = 15'000;
   static constexpr std::int64_t value_radius_tau = 8 + 8 + 4;
 
@@ -66,8 +66,8 @@ class ExportSize {
     if (with_outputs_) bytes_ += static_cast<std::int64_t>(elements) * size;
   }
 
-  /// A mask with as many elements as a compressed mask is one of a few constant masks, and each
-  /// constant mask is stored once.
+  /// A mask with the number of elements of a compressed mask is one of a few constant masks, each
+  /// of which is stored only once.
   void add_input(std::string_view name, const spec::Parameter& input) {
     constexpr std::int64_t compressed = 2048 * 2048;
     const std::int64_t elements = spec::element_count(input.shape);

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Column names and rows of one list.
+/// The column names and rows of one list.
 struct Listing {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
@@ -150,7 +150,7 @@ struct ListOptions {
   PlanFlags plan;
 };
 
-/// The coverage of a sweep if every planned case conforms.
+/// Returns the coverage of a sweep in which every planned case conforms.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy) {
   Coverage coverage{.requirements = conformance::requirement_coverage<Op>(policy),
@@ -174,8 +174,7 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   return coverage;
 }
 
-/// Removes values from the missing values of each size if the plan of one of the next seeds
-/// contains them.
+/// Removes those missing values of each size that occur in the plan of one of the next seeds.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
   const std::uint64_t seed = flags.seed;
@@ -237,8 +236,8 @@ ExitCode list(const ListOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Errors: UsageError for a flag that has no effect in combination with the other flags, or without
-/// a flag that it needs.
+/// Errors: UsageError for a flag that has no effect with the other flags, or that needs a missing
+/// flag.
 void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
   std::string of_plan;
   for (const char* flag : {"--seed", "--random", "--product", "--only", "--cases", "--full"})

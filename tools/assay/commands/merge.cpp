@@ -67,7 +67,8 @@ Results read_store(const fixtures::Reader& reader, const std::string& path) {
   return results;
 }
 
-/// One part of the command line and the reader of its cases; no reader if the part is a report.
+/// A part that the command line names, and the reader of its cases; no reader if the part is a
+/// report.
 struct Given {
   SweepShard shard;
   std::unique_ptr<fixtures::Reader> reader;
@@ -95,9 +96,9 @@ Given given(const std::string& path) {
   return part;
 }
 
-/// Stores tensors only for the first failing cases of each operator, with the same limit as a sweep
-/// in one process. Each part has stored as many cases as the limit, so all parts together have
-/// more.
+/// Stores tensors only for the first failing cases of each operator, up to the same limit as a
+/// sweep in one process. Each part may have reached this limit, so all parts together may contain
+/// more tensors.
 class Evidence {
  public:
   void limit(fixtures::CaseRecord& record) {
@@ -121,7 +122,7 @@ void write_store(const std::string& path, const Results& results, const std::vec
   Evidence evidence;
   for (const CaseReport& report : results.cases) {
     const auto reader = reader_of.find(report.id);
-    if (reader == reader_of.end()) continue;  // a case that does not apply has no record
+    if (reader == reader_of.end()) continue;  // cases that do not apply have no record
     fixtures::CaseRecord record = reading([&] { return reader->second->read(report.id); });
     evidence.limit(record);
     writer.write(record);
@@ -169,7 +170,7 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
-  std::ostringstream words;  // printed last, but the report needs the exit code now
+  std::ostringstream words;  // printed at the end; the report needs the exit code now
   const ExitCode code = options.exit.code_of(results, baseline, words);
   results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
   const Context output = context_for(options.files.texts(), context);

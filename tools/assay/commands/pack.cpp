@@ -42,7 +42,7 @@ struct PackOptions {
 struct Pack {
   fixtures::PackWriter& writer;
   std::string recipes = {};
-  Json digests = Json::object();  ///< digest of every input, by case and name
+  Json digests = Json::object();  ///< case -> input -> digest
   std::int64_t cases = 0, inexact = 0, long_recipes = 0;
 };
 

@@ -24,8 +24,8 @@ using conformance::Results;
 struct ReportOptions {
   std::string report, html, json;
   Replace replace = Replace::own_results;
-  /// `report` is compared with the first of these reports. The page shows all of them, and a kill
-  /// table and a trace.
+  /// `report` is compared with the first of these reports. The page shows all of them, and also a
+  /// kill table (of `assay mutants`) and a trace (of `assay device plan`).
   std::vector<std::string> before;
 };
 

@@ -11,7 +11,7 @@
 namespace assay::cli {
 
 /// Returns the standing of a requirement, such as "documented". If it differs between entry points,
-/// lists them: "documented for u1, u3; page for u2; else upstream".
+/// lists all standings: "documented for u1, u3; page for u2; else upstream".
 template <class Op>
 std::string standing_text(const spec::Requirement<Op>& requirement) {
   if (requirement.stated_for.empty() && requirement.page_for.empty())
@@ -38,7 +38,7 @@ struct RequirementUse {
       entry_points;  ///< entry points with a call to which the requirement applies
   std::map<std::string, std::vector<std::string>>
       met_on;            ///< variant -> entry points that can use it
-  std::string met_line;  ///< replay line of the first of them
+  std::string met_line;  ///< replay line of the first such call
   std::map<std::string, std::vector<std::string>>
       broken_on;            ///< violation -> entry points that can break it
   std::string broken_line;  ///< replay line of the first call that breaks the requirement

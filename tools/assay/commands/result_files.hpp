@@ -26,8 +26,8 @@ struct ResultFiles {
   void print(std::ostream& out, const Deliveries& deliveries) const;
 };
 
-/// The flags that can change the exit code of a sweep: known failures, and the required number of
-/// numerically judged cases.
+/// The flags that can change the exit code of a sweep: the file of known failures, and the required
+/// number of numerically judged cases.
 struct ExitFlags {
   std::int64_t least = 0;  ///< minimum of cases judged numerically
   std::string baseline_path;

@@ -20,9 +20,9 @@
 
 namespace assay::cli {
 
-/// Searches for the smallest failing neighbour of a case whose report is `failing`, and returns it.
-/// `fresh` makes a new kernel, for runs of a single case. If the search ends early, `untried` gets
-/// the fields that it did not try.
+/// Shrinks a failing case, whose report is `failing`: searches for the smallest case that fails in
+/// the same way, and returns it. `fresh` makes a new kernel, for runs of a single case. If the
+/// search ends early, `untried` gets the fields that it did not try.
 template <class Op>
 conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
                                const conformance::CaseReport& failing, Recorder<Op>& recorder,
@@ -36,7 +36,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
     recorder.take();
     return report;
   };
-  // The kernel is reused as long as the same case is repeated.
+  // While the same case is repeated, the same kernel object is used.
   std::unique_ptr<spec::Implementation<Op>> kernel;
   std::string line;
   const conformance::CaseJudge<Op> alone = [&](const conformance::Case<Op>& again) {

@@ -42,7 +42,7 @@ struct SweepOptions {
   std::string operator_name;
   std::optional<double> budget;  ///< seconds; no case starts after this time
   std::optional<ShardValue> shard;
-  std::int64_t shrink = 3;  ///< faults
+  std::int64_t shrink = 3;  ///< number of different faults to shrink
   ImplementationFlags implementation;
   PlanFlags plan;
   ResultFiles files;
@@ -50,7 +50,7 @@ struct SweepOptions {
   std::string lines, last_failed;
   FreshFlag fresh;
   bool resume = false, fail_fast = false;
-  std::string asked;  ///< the command line without the result files, see `asked_line`
+  std::string asked;  ///< the command line without result files, see asked_line()
 };
 
 /// Limits of the total time for shrinking in a sweep. Shrinking may take as long as the time budget
@@ -80,8 +80,8 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
                              [](const auto& part) { return part->operator_name(); });
 }
 
-/// Returns the first failing cases, at most `wanted` different faults, each with its smallest
-/// failing neighbour.
+/// Returns the first failing cases, at most one for each of `wanted` different faults, each with
+/// the smallest case that fails in the same way.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
                                                      std::int64_t wanted, double seconds,
                                                      const Parts& parts, const Context& context) {
@@ -107,7 +107,7 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
 /// before the last lines are printed, because the report contains the exit code.
 struct Conclusion {
   ExitCode code = ExitCode::conformant;
-  std::string words, warning;  ///< for standard output, and standard error
+  std::string words, warning;  ///< texts for standard output and standard error
 };
 
 Conclusion conclude(const conformance::Results& results, const SweepOptions& options,
@@ -155,8 +155,8 @@ void require_usable(const SweepOptions& options) {
                                   {"--baseline", options.exit.baseline_path}});
 }
 
-/// The cases to run; the text by which the store recognizes the sweep; the shard, if only a part of
-/// the sweep runs.
+/// The cases to run; the text by which the store recognizes the sweep; and the shard (part) if only
+/// a part of the sweep runs.
 struct SweepPlan {
   Order order;
   std::string text;
@@ -207,8 +207,8 @@ void require_one_choice(const CLI::App& app) {
 }
 
 /// Selects the implementation that failed, unless the user names another one. The report may come
-/// from elsewhere. Therefore an implementation that is not registered, such as a command, never
-/// runs only because a report names it.
+/// from another person. Therefore an implementation that it names is used only if it is registered
+/// in this program; a command that it names is not executed.
 /// Errors: UsageError if the implementation is not registered.
 void choose_implementation(const conformance::Results& results, SweepOptions& options,
                            const Context& context) {
@@ -287,7 +287,7 @@ class SweepSteps {
   Parts parts_;
   SweepPlan plan_;
   std::optional<fixtures::Store> store_;
-  std::map<std::string, CaseReport> earlier_;  ///< finished by an earlier run
+  std::map<std::string, CaseReport> earlier_;  ///< cases that an earlier run finished
   // Listeners:
   SlowCaseTeller slow_;
   std::optional<conformance::ConsoleListener> console_;
@@ -308,7 +308,7 @@ SweepSteps::SweepSteps(const SweepOptions& options, const Context& context)
       teller_(context.err) {
   tell_in_process(options.implementation, context.err);
   if (!options.files.store.empty()) store_path_ = std::filesystem::absolute(options.files.store);
-  stop_on_signals();  // before worker processes start: they have temporary files
+  stop_on_signals();  // before worker processes start, which have temporary files
   parts_ = sweep_parts(options.operator_name, context.registry, options.implementation,
                        options.plan, context.err);
   plan_ = plan_of(parts_, options);

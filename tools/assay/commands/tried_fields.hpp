@@ -17,7 +17,7 @@ class TriedFields {
 
   explicit TriedFields(Fields fields) : fields_(std::move(fields)), tried_(fields_.size()) {}
 
-  /// Records a candidate of the search, before it is judged.
+  /// Records a candidate (a smaller case) of the search, before it is judged.
   void add(const Fields& candidate) {
     for (std::size_t k = 0; k < std::min(fields_.size(), candidate.size()); ++k)
       tried_[k] = tried_[k] || candidate[k] != fields_[k];

@@ -29,15 +29,15 @@ class Pieces {
     return at_ == value_.size();
   }
   std::size_t place() const { return at_; }
-  /// Returns whether this sign is next; if so, consumes it.
+  /// Consumes this sign if it is next, and returns whether it was.
   bool take(char sign) {
     skip_blanks();
     if (at_ == value_.size() || value_[at_] != sign) return false;
     ++at_;
     return true;
   }
-  /// Returns whether this word is next; if so, consumes it. It is an operator only next to a field
-  /// term, a flag, a quote or a parenthesis.
+  /// Consumes this word if it is next, and returns whether it was. The word is an operator only
+  /// next to a field term, a flag, a quote or a parenthesis.
   bool take_word(std::string_view word) {
     skip_blanks();
     if (field_terms_ > 0 ? word_end(at_, word) == 0 : !is_word_at(at_, word)) return false;

@@ -11,12 +11,12 @@ namespace assay::cli {
 
 /// The texts and fields of a case that --only searches.
 struct Searched {
-  std::string text;  ///< the replay line, its defaults, the note
+  std::string text;  ///< the replay line with all defaults, and the note
   conformance::CaseFields fields;
 };
 
-/// The condition of --only on a case: its text contains a given text, its fields satisfy a field
-/// term (field_term.hpp), or a combination of such conditions.
+/// The condition of --only on a case. It requires that the text of the case contains a given text,
+/// or that its fields satisfy a field term (field_term.hpp), or a combination of such conditions.
 ///
 /// Example: "A & !(B | C) | D" selects a case that contains A and neither B nor C, or that contains
 /// D. Blanks around the operators are not part of the texts. A text that contains an operator, or

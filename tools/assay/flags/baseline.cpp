@@ -39,7 +39,7 @@ bool is_day(const std::string& text) {
       .ok();
 }
 
-/// The replay line as reports write it.
+/// Returns the replay line as reports write it.
 std::string written_line(const std::vector<std::string>& words) {
   std::string line;
   with_operators(words.front(), [&]<class Op> {
@@ -52,7 +52,7 @@ bool fails(conformance::Verdict verdict) {
   return conformance::contribution(verdict) != ExitCode::conformant;
 }
 
-/// The verdicts that a case of a sweep may have and that count as failures for its exit code.
+/// Returns the verdicts that a sweep's exit code counts as failures.
 std::string failing_verdicts() {
   std::vector<std::string> names;
   for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
@@ -65,7 +65,7 @@ bool is_condition(const std::string& words) {
   return words.find_first_of("<>=") != std::string::npos && words.find("--") == std::string::npos;
 }
 
-/// The data of a report that a condition searches, as --only searches a planned case.
+/// Returns the data of a report in the form in which --only searches a planned case.
 Searched searchable(const CaseReport& report) {
   Searched searched{.text = report.command_line + '\n' + report.note + '\n',
                     .fields = report.fields};
@@ -181,7 +181,7 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
       if (fails(report->verdict)) ++failing;
       if (!excuses(known, *report)) continue;
       ++excused;
-      --counted.verdicts[report->verdict.value()];  // it was judged, and this failure was expected
+      --counted.verdicts[report->verdict.value()];  // the failure was known, so it does not count
       ++counted.verdicts[conformance::Verdict::conforms];
     }
     // A condition may also hold for conforming cases, as long as one of its cases fails.

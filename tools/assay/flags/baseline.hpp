@@ -19,9 +19,9 @@ namespace assay::cli {
 ///     2027-03-31 nonconformant_proven flash_attention_score_grad --dtype=fp16 --seq_q=33
 ///     2027-03-31 nonconformant_proven dtype=fp16 and seq_q%16>0
 ///
-/// A line names one case, or all cases whose fields satisfy a condition, as --only takes it. They
-/// do not count for the exit code as long as they fail with the listed verdict. After that day
-/// (UTC) they count. A case may also be listed as the command that a report prints for it.
+/// A line names one case, or all cases whose fields satisfy a condition, as --only takes it. Until
+/// the day of the line (UTC), these failures do not count for the exit code if they have the listed
+/// verdict. A case may also be listed as the command that a report prints for it.
 class Baseline {
  public:
   /// No known failures.
@@ -32,13 +32,13 @@ class Baseline {
   /// Returns why the failure does not count: "known until 2027-03-31: REASON"; empty if it counts.
   std::string excuse(const conformance::CaseReport& report) const;
 
-  /// Returns the exit code of the results without the known failures, and prints the state of
-  /// these.
+  /// Returns the exit code of the results without the known failures, and prints which known
+  /// failures occurred.
   ExitCode apply(const conformance::Results& results, std::ostream& out) const;
 
  private:
   struct Known {
-    std::string until, line, reason;  ///< line: of one case, or the condition
+    std::string until, line, reason;  ///< line: replay line of one case, or a condition
     conformance::Verdict verdict = conformance::Verdict::tool_failure;
     std::optional<Filter> condition = {};
   };
@@ -46,15 +46,15 @@ class Baseline {
   bool excuses(const Known& known, const conformance::CaseReport& report) const;
   void read_line(const std::string& line, const std::string& place, const std::string& reason);
   Known read_case(const std::string& words) const;
-  /// The entry of the case, else the first condition that it satisfies and that excuses it, else
-  /// the first one that it satisfies; nullptr if it satisfies none.
+  /// Returns the entry of the case. If there is none, returns the first condition that the case
+  /// satisfies, preferably one that excuses the failure; nullptr if it satisfies none.
   const Known* entry_of(const conformance::CaseReport& report) const;
-  /// Prints an entry that does not excuse a case of its own.
+  /// Prints an entry that excuses no failure.
   void print_stale(const Known& known, const conformance::CaseReport& report,
                    std::ostream& out) const;
 
   std::vector<Known> entries_;
-  std::map<std::string, std::size_t> by_id_;  ///< entries of one case, by its id
+  std::map<std::string, std::size_t> by_id_;  ///< case id -> entry
   std::string path_, today_;
 };
 

@@ -20,9 +20,10 @@
 
 namespace assay::cli {
 
-/// The hidden command that makes this program a worker process.
+/// The name of the hidden command that makes this program a worker process.
 inline constexpr const char* worker_command_name = "worker";
-/// The word in place of an operator that makes a worker read a case file from an untrusted source.
+/// The word that follows this command, instead of an operator, if the worker shall read a case file
+/// from an untrusted source.
 inline constexpr const char* reading_word = "cases-file";
 
 inline std::vector<std::string> operator_names() {
@@ -92,7 +93,8 @@ bool is_registered(const Registry& registry, const std::string& name) {
   return registry.find<Op>(name) != nullptr;
 }
 
-/// The replay lines of `assay check` name the kernel whose outputs are in the file.
+/// In replay lines of `assay check`, --implementation names the kernel whose outputs are in the
+/// file.
 inline constexpr const char* outputs_of_a_file =
     ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
 
@@ -129,7 +131,7 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
       outputs_of_a_file);
 }
 
-/// The implementation name that replay lines contain.
+/// Returns the name of the implementation as replay lines contain it.
 template <class Op>
 std::string implementation_name(const Registry& registry, const ImplementationFlags& flags) {
   return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;

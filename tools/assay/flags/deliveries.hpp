@@ -13,10 +13,11 @@ namespace assay::cli {
 /// Writes results to several destinations: an error at one does not stop the others.
 class Deliveries {
  public:
-  /// Calls `write`, which writes the file that the flag names. If `write` throws, keeps the error.
-  /// A later success clears the error of the same flag. Errors: std::bad_alloc.
+  /// Calls `write`, which writes the file that the flag names. If `write` throws, stores the error.
+  /// If a later write for the same flag succeeds, its error is removed. Errors: std::bad_alloc.
   void attempt(std::string_view flag, const std::function<void()>& write);
-  /// Returns a sink that calls `sink` in the same way; empty if `sink` is empty.
+  /// Returns a function that calls `sink` and stores its errors in the same way; empty if `sink` is
+  /// empty.
   conformance::Sink guarded(std::string_view flag, conformance::Sink sink);
 
   bool has_failed(std::string_view flag) const { return errors_.contains(flag); }
@@ -26,7 +27,7 @@ class Deliveries {
   ExitCode conclude(ExitCode code, std::ostream& err) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> errors_;  ///< by flag
+  std::map<std::string, std::string, std::less<>> errors_;  ///< flag -> error
 };
 
 }  // namespace assay::cli

@@ -24,7 +24,7 @@ UsageError refusal(const Destination& destination, std::string_view fact) {
   return UsageError(fmt::format("{} is '{}', which {}", destination.flag, destination.path, fact));
 }
 
-/// Follows links to the target. Errors: UsageError for a cycle of links.
+/// Returns the target of a link. Errors: UsageError for a cycle of links.
 fs::path target(const Destination& destination) {
   try {
     return fixtures::followed(destination.path);
@@ -100,7 +100,7 @@ const std::vector<Signature>& signatures() {
   return all;
 }
 
-/// Errors: UsageError if the file contains anything but a text of this kind. An empty file is
+/// Errors: UsageError if the file contains anything except a text of this kind. An empty file is
 /// accepted.
 void require_own_result(const Destination& destination, const fs::path& file) {
   const Signature& own = *std::ranges::find(signatures(), destination.kind, &Signature::kind);
@@ -208,7 +208,7 @@ conformance::Sink sink(const std::string& path, const Context& context) {
   if (path.empty()) return {};
   if (is_standard_output(path))
     return [&out = context.out](std::string_view text) { out << text << std::flush; };
-  // Make the path absolute now, because a kernel may change the current folder.
+  // The path becomes absolute now, because a kernel may change the current folder.
   return [file = fs::absolute(path)](std::string_view text) { fixtures::replace_file(file, text); };
 }
 

@@ -20,7 +20,7 @@ enum class TextKind : std::uint8_t { report, page, junit, kills, trace, changes 
 struct Destination {
   std::string_view flag;
   std::string path;
-  TextKind kind = TextKind::report;  ///< used only for texts
+  TextKind kind = TextKind::report;  ///< used only if the file is a text
 };
 
 /// Which existing files may be replaced: only results of the same kind, or any file.
@@ -46,7 +46,7 @@ void require_case_file(const Destination& file, fixtures::CaseFileKind kind);
 
 bool is_standard_output(std::string_view path);
 
-/// Returns the sink for a text; an empty function for an empty path.
+/// Returns the function that writes a text to the path; an empty function for an empty path.
 conformance::Sink sink(const std::string& path, const Context& context);
 
 /// Returns the context for text that a command prints in addition to its results. If a result is

@@ -50,7 +50,8 @@ const std::vector<DocumentedName>& names() {
   return all;
 }
 
-/// Returns the word in lower case, without the suffix that the C name of a phase has.
+/// Returns the word in lower case, without the suffix "GetWorkspaceSize" of the C function of phase
+/// 1.
 std::string plain(std::string_view word) {
   constexpr std::string_view phase = "getworkspacesize";
   std::string small(word);

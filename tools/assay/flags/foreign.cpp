@@ -53,7 +53,8 @@ bool is_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, none);
 }
 
-/// Returns the file that a word names, as "FILE" or "FILE:NAME"; empty if the word names no file.
+/// Returns FILE if the word has the form "FILE" or "FILE:NAME" and the file exists; otherwise an
+/// empty path.
 std::filesystem::path file_of(const std::string& word) {
   if (is_file(word)) return word;
   const std::string before = word.substr(0, word.rfind(':'));

@@ -12,10 +12,11 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 
-/// Fresh data of a sweep: their seed is drawn for this sweep, so a kernel cannot know them before.
+/// Fresh data of a sweep: their random seed is chosen for this sweep only, so a kernel cannot
+/// contain results for them.
 namespace assay::cli {
 
-/// One of this many cases has fresh data.
+/// One of this number of cases has fresh data.
 inline constexpr std::uint64_t fresh_share = 10;
 
 /// Returns a seed that is short enough to type.

@@ -51,8 +51,8 @@ class Reading {
     return errno == EAGAIN ? waits_for_bytes() : fails("cannot be read");
   }
 
-  /// Waits until a process opens the pipe for writing. read() reports end of file both before that
-  /// and after the last writer closed the pipe; poll() reports a hang-up only in the second case.
+  /// Waits until a process opens the pipe for writing. read() reports end of file before that, and
+  /// also after the last writer closed the pipe; poll() reports a hang-up only in the second case.
   bool waits_for_writer() {
     pollfd polled = {file_, POLLIN, 0};
     if (::poll(&polled, 1, 0) > 0 && (polled.revents & POLLIN) == 0) return false;
@@ -83,7 +83,7 @@ class Reading {
   int file_;
   std::size_t most_;
   Patience patience_;
-  bool may_wait_for_writer_ = false;  ///< no writer of this pipe was seen yet
+  bool may_wait_for_writer_ = false;  ///< true until a process opened the pipe for writing
   Clock::time_point quiet_since_ = Clock::now();
   InputFile input_;
 };

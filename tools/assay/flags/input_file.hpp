@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-/// How long a reader waits for a pipe: until a process opens it for writing, and then for each
-/// byte.
+/// How long a reader waits for a pipe: first until a process opens the pipe for writing, then for
+/// each byte.
 struct Patience {
   std::chrono::milliseconds for_writer{10'000}, for_bytes{60'000};
 };

@@ -50,7 +50,8 @@ struct PlanFlags {
   spec::Policy policy;
   std::string only, cases;
   bool full = false;
-  /// Seed of the fresh data, which a tenth of the cases of a sweep have; 0: no fresh data.
+  /// Seed of the fresh data (see fresh_inputs.hpp), which one in ten cases of a sweep has; 0: no
+  /// fresh data.
   std::uint64_t fresh_seed = 0;
   /// The lines of texts that replace a plan, unchanged, and the flag that named these texts.
   std::vector<conformance::CaseText> lines;
@@ -82,7 +83,7 @@ struct PlanFlags {
 template <class Op>
 struct Planned {
   std::vector<conformance::Case<Op>> cases;
-  std::int64_t left_out = 0;  ///< by --only
+  std::int64_t left_out = 0;  ///< number of cases that --only left out
 };
 
 /// If one operator was named: prints how many lines of --cases and --lines belong to other
@@ -114,19 +115,19 @@ inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanF
         << " cases\n";
 }
 
-/// The data that --only searches: the replay line, its defaults, the note, the fields.
+/// Returns the data that --only searches: the replay line, its defaults, the note, the fields.
 template <class Op>
 Searched searchable(const conformance::Case<Op>& c) {
   Searched searched{.text = conformance::command_line(c) + '\n' + c.note + '\n',
                     .fields = conformance::field_texts(c)};
   for (const auto& [name, value] : searched.fields) searched.text += " --" + name + "=" + value;
-  searched.text += ' ';  // also after the last value, so that a text can match a whole value
+  searched.text += ' ';  // so that a text with a blank at its end can match the last value
   searched.fields.emplace_back("operator", std::string(Op::name));
   searched.fields.emplace_back("violated", c.violate.substr(0, c.violate.find(':')));
   return searched;
 }
 
-/// The names of the fields of every operator's cases.
+/// Returns the names of the fields of every operator's cases.
 inline std::vector<std::string> names_of_fields() {
   std::vector<std::string> names = {"operator", "violated"};
   const auto add = [&]<class Op>() {

@@ -15,9 +15,9 @@ std::int64_t integer_value(std::string_view flag, const std::string& text, std::
 /// `or_word`: a word that the flag also accepts instead of a number; the caller handles it.
 std::uint64_t seed_value(std::string_view flag, const std::string& text,
                          std::string_view or_word = {});
-/// "90", "90s", "5min", "1h" as seconds.
+/// Parses a time such as "90", "90s", "5min" or "1h"; returns seconds.
 double seconds_value(std::string_view flag, const std::string& text);
-/// "4GiB", "512MiB" as bytes.
+/// Parses a size such as "4GiB" or "512MiB"; returns bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
 /// Declares a flag. `read` converts its value while the command line is parsed, so `to` always has

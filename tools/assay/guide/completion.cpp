@@ -21,15 +21,15 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-/// The name that completion offers: the first long name.
+/// Returns the name that completion offers: the first long name.
 const std::string& offered(const FlagGuide& flag) {
   for (const std::string& name : flag.names)
     if (name.starts_with("--")) return name;
   return flag.names.front();
 }
 
-/// The pattern of a shell `case` that matches every path of commands: the words that lead to a
-/// command.
+/// Returns a pattern for a shell `case` that matches the words of every command and subcommand,
+/// such as "sweep|device plan".
 std::string patterns(const std::vector<CommandGuide>& all) {
   std::string found;
   for (const CommandGuide& guide : all)
@@ -37,7 +37,7 @@ std::string patterns(const std::vector<CommandGuide>& all) {
   return found;
 }
 
-/// A name with its description for zsh; a colon separates them.
+/// Returns a name with its description for zsh; a colon separates them.
 std::string described(const std::string& name, const std::string& summary) {
   std::string word;
   for (const char letter : name)

@@ -13,7 +13,7 @@ class Option;
 
 namespace assay::cli {
 
-/// The data of the parser about a flag or positional.
+/// The parser's data about a flag or positional.
 struct FlagGuide {
   std::vector<std::string> names;  ///< "-q", "--quiet"; a positional's name alone
   std::string summary;
@@ -21,9 +21,9 @@ struct FlagGuide {
   bool takes_value = false, positional = false, required = false;
 };
 
-/// The data of the parser about a command.
+/// The parser's data about a command.
 struct CommandGuide {
-  std::vector<std::string> words;  ///< the words after the name of the program, or none
+  std::vector<std::string> words;  ///< words of the command; empty: the program itself
   std::string summary;
   std::vector<FlagGuide> flags;
   std::vector<std::string> subcommands;
@@ -44,7 +44,7 @@ std::string meant(std::string_view word, const std::vector<std::string>& others)
 /// Commands are list, run" or "; commands are list, run". `intro`: "commands are".
 std::string one_of(std::string_view word, const std::vector<std::string>& names,
                    std::string_view intro);
-/// The same with another suggestion, which is empty or has the form that `meant` returns.
+/// Does the same with another suggestion, which is empty or has the form that `meant` returns.
 std::string guessed(const std::string& guess, const std::vector<std::string>& names,
                     std::string_view intro);
 

@@ -15,8 +15,8 @@ namespace assay::cli {
 inline constexpr std::int64_t sampled_elements = 384;
 
 /// Returns the judged elements of an output, in ascending order of their index. Without `whole`,
-/// returns only a sample: divides the elements into 384 equal ranges, and `seed` draws one element
-/// of each. `rounded`: as `conformance::rounded_rows`. `places`: as `conformance::places_of`.
+/// returns only a sample: one element, chosen at random with `seed`, from each of 384 equal ranges.
+/// `rounded`: as `conformance::rounded_rows`. `places`: as `conformance::places_of`.
 std::vector<fixtures::GoldenElement> goldens_of(const conformance::Expected& expected,
                                                 const spec::Tensor& rounded,
                                                 const std::vector<std::int64_t>& places,

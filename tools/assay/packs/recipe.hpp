@@ -15,15 +15,15 @@
 namespace assay::cli {
 
 /// Returns the random stream of an input whose elements are drawn one by one from an input profile.
-/// Returns nothing for other inputs: those computed from others, staged, or chosen in another way.
+/// Returns nothing for other inputs, for example those that are computed from other inputs.
 std::optional<conformance::Stream> drawn_stream(std::string_view input);
 
 /// Lengths in the format of replay lines: "2x33,7" are two sequences of 33 rows and one of 7.
 std::string sequences_of(const spec::Extents& extents);
 
-/// In the description of how an input is drawn: replaces the sequences by an index into the
-/// sequence list of the case. Appends them to this list if they are new. Tensors share these lists
-/// because they can be long.
+/// Shortens the description of how an input is drawn: replaces its sequences by an index into a
+/// list of the case, to which new sequences are appended. Sequences can be long, so tensors share
+/// this list.
 nlohmann::ordered_json with_shared_sequences(nlohmann::ordered_json drawing,
                                              nlohmann::ordered_json& of_case);
 

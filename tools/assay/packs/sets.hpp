@@ -32,8 +32,8 @@ std::string model_name(const std::string& note);
 /// Returns all sets, in the order in which `assay pack --list` prints them.
 std::vector<PackSet> pack_sets();
 
-/// The profile whose values may overflow in the 16-bit staging of some rows. The judge exempts such
-/// rows, but goldens cannot mark them.
+/// The input profile whose values may overflow when a kernel rounds P or dS of some rows to 16
+/// bits. The judge does not judge such rows (they are exempt), but a pack cannot mark them.
 inline constexpr std::string_view profile_with_exempt_rows = "overflow_fp16";
 
 /// Returns the cases of the ordinary plan that have tensors with at most `largest` elements, and no

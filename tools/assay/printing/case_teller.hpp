@@ -23,8 +23,7 @@ class CaseTeller final : public conformance::SweepListener {
   std::ostream& out_;
 };
 
-/// Prints the name of a case while it runs, if it takes long; the other listeners print only after
-/// it.
+/// Prints the name of a case that takes long, while it runs; other listeners print only afterwards.
 class SlowCaseTeller final : public conformance::SweepListener {
  public:
   void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }

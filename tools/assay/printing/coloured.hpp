@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-/// Returns the line with its verdicts in terminal colours: green for those with exit code 0, red
-/// for those with 1, yellow for the others.
+/// Returns the line with its verdicts in terminal colours: green for verdicts that lead to exit
+/// code 0, red for exit code 1, yellow for the others.
 std::string coloured(const std::string& line);
 
 /// Returns whether to use colours: on a terminal that supports them, unless NO_COLOR is set and not

@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-/// How to print the metrics that an implementation reports of its run (modelled cycles, bytes): the
-/// values, or only their count.
+/// How to print the metrics that an implementation reports about its run, such as modelled cycles:
+/// the values, or only their number.
 enum class Metrics { shown, counted };
 
 /// Prints the verdict, the table of tensors and the findings of one case. Its replay line starts
@@ -46,7 +46,8 @@ void print_results(const conformance::Results& results, const std::string& progr
 /// Describes how a search for a smaller case ended: "after 34 runs nothing smaller fails in the
 /// same way". If the found case does not always fail, states how often it fails.
 std::string end_text(const conformance::ShrunkCase& shrunk);
-/// "with numerics declared as operand_scaled=true it would conform: is that what the kernel does?"
+/// Returns for example "with numerics declared as operand_scaled=true it would conform: is that
+/// what the kernel does?"
 std::string declared_text(const conformance::ShrunkCase& shrunk);
 
 }  // namespace assay::cli

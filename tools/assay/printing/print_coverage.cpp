@@ -23,7 +23,7 @@ std::string reason_of(const PairCoverage::Cell& cell) {
   return cell.left_out.empty() ? joined(cell.forbidden_by) : cell.left_out;
 }
 
-/// The pairs for which no case is required, by their reason.
+/// Returns the pairs for which no case is required, by their reason.
 std::map<std::string, std::vector<std::string>> unreachable_by_reason(const PairCoverage& pairs) {
   std::map<std::string, std::vector<std::string>> groups;
   for (const PairCoverage::Cell& cell : pairs.cells)
@@ -36,8 +36,8 @@ std::string side(bool has, std::int64_t cases) {
   return cases == 0 ? "never" : std::to_string(cases);
 }
 
-/// The number of cases on each side (accept, reject) of a requirement, for the entry points whose
-/// pages state it: "u1 20, 1; u3 4, -".
+/// Returns the number of legal and of forbidden calls (accept and reject side) of a requirement,
+/// for the entry points whose documentation pages state it: "u1 20, 1; u3 4, -".
 std::string by_entry_point(const RequirementCoverage::Requirement& requirement) {
   std::string text;
   for (const auto& on : requirement.on)

@@ -15,24 +15,24 @@ namespace assay::cli {
 struct Coverage {
   conformance::RequirementCoverage requirements;
   conformance::PairCoverage pairs;
-  // Only for planned cases: the values of each size. A missing value is one that the plan of no
-  // seed of `seeds_of_sizes` contains.
+  // The values of each size, only for planned cases. A value is missing if it occurs in no plan
+  // with the seeds of `seeds_of_sizes`.
   std::vector<conformance::SizeCoverage> sizes;
   std::optional<conformance::RefusableCalls> calls = {};
   std::vector<conformance::FieldCoverage> fields = {};
 };
 
-/// For a size with few legal values: the number of seeds whose plans together must contain every
-/// one.
+/// The number of seeds whose plans together must contain every legal value of a size that has only
+/// a few.
 inline constexpr int seeds_of_sizes = 3;
 
-/// Prints every requirement with an accept or reject side: how many cases exercise it in total and
-/// on each entry point whose page states it, and how many legal calls a kernel may refuse without a
-/// verdict. Then prints the pairs: counts, uncovered pairs, and pairs that are not required, with
-/// the requirements that forbid them or another reason. Then the sizes: how many values of each
-/// range occur, how many cases exceed the range of short indices, and legal values that never
-/// occur. Then the fields that formulas read, and the combinations in which no case depends on
-/// them.
+/// Prints every requirement that a call can satisfy or break: how many cases exercise it, in total
+/// and on each entry point whose documentation page states it, and how many legal calls a kernel
+/// may refuse without a verdict. Then prints the pairs: counts, uncovered pairs, and pairs that are
+/// not required, with the requirements that forbid them or another reason. Then the sizes: how many
+/// values of each range occur, how many cases exceed the range of short indices, and legal values
+/// that never occur. Then the fields that formulas read, and the combinations in which no case
+/// depends on them.
 void print_coverage(const Coverage& coverage, std::ostream& out);
 nlohmann::ordered_json coverage_json(const Coverage& coverage);
 

@@ -11,7 +11,7 @@ namespace assay::cli {
 namespace {
 
 void print_tracks(const Kills& kills, std::ostream& out) {
-  std::map<std::string, Kills::Track> tracks;  // faults judged there, and noticed
+  std::map<std::string, Kills::Track> tracks;  // number of judged and of detected faults
   for (const Kills::Row& row : kills.rows)
     for (const auto& [track, count] : row.tracks) {
       if (row.healthy) continue;

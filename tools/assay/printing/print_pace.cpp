@@ -48,7 +48,7 @@ double work_of(const CaseReport& report) {
       const auto words = conformance::case_words(report.command_line, Op::name);
       work = conformance::Suite<Op>::multiply_adds(conformance::parse_case<Op>(words).problem);
     });
-  } catch (const std::invalid_argument&) {  // the report may come from elsewhere
+  } catch (const std::invalid_argument&) {  // the report may come from another program
   } catch (const UsageError&) {
   }
   return work;
@@ -66,7 +66,7 @@ std::vector<Call> timed_calls(const conformance::Results& results) {
 }
 
 /// The usual times: seconds of the smallest calls, and seconds per multiply-add of the largest
-/// calls. If large calls take hardly longer than small ones, the time is overhead.
+/// calls. If large calls take about the time of small ones, most of the time is overhead.
 struct Pace {
   double call, multiply_add;
   bool is_of_work;

@@ -7,9 +7,8 @@
 
 namespace assay::cli {
 
-/// Prints how much time the kernel took for its work. Also prints calls that took far longer than
-/// the median of the kernel's calls, which hints at a slow path for these calls only. Prints
-/// nothing if too few calls were timed.
+/// Prints how much time the kernel needed for its work, and the calls that took far longer than the
+/// median: they may use a slow path. Prints nothing if too few calls were timed.
 void print_pace(const conformance::Results& results, const std::string& program, std::ostream& out);
 
 }  // namespace assay::cli

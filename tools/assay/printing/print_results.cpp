@@ -41,7 +41,7 @@ std::string field(const CaseReport& report, std::string_view name) {
 
 void print_verdicts(const Results& results, std::ostream& out) {
   std::map<Verdict, std::map<std::string, std::int64_t>> counts;
-  std::map<Verdict, std::int64_t> cases;  // the summary of a report from elsewhere may differ
+  std::map<Verdict, std::int64_t> cases;  // counted here: a report's own summary may be wrong
   std::set<std::string> entry_points, dtypes;
   for (const CaseReport& report : results.cases) {
     const std::string entry_point = field(report, "entry_point"), dtype = field(report, "dtype");
@@ -136,12 +136,13 @@ void print_worst(const Results& results, const std::string& program, Detail deta
   table.print(out);
 }
 
-/// Prints the failures that were shrunk: the line of each failure and the line of its smallest
-/// failing neighbour. If several failures have the same neighbour, it is printed once.
+/// Prints the failures that were shrunk: the replay line of each failure, and that of the smallest
+/// case that fails in the same way. If several failures lead to the same small case, it is printed
+/// once.
 void print_shrunk(const Results& results, const std::string& program, std::ostream& out) {
   if (results.shrunk.empty()) return;
   out << "\nfailures and their smallest failing neighbours:\n";
-  std::map<std::string, std::string> printed;  // line of a neighbour -> case
+  std::map<std::string, std::string> printed;  // line of the small case -> failing case
   for (const conformance::ShrunkCase& shrunk : results.shrunk) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
     const std::string& name =

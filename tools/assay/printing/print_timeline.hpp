@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-/// Prints how long each queue is busy, and the lower limits of the time that the memories set.
+/// Prints how long each queue is busy, and the shortest time that each memory's bandwidth permits.
 void print_timeline(const Timeline& timeline, std::ostream& out);
 
 }  // namespace assay::cli

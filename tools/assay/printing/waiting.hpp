@@ -14,9 +14,9 @@ namespace assay::cli {
 /// The work of a command, as the progress message describes it.
 struct Task {
   std::string what;             ///< "run", "check"
-  double expected_seconds = 0;  ///< rough; 0: unknown
-  std::int64_t cases = 0;       ///< number of cases to do; 0: one
-  bool is_foreign = false;      ///< foreign code runs, whose cost is unknown
+  double expected_seconds = 0;  ///< rough estimate; 0: unknown
+  std::int64_t cases = 0;       ///< number of cases; 0: a single case
+  bool is_foreign = false;      ///< foreign code runs, so the time is unknown
 };
 
 /// During its lifetime, prints the current work and how long it may take: first after 2 seconds,
@@ -52,7 +52,7 @@ class Waiting {
   std::jthread thread_;
 };
 
-/// "12 s", "2 min 05 s", "1 h 02 min".
+/// Returns for example "12 s", "2 min 05 s", "1 h 02 min".
 std::string duration_text(double seconds);
 
 }  // namespace assay::cli

@@ -66,7 +66,7 @@ struct PlanOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Errors: UsageError if no schedule has events to write.
+/// Errors: UsageError if there is no schedule whose events can be written.
 template <class Op>
 void write_trace(const typename Op::Problem& problem, const device::Spec& device,
                  const std::string& path, const Context& context) {

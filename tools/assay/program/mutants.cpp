@@ -35,7 +35,8 @@ struct Flags {
   bool json = false, list = false;
 };
 
-/// The rules that can detect a fault alone, in the order of the columns, each with its track.
+/// The rules that can detect a fault without other rules, in the order of the table's columns, each
+/// with its track.
 constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
                                                                          {"exact_case", "A"},
                                                                          {"bound", "B bound"},
@@ -118,7 +119,8 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
   }
 }
 
-/// Prints the verdicts of other projects' rules on the same runs with ordinary values.
+/// Prints what the tolerance rules of other projects say about the same runs, if their values are
+/// ordinary.
 void print_yardsticks(const KillTable& table, std::ostream& out) {
   Table text({"rule, on the same cases with ordinary values", "injected faults that it notices",
               "healthy variants that it fails"});

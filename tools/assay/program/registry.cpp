@@ -24,8 +24,8 @@ void add_tiled(Registry& registry) {
                       .in_process = true});
 }
 
-/// Adds the same implementation with another arithmetic of the host, which gives other numbers and
-/// which not every machine supports.
+/// Adds the same implementation in another host mode: its numbers differ, and not every machine
+/// supports it.
 template <optimized::IsTiled Op>
 void add_tiled_in(optimized::HostMode host, Registry& registry) {
   constexpr auto make = optimized::Tiled<Op>::make;

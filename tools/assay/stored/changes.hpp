@@ -13,7 +13,7 @@ namespace assay::cli {
 enum class Change : std::uint8_t {
   regression,   ///< see `ChangedCase` for the reason
   improvement,  ///< contributes a less severe code to the exit code
-  other,        ///< another verdict of the same weight
+  other,        ///< another verdict with the same exit code
 };
 
 /// A case whose verdict changed. Has pointers into the reports.
@@ -23,7 +23,7 @@ struct ChangedCase {
   /// longer judged", "new" (the case fails and did not exist before). Empty if it is not a
   /// regression.
   std::string_view why;
-  const conformance::CaseReport* before;  ///< null for a new one
+  const conformance::CaseReport* before;  ///< null for a new case
   const conformance::CaseReport* now;
 };
 
@@ -31,7 +31,7 @@ struct ChangedCase {
 struct Changes {
   std::int64_t common = 0, only_now = 0;
   std::vector<ChangedCase> cases;  ///< regressions first, then in the order of `now`
-  std::vector<const conformance::CaseReport*> only_before;  ///< not judged now
+  std::vector<const conformance::CaseReport*> only_before;  ///< cases that are not judged now
 
   std::int64_t count(Change change) const;
 };

@@ -18,7 +18,7 @@ namespace {
 
 /// Errors: UsageError naming the file.
 std::string read_file(const std::string& path) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // a device may never end
+  constexpr std::size_t most = std::size_t{1} << 30;  // bytes: a device may never end
   InputFile input = read_input(path, most);
   if (!input.fault.empty())
     throw UsageError(fmt::format("{} {}; expected report.json of a sweep", path, input.fault));

@@ -23,7 +23,7 @@ class Recorder final : public spec::PassesOn<Op> {
   using Forwarding::inner_;
 
  public:
-  using Digests = std::vector<std::pair<std::string, std::string>>;  ///< tensor and digest
+  using Digests = std::vector<std::pair<std::string, std::string>>;  ///< name of the tensor, digest
 
   struct Run {
     Digests inputs, outputs;

@@ -23,9 +23,9 @@ struct Timeline {
     double intensity = 0, bandwidth = 0;
   };
   std::string schedule;
-  double microseconds = 0;  ///< until the last turn ends
+  double microseconds = 0;  ///< end of the last instruction
   std::vector<Queue> queues;
-  double cube_flops = 0, reached_flops = 0;  ///< per second; 0: not in the trace
+  double cube_flops = 0, reached_flops = 0;  ///< FLOP/s; 0: not in the trace
   std::vector<Roof> roofs;
 };
 

@@ -17,9 +17,8 @@ using FreshFlag = std::optional<std::uint64_t>;
 /// The facts from which the fresh seed of a sweep follows.
 struct DataChoice {
   FreshFlag fresh;
-  bool needs_agreement =
-      false;  ///< parts of a sweep, and runs that resume a store, need the same data
-  bool has_fixed_cases = false;  ///< the seed was given, or the cases are named one by one
+  bool needs_agreement = false;  ///< true for parts of a sweep and for a resumed store
+  bool has_fixed_cases = false;  ///< the seed was given, or replay lines name the cases
 };
 
 void declare_fresh(CLI::App& app, FreshFlag& fresh);

@@ -18,7 +18,7 @@ class GuardedStore final : public conformance::SweepListener {
       : inner_(store, std::move(record_of)), deliveries_(deliveries), err_(err) {}
 
   void on_case(const conformance::CaseReport& report, std::int64_t index) override {
-    if (deliveries_.has_failed("--store")) return;  // a store that lacks one case stays incomplete
+    if (deliveries_.has_failed("--store")) return;  // after a failure the store stays incomplete
     deliveries_.attempt("--store", [&] { inner_.on_case(report, index); });
     if (deliveries_.has_failed("--store"))
       err_ << "the store cannot be written; the sweep continues without it\n" << std::flush;

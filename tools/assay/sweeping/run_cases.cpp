@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-/// Returns the freed memory of small cases to the system before a large case allocates memory.
+/// Gives the freed memory of small cases back to the system before a large case allocates memory.
 void return_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -82,7 +82,7 @@ class CaseRun {
   const Context& context_;
   const bool in_process_;
   const std::vector<std::int64_t> weights_;
-  std::size_t first_ = 0;  ///< the first turn that is not concluded
+  std::size_t first_ = 0;  ///< the first turn (case) that is not finished
   Turns turns_;            ///< last, because its threads use the other members
 };
 

@@ -42,9 +42,9 @@ ShardValue shard_value(const std::string& text);
 /// Removes the cases that are not in the shard, and returns which cases are in it.
 conformance::Shard take_shard(Order& order, const ShardValue& value, const Parts& parts);
 
-/// Returns a text that changes if anything changes that could affect a result: cases,
-/// implementation and the bytes of its files, limits, the version of Assay, and the bytes of this
-/// program. It is the same on every machine.
+/// Returns a text that contains everything that could affect a result: cases, implementation and
+/// the bytes of its files, limits, the version of Assay, and the bytes of this program. It is the
+/// same on every machine.
 std::string plan_text(const Parts& parts, const ImplementationFlags& flags);
 
 /// Returns the SHA-256 of the running program.

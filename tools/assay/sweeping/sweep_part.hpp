@@ -23,8 +23,8 @@
 
 namespace assay::cli {
 
-/// Limits of stored tensors of failing cases. A case is stored with its tensors if it has at most
-/// `evidence_elements` query and key elements; at most `evidence_cases` cases of an operator are.
+/// Limits for storing tensors of failing cases: a case has at most `evidence_elements` query and
+/// key elements, and an operator at most `evidence_cases` such cases.
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
 
@@ -49,10 +49,11 @@ class SweepPart {
   virtual std::string_view operator_name() const = 0;
   virtual std::string implementation() const = 0;
   virtual std::int64_t cases() const = 0;
-  virtual std::int64_t left_out() const = 0;                         ///< by --only
-  virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< ascending
+  virtual std::int64_t left_out() const = 0;                         ///< cases not selected by
+                                                                     ///< --only
+  virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< of each case, ascending
   virtual std::string lines() const = 0;                             ///< replay lines
-  /// Numerics that the implementation declared: "operator dtype" and JSON.
+  /// The numerics that the implementation declared: "operator dtype" -> JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
   /// Returns the id of the case at a position of the list.
@@ -69,14 +70,14 @@ class SweepPart {
   /// Returns the estimated memory of a case in units of `bytes_of_element` bytes; 0 if its values
   /// are not compared with a reference.
   virtual std::int64_t weight(std::size_t place) const = 0;
-  /// From now on, computes digests of the tensors of each call, for `record`. The digests take
-  /// longer than most calls.
+  /// From now on, computes digests of the tensors of each call, which `record` needs. Off by
+  /// default, because digests take longer than most calls.
   virtual void keep_digests() = 0;
   /// The record to store for the case that is being concluded.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
-  /// Shrinks a failing case. `others` fail for the same cause, so numerics that explain the failure
-  /// must fit them, too. Shrinking may use half of the time, and the search for such numerics the
-  /// rest.
+  /// Shrinks a failing case, and searches for numerics that would explain the failure. Shrinking
+  /// may use half of the time, the search the rest. `others` fail for the same cause, so the
+  /// numerics must explain them, too.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;
@@ -121,7 +122,7 @@ class SweepPartOf final : public SweepPart {
         continue;
       try {
         profiles.emplace_back(std::move(key), conformance::to_json(recorder_.numerics(c.problem)));
-      } catch (...) {  // if a kernel cannot declare it, its cases report that
+      } catch (...) {  // an error of the kernel is reported with its cases
         return profiles;
       }
     }
@@ -229,7 +230,7 @@ class SweepPartOf final : public SweepPart {
   /// The state of a case between its steps.
   struct UnderWay {
     conformance::SweptCase<Op> swept;
-    typename Recorder<Op>::Run recorded;  ///< its first call
+    typename Recorder<Op>::Run recorded;  ///< digests of its first call
   };
 
   UnderWay& at(std::size_t place) {
@@ -237,8 +238,8 @@ class SweepPartOf final : public SweepPart {
     return under_way_.at(place);
   }
 
-  /// A second instance of the kernel, for repeated calls. The first instance therefore gets the
-  /// same sequence of calls in every sweep.
+  /// A second instance of the kernel, for repeated calls. So the first instance gets the same calls
+  /// in every sweep, repeated or not.
   Recorder<Op>& other() {
     if (!other_) {
       other_kernel_ = fresh_();
@@ -262,7 +263,7 @@ class SweepPartOf final : public SweepPart {
   int evidence_left_ = evidence_cases;
   std::mutex mutex_;
   std::map<std::size_t, UnderWay> under_way_;
-  typename Recorder<Op>::Run concluded_;  ///< of the case that is being concluded
+  typename Recorder<Op>::Run concluded_;  ///< run of the case that is being concluded
   PreparedOnce<conformance::PreparedCase<Op>> prepared_;
 };
 

@@ -8,7 +8,8 @@
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/store.hpp"
 
-/// The store of a sweep. An interrupted sweep can be resumed from it.
+/// The store of a sweep: the file of its finished cases, from which an interrupted sweep can be
+/// resumed.
 namespace assay::cli {
 
 /// The location of the store of a sweep, from its flags.

@@ -30,7 +30,7 @@ Turns::Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepar
       ahead_(reach_of(reach_)) {
   try {
     for (std::size_t k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {  // the threads that did start do the work, or the caller
+  } catch (const std::system_error&) {  // fewer threads, or only the caller, do the work
   }
 }
 
@@ -102,7 +102,7 @@ std::size_t Turns::reach_of(std::size_t first) const {
   return reach;
 }
 
-/// Skips cases of large weight: the caller judges them itself, with all processors.
+/// Skips cases that need much memory: the caller judges them itself, with all processors.
 std::size_t Turns::to_judge() const {
   for (std::size_t turn = first_; turn < begun_; ++turn)
     if (states_[turn] == State::called && weights_[turn] <= most_weight) return turn;

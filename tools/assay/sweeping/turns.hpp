@@ -23,8 +23,8 @@ std::size_t worker_count();
 /// later turns, and judge turns that were called.
 ///
 /// A turn is in progress from its call until it ends. The total weight of the turns in progress is
-/// at most `most_weight`; a heavier turn runs without others. Turns of the same total weight can be
-/// prepared in advance.
+/// at most `most_weight`; a heavier turn runs without others. In addition, turns with the same
+/// total weight can be prepared in advance.
 class Turns {
  public:
   /// Largest total weight of the turns in progress. A turn of larger weight runs alone.
@@ -38,7 +38,7 @@ class Turns {
   /// is called once for every turn that was called. `weights`: the memory that each turn needs.
   /// With 0 threads, no turn is prepared in advance, and the caller judges.
   Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepare, Work judge);
-  /// Waits for work that is running.
+  /// The destructor waits for work that is running.
   ~Turns();
 
   /// Returns whether enough memory is left to begin the turn before earlier turns have ended.
@@ -85,7 +85,7 @@ class Turns {
   std::size_t ahead_ = 0;       ///< the first turn that is too far ahead to be prepared
   std::exception_ptr failure_;  ///< first exception from judging
   bool over_ = false;
-  bool is_calling_ = false;  ///< the caller has begun a turn and does not wait yet
+  bool is_calling_ = false;  ///< true while the caller runs the kernel
   Clock::time_point call_began_;
   std::vector<std::jthread> threads_;
 };
@@ -118,7 +118,7 @@ class PreparedOnce {
   std::unique_ptr<Made> take(std::size_t place) {
     std::unique_lock lock(mutex_);
     const auto [slot, is_new] = slots_.try_emplace(place);
-    if (is_new) return nullptr;  // a later `make` does nothing for this place
+    if (is_new) return nullptr;  // a later `make` for this position does nothing
     done_.wait(lock, [&] { return slot->second.is_done; });
     return std::move(slot->second.made);
   }

@@ -20,7 +20,7 @@ def unsupported(operator, problem, inputs):
 
 def kernel(problem, inputs):
     # EDIT 2: your kernel: returns the gradients by their names, from inputs of the documented shapes.
-    lengths = problem["lengths"] or [problem["seq"]] * problem["batch"]  # empty: all have the same length
+    lengths = problem["lengths"] or [problem["seq"]] * problem["batch"]  # empty: all lengths are equal
     block, stride = problem["compress_block_size"], problem["compress_stride"]
     x, weight, dy = (inputs[name].astype(np.float32) for name in ("input", "weight", "output_grad"))
     dx, dweight = np.zeros_like(x), np.zeros_like(weight)

@@ -1,4 +1,4 @@
-// The list of cases that match the search, sorted, in parts.
+// The sorted list of cases that match the search; more are shown on request.
 
 import { kindOf, type Case } from "../report";
 import { address, change, read } from "../state";

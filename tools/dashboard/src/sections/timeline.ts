@@ -1,5 +1,5 @@
-// The plan of a problem on the modelled device: when each queue of a core is busy, and the lower limits of the time
-// that its memories set.
+// The plan of a problem on the modelled device: when each queue of a core is busy, and the shortest
+// time that each memory's bandwidth permits.
 
 import { scaleLinear, scaleLog } from "d3-scale";
 

@@ -1,4 +1,4 @@
-"""Judge a Python function as an implementation of an operator: docs/kernel_python.md of the project."""
+"""Judges a Python function as an implementation of an operator. How to use it: docs/kernel_python.md of the project."""
 
 from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, write_outputs
 from assay.implementation import Implementation, Rejected, Unsupported, implementation

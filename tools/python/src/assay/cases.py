@@ -1,4 +1,4 @@
-"""Stored cases (schema assay-2) in Python: reads headers at once, tensors on first use."""
+"""Reads stored cases (schema assay-2): headers immediately, tensors on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADER = ("operator", "entry_point", "product", "command", "profile", "track")
 
 
 class CaseFileError(ValueError):
-    """A file is not a case file, or lacks a part of a case."""
+    """Raised if a file is not a case file, or lacks a part of a case."""
 
 
 def link_of(name: str) -> str:
@@ -67,7 +67,7 @@ class Case:
     seed: int
     problem: Mapping[str, Field] = field(repr=False)
     open_question: str = ""  # an ambiguity of the documents, so that a refusal is not a failure
-    call: Mapping[str, Field] = field(default_factory=dict, repr=False)  # facts of the call that are not in the problem
+    call: Mapping[str, Field] = field(default_factory=dict, repr=False)  # facts that `problem` does not contain
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -82,7 +82,7 @@ class Case:
 
     @cached_property
     def views(self) -> dict[str, Array]:
-        """The same with the strides and offsets of the call, as views of their storage."""
+        """The tensors with the strides and offsets of the call, as views of their storage."""
         read = self._read(lambda case: {name_of(n): _view(case, n, d) for n, d in _members(case, "inputs")})
         return Named("input", read)
 
@@ -94,11 +94,11 @@ class Case:
 
     @cached_property
     def regimes(self) -> Counter[str]:
-        """Counts of the branches and tails of a kernel's tiling, which it may set: `case.regimes["key_tile.tail"] += 1`."""
+        """How often the run used each regime (branch or tail of the kernel's tiling). The kernel may set it: `case.regimes["key_tile.tail"] += 1`."""
         return Counter()
 
     def changed_inputs(self) -> list[str]:
-        """Names of the inputs whose elements differ from those of the file: the function wrote into the arrays."""
+        """Returns the names of the inputs into which the function wrote: their elements differ from those of the file."""
         fresh = replace(self)
         return sorted(
             {
@@ -242,7 +242,7 @@ def _are_in_order_of_one_file(cases: list[Case]) -> bool:
         return False
     with h5py.File(cases[0].path) as file:
         names = iter(file["cases"])
-        return all(link_of(case.id) in names for case in cases)  # `in` advances the iterator, so the order is checked
+        return all(link_of(case.id) in names for case in cases)  # `in` advances the iterator: checks the order
 
 
 def write_outputs(
@@ -259,7 +259,7 @@ def write_outputs(
 
 
 def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None) -> None:
-    """The same for a private, temporary file: it is not copied, so a kill may leave it incomplete."""
+    """Does the same in a private, temporary file without copying it; if the process is killed, the file may be incomplete."""
     dtype = numpy_dtype(str(case.problem["dtype"]))
     arrays = {name: exactly(name, np.asarray(output), dtype) for name, output in outputs.items()}
     with h5py.File(case.path, "r+") as file:

@@ -1,4 +1,4 @@
-"""Element types by the documents' names, as numpy types."""
+"""Converts between the documents' names of element types and numpy types."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 
 class WrongType(ValueError):
-    """An output in a type that cannot be judged."""
+    """Raised for an output in a type that cannot be judged."""
 
 
 def exactly(name: str, output: Array, dtype: np.dtype[Any]) -> Array:

@@ -68,7 +68,7 @@ class Implementation:
         return numerics_json(self.numerics, dtype)
 
     def on(self, device: str) -> Implementation:
-        """The same on a device. Raises TypeError unless the adapter accepts a device."""
+        """Returns the implementation on a device. Raises TypeError unless the adapter accepts a device."""
         takers = "the adapters of torch, torch_cuda, fla, flash_attn and npu accept one"
         raise TypeError(f"{self.name} does not accept a device, but '{device}' was given: {takers}")
 
@@ -153,7 +153,7 @@ def _value(text: str) -> bool | float | str:
 
 
 def numerics_json(text: str, dtype: str) -> str | None:
-    """The declaration for one type as JSON; Assay, not this function, checks the words."""
+    """Returns the declaration for one type as JSON. This function does not check the words; Assay does."""
     profile: str | None = None
     for word in text.replace(";", " ").split():
         stated, colon, items = word.rpartition(":")

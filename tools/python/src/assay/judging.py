@@ -1,4 +1,4 @@
-"""Judging a Python function: cases from Assay, outputs from the function, verdicts from Assay."""
+"""Judges a Python function: Assay makes the cases, the function computes outputs, Assay judges them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Progress = Callable[[int, int], None]
 class Plan:
     """The selection of the cases that Assay samples; None means the default of `assay export --help`."""
 
-    only: str | None = None  # text that the replay line, with defaults written out, contains
-    largest: int | None = 20_000  # query and key elements of a case
+    only: str | None = None  # condition as for --only of `assay export`
+    largest: int | None = 20_000  # largest number of query and key elements of a case
     random: int | None = None
     seed: int | None = None
     product: str | None = None
@@ -72,7 +72,7 @@ def _names_file(text: str) -> bool:
 
 
 class NotApplicable(AssertionError):
-    """None of the cases applies to the implementation; the text starts with the reason of the first case."""
+    """Raised if none of the cases applies to the implementation; the text starts with the reason of the first case."""
 
 
 class _Judge:
@@ -177,7 +177,7 @@ class _Judge:
         return None
 
     def _why_no_inputs(self, case: Case) -> str:
-        """The reason that `assay run` gives: exporting only this case is refused with it."""
+        """Returns the reason that `assay run` gives: `assay export` of only this case fails with the same reason."""
         declared = [f"--numerics={self.implementation.numerics}"] if self.implementation.numerics else []
         try:
             self.program.run(["export", self.folder / "inexact.h5", *declared, *case.command.split()])
@@ -201,7 +201,7 @@ class _Judge:
 
 
 def _frame_of_kernel(failure: BaseException) -> traceback.FrameSummary:
-    """The frame that raised the exception; if this package raised it, the kernel's frame that called the package."""
+    """Returns the stack frame that raised the exception; if this package raised it, the kernel's frame that called the package."""
     frames = traceback.extract_tb(failure.__traceback__)
     own = str(Path(__file__).parent)
     return next((frame for frame in reversed(frames) if not frame.filename.startswith(own)), frames[-1])
@@ -228,7 +228,7 @@ def judge(
     program: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reports:
-    """Runs a function on cases ands outputs with Assay.
+    """Runs a function on cases and judges its outputs with Assay.
 
     `cases`: a Plan (default: Plan()), a file of `assay export`, Case objects, replay lines.
     """

@@ -1,4 +1,4 @@
-"""Names that people type: suggestions for wrong names, and arrays by their names."""
+"""Helps with names that people type: suggests corrections, and lists the existing names."""
 
 from __future__ import annotations
 

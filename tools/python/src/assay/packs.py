@@ -20,7 +20,7 @@ _SAFETENSORS = {"F16": "fp16", "BF16": "bf16", "F32": "fp32", "F64": "fp64", "I8
 
 
 class PackError(ValueError):
-    """A folder is not a pack, or lacks a requested part."""
+    """Raised if a folder is not a pack, or lacks a requested part."""
 
 
 @dataclass(frozen=True)

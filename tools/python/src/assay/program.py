@@ -16,11 +16,11 @@ _USAGE = 2  # exit code: the arguments are wrong
 
 
 class AssayError(RuntimeError):
-    """The program assay was not found, or reports wrong usage."""
+    """Raised if the program assay was not found, or reports wrong usage."""
 
 
 def _starts_it(path: Path) -> bool:
-    """Returns whether it is the script that pip generates for `main`, which only starts the program."""
+    """Returns whether the file is the script that pip generates for `main`, which only starts the program."""
     with path.open("rb") as file:
         return b"assay.program" in file.read(1000)
 
@@ -105,8 +105,8 @@ class Program:
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if done.returncode not in accepted or (leaves is not None and not leaves.exists()):
             said = (done.stderr.strip() or done.stdout.strip())[-2000:]
-            # The error message names the input of the caller. The command is omitted, because it contains temporary
-            # files that no longer exist.
+            # The message does not contain the command, because its temporary files no longer exist; the error text
+            # names the caller's input.
             if done.returncode == _USAGE and said:
                 raise AssayError(said.removeprefix("assay: "))
             raise AssayError(f"{' '.join(line)}: exit status {done.returncode}: {said}")

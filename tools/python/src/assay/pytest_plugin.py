@@ -33,7 +33,7 @@ _NUMBERS = ("largest", "random", "seed")
 _OF_MARKER = "marker assay: "  # prefix of the message for a marker that is wrong with any options
 _files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
 _misuse = pytest.StashKey[list[str]]()
-_JUDGED = "assay_judged"  # a property of a test: whether its case was judged
+_JUDGED = "assay_judged"  # a property of a test: True if its case was judged
 _SHARE = 0.1  # share of the cases of a test that must be judged, unless the user gives a number
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
@@ -116,7 +116,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Uses the old hook style, as pytest does for skips of unittest: the pluggy of Debian 12 does not support the new one."""
+    """Uses the old style of hooks, because the version of pluggy in Debian 12 does not support the new one."""
     if call.when == "call" and "assay_case" in getattr(item, "fixturenames", ()):
         skipped = call.excinfo is not None and isinstance(
             call.excinfo.value, (NotApplicable, pytest.skip.Exception)

@@ -1,4 +1,4 @@
-"""Files that are replaced atomically: at any moment either the old or the new file exists."""
+"""Replaces files atomically: at any moment either the old or the new file exists."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def turn(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yields the path of an empty file next to `path`, which replaces it, with its permissions, if the block succeeds.
-
-    The name and the lock let `assay` recognize what a killed writer left.
+    """Yields the path of an empty new file. If the block succeeds, the new file replaces the file at `path` and gets
+    its permissions. By its name and lock, `assay` recognizes a file whose writer was killed.
     """
     path = path.resolve()
     old = path.stat() if path.is_file() else None
@@ -38,7 +37,7 @@ def replacing(path: Path) -> Iterator[Path]:
     pending = path.with_name(f".{stem}.assay-{secrets.token_hex(6)}")
     descriptor = os.open(pending, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode | 0o600)
     try:
-        with suppress(OSError):  # a file system without locks
+        with suppress(OSError):  # some file systems have no locks
             fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
         yield pending
         if old:

@@ -1,4 +1,4 @@
-"""Reads report.json, which may be untrusted and large: refuses what the program refuses."""
+"""Reads report.json, which may be untrusted and large. Refuses the same files as the program."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 MOST_BYTES, DEEPEST = 1 << 30, 64  # same limits as in the program
 SCHEMA = "assay-report-2"
-_OPEN = ' "cases": ['  # the last line of the head; one line per case follows
+_OPEN = ' "cases": ['  # last line before the cases; each case has one line
 
 
 class ReportError(ValueError):
-    """A file is not a report."""
+    """Raised if a file is not a report."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

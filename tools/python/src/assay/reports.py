@@ -1,4 +1,4 @@
-"""Reports of Assay as Python objects, see tools/report_schema.md."""
+"""Makes Python objects from reports of Assay (tools/report_schema.md)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Report:
     members: Mapping[str, Any] = field(default_factory=dict, repr=False)  # all of tools/report_schema.md
     program: str = "assay"  # the program that judged: assay, or a binary with its own registry
     decided_by: str = "judge_failure"  # the rule: conformance/README.md, "Rules"
-    evidence: str = ""  # the facts on which that rule decided
+    evidence: str = ""  # the facts that the rule used
     exception: BaseException | None = field(default=None, repr=False, compare=False)  # raised by a function in this process
     repeated_by: str | None = None  # how to repeat the case without a command: a call in Python
 
@@ -105,7 +105,7 @@ class Report:
         lines = [f"{self.verdict}: {self.replay}"]
         if self.evidence:
             lines.append(f"  decided by {self.decided_by}: {self.evidence}")
-        stated = sorted(self.findings, key=lambda finding: finding.d >= 0)  # first findings that concern more than one element
+        stated = sorted(self.findings, key=lambda finding: finding.d >= 0)  # puts findings about several elements first
         lines += [f"  {f.rule}: {f.text}" for f in stated[:6]]
         if len(self.findings) > 6:
             lines.append(f"  and {len(self.findings) - 6} findings more")

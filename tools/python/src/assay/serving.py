@@ -36,7 +36,7 @@ def answer(function: Function | Implementation, path: str) -> str:
         return one_line(f"unsupported: {reason}")
     except Rejected as refusal:
         return one_line(f"rejected: {refusal}")
-    except WrongType as failure:  # the same words as in `judge`
+    except WrongType as failure:  # the same message as in `judge`
         return one_line(f"error: {failure}")
     except (Exception, SystemExit) as failure:
         return one_line(f"error: {type(failure).__name__}: {failure}")
@@ -50,7 +50,7 @@ def regime(name: str, times: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same words on one line, as an answer requires."""
+    """Returns the same words on one line, as an answer requires."""
     return " ".join(text.split())
 
 
@@ -62,7 +62,7 @@ def answers_apart() -> TextIO:
 
 
 def serve(function: Function | Implementation, questions: TextIO | None = None, answers: TextIO | None = None) -> None:
-    """Answers until the questions end. The output of the function goes to stderr, so it does not mix with the answers."""
+    """Answers requests until there are no more. The output of the function goes to stderr, so it does not mix with the answers."""
     answers = answers or answers_apart()
     implementation = as_implementation(function).ready()
     for line in questions or sys.stdin:

@@ -1,4 +1,4 @@
-"""The stages of the definition between inputs and outputs, and the first stage of a kernel that deviates from them."""
+"""Computes the stages (intermediate results) of the definition, and finds the first stage of a kernel that deviates from them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from assay.program import AssayError, Program, find_program
 
-# In the order of computation: each stage depends on the stages before it.
+# Stages in the order of computation: each stage depends on the stages before it.
 ORDER = ("S", "P", "P_dropped", "dP", "row_term", "dS")
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """A stage that deviates from the definition by more than its type explains."""
+    """A stage that deviates from the definition by more than the rounding of its type explains."""
 
     stage: str
     where: tuple[int, ...]  # of the worst element: batch, head, query and, except for row_term, key
     actual: float
     expected: float
-    elements: int  # number that deviate
-    of: int  # number that were compared
+    elements: int  # number of elements that deviate
+    of: int  # number of elements that were compared
 
     def __str__(self) -> str:
         return (f"{self.stage} deviates first: {self.elements} of {self.of} elements, the worst at "
@@ -50,8 +50,8 @@ def stages(line: str, program: Program | None = None) -> dict[str, NDArray[np.fl
 
 
 def _tolerance(dtype: np.dtype[Any]) -> float:
-    """A share of a stage's size: several roundings of this type, far below the error of a wrong formula. No verdict depends
-    on it."""
+    """Returns a tolerance as a share of a stage's size: several roundings of this type, far below the error of a wrong
+    formula. No verdict depends on it."""
     if dtype.name == "bfloat16":
         return 2.0**-5
     return 2.0**-7 if dtype == np.float16 else 2.0**-16

@@ -1,4 +1,4 @@
-"""`assay sweep` from Python: in one program, or in parts that an executor runs, on this machine or others."""
+"""Runs `assay sweep` from Python: in one process, or in parts that an executor runs, on this machine or others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_MERGE = {
     "--require-judged": "require_judged",
 }
 _STORES = ("--store", "--resume")
-_ENDS_EARLY = ("--budget", "--fail-fast")  # parts that end early may be joined unfinished
+_ENDS_EARLY = ("--budget", "--fail-fast")  # with these flags, unfinished parts may be joined
 _ENDED = (0, 1, 3)  # exit codes of a sweep that has a result
 
 

@@ -36,7 +36,7 @@ struct Context {
   std::string program = "assay";  ///< first word of replay lines in reports
   std::string typed = "assay";    ///< first word on the terminal: argv[0], as a shell word
   bool verbose = false;           ///< print details that are otherwise summarized
-  std::function<std::uint64_t()> entropy = {};  ///< draws a number; empty: no fresh data
+  std::function<std::uint64_t()> entropy = {};  ///< returns a random number; empty: no fresh data
 };
 
 using Action = std::function<ExitCode(const Context&)>;

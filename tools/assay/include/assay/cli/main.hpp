@@ -9,14 +9,15 @@
 
 namespace assay::cli {
 
-/// The complete command line program for a binary, with standard streams, signals and exit code.
+/// Runs the complete command line program of a binary, with standard streams and signals, and
+/// returns the exit code.
 int main(int argc, char** argv, const Registry& registry);
 
-/// The same without the state of the process. `words`: the command line without the name of the
-/// program. All output goes to the streams of `context`.
+/// Runs the program without changing the state of the process. `words`: the command line without
+/// the name of the program. All output goes to the streams of `context`.
 ExitCode execute(std::vector<std::string> words, const Context& context);
 
-/// "assay 0.1.0, ...": version, compiler, schemas.
+/// Returns "assay 0.1.0, ...": version, compiler, schemas.
 std::string version_line();
 
 }  // namespace assay::cli

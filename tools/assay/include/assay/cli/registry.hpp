@@ -37,8 +37,8 @@ std::tuple<std::vector<ImplementationEntry<Ops>>...> entries_of(spec::TypeList<O
 
 using spec::for_each_operator;
 
-/// The contents of a binary: its implementations, and its commands in addition to the built-in
-/// ones. The first implementation of each operator is the default.
+/// The implementations of a binary, and the commands that it adds to the built-in ones. The first
+/// implementation of each operator is the default.
 class Registry {
  public:
   template <class Op>

@@ -1,1 +1,1 @@
-"""Third-party attention gradients: assay.adapters.torch, .jax, .fla and .flash_attn (Triton), .npu (Ascend)."""
+"""Attention gradients of other projects: assay.adapters.torch, .jax, .fla and .flash_attn (Triton), .npu (Ascend)."""

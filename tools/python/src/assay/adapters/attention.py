@@ -1,6 +1,6 @@
 """FlashAttentionScoreGrad in the form that frameworks use: (batch, heads, seq, dim), a boolean mask, a scale.
 
-Written from the documents: the sparse modes define which keys a query attends to; no framework does.
+The sparse modes, which say to which keys a query attends, are implemented here from the documents, because frameworks do not have them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Attention:
 
     @property
     def group(self) -> int:
-        """Query heads that share a key head."""
+        """The number of query heads that share a key head."""
         return int(self.query.shape[1] // self.key.shape[1])
 
 
@@ -46,7 +46,7 @@ class Gradients(NamedTuple):
 
 
 def not_offered(case: Case) -> str | None:
-    """Why no framework's attention function supports the case."""
+    """Returns why no framework's attention function supports the case; None if one may."""
     if case.operator != OPERATOR:
         return f"the operator {case.operator}"
     p: dict[str, Any] = dict(case.problem)
@@ -79,7 +79,7 @@ def _in_layout(array: Array, layout: str) -> Array:
 
 
 def lengths_of(p: dict[str, Any], side: str) -> list[int]:
-    """The length of every sequence of queries (side q) or keys (kv)."""
+    """Returns the length of every sequence of queries (side "q") or keys ("kv")."""
     return p[f"lengths_{side}"] or [p[f"seq_{side}"]] * p["batch"]
 
 
@@ -92,13 +92,13 @@ def _user_mask(case: Case, b: int, seq_q: int, seq_kv: int) -> Array:
 
 
 def _band_sequence(mode: int, lengths_q: Sequence[int]) -> int:
-    """The sequence to which the window of modes 7 and 8 belongs."""
+    """Returns the sequence to which the window of modes 7 and 8 belongs."""
     filled = [b for b, length in enumerate(lengths_q) if length]
     return (filled[-1] if mode == 7 else filled[0]) if filled else 0
 
 
 def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
-    """The keys that the queries of sequence b attend to, (1, heads or 1, seq_q, seq_kv); None: all."""
+    """Returns which keys the queries of sequence b attend to: booleans (1, heads or 1, seq_q, seq_kv); None: all."""
     p: dict[str, Any] = dict(case.problem)
     if p["atten_mask"] == "none":
         return None
@@ -120,7 +120,7 @@ def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
 
 
 def attentions_of(case: Case) -> list[Attention]:
-    """The case as dense problems: one, or for packed sequences one for each sequence."""
+    """Returns the case as dense problems: one, or for packed sequences one for each sequence."""
     p: dict[str, Any] = dict(case.problem)
     return _packed(case, p) if p["layout"] == "TND" else [_padded(case, p)]
 
@@ -174,7 +174,7 @@ def _packed(case: Case, p: dict[str, Any]) -> list[Attention]:
 
 
 def outputs_of(case: Case, gradients: Sequence[Gradients]) -> dict[str, Array]:
-    """The gradients of `attentions_of(case)` as the outputs of the case."""
+    """Combines the gradients of `attentions_of(case)` to the outputs of the case."""
     layout = str(case.problem["layout"])
     outputs = {}
     for name, parts in zip(Gradients._fields, zip(*gradients)):
@@ -186,5 +186,5 @@ def outputs_of(case: Case, gradients: Sequence[Gradients]) -> dict[str, Array]:
 
 
 def zeros(problem: Attention) -> Gradients:
-    """The gradients of a problem without queries or without keys."""
+    """Returns the gradients (zeros) of a problem without queries or without keys."""
     return Gradients(np.zeros_like(problem.query), np.zeros_like(problem.key), np.zeros_like(problem.value))

@@ -24,7 +24,7 @@ _SWITCHED_ON = ("1", "true", "on")  # the values that Triton accepts
 
 
 def current_device() -> str:
-    """The device of the implementation that is running; else the one that the environment names now."""
+    """Returns the device of the implementation that is running; if none is running, the one that the environment names now."""
     return _of_this_call.get("") or os.environ.get(VARIABLE) or CPU
 
 
@@ -47,7 +47,7 @@ def _require(name: str, said_by: str) -> None:
     """Raises ValueError if this PyTorch does not support the device, or cannot use it."""
     try:
         if name.startswith("npu"):
-            importlib.import_module("torch_npu")  # PyTorch supports the device only with it
+            importlib.import_module("torch_npu")  # without it PyTorch does not know the device
         importlib.import_module("torch").empty(0, device=name)
     except Exception as failure:  # each backend raises its own exceptions
         why = (str(failure).splitlines() or [type(failure).__name__])[0]
@@ -72,15 +72,15 @@ def prepare_triton() -> None:
 
 @dataclass(frozen=True)
 class DeviceImplementation(Implementation):
-    """An implementation whose tensors are on a device: the one of `on`, else that of the environment
+    """An implementation whose tensors are on a device: the one that `on` was given, else the one in the environment
     variable ASSAY_DEVICE, which is read when the implementation is used."""
 
     device: str = ""
-    elsewhere: str = ""  # numerics on a device; if it is on one, those on the CPU
+    elsewhere: str = ""  # numerics on the other kind of device (CPU or not)
     prepare: Callable[[], object] | None = None  # loads modules that depend on the device
 
     def on(self, device: str) -> DeviceImplementation:
-        """The same on this PyTorch device, with the numerics for that device."""
+        """Returns the implementation on this PyTorch device, with the numerics for that device."""
         if not device:
             raise ValueError(f"device of {self.name} is ''; expected cpu, cuda, npu or the like")
         if is_cpu(device) == is_cpu(self.device or CPU):
@@ -105,7 +105,7 @@ class DeviceImplementation(Implementation):
         return of_both[0] == of_both[1]
 
     def words(self) -> list[str]:
-        """If no device was named, another process reads the variable of its own environment."""
+        """If no device was named, another process reads ASSAY_DEVICE in its own environment."""
         return [*super().words(), *([f"--device={self.device}"] if self.device else [])]
 
     def __call__(self, case: Case) -> Mapping[str, Array]:

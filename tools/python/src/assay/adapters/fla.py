@@ -26,28 +26,28 @@ LARGEST_IN_FP32 = 64  # a head size of 128 needs more shared memory than an H200
 
 
 def attention_kernels() -> Any:
-    """The module with the kernels of `attention`."""
+    """Returns the module with the kernels of `attention`."""
     prepare_triton()
     return importlib.import_module("fla.ops.attn.parallel")
 
 
 def selection_kernels() -> Any:
-    """The module with the kernels of `selected`."""
+    """Returns the module with the kernels of `selected`."""
     prepare_triton()
     module = importlib.import_module("fla.ops.nsa.parallel")
     if is_cpu(current_device()):
         for kernel in (module.parallel_nsa_bwd_kernel_dq, module.parallel_nsa_bwd_kernel_dkv):
-            del kernel.fn.configs[1:]  # to choose one of several, Triton measures times on a device
+            del kernel.fn.configs[1:]  # with several, Triton would measure times on a device
     return module
 
 
 def _offsets(lengths: Sequence[int]) -> Any:
-    """The start of each sequence in a packed tensor, and the end of the last one."""
+    """Returns the start of each sequence in a packed tensor, and the end of the last one."""
     return to_torch(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
 def _seen_by_last(problem: Attention) -> int:
-    """The number of keys that the last query attends to."""
+    """Returns the number of keys to which the last query attends."""
     return problem.key.shape[2] if problem.keep is None else int(problem.keep[0, 0, -1:].sum())
 
 
@@ -74,12 +74,12 @@ def _attention_not_offered(case: Case) -> str | None:
 
 
 def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
-    """The logsumexp that the kernels store, in logarithms of a base, rounded once."""
+    """Returns the logsumexp that the kernels store, as a logarithm to this base, rounded once."""
     return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
 
 
-# A compiled product of fp32 tensors uses tf32, unless a kernel requests more precision. These kernels do not, so the
-# matrix unit truncates the operands.
+# On a GPU, Triton multiplies fp32 tensors in tf32, unless a kernel requests more precision. These kernels do not, so
+# the matrix unit truncates the operands.
 @device_implementation(
     name="fla-attention",
     numerics="fp32:cuda_flash bf16:cuda_flash fp16:cuda_flash",

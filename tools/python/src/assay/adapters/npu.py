@@ -23,7 +23,7 @@ from assay.dtypes import Array
 torch_npu: Any = importlib.import_module("torch_npu")
 
 SHOWS_DEAD_ROWS = (2, 3, 4)  # sparse modes in which the operator finds fully masked queries from the lengths
-COMPUTES_DEAD_ROWS = 2  # the value of inner_precise
+COMPUTES_DEAD_ROWS = 2  # value of inner_precise with which it computes them
 
 
 def _has_dead_rows(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""PyTorch tensors on the device of the implementation that is running: assay.adapters.device."""
+"""Converts between numpy arrays and PyTorch tensors on the current device (see assay.adapters.device)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.dtypes import Array
 
 
 def to_torch(array: Array) -> Any:
-    """A tensor with the same bits; torch does not support numpy's bfloat16."""
+    """Returns a tensor with the same bits. torch.from_numpy is not enough: it does not support numpy's bfloat16."""
     dense = np.ascontiguousarray(array)
     if dense.dtype.name == "bfloat16":
         return torch.from_numpy(dense.view(np.int16)).view(torch.bfloat16).to(current_device())

@@ -48,7 +48,7 @@ def _mask(problem: Attention) -> Any:
 def _for_each_query_head(tensor: Any, group: int) -> Any:
     if group == 1:
         return tensor
-    heads = tensor.shape[1] * group  # PyTorch before 2.0 cannot compute this on device meta
+    heads = tensor.shape[1] * group  # computed here: PyTorch before 2.0 cannot do it on device meta
     return tensor.repeat_interleave(group, dim=1, output_size=heads)
 
 

@@ -25,7 +25,7 @@ from assay.cases import Case
 from assay.dtypes import Array
 
 SIXTEEN_BITS = ("bf16", "fp16")
-ALIGNMENT = 8  # of head sizes and of the rows of a bias; PyTorch also pads to it
+ALIGNMENT = 8  # head sizes and rows of a bias are padded to multiples of this, as in PyTorch
 LEAST_HEAD_SIZE_OF_FLEX = 16
 ROWS_OF_EFFICIENT = 32  # the statistics of `efficient` are padded to multiples of this
 
