@@ -26,8 +26,8 @@ struct Draw {
   std::uint64_t seed = 1;
 };
 
-/// Operands that bfloat16 can represent, with statistics and attention_in of their own forward.
-/// Rows that attend to nothing have the statistics 0 and 1.
+/// Returns operands that bfloat16 can represent, with the statistics and attention_in that their
+/// own forward gives. Rows that attend to nothing have the statistics 0 and 1.
 Head random_head(const Draw& draw);
 
 /// Sets the statistics and attention_in of the head to those of its forward.
@@ -43,24 +43,24 @@ struct Gradients {
 template <class T>
 Gradients<T> plain_gradients(const Head& head);
 
-/// The part of the error terms that a tolerance omits or reduces: the rounding number `rounding` in
-/// the formula's text of a pair, or the error of the dot product number `dot`.
+/// An error term that a tolerance omits or reduces: rounding number `rounding` in the formula of a
+/// pair, or the error of dot product number `dot`.
 struct Planted {
   int rounding = -1, dot = -1;
-  double factor = 1;  ///< the part of the declared size that remains
+  double factor = 1;  ///< the share of the declared size that remains
   bool exponential = false, residue = false, store = false;
 };
 
-/// The sums have the properties in `output`, except factor and lambda, which come from the head.
+/// `output` describes the sums, except factor and lambda, which come from the head.
 Gradients<Bound> bounds(const Head& head, const Output& output, const Planted& planted = {});
 
-/// The gradients of a kernel with every rounding of the formula's text. `shares` gives the size of
+/// Returns the gradients of a kernel with every rounding of the formula. `shares` gives the size of
 /// each rounding error relative to its maximum. The sums are exact.
 Gradients<double> injected_gradients(const Head& head, const Shares& shares);
 
-/// Gradients of a kernel that is written step by step, independently of the formula's text. Every
-/// operation rounds separately, with an error of its own size. Sums, casts and the factor round if
-/// `sums` is given.
+/// Returns the gradients of a kernel that is written step by step, independently of the formula.
+/// Every operation rounds separately, with an error of its own size. Sums, casts and the factor
+/// round if `sums` is given.
 Gradients<double> stepwise_gradients(const Head& head, const Shares& shares,
                                      const Output* sums = nullptr);
 
@@ -74,7 +74,8 @@ struct Place {
 /// element. Returns the change of the element.
 double conspiracy(const std::function<Gradients<double>(const Shares&)>& kernel, Place place);
 
-/// Relative sizes of 1 or -1 for all rounding errors, as a pure function of seed and source.
+/// Returns a function that gives every rounding error the relative size 1 or -1, which depends only
+/// on seed and source.
 Shares random_signs(std::uint64_t seed);
 
 }  // namespace assay::engine::attention

@@ -18,9 +18,9 @@ class Steps {
     ++source_.number;
     return share;
   }
-  /// One operation in fp32.
+  /// Rounds the result of one operation in fp32.
   double fp32(double x) { return x * (1 + share() * call_.units.u); }
-  /// A dot product with the largest error of any order.
+  /// Returns a dot product with the largest error that any order of additions can have.
   double dot(const double* a, const double* b, std::int64_t terms) {
     double sum = 0, size = 0;
     for (std::int64_t d = 0; d < terms; ++d) {
@@ -48,13 +48,14 @@ double probability(Steps& steps, const Call& call, const Fused& fused, double do
   const double scaled = steps.fp32(dot * call.scale) * (1 + fused.score);
   double score = steps.stored(scaled, call.score);
   score = steps.fp32(score - max * (1 + fused.max));
-  score += steps.share() * 4 * call.units.u;  // the error of exp in its argument
+  score += steps.share() * 4 * call.units.u;  // error of the argument of exp
   double p = std::exp(score) * (1 + steps.share() * call.exp_error);
-  for (std::size_t k = 0; k < 4; ++k) p = steps.fp32(p);  // division and its refinement
+  for (std::size_t k = 0; k < 4; ++k) p = steps.fp32(p);  // a division and its correction steps
   return steps.stored(p / sum + steps.share() * call.floor, call.prob);
 }
 
-/// The rounding errors of a kernel's sums: accumulation in the worst case, the factor, the cast.
+/// The rounding errors of a kernel's sums: the largest errors of the additions, of the factor and
+/// of the cast.
 double written(Steps steps, const Output& output, double sum, double size, double terms,
                double factor) {
   const double accumulated = sum + steps.share() * (terms + 4) * output.units.u_sum * size;

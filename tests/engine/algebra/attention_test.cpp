@@ -29,8 +29,8 @@ Named named(
   return made;
 }
 
-/// Heads: dense, masked with rows that attend to nothing, with dropout, peaked, with one key, with
-/// one query, and with every field of a call.
+/// Test heads: dense, masked with rows that attend to nothing, with dropout, peaked, with one key,
+/// with one query, and with every field of a call.
 std::vector<Named> heads() {
   return {
       named("dense", {}),
@@ -65,7 +65,8 @@ class Attention : public testing::TestWithParam<Named> {};
 INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(heads()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// The largest error that the double arithmetic of the test itself adds, in units of the bound.
+/// The largest error that the double arithmetic of the test itself adds, as a multiple of the
+/// bound.
 constexpr double own_roundings = 1 + 0x1p-20;
 
 TEST_P(Attention, ValueIsTheNaiveOneAndEveryReadingHasIt) {
@@ -162,8 +163,8 @@ TEST_P(Attention, SumsAndCastsOfThatKernelStayWithinTheProvenBound) {
   }
 }
 
-/// Returns whether the errors of the step by step kernel exceed the bound of a formula from which a
-/// rounding is removed.
+/// Removes a rounding from the formula, and returns whether the errors of the step by step kernel
+/// then exceed the bound.
 bool caught(const Head& head, const Planted& planted) {
   const auto reached = reach(head, bounds(head, {}, planted), [&](const Shares& shares) {
     return stepwise_gradients(head, shares);
@@ -174,7 +175,7 @@ bool caught(const Head& head, const Planted& planted) {
 struct Bug {
   std::string name;
   Planted planted;
-  Head head;  ///< a head in which this term is the largest
+  Head head;  ///< a head in which this error term is the largest
 };
 
 Head coarse(const Draw& draw, const std::function<void(Call&)>& declare) {
@@ -183,18 +184,19 @@ Head coarse(const Draw& draw, const std::function<void(Call&)>& declare) {
 
 /// The indices of roundings and dot products are those in the formula's text.
 std::vector<Bug> bugs() {
-  // Scores far from their maximum: the rounding of the scores is larger than all other errors.
+  // Scores are far from their maximum, so the rounding of the scores causes the largest error.
   Head far = coarse({.dim = 1, .size = 2, .seed = 21}, [](Call& c) { c.exp_error = 0; });
   for (double& x : far.query) x = 64;
   for (double& x : far.key) x = 1;
   for (double& m : far.max) m = 0;
   for (double& z : far.sum) z = std::exp(32.0) * 7;
-  // Long dot products and short sums.
+  // Dot products are long, sums are short.
   const Draw many = {.dim = 64, .dim_v = 64, .seed = 22};
   Head fused = far;
   fused.call.fused = true;
   const auto narrow = [](Call& c) { c.units.u_sum = 0x1p-16; };
-  // Scores and row terms are 0, so that every other rounding has its full size.
+  // Scores and row terms (sums of dy * output) are 0, so that every other rounding has its full
+  // size.
   Head level = coarse({.keep_prob = 0.5, .seed = 25}, [](Call& c) { c.exp_error = 0; });
   for (double& x : level.query) x = 0;
   give_forward(level);

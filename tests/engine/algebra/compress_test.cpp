@@ -24,7 +24,7 @@ const Store bfloat16(8, -126, Direction::nearest_even);
 const Units units;
 const Call staged_call = {.stage = bfloat16}, in_parts = {.part = bfloat16};
 
-/// One element of a gradient: the pairs of numbers whose products it sums.
+/// One element of a gradient: the pairs of numbers whose products are added.
 using Factors = std::vector<std::pair<double, double>>;
 
 /// A sequence of one head, split into windows.
@@ -97,12 +97,13 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   EXPECT_EQ(naive(factors), defined);
   EXPECT_NEAR(element.value, defined.convert_to<double>(), 1e-14);
   const auto bound = bound_of(element, {.lambda = mean_free_factor(1, 1e-9)});
-  // The worst case has errors of equal sign. The bound is not larger than this case.
+  // The error is largest if all rounding errors have the same sign. The bound is not larger than
+  // this error.
   const double worst = injected(factors, [](const Source&) { return 1.0; }) - element.value;
   EXPECT_LE(worst, bound.rigorous);
   EXPECT_GE(worst, 0.999999 * bound.rigorous);
-  // If a kernel stages as declared, it differs from the definition by the known errors of its
-  // stores.
+  // If a kernel rounds intermediates as declared, it differs from the definition by the known
+  // errors of its stores.
   double staged = 0;
   for (const auto& [a, b] : factors) {
     const double step = std::ldexp(1.0, std::ilogb(a * b) - 7);
@@ -116,8 +117,8 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   }
 }
 
-/// A sum of products is rounded as a window's contribution. Its additions have errors before this
-/// rounding. No kernel exceeds the bound, and the worst case reaches it.
+/// A kernel adds the products of a window, with a rounding error in each addition, and then rounds
+/// the sum. No kernel exceeds the bound, and the largest possible error reaches it.
 void expect_contribution(const Factors& factors) {
   double value = 0, magnitude = 0;
   for (const auto& [a, b] : factors) value += a * b, magnitude += std::abs(a * b);

@@ -25,7 +25,7 @@ TEST(Store, RoundsByHalfAStepOfTheNumber) {
   EXPECT_EQ(bfloat16.error(1.99), 0x1p-8);
   EXPECT_EQ(half.error(6.0), 0x1p-9);
   EXPECT_EQ(half.error(0x1p-20), 0x1p-25);
-  EXPECT_EQ(half.error(0x1p-30), 0x1p-30);  // never more than the number itself
+  EXPECT_EQ(half.error(0x1p-30), 0x1p-30);  // the error is never larger than the number itself
   EXPECT_EQ(half.error(0.0), 0);
   EXPECT_EQ(Store().error(1.0), 0);
   EXPECT_EQ(Store(8, -126, Direction::truncated).error(1.0), 0x1p-7);
@@ -155,13 +155,13 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   const double rho = std::expm1(0.875);
   EXPECT_EQ(p.value, 0.5);
   EXPECT_NEAR(p.rigorous, rho / 2, 1e-10);
-  EXPECT_NEAR(p.additive, (rho - 0.25) / 2, 1e-10);  // without the first-order part of the symbol
+  EXPECT_NEAR(p.additive, (rho - 0.25) / 2, 1e-10);  // without the row symbol's first-order error
   EXPECT_EQ(p.by[0], 0.5);
   EXPECT_EQ(p.squares, 0.0625);
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
 }
 
-// A6. Below e^-709 the exponential counts as 0; a residue covers it.
+// A6. Below e^-709 the exponential counts as 0; the bound covers this as a residue.
 TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
   const Reading on(Units{}, {});
   Number x = on.exact(-1e38);
@@ -186,7 +186,7 @@ TEST(Tolerance, AStoreRoundsWhatAKernelMayHave) {
   EXPECT_EQ(stored.squares, 0x1p-14);
   const auto staged = on.staged(x, bfloat16);
   EXPECT_EQ(staged.number.moment, 0x1p-16);  // the moment of the value itself
-  EXPECT_NE(staged.drift, 0);                // no part of the error is noise here
+  EXPECT_NE(staged.drift, 0);                // the error is known, not random
   EXPECT_EQ(on.staged(x, Store()).number.rigorous, 0.2);
 }
 

@@ -88,7 +88,7 @@ void for_each_element(const Gradients<A>& a, const Gradients<B>& b, Expect expec
   each(a.dv, b.dv, "dv");
 }
 
-/// The upper bound of what float loses if coefficients are about 2^-80 of the largest one.
+/// Upper bound of the loss in float if coefficients are about 2^-80 of the largest one.
 double largest_proven(const Gradients<Bound>& bounds) {
   double largest = 0;
   for (const auto* gradient : {&bounds.dq, &bounds.dk, &bounds.dv})
@@ -110,7 +110,7 @@ TEST_P(Blocks, BoundsAreThoseOfPairsAndNeverLess) {
                           {&Bound::probable, &Bound::proven, &Bound::core, &Bound::rigorous}) {
                        ASSERT_TRUE(std::isfinite(block.*member));
                        EXPECT_GE(block.*member, each.*member * (1 - 1e-6));
-                       // With few pairs, the core is a difference of numbers that float rounds up.
+                       // With few pairs, `core` is a difference of numbers that float rounds up.
                        EXPECT_LE(block.*member, each.*member * (1 + 3e-5) + far_below);
                      }
                    });
@@ -129,7 +129,7 @@ TEST_P(Blocks, EnclosuresHoldTheNaiveValue) {
                      if (block.radius > 0)
                        closest = std::max(closest, (error / block.radius).convert_to<double>());
                    });
-  if (head.keys == 1) return;   // nothing is rounded
+  if (head.keys == 1) return;   // with one key nothing is rounded
   EXPECT_GT(closest, 0x1p-20);  // a very large radius would enclose everything
 }
 
@@ -233,7 +233,8 @@ TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {
 
 TEST(BlockSweep, FloatOverflowIsUnknownNotSmall) {
   Head head = random_head({.queries = 5, .keys = 40, .seed = 24});
-  for (double& z : head.sum) z = 0x1p-140;  // not a softmax: P is beyond the range of the scales
+  for (double& z : head.sum)
+    z = 0x1p-140;  // not a softmax: P is outside the scaled range
   const auto block = block_bounds(head, PairsOfHead(head), {}, {});
   for (const Bound& bound : block.dv) EXPECT_EQ(bound.proven, HUGE_VAL);
 }

@@ -20,7 +20,7 @@ struct Head {
   std::vector<double> max, sum;
   std::vector<double> kappa;                   ///< the dropout factor of a pair
   std::vector<double> times;                   ///< 0: the query does not attend to the key
-  std::array<std::vector<double>, 3> weights;  ///< of keys for dq, of queries for dk and dv
+  std::array<std::vector<double>, 3> weights;  ///< weights of keys for dq, of queries for dk and dv
   Call call;
 };
 
