@@ -15,8 +15,8 @@ inline void count_product() {
   if (products_left-- == 0) throw std::runtime_error("a product failed");
 }
 
-/// The portable kernels. One of them throws an exception after this number of products or sums over
-/// windows.
+/// The portable kernels, one of which throws an exception after this number of products or sums
+/// over windows.
 inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
   products_left = products;
   optimized::tile::Kernels kernels = optimized::tile::portable_kernels;
@@ -31,7 +31,7 @@ inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
   return kernels;
 }
 
-/// Lets a kernel fail at different steps. Every run(kernels, threads) must end and throw the
+/// Makes a kernel fail at different steps. Every run(kernels, threads) must end and throw the
 /// kernel's exception. Returns the number of runs that threw.
 template <class Run>
 int failed_runs(const Run& run) {

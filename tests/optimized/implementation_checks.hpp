@@ -18,8 +18,8 @@
 /// Properties that the implementations of all operators must have.
 namespace assay::test {
 
-/// Options that must not change any bit of a result: these numbers of threads, then two threads
-/// with every instruction set.
+/// Returns options that must not change any bit of a result: these numbers of threads, then two
+/// threads with every instruction set.
 inline std::vector<optimized::Options> ways_to_run(std::initializer_list<int> threads) {
   std::vector<optimized::Options> ways;
   for (const int number : threads) ways.push_back({.threads = number});
@@ -44,7 +44,8 @@ std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call
   return "";
 }
 
-/// The number of times that the kernel worked in each regime, by the name of the regime.
+/// Returns how often the kernel worked in each regime (branch of its tiling), by the name of the
+/// regime.
 inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& regimes) {
   std::map<std::string, double> times;
   for (const spec::Metric& regime : regimes) {

@@ -22,7 +22,7 @@ using spec::DType;
 using test::available_kernels;
 using test::numbers;
 
-/// Every pattern of the upper bits, with the lower bits just below, at and just above the ties of
+/// Tests every pattern of the upper bits, with lower bits just below, at and just above the ties of
 /// both types.
 std::vector<float> around_ties() {
   std::vector<float> values;
@@ -88,7 +88,7 @@ Stored stored(Storage storage, std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// Rows with gaps between them. The windows use the weights from the last to the first.
+/// The rows have gaps between them. The windows use the weights from the last to the first.
 struct WindowedRows {
   static constexpr std::int64_t stride = 96, step = 24, most_windows = 11, most_rows = 23;
   std::int64_t rows, windows, channels;
@@ -142,8 +142,9 @@ struct WindowedRows {
   }
 };
 
-/// Numbers of channels with and without a remainder, and more windows than fit in registers.
-/// Gradients are also written past the caches, with and without the alignment that this needs.
+/// Tests numbers of channels with and without a remainder, and more windows than fit in registers.
+/// Gradients are also written with streaming stores, with and without the alignment that these
+/// need.
 TEST(LaneKernels, WindowsGiveBothGradientsByOneFusedChainEach) {
   for (const Storage storage : {Storage::fp32, Storage::fp16, Storage::bf16})
     for (const Kernels* set : available_kernels())

@@ -17,7 +17,7 @@ int main(int count, char** arguments) {
   const std::vector<std::string_view> named(arguments + 1, arguments + count);
   spec::for_each_operator([&]<class Op> {
     if (std::ranges::find(named, Op::name) == named.end()) return;
-    std::map<std::string, std::string> entry_points;  // by message and status
+    std::map<std::string, std::string> entry_points;  // message and status -> entry points
     test::each_planned_answer<Op>([&](const auto& c, const auto&, const test::Answer& given) {
       if (given.message.empty()) return;
       std::string& own =

@@ -23,8 +23,8 @@ namespace {
 
 using Ids = std::set<std::string, std::less<>>;
 
-/// Pairs of overlapping requirements. If the tables report the second, the implementation may
-/// report the first.
+/// Pairs of overlapping requirements. If a call violates both, the tables name the second, and the
+/// implementation may name the first.
 const std::map<std::string, std::string, std::less<>> says_it_too = {
     {"FAG-C03", "FAG-C32"}, {"FAG-C21", "FAG-C27"}, {"FAG-C33", "FAG-C36"}, {"FAG-C35", "FAG-C36"},
     {"FAG-C37", "FAG-C44"}, {"FAG-C61", "FAG-C60"}, {"TND-2", "TND-5"}};
@@ -143,7 +143,7 @@ void each_neighbour(spec::Call<Op> call, const Visit& visit) {
 
 /// Counts the answers of an implementation by their kind.
 struct Counts {
-  std::map<std::string, int, std::less<>> refused;  ///< by the id in the message
+  std::map<std::string, int, std::less<>> refused;  ///< requirement's id -> number of refusals
   int accepted = 0, accepted_though_broken = 0;
 };
 
@@ -211,7 +211,7 @@ TYPED_TEST(Refusals, ReturnTheDocumentedStatusAndStateALimit) {
   });
 }
 
-/// Takes every 24th legal call of the plan and changes one argument at a time.
+/// Changes one argument at a time in every 24th legal call of the plan.
 TYPED_TEST(Refusals, AnswerNeighboursOfLegalCallsAsTheRequirementsSay) {
   const auto kernel = tests::tiled_kernel<TypeParam>();
   std::size_t place = 0;

@@ -13,7 +13,8 @@ double noise(std::uint64_t seed);
 
 /// A tensor as described, but two elements longer than needed. All its bytes are `fill`.
 spec::Tensor tensor_of(const spec::Parameter& parameter, std::byte fill);
-/// The same tensor with `scale` * noise in the viewed elements. The other elements are not finite.
+/// Returns the tensor with `scale` * noise in the viewed elements. The other elements are not
+/// finite.
 spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint64_t seed, double scale);
 
 /// The largest difference, divided by the largest magnitude of `expected`.

@@ -155,7 +155,7 @@ TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
 
 TEST_F(FlashLimits, ACallWithoutAnyOutputElementNeedsNothing) {
   const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashEntryPoint::g1);
-  Handles handles;  // no tensor has memory
+  Handles handles;  // no tensor needs memory
   const Prepared prepared = phase_1(call, handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   EXPECT_EQ(prepared.workspace_size, 0U);
@@ -191,8 +191,8 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
   }
 }
 
-/// The pages limit the prefix to max(Skv - Sq, 0) to Skv. The upstream code accepts any prefix, and
-/// its own test uses others.
+/// The documentation pages accept a prefix from max(Skv - Sq, 0) to Skv. The vendor's code accepts
+/// any prefix, and its own test uses others.
 TEST_F(FlashLimits, PrefixOutsideItsRangeIsAccepted) {
   Op::Problem problem = {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
@@ -210,7 +210,8 @@ TEST_F(FlashLimits, PrefixOutsideItsRangeIsAccepted) {
                   FlashEntryPoint::g1));
 }
 
-/// The pages allow 2K sequences, or 1K with a prefix. An upstream test passes 2049.
+/// The documentation pages allow 2K sequences, or 1K with a prefix. A test of the vendor passes
+/// 2049.
 TEST_F(FlashLimits, MoreSequencesThanThePagesAllowAreAccepted) {
   Op::Problem problem = {.input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
   through(call_of(problem, FlashEntryPoint::u1));
@@ -307,7 +308,8 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
   const Prepared prepared =
       phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashEntryPoint::g1), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // dq: 2 * 100 * 24 floats, dk: 16 * 24, dv: 16 * 16, row terms: 2 * 100; in units of 512 B.
+  // Workspace, each part rounded up to 512 B: dq 2 * 100 * 24 floats, dk 16 * 24, dv 16 * 16, row
+  // terms 2 * 100.
   EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
 }
 
@@ -327,8 +329,8 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
                                             FlashEntryPoint::u3),
                                     handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // dq: 100 * 2 * 24 floats, its rope 100 * 2 * 8; dk: 26 * 24, its rope 26 * 8; dv: 26 * 24; row
-  // terms: 2 * 100; in units of 512 B.
+  // Workspace, each part rounded up to 512 B: dq 100 * 2 * 24 floats, dq_rope 100 * 2 * 8, dk 26 *
+  // 24, dk_rope 26 * 8, dv 26 * 24, row terms 2 * 100.
   EXPECT_EQ(prepared.workspace_size, 19456U + 6656U + 2560U + 1024U + 2560U + 1024U);
 }
 

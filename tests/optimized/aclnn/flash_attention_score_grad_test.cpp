@@ -77,7 +77,7 @@ Op::Problem ragged() {
           .head_dim_v = 24};
 }
 
-/// The page of u1 lists these shapes; the pages of u2 and u4 do not.
+/// The documentation page of entry point u1 lists these shapes; those of u2 and u4 do not.
 TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
   for (const Striding inputs : {Striding::contiguous, Striding::padded})
     for (const auto shape : {spec::PseShape::bnss, spec::PseShape::bn1s, spec::PseShape::one_nss}) {
@@ -108,7 +108,7 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
     }
 }
 
-/// The statistics of every call have the order that the upstream code does not read.
+/// The statistics of every call have the memory order that the vendor's code does not expect.
 struct OtherOrders {
   OtherOrders() {
     setenv("ASSAY_ACLNN_STATISTICS",
@@ -156,14 +156,14 @@ TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
       if (entry_point == FlashEntryPoint::g2)
         p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
       else if (dtype != spec::DType::fp32)
-        continue;  // the page of u2 lists only FLOAT slopes
+        continue;  // the documentation page of u2 lists only FLOAT slopes
       p.pse_type = 2, p.pse_shift = spec::PseShape::slopes_n, p.slope_dtype = dtype;
       p.q_start_idx = {5}, p.kv_start_idx = {3};
       expect_same_bits(asked);
     }
 }
 
-/// Some calls with disputed combinations are refused.
+/// Calls about which the documents contradict each other may be refused.
 TEST_F(Flash, GivesTheBitsOrTheRefusalOfTheImplementationForAnyLegalCall) {
   EXPECT_TRUE(rc::check([&] {
     const Asked asked = *spec::legal_call();

@@ -5,7 +5,7 @@
 
 namespace assay::test {
 
-/// Calls the entry point of `call` with handles of its parameters.
+/// Calls phase 1 of the entry point of `call` with handles of its parameters.
 Prepared phase_1(const spec::Call<spec::FlashAttentionScoreGrad>& call, Handles& handles);
 
 /// The second phase of an entry point, and the name of its first phase.

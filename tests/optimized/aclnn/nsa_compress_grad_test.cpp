@@ -66,7 +66,7 @@ TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
       << message;
 }
 
-/// Each of the 48 cores accumulates its own 32 weights.
+/// Each of the 48 cores has its own sums for 32 weights.
 TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
   Handles handles;
   const Prepared prepared = phase_1(call_of({.heads = 1, .seq = 32768, .head_dim = 128}), handles);
@@ -96,7 +96,7 @@ TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   }
 }
 
-/// With actSeqLenType 1 the array holds lengths instead of cumulative sums.
+/// With actSeqLenType 1 the array contains lengths instead of cumulative sums.
 TEST_F(NsaCompress, LengthsAreAcceptedInsteadOfSums) {
   Call call = call_of(plain());
   std::int64_t before = 0;

@@ -65,7 +65,7 @@ TEST_F(NsaSelected, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, function), 25U);
 }
 
-/// An empty array is invalid in all operators. A null array gives the other error code.
+/// An empty array is invalid in all operators. A null array gives a different error code.
 TEST_F(NsaSelected, AnEmptyArrayOfLengthsIsInvalid) {
   for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen})
     for (const auto begin :
@@ -97,8 +97,8 @@ TEST_F(NsaSelected, TheWorkspaceHoldsTheSumsOfTheGradients) {
   Handles handles;
   const Prepared prepared = phase_1(call_of(plain()), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // dq: 9 * 4 * 192 floats, dk: 64 * 2 * 192, dv: 64 * 2 * 128, row terms: 9 * 4; in units of 512
-  // B.
+  // Workspace, each part rounded up to 512 B: dq 9 * 4 * 192 floats, dk 64 * 2 * 192, dv 64 * 2 *
+  // 128, row terms 9 * 4.
   EXPECT_EQ(prepared.workspace_size, 27648U + 98304U + 65536U + 512U);
 }
 
@@ -129,7 +129,7 @@ TEST_F(NsaSelected, RefusesForwardsOfWhichTheGradientWouldBeRefused) {
   EXPECT_EQ(forward_phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
 }
 
-/// A fault of the call that phase 1 cannot detect. The task detects it.
+/// Phase 1 cannot detect this fault of the call. The task in the stream detects it.
 class NsaSelectedFailure : public NsaSelected {
  protected:
   NsaSelectedFailure() {

@@ -76,7 +76,7 @@ TEST(Tensor, IsRowMajorWithoutStrides) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
 }
 
-/// The default strides of this view are not representable.
+/// The default strides of this view do not fit in 64 bits.
 TEST(Tensor, OfTooManyElementsNeedsStrides) {
   constexpr std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t dims[] = {2, many, many}, strides[] = {0, 0, 1};

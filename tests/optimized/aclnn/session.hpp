@@ -60,7 +60,7 @@ class Handles {
   /// Null for an absent tensor.
   aclTensor* tensor(std::string_view name, const spec::Parameter& parameter);
   const aclIntArray* array(const std::optional<std::vector<std::int64_t>>& values);
-  /// Destroys the arrays before the tensors.
+  /// Makes the destructor destroy the arrays before the tensors.
   void destroy_arrays();
   /// Destroys handle number `number` before it is used. Tensors and arrays are counted in the order
   /// in which they are requested.

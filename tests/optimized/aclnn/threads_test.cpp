@@ -47,7 +47,7 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
   for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body, number);
 }
 
-/// The stream has its thread already. The gradient can start only one further thread.
+/// The thread of the stream exists already. The gradient can start only one more thread.
 TEST_F(Threads, ThatCannotStartAreNotNeeded) {
   const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
   const auto own = optimized::flash_attention_score_grad(device::a2());
@@ -68,7 +68,7 @@ TEST_F(Threads, MayWriteInterleavedViews) {
   for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
     (odd.parameters.*member).offset = 1;
 
-  Filling<Op> filling = filling_of(odd);  // the storages of `odd` are the larger ones
+  Filling<Op> filling = filling_of(odd);  // `odd` has the larger storages
   Handles handles(filling.uploaded.addresses());
   const Prepared first = phase_1(call, handles), second = phase_1(odd, handles);
   ASSERT_EQ(first.status + second.status, ACLNN_SUCCESS) << recent_message();

@@ -8,7 +8,7 @@
 
 namespace assay::test {
 
-/// Storage of a parameter, larger than its view, filled with `fill`.
+/// Makes storage for a parameter, larger than its view, filled with `fill`.
 spec::Tensor storage_of(const spec::Parameter& parameter, std::byte fill);
 
 /// Fills the view of the tensor with that name with elements that are valid for the operator:

@@ -152,7 +152,7 @@ TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   EXPECT_EQ(id_of(refusal(call)), "FAG-C05");
 }
 
-/// The start indices differ by 10, as the lengths do, only modulo 2^64.
+/// The difference of the start indices is 10, like that of the lengths, only modulo 2^64.
 TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   Op::Problem problem = plain_problem(FlashEntryPoint::u2);
   problem.lengths_q = problem.lengths_kv = {20, 20, 20};
@@ -198,8 +198,8 @@ TEST(Checks, TakeRopeTensorsWithoutChannels) {
   EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u3)), "");
 }
 
-/// The example programs in the documents. The call of u1 passes a prefix that its sparse mode
-/// ignores.
+/// Makes the calls of the example programs in the documents. The call of u1 passes a prefix that
+/// its sparse mode ignores.
 TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
   Op::Problem problem = {.input_layout = Layout::tnd,
                          .dtype = DType::fp16,

@@ -46,8 +46,8 @@ Op::Problem compressed(Op::Problem p, std::int64_t mode) {
   return p;
 }
 
-/// Lengths within one tile, across a tile edge and across a record. Sequences without queries or
-/// without keys are at both ends and in the middle.
+/// Tests lengths within one tile, across a tile edge and across a record (a group of row tiles).
+/// Sequences without queries or without keys are at both ends and in the middle.
 const Lengths uneven_q = {0, 5, 130, 0, 21, 530, 1, 9, 0};
 const Lengths uneven_kv = {7, 5, 140, 0, 0, 160, 3, 150, 2};
 
@@ -250,8 +250,8 @@ TEST(Bias, OfSlopesInTndTakesStartIndicesOfTheFirstSequenceOnlyInModeEight) {
 TEST(Bias, CompressedToItsLastRowsServesEveryQuery) {
   for (const PseShape shape : {PseShape::bnhs, PseShape::one_nhs})
     for (const std::int64_t length : {1024, 1025, 2080}) {
-      // The pairs of the oracle take most of the time of this test. Therefore every boundary is
-      // tested only once.
+      // The oracle computes pair by pair and takes most of the time of this test. Therefore every
+      // boundary is tested only once.
       if ((length == 1025) != (shape == PseShape::bnhs)) continue;
       Op::Problem p = compressed(padded(length, length), 2);
       p.batch = p.heads_q = p.heads_kv = length == 1025 ? 2 : 1;

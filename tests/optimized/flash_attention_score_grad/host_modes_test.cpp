@@ -12,8 +12,8 @@
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "trial.hpp"
 
-/// The host modes avx512_bf16 and amx_bf16: kernels that multiply pairs of bf16 numbers, and the
-/// gradient that uses these kernels.
+/// Tests the host modes avx512_bf16 and amx_bf16: kernels that multiply pairs of bf16 numbers, and
+/// the gradient that uses these kernels.
 namespace {
 
 using namespace assay;
@@ -142,7 +142,7 @@ TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
   expect_products(pair_kernels(HostMode::avx512_bf16).multiply);
 }
 
-/// The complete AMX kernels; the AMX instructions are emulated.
+/// Tests the complete AMX kernels with emulated AMX instructions.
 TEST_F(HostModes, CutProductsForTheRegistersOfAmx) {
   expect_products(emulated_amx_kernels().multiply);
 }
@@ -180,7 +180,7 @@ TEST_F(HostModes, MakeVerticalPairsOfRows) {
   constexpr std::int64_t stride = 48;
   const PairKernels& kernels = pair_kernels(HostMode::avx512_bf16);
   std::vector<Pair> from = pairs(5 * stride, 4);
-  from[2 * stride + 3] = 0x00018000U;  // the smallest magnitude, and a zero
+  from[2 * stride + 3] = 0x00018000U;  // a pair of the smallest magnitude and zero
   for (const std::int64_t rows : {1, 4, 5})
     for (const std::int64_t width : {16, 48}) {
       std::vector<Pair> to(3 * 2 * stride, 0xABABABABU);
@@ -211,8 +211,8 @@ TEST_F(HostModes, CommitDropsTinyProbabilitiesAndElementsAfterTheColumns) {
   const auto at = [](std::int64_t i, std::int64_t j) {
     return static_cast<std::size_t>(i * stride + j);
   };
-  prob[at(1, 2)] = 0x1.8p-51F;   // P and dS are taken as zero
-  prob[at(2, 3)] = 0x1.FFp-51F;  // not taken as zero: rounded up to the floor
+  prob[at(1, 2)] = 0x1.8p-51F;   // P and dS count as zero
+  prob[at(2, 3)] = 0x1.FFp-51F;  // does not count as zero: P is rounded up to the floor
   prob[at(4, 18)] = 0;           // dropped, but dS is not zero
   dscore[at(4, 18)] = 0x1p-60F;
   dscore[at(0, 5)] = std::bit_cast<float>(0x3F808000U);  // a tie
@@ -267,7 +267,7 @@ TEST_F(HostModes, AgreeWithTheFormula) {
     }
 }
 
-/// The gradient in the mode amx_bf16, with an emulated AMX unit.
+/// Runs the gradient in the mode amx_bf16, with an emulated AMX unit.
 TEST_F(HostModes, OnAmxAgreeWithTheFormula) {
   const PairKernels& kernels = emulated_amx_kernels();
   for (const std::int64_t dim : {24, 64, 128})

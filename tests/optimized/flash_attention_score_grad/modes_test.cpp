@@ -17,8 +17,7 @@ bool sees(const Window& window, std::int64_t i, std::int64_t j) {
   return j < window.prefix || (i - window.before <= j && j <= i + window.after);
 }
 
-/// Counts the blocks of 128 x 128 in which the window leaves a pair unmasked, by a test of every
-/// pair.
+/// Counts the blocks of 128 x 128 in which the window leaves a pair unmasked: tests every pair.
 std::int64_t counted_blocks(const Problem& p) {
   std::int64_t blocks = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -78,7 +77,7 @@ schedules::Features features(const Problem& p) {
 TEST(Schedules, CountWhatOptionalTensorsNeedForATile) {
   const std::int64_t rows = 64, columns = 128, scores = rows * columns;
   Problem p = masked(3);
-  p.atten_mask = spec::MaskShape::compressed;  // no tile of the mask is read
+  p.atten_mask = spec::MaskShape::compressed;  // then no tile of the mask is read
   EXPECT_FALSE(features(p).any());
   p = masked(1);
   EXPECT_EQ(features(p).read(rows, columns).count, scores);

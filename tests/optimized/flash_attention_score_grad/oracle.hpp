@@ -44,11 +44,11 @@ Op::Outputs outputs_of(const Example& example);
 
 /// Random numbers, mask and bias. softmax_max, softmax_sum and attention_in are filled with zeros.
 Op::Inputs inputs_without_forward(const Example& example);
-/// The storage elements of softmax_max or softmax_sum that hold the replicas of a row.
+/// Returns the storage elements of softmax_max or softmax_sum that contain the replicas of a row.
 std::vector<std::int64_t> statistics_elements(const Op::Problem& problem,
                                               const spec::Tensor& tensor, const Pair& row);
 
-/// Gradients in double by the formulas, pair by pair; each as contiguous (b, n, s, d).
+/// Computes the gradients in double by the formulas, pair by pair; each is contiguous (b, n, s, d).
 struct Gradients {
   std::vector<double> dq, dk, dv, dq_rope, dk_rope;
 };

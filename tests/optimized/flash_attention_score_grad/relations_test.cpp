@@ -245,7 +245,8 @@ TEST(Relations, TypeZeroWithTheScaledBiasIsTypeOne) {
   Op::Inputs scaled = inputs;
   for (const std::int64_t element : spec::viewed_elements(*scaled.pse_shift))
     scaled.pse_shift->store(element, 0.25 * scaled.pse_shift->load(element));
-  // Multiplication by a power of two can be exchanged with every rounding.
+  // A multiplication by a power of two can be done before or after any rounding, with the same
+  // result.
   EXPECT_TRUE(same_bits(test::run(added_before, inputs), test::run(added_behind, scaled)));
 }
 

@@ -135,8 +135,8 @@ TEST(Compress, WritesAllOfTheViewsAndNoByteOutside) {
   }
 }
 
-/// The lengths that each table row gives: the sums {0,128,272}, {128,272}, ..., and the number of
-/// windows of each sequence.
+/// Returns the lengths that follow from each row of the document's table: the cumulative sums
+/// {0,128,272}, {128,272}, ..., and the number of windows of each sequence.
 TEST(Compress, ReadsTheSequenceArraysOfTheDocument) {
   struct Row {
     std::vector<std::int64_t> sums;
@@ -174,7 +174,8 @@ TEST(Compress, ALeadingZeroAndRepeatedSumsAreEmptySequences) {
     EXPECT_TRUE(same_bits(run({.problem = problem_of(lengths, 32, 16)}, inputs), expected));
 }
 
-/// The numbers that the document's program computes. Its fp16 tensors are the bytes of floats 1.0f.
+/// Compares with the numbers that the document's program computes. It fills its fp16 tensors with
+/// the bytes of floats 1.0f.
 TEST(Compress, GivesTheNumbersOfTheDocumentedExample) {
   Op::Problem problem = problem_of({0, 128, 144}, 32, 16);
   problem.dtype = DType::fp16, problem.heads = 64, problem.head_dim = 128;
@@ -224,7 +225,7 @@ TEST(Compress, KeepsNansOutOfTokensAndWeightsThatTheyDoNotReach) {
   Op::Inputs inputs = inputs_of(example);
   const Gradients clean = values(run(example, inputs));
   inputs.output_grad.store(0, std::numeric_limits<double>::quiet_NaN());
-  inputs.input.store(99 * 16, std::numeric_limits<double>::infinity());  // in the first tail
+  inputs.input.store(99 * 16, std::numeric_limits<double>::infinity());  // token 99: no window
   const Gradients g = values(run(example, inputs));
   for (std::size_t k = 0; k < g.input_grad.size(); ++k)
     ASSERT_TRUE(k % 16 == 0 && k / 16 < 48 ? std::isnan(g.input_grad[k])

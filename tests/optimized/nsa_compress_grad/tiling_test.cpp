@@ -115,7 +115,7 @@ TEST(CompressTiling, IsLegalForEverySizeOfHeadsAndEveryWindow) {
 }
 
 /// Every token of every sequence must be in exactly one tile of one part. No tile may need more
-/// windows than its buffers hold.
+/// windows than fit into its buffers.
 RC_GTEST_PROP(CompressTiling, CutsEveryTokenOnce, ()) {
   const Problem p = random_problem(3000);
   const Tiling tiling = plan(p, device::a2());

@@ -17,7 +17,7 @@ Traffic planned(const Problem& p) {
   return optimized::compress::traffic(p, optimized::compress::plan(p, device::a2()));
 }
 
-/// 64 tokens and three windows of 32 tokens.
+/// The problem has 64 tokens and three windows of 32 tokens.
 TEST(CompressTraffic, OfOneTileIsWhatItsWindowsRead) {
   const Traffic one = planned({.seq = 64, .head_dim = 128});
   EXPECT_EQ(one.read.count, 32 * 32 + (64 + 3) * 128 * 2 + 32 * 4);

@@ -154,7 +154,7 @@ TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
   expect_gradients({.problem = causal(p)});
 }
 
-/// A block in the future adds nothing to any sum. Its keys get no gradient.
+/// A block after the query's position adds nothing to any sum. Its keys get no gradient.
 TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   const auto list = [](const Entry& e) { return e.slot == 0 ? 0 : e.slot + 2; };
   Op::Problem p = causal(small(DType::bf16));
@@ -163,10 +163,10 @@ TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   expect_gradients(example);
   const Op::Inputs inputs = inputs_of(example);
   const Gradients g = values(run(example, inputs));
-  const std::size_t token = 2 * 192;  // index in dk: two key heads
+  const std::size_t token = 2 * 192;  // index of the token in dk, which has two key heads
   for (std::size_t k = 16 * token; k < 80 * token; ++k) ASSERT_EQ(g.dk[k], 0) << k;
   EXPECT_NE(g.dk[0], 0);
-  // The result must be the same without the future entries.
+  // The result must be the same without the entries after the query's position.
   Example without = example;
   without.problem.selected_block_count = 1;
   Op::Inputs shorter = inputs;

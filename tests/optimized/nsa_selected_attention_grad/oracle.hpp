@@ -18,7 +18,8 @@ struct Entry {
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
-  /// If unset: any block of the sequence. For the first entry a block to which the token attends.
+  /// If no block is given: any block of the sequence. The first entry is a block to which the token
+  /// attends.
   std::function<std::int64_t(const Entry&)> block = {};
 };
 

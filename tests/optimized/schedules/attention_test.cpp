@@ -21,8 +21,8 @@ double cycles(const Modelled& modelled, Pipe pipe) {
   return modelled.share(pipe) * modelled.seconds * 1.8e9;
 }
 
-/// Attention with this number of rounds on every core. A round is a group of 4 x 4 tiles that a
-/// core processes together.
+/// Returns attention with this number of rounds on every core. A round is a group of 4 x 4 tiles
+/// that a core processes together.
 Attention rounds(std::int64_t count) {
   return {.heads = 24 * count, .heads_kv = 24 * count, .seq_q = 512, .seq_kv = 512};
 }
@@ -44,7 +44,8 @@ TEST(Attention, CountsBlocksThatHoldAPair) {
   EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
 }
 
-/// Device facts, section 4.3: 176 KiB read, 176 KiB drained, five products.
+/// According to the device facts, section 4.3, a tile reads 176 KiB, drains 176 KiB and needs five
+/// products.
 TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::cube_mte2), 176 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(basic(), Pipe::fixpipe), 176 * 1024.0 * 3 / 256, 0.01);
@@ -53,15 +54,16 @@ TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::mte3), 32 * 1024.0 / 80, 0.01);
 }
 
-/// Device facts, section 4.4: 120 KiB read, 192 KiB drained.
+/// According to the device facts, section 4.4, a tile reads 120 KiB and drains 192 KiB.
 TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube_mte2), 120 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::fixpipe), 192 * 1024.0 * 3 / 256, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
 }
 
-/// Device facts, section 6.3: about 2280 cycles on each vector core, and in sameAB also the copies
-/// between tiles and rows: 96 KiB at 256 B a cycle in four instructions.
+/// According to the device facts, section 6.3, a tile takes about 2280 cycles on each vector core.
+/// The schedule sameAB also copies between tiles and rows: 96 KiB at 256 B per cycle in four
+/// instructions.
 TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
   EXPECT_NEAR(of_tile(basic(), Pipe::vector), 2280, 25);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::vector) - of_tile(basic(), Pipe::vector),

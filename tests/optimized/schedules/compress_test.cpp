@@ -10,9 +10,8 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// The shapes of published models: the original shapes, and those that
-/// cases/nsa_compress_grad/models.txt cuts to a smaller size. Also windows that overlap eight
-/// times.
+/// The shapes of published models, in their original size and in the smaller size of
+/// cases/nsa_compress_grad/models.txt; also windows that overlap eight times.
 std::vector<Compression> published() {
   const auto of = [](std::int64_t heads, std::int64_t head_dim, std::vector<std::int64_t> lengths) {
     return Compression{.heads = heads, .head_dim = head_dim, .lengths = std::move(lengths)};
@@ -68,7 +67,7 @@ TEST(ByTile, OverlapsMovesAndComputeWithTwoBuffersOfEach) {
 }
 
 TEST(ByTile, MultipliesEveryPairOfTokenAndWindow) {
-  // If arithmetic is the bottleneck, the time nearly doubles if twice as many windows contain a
+  // If arithmetic is the bottleneck, the time nearly doubles with twice the number of windows per
   // token.
   Compression c = {.heads = 4, .head_dim = 128, .lengths = {32768}};
   const auto busy = [&] {

@@ -24,8 +24,8 @@ double cycles(const Modelled& modelled, Pipe pipe) {
 
 TEST(Gemm, OfOneTileTakesItsLoadsItsProductAndItsDrain) {
   // Two operands of 32 KiB are loaded one after the other at 88 B a cycle and are visible 210
-  // cycles later. The right operand is copied into L0B at 128 B a cycle. Then follow 512 steps of
-  // the cube, and 64 KiB leave L0C.
+  // cycles later. The right operand is copied into L0B at 128 B a cycle. Then the cube takes 512
+  // steps, and 64 KiB are drained from L0C.
   const Gemm gemm = {
       .m = 128, .n = 128, .k = 128, .base_n = 128, .base_k = 128, .step_k = 1, .contiguous = true};
   const Modelled modelled = model(gemm, boundless_memories());

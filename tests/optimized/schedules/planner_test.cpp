@@ -164,7 +164,7 @@ TEST(Features, MakeNoScheduleFasterAndLeaveTheVendorOneFamily) {
 TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
   // A causal problem of 2048 x 2048 with 8 heads. In whole rounds: 10 rounds of 4 x 4 tiles for
   // each head, 4 for each core. As a stream: 136 tiles for each head, which are 68 rounds in total,
-  // 3 for each core. If only the longest core counts, whole rounds take 4 / 3 of the time.
+  // 3 for each core. The time is that of the busiest core, so whole rounds take 4 / 3 of the time.
   Round whole = basic(), stream = basic();
   whole.masked = Masked::whole;
   const device::Spec spec = device::a2();
@@ -178,7 +178,7 @@ TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
 }
 
 TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
-  // One round of 4 x 4 tiles for each of 24 cores, then a few rounds more than 24.
+  // Tests one round of 4 x 4 tiles for each of 24 cores, and then a few rounds more than 24.
   const device::Spec spec = device::a2();
   const auto busy = [&](std::int64_t rounds, const auto& schedule) {
     const Attention attention = {.heads = rounds, .heads_kv = rounds, .seq_q = 512, .seq_kv = 512};
@@ -190,7 +190,7 @@ TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
   // two cores share a column, half each.
   EXPECT_NEAR(busy(25, Woven{}), 1.25 * one, 1e-9 * one);
   EXPECT_NEAR(busy(34, Woven{}), 1.5 * one, 1e-9 * one);
-  // If 16 rounds are left, some cores compute a full round. In the vendor's families some core
+  // If 16 rounds are left, some cores compute a full round. In the vendor's schedules some core
   // computes a full round for any remainder.
   EXPECT_NEAR(busy(40, Woven{}), 2 * one, 1e-9 * one);
   EXPECT_NEAR(busy(25, same_ab()), 2 * busy(24, same_ab()), 1e-9 * one);

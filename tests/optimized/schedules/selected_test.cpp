@@ -23,8 +23,8 @@ Selection selection(std::int64_t heads_kv, std::int64_t group, std::int64_t quer
   return s;
 }
 
-/// The shapes of published models, as cases/nsa_selected_attention_grad/models.txt cuts them to a
-/// smaller size. One model has its original shape.
+/// The shapes of published models, in the smaller size of
+/// cases/nsa_selected_attention_grad/models.txt; one model has its original shape.
 std::vector<Selection> published() {
   std::vector<Selection> all = {selection(1, 16, 9, 4096), selection(1, 16, 1216, 1216),
                                 selection(4, 16, 8192, 8192)};
