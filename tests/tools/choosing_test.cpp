@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Cases with calls that must be refused. A kernel without checks accepts all of them.
+/// Makes cases with calls that must be refused. A kernel without checks accepts all of them.
 const std::string quick = "--only=--violate=FAG-C0";
 const char* const buggy = "no_checks";
 

@@ -58,7 +58,8 @@ CompressCase arguments(const std::string& violate = "") {
   return c;
 }
 
-/// The first call that violates a requirement, which is binding or not as `binding` says.
+/// Returns the first call that violates a requirement. `binding`: whether a kernel must refuse the
+/// call.
 CompressCase violation(bool binding) {
   for (CompressCase c : conformance::compression::violation_cases<CompressOp>()) {
     if (!binding) c.upstream = spec::Upstream::off;
@@ -127,8 +128,8 @@ void be_moody(CompressOp::Outputs& outputs) {
   outputs.input_grad.store(first, outputs.input_grad.load(first) * (1 + 0x1p-10));
 }
 
-/// One head of 40 rows and 4 channels. Expected values are 8, tau is 4 and at most 6, the deviation
-/// is 1. `error` returns the errors.
+/// One head of 40 rows and 4 channels. Expected values are 8, tau is 4 (the rigorous bound 6), the
+/// standard deviation is 1. `error` returns the errors.
 Decision compared(double (*error)(std::size_t), double radius = 0) {
   Expectation e{.name = "dk", .extents = {.batch = 1, .heads = 1, .seq = 40, .dim = 4}};
   e.rows.resize(40);
@@ -150,7 +151,7 @@ Decision compared(double (*error)(std::size_t), double radius = 0) {
 
 double none(std::size_t) { return 0; }
 
-/// Two rows. Their sum has the error `error`.
+/// Judges two rows whose sum has the error `error`.
 Decision tile(double error) {
   conformance::TileSums sums{.name = "dq",
                              .extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1},
@@ -176,7 +177,8 @@ Decision related(double actual) {
                                       "they agree", report);
 }
 
-/// Two related runs differ statistically. They are judged again on fresh seeds.
+/// The values of two related runs differ by more than the probabilistic bound. They are judged
+/// again on fresh seeds.
 Decision on_fresh_seeds(double actual) {
   CaseReport report;
   return conformance::confirmed(case_of(small), related(9.5), report,
@@ -370,7 +372,7 @@ TEST(Decisions, EveryRuleAndEveryVerdictIsReached) {
     EXPECT_TRUE(verdicts.contains(verdict)) << word;
 }
 
-/// These need a file or another seed, which this test does not make.
+/// These rules need a file or another seed, which this test does not make.
 TEST(Decisions, EveryVerdictOfEveryRuleIsReached) {
   std::set<std::pair<Rule, Verdict>> reached_or_known = {
       {Rule::bound, Verdict::nonconformant_statistical},
@@ -397,7 +399,7 @@ TEST(Decisions, EveryRuleIsExplained) {
   }
 }
 
-/// The row of the page's table whose first column names the verdict.
+/// Returns the row of the table in docs/verdicts.md whose first column names the verdict.
 std::string row_of(Verdict verdict, const std::string& page) {
   const std::string name = "`" + std::string(spec::to_string(verdict)) + "`";
   std::istringstream lines(page);

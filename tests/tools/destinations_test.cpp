@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The operator whose plan is made fastest.
+/// The operator whose plan takes the least time to make.
 using CompressOp = spec::NsaCompressGrad;
 
 /// Counts the calls. No call may be made if a destination is refused.
@@ -265,7 +265,7 @@ TEST_F(Destinations, FailureOfOneDoesNotAffectOthers) {
   const std::map<std::string, std::string> files = {
       {"--report", "r.json"}, {"--html", "p.html"}, {"--junit", "j.xml"}};
   fs::path target;
-  at_call = [&] { fs::remove(target), fs::create_directory(target); };  // rename must fail
+  at_call = [&] { fs::remove(target), fs::create_directory(target); };  // makes the rename fail
   for (const auto& [failing, its_file] : files) {
     fs::create_directory(folder / "in");
     target = folder / ("in/" + its_file);

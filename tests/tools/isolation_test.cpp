@@ -123,7 +123,7 @@ TEST(Isolation, MemoryWithoutEndAndExitAreCrashes) {
   expect_found(judged("exiting"), "crash", "exit code 3");
 }
 
-/// Only the pages that are read or written are transferred.
+/// Only the memory pages that are read or written are transferred.
 TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
   const std::vector<std::string> far = {"--batch=2", "--inputs=far", "--outputs=far"};
   for (const char* kernel : {"naive", "optimized"})

@@ -16,14 +16,15 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;  // keeps the order of members in a changed report
 
-/// A kernel and its cases, as words of a sweep command.
+/// A kernel and its cases, as arguments of a sweep command.
 struct Job {
   std::string kernel, cases;
 };
 void PrintTo(const Job& job, std::ostream* out) { *out << job.kernel << ' ' << job.cases; }
 /// Failing cases and conforming cases.
 const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
-/// Several faults. More cases fail than the store keeps tensors for.
+/// Several faults. The number of failing cases is larger than the number whose tensors the store
+/// keeps.
 const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
 /// Many quick cases with calls that must be refused.
 const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};
@@ -120,8 +121,8 @@ TEST_P(Whole, SweepEqualsItsJoinedPartsExceptTimes) {
 INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusals),
                          [](const auto& test) { return "sweep" + std::to_string(test.index); });
 
-/// Checks that the test data is not trivial. It must have shrunk cases, covered pairs, and failing
-/// cases of which only some have stored tensors.
+/// Checks that the test data is not trivial: it must contain shrunk cases, covered pairs of values,
+/// and failing cases of which only some have stored tensors.
 TEST(Merge, OfTheseSweepsIsNotTrivial) {
   const Folder folder;
   swept(numbers, {"--report", folder / "numbers.json"});
@@ -145,8 +146,8 @@ class Unchecking final : public spec::Implementation<Op> {
   void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
 };
 
-/// Stores keep no record of such cases. Their reports are in the member of the store that is for
-/// all cases.
+/// Stores have no record of such cases. Their reports are in `/description`, which applies to the
+/// whole store.
 TEST(Merge, StoresHoldWhatDoesNotApply) {
   const Folder folder;
   cli::Registry registry;

@@ -61,7 +61,7 @@ TEST(Offline, ARecipeHoldsDigestsOnly) {
   EXPECT_EQ(record.digests.size(), 7u);
 }
 
-/// The file must contain the same case, and how its references are certified.
+/// The file must contain the same case, and say how its references were certified.
 TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   const Folder folder;
   const std::string file = folder / "golden.h5";

@@ -4,8 +4,8 @@
 
 #include "session.hpp"
 
-/// Calls for which the documents leave a question open. A kernel may accept or refuse them. The
-/// report says which it did, and no kernel fails.
+/// Tests calls about which the documents leave a question open. A kernel may accept or refuse them.
+/// The report says what the kernel did, and no kernel fails.
 namespace assay::tests {
 namespace {
 
@@ -61,7 +61,8 @@ TEST(OpenQuestion, RefusalOfAnOpenCallDoesNotFailInAnyPhase) {
     }
 }
 
-/// A kernel must accept a call that a page allows, even if the vendor's own code refuses it.
+/// A kernel must accept a call that a documentation page allows, even if the vendor's own code
+/// refuses it.
 TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
   const std::string packed =
       "--layout=TND --entry_point=u1 --lengths_q=3,2 --lengths_kv=3,2 --seq_q=3 --seq_kv=3 ";
@@ -114,7 +115,7 @@ TEST(OpenQuestion, CoverageCountsTheLegalCallsThatMayBeRefused) {
                std::string("legal calls that a kernel may refuse without a verdict: 0 of "));
 }
 
-/// g1 and g2 have no table of codes, u1 has one.
+/// The documentation pages of g1 and g2 have no table of status codes, that of u1 has one.
 TEST(OpenQuestion, StatusIsExpectedOnlyIfTheDocumentsNameIt) {
   const std::string broken = "--track=arguments --violate=FAG-C01:query --entry_point=";
   for (const std::string entry_point : {"g1", "g2"}) {

@@ -100,7 +100,7 @@ Json judged_within(int runs, cli::Registry others, const std::string& only = "")
 }
 
 TEST(Sweep, ASmallBudgetJudgesNumbersSmallExactCasesFirst) {
-  std::size_t twins = 0;  // cases that repeat a problem with other data are first
+  std::size_t twins = 0;  // the first cases: each repeats a problem with other data
   for (const conformance::CaseText& text : conformance::shipped_case_texts())
     if (text.name == "cases/flash_attention_score_grad/twins.txt")
       twins = conformance::case_lines(text).size();
@@ -214,7 +214,7 @@ TEST(Report, IsRefusedWhereATensorContradictsItsCase) {
   }
 }
 
-/// Returns what a program of that name answers to this command line.
+/// Returns the output of a program of that name for this command line.
 std::string answer_of(const std::string& program, std::vector<std::string> words) {
   std::ostringstream out, err;
   const cli::Registry registry = registry_of_empty();

@@ -45,7 +45,7 @@ class Program {
     if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
     return ended_;
   }
-  /// The exit code of the process; -1 if a signal ended it.
+  /// Returns the exit code of the process; -1 if a signal ended it.
   int wait() {
     if (!ended_) waitpid(pid_, &status_, 0), ended_ = true;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;

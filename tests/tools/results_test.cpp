@@ -127,7 +127,7 @@ TEST(Results, AllResultsSurviveTheirJson) {
   for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
   const std::string json = conformance::to_json(results);
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
-  results.summary.ends_with = conformance::ExitCode::not_conclusive;  // although no case fails
+  results.summary.ends_with = conformance::ExitCode::not_conclusive;  // set although no case fails
   std::string other = conformance::to_json(results);
   EXPECT_NE(other, json);
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(other)), other);

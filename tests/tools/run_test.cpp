@@ -31,7 +31,8 @@ TEST(Run, AHealthyKernelConforms) {
   EXPECT_TRUE(result.out.ends_with("\nflash_like conforms on this case.\n")) << result.out;
 }
 
-/// Tests all shapes that the pages list for packed sequences, and compressed masks in every layout.
+/// Tests all shapes that the documentation pages list for packed sequences, and compressed masks in
+/// every layout.
 TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
   const cli::Registry registry = registry_of({"flash_like"});
   const std::string packed =
@@ -154,7 +155,7 @@ TEST_F(Dump, SaysWhyThereAreNoStages) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "stages"));
 }
 
-/// If one folder contained the arrays of two cases, they would be taken for those of one case.
+/// A folder with the arrays of two cases would look like one case.
 TEST_F(Dump, RemovesArraysOfAnotherCase) {
   EXPECT_EQ(dump(dump_of_few).code, 0);
   EXPECT_EQ(dump(dump_of_few).code, 0) << "the same arrays may be overwritten";

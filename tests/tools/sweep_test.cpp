@@ -375,7 +375,7 @@ TEST(Page, RefersToNothingOutside) {
   const Folder folder;
   answer(registry_of({"no_checks"}), {"sweep", quick, "--html", folder / "r.html"});
   std::string page = text_of(folder / "r.html");
-  // The page itself contains the hatch patterns that its pictures refer to.
+  // The HTML page itself contains the hatch patterns that its pictures refer to.
   const std::string inside = "url(#";
   for (std::size_t at = page.find(inside); at != std::string::npos; at = page.find(inside))
     page.erase(at, inside.size());

@@ -138,7 +138,7 @@ TEST(Usage, UnknownIdsAreNamed) {
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
-/// A flag that has no effect on the command is an error, like a flag that is not allowed.
+/// A flag that has no effect with this command is an error, like a flag that is not allowed.
 TEST(Usage, FlagsThatSelectNothingAreReported) {
   const Folder folder;
   std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
@@ -254,8 +254,8 @@ TEST(List, JsonHoldsEveryKind) {
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
-/// There are three kinds of pairs: forbidden by requirements, left out for other reasons, and
-/// planned.
+/// There are three kinds of pairs of values: forbidden by requirements, left out for other reasons,
+/// and planned.
 TEST(List, CoverageDistinguishesForbiddenAndOmittedPairs) {
   const std::string line = "list --coverage --random=0 --only=--track=arguments";
   const auto registry = registry_of({"flash_like"});
@@ -406,7 +406,7 @@ TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
     EXPECT_PRED2(has, result.out, "assay run " + conformance::command_line(c) + "\n");
     ++planned;
   }
-  EXPECT_GT(planned, 3);  // there are 3 in cases/
+  EXPECT_GT(planned, 3);  // the files in cases/ contain 3
 }
 
 TEST(Plan, EverySampledLineParsesBack) {

@@ -10,8 +10,8 @@
 #include "printing/print_pace.hpp"
 #include "session.hpp"
 
-/// Tests kernels that cheat. Inputs are fresh, so that no kernel can predict them. Some problems
-/// are repeated, and some calls take too long.
+/// Tests kernels that cheat. A sweep uses three means against them: fresh inputs, which no kernel
+/// can predict, repeated problems, and a report of calls that take too long.
 namespace assay::tests {
 namespace {
 
@@ -48,8 +48,9 @@ std::string fields_of(const Compress::Problem& problem) {
   return text.str();
 }
 
-/// Caches its outputs. The key contains the fields of a problem and the bytes of some tensors: 1
-/// the input, 2 the weight, 4 the output's gradient.
+/// A kernel that caches its outputs. The key of the cache contains the fields of the problem and
+/// the bytes of some tensors, which a bit mask selects: 1 the input, 2 the weight, 4 the output's
+/// gradient.
 template <unsigned tensors>
 class Forgetful final : public Cheat {
  public:
@@ -137,7 +138,7 @@ Swept sweep(std::vector<std::string> flags, std::uint64_t drawn = 0) {
   return swept;
 }
 
-/// Selects a small part of the plan. Its cases are numerically judged.
+/// Selects a small part of the plan, whose cases are judged numerically.
 const std::string some = "--only=--track=exact & --dtype=bf16";
 
 std::vector<std::string> lines_of(const Json& report) {

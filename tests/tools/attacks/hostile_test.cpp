@@ -75,8 +75,8 @@ TEST(Kills, LoseNoFinishedCase) {
     const auto delay =
         std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
     const auto deadline = std::chrono::steady_clock::now() + delay;
-    // The random delay starts only after the sweep has resumed its cases, since kills after that
-    // time are tested.
+    // The random delay before the kill starts only after the sweep has resumed its cases, because
+    // later kills are tested.
     while (!sweep.has_ended() && records_in(journal) <= before &&
            std::chrono::steady_clock::now() < deadline + 20s)
       std::this_thread::sleep_for(1ms);
@@ -196,7 +196,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   EXPECT_GT(fixtures::Reader(store).ids().size(), 10u);
 }
 
-/// A program in which HDF5 crashes. It does so in every process that opens a file for this `use`.
+/// A program in which HDF5 crashes in every process that opens a file for this `use`.
 struct CrashAtOpening {
   std::string use;
   void operator()() const {
@@ -396,7 +396,7 @@ TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   EXPECT_PRED2(has, said, std::string("no folder for temporary files"));
 }
 
-/// Drops root privileges, since limits do not apply to root.
+/// Drops root privileges, because limits do not apply to root.
 void become_nobody() {
   constexpr uid_t nobody = 65534;
   if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(126);

@@ -14,8 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// Expects the default action of the signal, even if the test itself was started with another
-/// action.
+/// Expects that the signal has its default action.
 void expect_default(int number) {
   struct sigaction action = {};
   sigaction(number, nullptr, &action);

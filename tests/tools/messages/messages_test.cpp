@@ -53,7 +53,7 @@ TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   }
 }
 
-/// A kernel that ignores the field would conform, too. Therefore the user must be informed.
+/// A kernel that ignores the field would conform, too. Therefore the program must tell the user.
 TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
   const cli::Registry registry = kernels();
   for (const std::string& line :

@@ -21,8 +21,8 @@ std::set<std::string> commands_in(const std::string& text) {
   for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
     std::string words = (*at)[1];
     words.erase(words.find_last_not_of(" .") + 1);
-    // Skips commands that are shortened, since the report contains the complete line. Skips
-    // commands in which the user replaces FILE or ID.
+    // Skips shortened commands, because the report contains the complete line, and commands in
+    // which the user replaces FILE or ID.
     if (words.find("...") == words.npos && words.find("FILE") == words.npos &&
         words.find(" ID") == words.npos)
       found.insert(words);
@@ -101,8 +101,8 @@ TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
   EXPECT_GE(ran.size(), 3U);
 }
 
-/// The page itself adds the part after the program's path. The page's own test, which needs a
-/// browser, runs these lines.
+/// The report's HTML page itself adds the words after the program's path. Its own test, which needs
+/// a browser, runs these lines.
 TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
   const Folder folder;
   const cli::Registry registry = registry_of({"flash_like"});

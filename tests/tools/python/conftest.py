@@ -23,7 +23,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cases(exported: Path, tmp_path: Path) -> list[assay.Case]:
-    """The same cases in a file of the test's own."""
+    """A copy of this file, to which the test may write."""
     file = tmp_path / "cases.h5"
     assay.write_cases(file, assay.read_cases(exported))
     return assay.read_cases(file)

@@ -1,4 +1,4 @@
-"""The device of adapters, without a framework: a stand-in of PyTorch has the devices `cpu` and `cuda`."""
+"""Tests the device of adapters without a framework: a stand-in for PyTorch has the devices `cpu` and `cuda`."""
 
 from __future__ import annotations
 

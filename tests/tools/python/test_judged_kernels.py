@@ -1,4 +1,4 @@
-"""The number of lines that the tests of frameworks/ require to be judged."""
+"""Tests how many cases must be judged in the tests of frameworks/."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reports(judged: int, asked: int) -> assay.Reports:
 def test_sixty_of_seventy_lines_of_a_kernel_are_judged(
     asked: int, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """docs/frameworks.md promises this number. If there are fewer lines, the same fraction is required."""
+    """docs/frameworks.md promises this number. If there are fewer cases, the same fraction is required."""
     lines = [f"line {k}" for k in range(asked)]
     monkeypatch.setattr(assay, "judge", lambda *_: reports(least, asked))
     assert len(frameworks.judged_kernel(ANY, "fp32", lines)) == asked

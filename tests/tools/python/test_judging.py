@@ -1,4 +1,4 @@
-"""Verdicts on Python functions."""
+"""Tests the verdicts on Python functions."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_a_case_that_does_not_apply_is_not_counted_among_those_judged() -> None:
 
 
 def test_a_narrow_output_is_an_error() -> None:
-    """A float16 array has values that bfloat16 does not have, and lacks others: the kernel must not write it."""
+    """The kernel must not write a float16 array: float16 and bfloat16 represent different values."""
     def halved(case: assay.Case) -> dict[str, np.ndarray]:
         return {name: np.zeros(array.shape, np.float16) for name, array in kernels.right(case).items()}
 

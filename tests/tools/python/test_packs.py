@@ -1,4 +1,4 @@
-"""Packs contain the same in every format, and third-party readers of a format read our packs."""
+"""Tests that packs contain the same data in every format, and that other programs can read them."""
 
 from __future__ import annotations
 

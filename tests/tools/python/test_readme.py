@@ -1,4 +1,4 @@
-"""The examples of README.md and the handbook are as short as promised, and distinguish right kernels from wrong."""
+"""Tests that the examples of README.md and the handbook are as short as promised, and distinguish correct kernels from wrong ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_first_kernel_is_judged_in_15_lines(tmp_path: Path) -> None:
 
 
 def test_the_kernel_of_the_handbook_rounds_its_outputs_in_every_type(tmp_path: Path) -> None:
-    """Its statistics are in fp32, and numpy's results of fp32 and 16 bits are in fp32, too."""
+    """The statistics are in fp32, and numpy combines fp32 and 16-bit numbers in fp32, too."""
     (tmp_path / "my_kernel.py").write_text(block("docs/kernel_python.md", "My kernel in Python"), encoding="utf-8")
     lines = [f"{kernels.OPERATOR} --dtype={dtype} --seq_q=9 --seq_kv=17 {flags}" for dtype in ("fp32", "fp16", "bf16")
              for flags in ("", "--heads_q=4 --heads_kv=4 --head_dim=8 --head_dim_v=8 --profile=foreign_statistics",
@@ -50,7 +50,7 @@ def test_the_kernel_of_the_handbook_rounds_its_outputs_in_every_type(tmp_path: P
 
 
 def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:
-    """The outputs of a kernel that is right to the last bit."""
+    """Returns the outputs of a kernel that is correct to the last bit."""
     outputs = {}
     for name, expected in case.expected.items():
         heads = case.problem["heads_q" if name == "dq" else "heads_kv"]
@@ -95,7 +95,7 @@ def test_few_lines_accept_only_outputs_right_to_the_last_bit(tmp_path: Path) -> 
 
 def test_few_lines_judge_without_assay(cases: list[assay.Case], tmp_path: Path) -> None:
     code = block("docs/goldens.md", "Without Assay")
-    assert len(code.strip().splitlines()) <= 15  # one line contains only its name
+    assert len(code.strip().splitlines()) <= 15  # one of the lines contains only a name
     case = next(case for case in cases if case.problem["layout"] == "BNSD")
     assay.write_outputs(case, "right", kernels.right(case))
     assay.write_outputs(case, "wrong", kernels.without_scale(case))

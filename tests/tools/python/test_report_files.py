@@ -1,4 +1,4 @@
-"""Reports from other sources: the program's refusals are refusals here, too, and a large report takes little memory."""
+"""Tests reports from other sources: the package refuses what the program refuses, and a large report takes little memory."""
 
 from __future__ import annotations
 

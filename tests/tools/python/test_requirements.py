@@ -1,4 +1,4 @@
-"""Environments install only files whose hashes are listed."""
+"""Tests that environments install only files whose hashes are listed."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_an_unknown_stage_is_reported(case: assay.Case) -> None:
 
 @pytest.mark.parametrize("tolerance", [-1, -1e-30, float("nan"), float("inf")])
 def test_an_invalid_tolerance_is_reported(tolerance: float) -> None:
-    """With such a tolerance everything deviates, or nothing."""
+    """With such a tolerance every stage deviates, or none."""
     with pytest.raises(ValueError, match=f"^tolerance is {tolerance}; expected a finite number"):
         assay.first_deviation(LINE, {}, tolerance)
 

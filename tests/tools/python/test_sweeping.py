@@ -53,7 +53,7 @@ def test_each_part_can_stop_after_its_first_failure(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as executor:
         joined = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast", executor=executor, parts=2)
         whole = assay.sweep(kernels.right, *FLAGS, "--fail-fast", executor=executor, parts=2)
-    # All cases of a part may be unsupported by the kernel.
+    # The kernel may support none of the cases of a part.
     assert 1 <= len(joined.failures) <= 2 and len(joined) < len(whole), joined.summary()
     assert alone[-1].command in [failure.command for failure in joined.failures]
     assert not whole.failures
@@ -114,7 +114,7 @@ def test_flags_that_merge_would_refuse_are_reported_first(argument: dict[str, An
 
 
 class Idle:
-    """Runs nothing, and loses the worker of the part `broken`."""
+    """A stand-in for an executor: runs nothing, and loses the worker of the part `broken`."""
 
     def __init__(self, broken: str) -> None:
         self.broken, self.futures = broken, list[Future[Any]]()

@@ -20,7 +20,7 @@ _operated = interpreter.InterpreterBuilder.binary_op
 
 
 def _values(operand: Any) -> Array:
-    """The numbers of an operand. The interpreter stores bf16 as 16-bit integers (the bit patterns)."""
+    """Returns the numbers of an operand. The interpreter stores bf16 numbers as 16-bit integers (their bit patterns)."""
     if operand.dtype.scalar == tl.bfloat16:
         return (operand.data.astype(np.uint32) << 16).view(np.float32)
     return operand.data

@@ -1,7 +1,7 @@
 """Judges the outputs that on_device.py --keep saved with other numerics, or compares them with models of a kernel's steps.
 
 Usage, in this folder: python judge_kept.py FILE.npz [--failed] [--numerics TEXT ...] [--steps TEXT ...]
---failed selects the lines that did not conform on the device (FILE.jsonl). For each of the
+--failed selects the cases that did not conform on the device (FILE.jsonl). For each of the
 numerics it prints the count of each verdict. For each model (staged_model.py) it prints the mean and the smallest share
 of elements of dq, dk and dv that equal the model bit by bit, over cases of track bound.
 """
@@ -47,7 +47,7 @@ def failed(file: Path) -> set[str]:
 
 
 def equal_bits(kept: Kept, lines: list[str], steps: str) -> list[list[float]]:
-    """For each line and output, returns the fraction of elements that equal the model bit by bit."""
+    """For each case and output, returns the fraction of elements that equal the model bit by bit."""
     shares, taken = [], steps_of(steps)
     with tempfile.TemporaryDirectory() as folder:
         for case in export_lines(Path(folder) / "cases.h5", lines):

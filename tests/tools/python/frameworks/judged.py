@@ -1,4 +1,4 @@
-"""Judges a framework's attention on the lines of this folder: one row of the table in README.md."""
+"""Judges a framework's attention on the replay lines of this folder: one row of the table in README.md."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def judged(
 def judged_kernel(
     implementation: assay.Implementation, dtype: str, chosen: Sequence[str]
 ) -> assay.Reports:
-    """Does the same for another project's kernel and lines that were made for it. At least 60 of 70 lines must be
-    judged, as docs/frameworks.md promises. With fewer lines the same fraction must be judged."""
+    """Does the same for another project's kernel, with replay lines that were made for it. At least 60 of 70 cases must
+    be judged, as docs/frameworks.md promises. With fewer cases the same fraction must be judged."""
     reports = judged(implementation, dtype, chosen)
     least = 60 * len(chosen) // 70
     assert count_judged(reports) >= least, f"{count_judged(reports)} cases judged, expected at least {least}"
@@ -42,7 +42,7 @@ def judged_kernel(
 
 
 def count_judged(reports: assay.Reports) -> int:
-    """Counts the lines whose outputs were compared."""
+    """Counts the cases whose outputs were compared."""
     return sum(report.judged for report in reports)
 
 

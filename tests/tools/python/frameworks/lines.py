@@ -1,5 +1,5 @@
-"""Replay lines for attention as frameworks and kernels offer it: padded and packed layouts, masks, grouped heads, three
-types."""
+"""Makes replay lines for attention as frameworks and kernels offer it: padded and packed layouts, masks, grouped heads,
+three types."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lines(dtype: str, count: int) -> list[str]:
         dim, scale = SIZES[(k // 3 + 2 * k) % 5]
         options = list(masks(layout, seq_q, seq_kv, PATTERNS[(k // 6) % 5]))
         track = TRACKS[(k // 4) % 5]
-        if track != "bound":  # partial results of a group in 16 bits are never exact
+        if track != "bound":  # partial results of a group that are rounded to 16 bits are never exact
             scale, heads_q = EXACT_SCALE, heads_kv
         words = [
             f"--layout={layout}",
@@ -66,7 +66,7 @@ CAUSAL_LENGTHS = (16, 33, 64, 7, 96, 1, 129)
 
 
 def causal_lines(dtype: str, count: int) -> list[str]:
-    """The same number of keys as queries. Each query attends to the keys up to its own, or to the last few of these."""
+    """Returns lines with as many keys as queries. Each query attends to the keys up to its own, or to the last few of these."""
     chosen = []
     for k in range(count):
         layout, seq = LAYOUTS[k % 5], CAUSAL_LENGTHS[(2 * k + k // 7) % 7]
@@ -93,8 +93,8 @@ ALIGNED_LENGTHS = ((16, 16), (33, 65), (64, 31), (1, 16), (129, 129), (40, 160),
 
 
 def aligned_lines(dtype: str, count: int) -> list[str]:
-    """Every query attends to all keys, or to the keys up to its own position. The last query is aligned with the last
-    key."""
+    """Returns lines in which every query attends to all keys, or to the keys up to its own position. The last query is
+    aligned with the last key."""
     chosen = []
     for k in range(count):
         layout = LAYOUTS[k % 5]
@@ -102,7 +102,7 @@ def aligned_lines(dtype: str, count: int) -> list[str]:
         heads_q, heads_kv = HEADS[(k // 5 + k) % 5]
         dim, scale = SIZES[(k // 3 + 2 * k) % 5]
         track = "bound" if dtype == "fp32" else TRACKS[(k // 4) % 5]
-        if track != "bound":  # partial results of a group in 16 bits are never exact
+        if track != "bound":  # partial results of a group that are rounded to 16 bits are never exact
             scale, heads_q = EXACT_SCALE, heads_kv
         words = [
             f"--layout={layout} --dtype={dtype} --heads_q={heads_q} --heads_kv={heads_kv}",

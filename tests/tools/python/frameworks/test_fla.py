@@ -67,7 +67,7 @@ def test_in_bf16_the_interpreter_is_at_fault(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_selected_blocks_in_bf16_meet_a_third_fault_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel scales q by a multiplication of elements. For these, too, the interpreter multiplies the bit
+    """The kernel multiplies q by the scale, element by element. Here, too, the interpreter multiplies the bit
     patterns."""
     lines = selected_lines("bf16", CASES)
     assert len(judged_kernel(adapter.selected, "bf16", lines[:3]).failures) == 3

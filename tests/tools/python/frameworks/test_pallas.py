@@ -20,8 +20,7 @@ from judged import failing_outputs, judged_kernel
 from lines import compiled_lines
 
 CASES = int(os.environ.get("ASSAY_KERNEL_CASES", "70"))
-MOST = 0.95  # if a row term is close to a tie and its sum has another order, it may round the other way: one row
-             # differs
+MOST = 0.95  # a row term close to a tie may round the other way if its sum has another order: then one row differs
 
 
 def _reads_behind_the_last_key(report: assay.Report) -> bool:

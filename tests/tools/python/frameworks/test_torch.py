@@ -29,7 +29,7 @@ has_sdpa = pytest.mark.skipif(
 def test_composed_operators_conform(dtype: str) -> None:
     reports = judged(adapter.composed, dtype)
     assert not reports.failures or torch.__version__ < (2, 0)
-    if dtype == "bf16":  # every intermediate is rounded: a profile that gives coverage only in exact cases
+    if dtype == "bf16":  # every intermediate is rounded, so bounds are wide and only exact cases count as coverage
         assert all(r.verdict != "conforms" for r in reports if "--track=" not in r.command)
 
 
