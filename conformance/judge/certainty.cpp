@@ -21,7 +21,7 @@ constexpr double wanted_share = 0x1p-20;  // largest accepted radius / tau of th
 constexpr double defined_share = 0x1p-190;
 /// Radius of the definition in double-double divided by the radius in double: the unit roundoff is
 /// 2^-47 of the one from which the radius in double follows. Underflow changes elements by at most
-/// quick_underflow (docs/bound.md, D5).
+/// quick_underflow (docs/double_double.md, D5).
 constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 
 /// One multiplication in 75 digits takes as long as this many in double-double, or longer.

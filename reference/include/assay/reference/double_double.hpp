@@ -5,7 +5,7 @@
 
 /// Unevaluated sums of two doubles: about 106 bits from IEEE 754 operations only. The bits are the
 /// same on every machine if the compiler contracts nothing (-ffp-contract=off). Error bounds:
-/// docs/bound.md, D1 to D5.
+/// docs/double_double.md, D1 to D5.
 namespace assay::reference {
 
 /// The number value + rest, where |rest| <= 2^-53 |value|. If a result is not finite or needs
