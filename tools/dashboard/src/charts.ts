@@ -178,7 +178,7 @@ export function tenths(shares: Map<string, number[]>, colours: string[]): Node {
 /** A density chart of two figures of each case; logarithmic if the values span a wide range. */
 export function density(points: { x: number; y: number }[], across: string, up: string): Node {
   const finite = points.filter((p) => Number.isFinite(p.x) && Number.isFinite(p.y));
-  if (finite.length === 0) return element("p", { class: "quiet" }, "The search leaves no case with both figures.");
+  if (finite.length === 0) return element("p", { class: "quiet" }, "The search leaves no case with both numbers.");
   const width = 720, height = 360, left = 70, bottom = 42, top = 10, columns = 48, rows = 28;
   const scaled = (values: number[], from: number, to: number) => {
     const [least, most] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity] as [number, number]);

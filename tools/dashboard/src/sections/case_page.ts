@@ -36,11 +36,11 @@ function section(title: string, ...children: (Node | null)[]): HTMLElement | nul
   return present.length === 0 ? null : element("section", {}, element("h2", {}, title), ...present);
 }
 
-/** The smallest failing neighbour, if it is smaller than the case. */
+/** The smallest case that fails in the same way, if it is smaller than this case. */
 function neighbour(c: Case): HTMLElement | null {
   if (c.shrunk === undefined || c.shrunk.shrunk === c.command_line) return null;
   const end = c.shrunk.end === "smallest" ? "no smaller one fails" : "the search ended early: " + c.shrunk.end;
-  return element("div", {}, element("h3", {}, "Smallest failing neighbour"),
+  return element("div", {}, element("h3", {}, "Smallest case that fails in the same way"),
     element("p", { class: "quiet" }, `Shrunk in ${c.shrunk.runs} runs (${end}), ${c.shrunk.verdict}:`),
     copyLine(runLine(c, c.shrunk.shrunk)));
 }

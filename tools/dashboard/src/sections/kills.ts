@@ -49,7 +49,7 @@ const ORDERS: Record<string, [string, Order]> = {
   name: ["by name", (a, b) => a.name.localeCompare(b.name, "en", { numeric: true })],
 };
 
-/** Words, each of which must occur; `cases=3-4`: a range of cases to kill; `track=bound`: the track that notices it. */
+/** Words, each of which must occur; `cases=3-4`: a range of cases to kill; `track=bound`: the track that detects it. */
 function matches(bug: Bug, query: string): boolean {
   const text = (bug.operator + " " + bug.name + " " + bug.bug).toLowerCase();
   return query.toLowerCase().split(/\s+/).every((word) => {

@@ -25,7 +25,7 @@ export function showRequirements(report: Report): void {
   put("requirements-summary", `Of ${requirements.total} requirements, ${requirements.accepted} are exercised by calls that satisfy them, ` +
     `${requirements.rejected} by calls that break them.`);
   byId("unexercised").hidden = left.length === 0;
-  put("unexercised-count", `${plural(left.length, "requirement")} not exercised on some side`);
+  put("unexercised-count", `${plural(left.length, "requirement")} for which no legal or no forbidden call was tested`);
   put("unexercised-list", left.join(", "));
   const head = ["requirement", "sentence", "accepted in", "rejected in"].map((text) => element("th", { scope: "col" }, text));
   put("requirements", element("table", {}, element("thead", {}, element("tr", {}, ...head)),
