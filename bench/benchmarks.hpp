@@ -6,8 +6,8 @@
 
 namespace assay::bench {
 
-/// Measures multiply-adds per second and thread of the reference in double, Quad and Fifty, and for
-/// the blocked forward.
+/// Measures multiply-adds per second and thread of the reference in double, Quad and Fifty, and of
+/// the forward that is computed in blocks.
 void reference_speed(Recorder& recorder, std::size_t runs);
 
 /// Measures the optimized gradient on the host, in fp32 and bf16, dense and causal. Its runs

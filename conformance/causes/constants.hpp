@@ -12,7 +12,8 @@ namespace assay::conformance::limits {
 // Learning rules.
 
 /// Conditions are learnt from at most this number of failing cases, and from at most the same
-/// number of other cases. This limits the time: a full sweep has 2,300 value cases.
+/// number of other cases. This limits the time: a full sweep has 2,300 cases that are judged
+/// numerically.
 inline constexpr std::size_t most_learnt = 2500;
 /// Largest number of terms of a rule. No public fault needs more than three.
 inline constexpr std::size_t most_terms = 3;

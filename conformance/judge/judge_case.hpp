@@ -100,7 +100,7 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
     const spec::Standing standing = requirement->standing_on(c.entry_point);
     const std::string open = std::string(requirement->id) + " is " +
                              (standing == spec::Standing::upstream
-                                  ? "stated only by upstream, and --upstream=off leaves it open"
+                                  ? "stated only by the vendor's code, which --upstream=off ignores"
                                   : std::string(spec::to_string(standing))) +
                              ": reported, no verdict";
     report.verdict = {Rule::open_question, open + "; " + report.verdict.evidence};
@@ -236,7 +236,7 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
              CaseReport& report) {
   const std::string first = report.verdict.evidence;
   Decision other(Rule::fresh_seeds,
-                 "a statistical failure did not show again on two fresh seeds: " + first);
+                 "a statistical failure did not occur again with two fresh seeds: " + first);
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
@@ -258,8 +258,8 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Nu
     return;
   }
   add_note(report, FindingRule::note,
-           "a statistical failure did not show again on two fresh seeds; its "
-           "probability for a healthy kernel is below 1e-9");
+           "a statistical failure did not occur again with two fresh seeds; its "
+           "probability for a correct kernel is below 1e-9");
   report.verdict = other;
 }
 

@@ -116,7 +116,7 @@ const typename Op::Inputs& PreparedCase<Op>::State::inputs_of(const spec::Numeri
   if (inputs) return *inputs;
   if (!is_exact())
     throw std::logic_error("a case of track " + std::string(spec::to_string(judged_case.track)) +
-                           " has no inputs of its own to be judged");
+                           " has no inputs that could be judged");
   for (const auto& [known, made] : exact_inputs)
     if (known == numerics) return made;
   return exact_inputs

@@ -267,7 +267,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto outputs = all_tensors(run.outputs);
   const bool lost = outputs.size() != given.size();
   bool replaced = false;
-  if (lost) misbehaved(Ground::wrote_elsewhere, "an output was added or taken away");
+  if (lost) misbehaved(Ground::wrote_elsewhere, "an output was added or removed");
   for (std::size_t k = 0; k < std::min(outputs.size(), given.size()); ++k)
     if (ViewOf(*outputs[k].tensor) != given[k]) {
       misbehaved(Ground::wrote_elsewhere,

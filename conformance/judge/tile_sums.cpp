@@ -64,8 +64,9 @@ std::string text_of(const TileSums& sums, const TileError& d) {
        << " of " << sums.name << '(' << tile.b << ',' << tile.n << ",:," << d.channel << ") is "
        << d.sum << ", reference " << sums.value[d.tile * at(sums.extents.dim) + at(d.channel)]
        << ", tolerance " << d.tolerance << ": "
-       << (d.proven ? "beyond the rigorous bound; no kernel of the declared numerics does that"
-                    : "beyond the probabilistic bound");
+       << (d.proven
+               ? "beyond the rigorous bound: no kernel with the declared numerics has such an error"
+               : "beyond the probabilistic bound");
   return text.str();
 }
 

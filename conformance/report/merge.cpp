@@ -125,7 +125,7 @@ std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& sha
       const CaseReport*& there = cases[static_cast<std::size_t>(place)];
       if (there != nullptr || !ids.insert(report.id).second)
         refuse(shard.name + " has case " + report.id + " at place " + std::to_string(place) +
-               ", and another part has the same case or the same place");
+               ", and another part has the same case or the same place of the plan");
       there = &report;
     }
   std::erase(cases, nullptr);

@@ -17,9 +17,10 @@ Verdict verdict_of(Rule rule, Ground ground) {
   const Outcomes& outcomes = text_of(rule).verdicts;
   const auto found = std::ranges::find(outcomes, ground, &Outcomes::Outcome::ground);
   if (found == outcomes.end())
-    throw std::invalid_argument("the rule '" + std::string(text_of(rule).word) + "' " +
-                                (ground == Ground::only ? "gives several verdicts: name a ground"
-                                                        : "does not have this ground"));
+    throw std::invalid_argument(
+        "the rule '" + std::string(text_of(rule).word) + "' " +
+        (ground == Ground::only ? "can give several verdicts: say which observation it is based on"
+                                : "does not decide on this observation"));
   return found->verdict;
 }
 
@@ -29,7 +30,7 @@ Decision::Decision(Rule rule, Ground ground, std::string seen)
 Decision Decision::recorded(Verdict verdict, Rule rule, std::string seen) {
   if (!text_of(rule).verdicts.contains(verdict))
     throw std::invalid_argument("the rule '" + std::string(text_of(rule).word) +
-                                "' does not give the verdict '" +
+                                "' cannot give the verdict '" +
                                 std::string(spec::to_string(verdict)) + "'");
   Decision decision;
   decision.evidence = std::move(seen), decision.verdict_ = verdict, decision.rule_ = rule;

@@ -35,7 +35,7 @@ std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFr
   const Repetition again =
       conformance::repeat([&] { return fails(judge_case(c, *alone)); }, 1, seconds);
   if (again.always_fails()) return {};
-  const std::string text = "run again alone it fails " + text_of(again);
+  const std::string text = "run again alone, the case fails " + text_of(again);
   if (again.failures > 0 || before == nullptr) return text;
   const auto other = fresh();
   judge_case(*before, *other);
@@ -85,7 +85,7 @@ void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const M
   try {
     text = detail::unsteadiness(c, detail::call_before(cases, failing), fresh, left);
   } catch (const std::exception& failure) {
-    text = std::string("it could not be run again alone: ") + failure.what();
+    text = std::string("the case could not be run again alone: ") + failure.what();
   }
   if (!text.empty())
     report.findings.insert(report.findings.begin(),

@@ -9,8 +9,8 @@
 
 namespace assay::optimized {
 
-/// The position bias of a block. Row i starts at `at` + i * `stride` and is readable in full groups
-/// of lanes.
+/// The position bias of a block. Row i starts at `at` + i * `stride`. It can be read up to the next
+/// multiple of the number of lanes.
 struct BiasRows {
   const float* at;
   std::int64_t stride;

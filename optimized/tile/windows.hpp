@@ -97,7 +97,8 @@ void add_windows_of_rows(const WindowSums p, std::int64_t i) {
       Isa::store(sums + (r + w * p.window_step) * lanes, chains[r][w]);
 }
 
-/// As add_windows_of_rows, but for one row in any number of windows; the chains are in memory.
+/// As add_windows_of_rows, but for one row in any number of windows; the sums are in memory, not in
+/// registers.
 template <class Isa, Storage storage, bool streamed>
 void add_windows_of_row(const WindowSums p, std::int64_t i) {
   using Vector = typename Isa::Vector;

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// The nearest number with seven bits, which bfloat16 can represent.
+/// Returns the nearest number with seven bits; bfloat16 can represent it.
 double short_number(double x) {
   if (x == 0) return 0;
   const double step = std::ldexp(1.0, std::ilogb(x) - 6);
@@ -102,7 +102,7 @@ template <class T>
 Pair<T> pair_of(const Head& h, std::int64_t i, std::int64_t j) {
   Pair<T> pair = {products<T>(h.query, i, h.key, j, h.dim),
                   products<T>(h.dy, i, h.value, j, h.dim_v), T(0), T(0)};
-  // 1 / keep_prob as one number of the call, so that double and the high precision use the same
+  // Returns 1 / keep_prob, rounded once, so that double and the higher precision use the same
   // number.
   pair.kappa = T(h.kappa[at(i * h.keys + j)]);
   return pair;

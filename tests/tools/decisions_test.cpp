@@ -58,8 +58,7 @@ CompressCase arguments(const std::string& violate = "") {
   return c;
 }
 
-/// Returns the first call that violates a requirement. `binding`: whether a kernel must refuse the
-/// call.
+/// Returns the first call that violates a requirement; a kernel must refuse it if `binding`.
 CompressCase violation(bool binding) {
   for (CompressCase c : conformance::compression::violation_cases<CompressOp>()) {
     if (!binding) c.upstream = spec::Upstream::off;
@@ -177,15 +176,14 @@ Decision related(double actual) {
                                       "they agree", report);
 }
 
-/// The values of two related runs differ by more than the probabilistic bound. They are judged
-/// again on fresh seeds.
+/// Two related runs differ by more than the probabilistic bound, and are judged on fresh seeds.
 Decision on_fresh_seeds(double actual) {
   CaseReport report;
   return conformance::confirmed(case_of(small), related(9.5), report,
                                 [&](const CompressCase&, CaseReport&) { return related(actual); });
 }
 
-/// A relation on a small problem outside of its domain.
+/// Judges a relation on a small problem for which the relation does not hold.
 Decision outside() {
   for (const auto* relation : conformance::RelationParts<CompressOp>::relations()) {
     CompressCase c = case_of("--seq=48 --batch=1 --heads=1");
@@ -452,7 +450,7 @@ TEST(Decisions, OfARuleThatDoesNotGiveTheVerdictAreRefused) {
   }
 }
 
-/// Returns the cases of a report without their rules.
+/// Returns the cases of a report, without the member that names the rule.
 std::string without_reason(const Json& report) {
   std::string cases;
   for (const Json& one : report["cases"])

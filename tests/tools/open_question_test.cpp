@@ -155,8 +155,8 @@ TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
   const Answer open = answer(registry, words(line + " --upstream=off"));
   EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
   EXPECT_PRED2(has, open.out,
-               std::string("decided by open_question: FAG-C78 is stated only by upstream, and "
-                           "--upstream=off leaves it open: reported, no verdict; FAG-C78 is broken "
+               std::string("decided by open_question: FAG-C78 is stated only by the vendor's code, "
+                           "which --upstream=off ignores: reported, no verdict; FAG-C78 is broken "
                            "(FAG-C78:two) and phase 1 accepted the call"));
 }
 

@@ -82,7 +82,7 @@ TEST(Repetition, UnrepeatableFailureIsReportedAndNotShrunk) {
   const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
   const auto texts = result.found("repeat");
   ASSERT_EQ(texts.size(), 1u);
-  EXPECT_PRED2(has, texts[0], std::string("run again alone it fails in none of 20 runs"));
+  EXPECT_PRED2(has, texts[0], std::string("run again alone, the case fails in none of 20 runs"));
   EXPECT_PRED2(has, texts[0], std::string("rarely"));
   EXPECT_PRED2(has, result.answer.out, texts[0]);
   EXPECT_TRUE(result.report["shrunk"].empty()) << result.report["shrunk"];
@@ -96,7 +96,7 @@ TEST(Repetition, AFailureNowAndThenIsCounted) {
   }));
   const auto texts = result.found("repeat");
   ASSERT_FALSE(texts.empty());
-  EXPECT_EQ(texts[0], "run again alone it fails in 3 of 20 runs");
+  EXPECT_EQ(texts[0], "run again alone, the case fails in 3 of 20 runs");
 }
 
 TEST(Repetition, FailureAfterAnotherCallNamesIt) {

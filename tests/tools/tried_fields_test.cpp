@@ -35,11 +35,13 @@ TEST(ShrunkText, NamesTheFieldsThatWereNotTriedInTime) {
   conformance::ShrunkCase shrunk;
   shrunk.runs = 12;
   shrunk.end = conformance::ShrinkEnd::seconds;
-  EXPECT_EQ(cli::end_text(shrunk), "after 12 runs the budget of time was spent");
+  EXPECT_EQ(cli::end_text(shrunk),
+            "after 12 runs the time limit ended the search: a smaller case may fail, too");
   shrunk.untried = {"seq_q", "heads"};
-  EXPECT_EQ(
-      cli::end_text(shrunk),
-      "after 12 runs the budget of time was spent; these fields were not tried: seq_q, heads");
+  EXPECT_EQ(cli::end_text(shrunk),
+            "after 12 runs the time limit ended the search: a smaller case may fail, too; these "
+            "fields were "
+            "not tried: seq_q, heads");
 }
 
 TEST(ShrunkText, CountsTheCasesThatOtherNumericsExplain) {

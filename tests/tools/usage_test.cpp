@@ -123,14 +123,25 @@ TEST(Usage, ThreadsOfAnImplementationWithoutThreadsAreRefused) {
 TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
   expect_usage("sweep --budget=-3s", {"--budget", "'-3s'", "90s"});
   expect_usage("sweep --budget=3weeks", {"--budget", "'3weeks'"});
+  expect_usage("sweep --budget=1e9h", {"'1e9h'", "at most 100000h"});
+  expect_usage("sweep --budget=100001h", {"'100001h'", "at most 100000h"});
+  expect_usage("sweep --time-limit=1ms", {"'1ms'", "above 0s", "in s, min or h"});
+  expect_usage("sweep --memory-limit=1KiB", {"'1KiB'", "1MiB to 1048576GiB"});
+  expect_usage("sweep --memory-limit=0.5MiB", {"'0.5MiB'", "1MiB to 1048576GiB"});
   expect_usage("sweep --seed=1e3", {"--seed", "'1e3'", "0..18446744073709551615"});
   expect_usage("sweep --product=a4", {"--product", "'a4'", "a2, a3"});
+  expect_usage("sweep --product=A2", {"'A2'; expected", "for both; did you mean 'a2'?"});
   expect_usage("sweep --random=-1", {"--random", "'-1'", "0..1000000"});
   expect_usage("sweep --shrink=some", {"--shrink", "'some'", "0..1000"});
   for (const char* const least : {"abc", "-1", "50%"})
     expect_usage(std::string("sweep --require-judged=") + least,
                  {"--require-judged", std::string("'") + least + "'", "0..1000000"});
   expect_usage("sweep --only=nothing_has_this", {"--only", "'nothing_has_this'"});
+}
+
+TEST(Usage, AFlagWithoutValueRefusesOne) {
+  for (const std::string line : {"sweep --quiet=5", "list operators --verbose=no", "--version=2"})
+    expect_usage(line, {"takes no value", line.substr(line.find("--"))});
 }
 
 TEST(Usage, UnknownIdsAreNamed) {

@@ -40,8 +40,10 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-/// Returns the words to use instead of a word that the command does not accept: first similar
-/// words, then all words that it accepts.
+constexpr std::ptrdiff_t most_listed = 10;  // flags in an error message
+
+/// Returns the words to use instead of a word that the command does not accept: first a similar
+/// word, then all words that it accepts. If these are many flags, names the help that lists them.
 std::string instead_of(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> all = accepted(app);
   if (const std::size_t blank = word.find(' ');
@@ -51,7 +53,11 @@ std::string instead_of(const std::string& word, const CLI::App& app) {
   if (const std::string flag = "--" + word.substr(0, word.find('='));
       hint.empty() && std::ranges::find(all, flag) != all.end())
     hint = "; did you mean '" + flag + "'?";
-  return guessed(hint.empty() ? meant(word, all) : hint, all, "'" + full_name(app) + "' takes");
+  if (hint.empty()) hint = meant(word, all);
+  const auto is_flag = [](const std::string& name) { return name.starts_with("-"); };
+  if (is_flag(word) && std::ranges::count_if(all, is_flag) > most_listed)
+    return hint + (hint.empty() ? "; '" : " '") + full_name(app) + " --help' lists the flags";
+  return guessed(hint, all, "'" + full_name(app) + "' takes");
 }
 
 /// Refuses words that no flag, positional or subcommand accepted, at any level.
@@ -87,6 +93,19 @@ void refuse_empty_values(const std::vector<std::string>& words) {
     if (words[k].empty())
       throw UsageError((k == 0 ? "the first word" : "the word after '" + words[k - 1] + "'") +
                        " is empty; omit it, or give it a value");
+  }
+}
+
+/// Refuses a value of a flag that takes none, which the parser would ignore: "--quiet=5".
+void refuse_values_of_flags(const std::vector<std::string>& words, const CLI::App& root) {
+  const CLI::App* app = &root;
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    for (const CLI::Option* option : app->get_options())
+      if (name.size() < word.size() && option->check_name(name) && option->get_expected_max() == 0)
+        throw UsageError("'" + word + "': the flag " + name + " takes no value; use only " + name);
+    for (const CLI::App* sub : app->get_subcommands(nullptr))
+      if (sub->check_name(word)) app = sub;
   }
 }
 
@@ -232,6 +251,7 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
     return ExitCode::usage;
   }
   refuse_empty_values(words);
+  refuse_values_of_flags(words, app);
   try {
     std::reverse(words.begin(), words.end());
     app.parse(words);

@@ -37,8 +37,8 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
       break;
     case Grade::proven:
       f.rule = FindingRule::bound;
-      f.text =
-          sentence(f, "beyond the rigorous bound; no kernel of the declared numerics does that");
+      f.text = sentence(
+          f, "beyond the rigorous bound: no kernel with the declared numerics has such an error");
       break;
     default:
       f.rule = FindingRule::bound;
@@ -169,8 +169,7 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
              std::to_string(s.rms_limit));
   object(s.bias_fails, Rule::bias, Ground::likely, FindingRule::bias,
          "errors of " + name + " have mean " + std::to_string(s.bias) +
-             " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
-             "), limit 0.08");
+             " sigma, counted away from zero (t = " + std::to_string(s.bias_t) + "), limit 0.08");
   object(uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
          std::to_string(uncertified_) + " elements of " + name +
              " have a reference whose radius exceeds 2^-10 tau, or a tau that is not finite");

@@ -10,8 +10,8 @@
 /// Functions that judge relations between runs, for any operator.
 namespace assay::conformance {
 
-/// Thrown if a kernel refuses a run that the documents forbid in one interpretation. The runs are
-/// then not compared.
+/// Thrown if a kernel refuses a run that it may refuse, because the documents are ambiguous about
+/// the call. The runs are then not compared.
 class Incomparable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -65,7 +65,7 @@ Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report,
       return {first.rule(), Ground::confirmed,
               noted("confirmed on the fresh seed " + std::to_string(fresh.seed))};
   }
-  return {Rule::fresh_seeds, noted("the difference did not show again on two fresh seeds")};
+  return {Rule::fresh_seeds, noted("the difference did not occur again with two fresh seeds")};
 }
 
 /// Returns the report of a case with the decision that judge(case, report) returns. A statistical

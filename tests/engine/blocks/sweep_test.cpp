@@ -233,8 +233,7 @@ TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {
 
 TEST(BlockSweep, FloatOverflowIsUnknownNotSmall) {
   Head head = random_head({.queries = 5, .keys = 40, .seed = 24});
-  for (double& z : head.sum)
-    z = 0x1p-140;  // not a softmax: P is outside the scaled range
+  for (double& z : head.sum) z = 0x1p-140;  // not a softmax: P is outside the scaled range
   const auto block = block_bounds(head, PairsOfHead(head), {}, {});
   for (const Bound& bound : block.dv) EXPECT_EQ(bound.proven, HUGE_VAL);
 }

@@ -16,7 +16,8 @@ using Op = spec::FlashAttentionScoreGrad;
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
-  /// Used in modes 0, 1 and 5. The compressed masks have the contents that the documents prescribe.
+  /// This predicate is used in modes 0, 1 and 5. The masks of other modes have the contents that
+  /// the documents prescribe.
   std::function<bool(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> excludes =
       [](auto, auto, std::int64_t i, std::int64_t j) { return j > i; };
 };

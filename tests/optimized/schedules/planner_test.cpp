@@ -65,10 +65,11 @@ double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
 }
 
 TEST(Woven, MovesTheBytesOfItsRound) {
-  // Rounds of 4 x 2 tiles by groups of 2 rows. Scores and dP: 8 tiles of rows, and 4 of columns for
-  // each group. 2 tiles of keys, 4 of query and 4 of dy stay in L1. dS is read twice and P once. In
-  // total 16 + 10 + 24 tiles of 32 KiB for 8 tiles of scores. Results of 64 KiB that leave L0C: 16
-  // of scores and dP, 4 of dq, 2 of dk and 2 of dv.
+  // The example has rounds of 4 x 2 tiles, processed by groups of 2 rows. A round loads 8 tiles of
+  // rows for scores and dP, and 4 tiles of columns for each group. Then 2 tiles of keys, 4 of query
+  // and 4 of dy stay in L1. dS is read twice and P once. In total these are 16 + 10 + 24 tiles of
+  // 32 KiB for 8 tiles of scores. Results of 64 KiB that leave L0C: 16 of scores and dP, 4 of dq, 2
+  // of dk and 2 of dv.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 50 * 32768.0 / 88 / 8, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe), 24 * 65536.0 * 3 / 256 / 8, 0.01);

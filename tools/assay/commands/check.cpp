@@ -110,7 +110,8 @@ class FileJudge {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
     if (declared == case_.problem) return std::nullopt;
-    return "the file has another layout: " + Suite::place_of_inputs(declared) +
+    return "the kernel expects other inputs than those of the file: " +
+           Suite::place_of_inputs(declared) +
            "; export the case again with the --numerics that the kernel declares";
   }
 

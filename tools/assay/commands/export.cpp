@@ -225,7 +225,7 @@ ExitCode conclude(const ExportOptions& options, const Golden& golden, std::ostre
   out << fmt::format(
       "{} elements, {} of them certified: {} exact, {} within their radius in double, {} by the "
       "definition in double-double, {} in 75 digits, {} on ties, where both neighbours are "
-      "accepted; not certified: {} enclosed, {} open\nlargest radius: {:.2g} tau\n",
+      "accepted; not certified: {} with a known radius, {} without\nlargest radius: {:.2g} tau\n",
       c.elements(), c.certified(), c.exact, c.by_radius, c.by_double_double, c.by_definition,
       c.ties, c.enclosed, c.open, c.largest_radius);
   return c.certified() == c.elements() ? ExitCode::conformant : ExitCode::not_conclusive;

@@ -46,7 +46,7 @@ void ResultFiles::print(std::ostream& out, const Deliveries& deliveries) const {
 
 void ExitFlags::declare(CLI::App& app) {
   add_integer(app, "--require-judged", least, 0, 1'000'000,
-              "exit 3 (not conclusive) if fewer cases were judged numerically");
+              "exit 3 (not conclusive) if fewer cases than this were judged numerically");
   app.add_option("--baseline", baseline_path,
                  "file of known failures, which do not count until their expiry date; each line: "
                  "date, verdict, and a replay line or a condition as for --only");

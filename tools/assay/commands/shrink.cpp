@@ -59,6 +59,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     return make_implementation<Op>(context.registry, options.implementation);
   };
   const conformance::ShrinkBudget budget{.stop = &context.stop};
+  context.err << fmt::format("shrinking: at most {} runs or {} s\n", budget.runs, budget.seconds)
+              << std::flush;
   const auto [result, summary] =
       watched(c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
         std::vector<std::string> untried;
@@ -93,7 +95,9 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
 
 Command shrink_command() {
   return one_case_command(
-      "shrink", "reduce a failing case, field by field, to the smallest case that still fails",
+      "shrink",
+      "reduce a failing case, field by field, to the smallest case that still fails (at most 200 "
+      "runs or 20 s)",
       []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
         return shrink<Op>(options, app, context);
       });

@@ -92,7 +92,9 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
   const std::vector<conformance::Cause> causes = conformance::causes_of(reports, {});
   for (const CaseReport* report : faults) {
     if (context.stop) break;
-    if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
+    if (result.empty())
+      context.err << fmt::format("shrinking the first failures, for at most {:.3g} s\n", seconds)
+                  << std::flush;
     const double spent =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto left = static_cast<double>(wanted - std::ssize(result));

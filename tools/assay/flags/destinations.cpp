@@ -131,7 +131,7 @@ void require_text(const Destination& destination, Replace replace) {
   const fs::file_status status = fs::status(file, error);
   if (fs::is_directory(status)) throw refusal(destination, "is a folder");
   if (fs::exists(status) && access(file.c_str(), W_OK) != 0)
-    throw refusal(destination, "must not be written");
+    throw refusal(destination, "cannot be written: " + std::generic_category().message(errno));
   if (fs::is_character_file(status)) require_device(destination, file);
   if (fs::is_regular_file(status) && replace == Replace::own_results)
     require_own_result(destination, file);

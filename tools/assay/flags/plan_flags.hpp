@@ -37,9 +37,9 @@ void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::s
 inline spec::Product product_value(const std::string& word) {
   const auto& products = spec::spellings_of<spec::Product>;
   if (const auto product = products.parse(word)) return *product;
-  throw UsageError("--product is '" + word + "'" + meant(word, {"a2", "a3"}) +
-                   "; expected one of " + products.choices() +
-                   " (Atlas A2 and A3 training products), or no --product for both");
+  throw UsageError("--product is '" + word + "'; expected one of " + products.choices() +
+                   " (Atlas A2 and A3 training products), or no --product for both" +
+                   meant(word, {"a2", "a3"}));
 }
 
 /// The flags that select the cases of a command.

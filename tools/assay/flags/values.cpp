@@ -13,6 +13,9 @@
 namespace assay::cli {
 namespace {
 
+constexpr int most_hours = 100'000;
+constexpr int most_gib = 1 << 20;
+
 template <class Integer>
 Integer parsed(std::string_view flag, const std::string& text, Integer least, Integer most,
                std::string_view or_word = {}) {
@@ -49,17 +52,19 @@ std::uint64_t seed_value(std::string_view flag, const std::string& text, std::st
 
 double seconds_value(std::string_view flag, const std::string& text) {
   const auto value = quantity(text, {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}});
-  if (!value)
-    throw UsageError(
-        fmt::format("{} is '{}'; expected a positive time such as 90s, 5min or 1h", flag, text));
+  if (!value || *value > most_hours * 3600.0)
+    throw UsageError(fmt::format(
+        "{} is '{}'; expected a time above 0s, at most {}h, in s, min or h: such as 90s or 5min",
+        flag, text, most_hours));
   return *value;
 }
 
 std::int64_t bytes_value(std::string_view flag, const std::string& text) {
   const auto value = quantity(text, {{"MiB", 0x1p20}, {"GiB", 0x1p30}});
-  if (!value || *value > 0x1p50)
-    throw UsageError(
-        fmt::format("{} is '{}'; expected an amount of memory such as 512MiB or 4GiB", flag, text));
+  if (!value || *value < 0x1p20 || *value > most_gib * 0x1p30)
+    throw UsageError(fmt::format(
+        "{} is '{}'; expected 1MiB to {}GiB of memory, in MiB or GiB, such as 512MiB or 4GiB", flag,
+        text, most_gib));
   return static_cast<std::int64_t>(*value);
 }
 

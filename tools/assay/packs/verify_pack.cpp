@@ -152,7 +152,7 @@ class Verification {
     const Json listed = member<Json>(manifest_, "files", where_);
     for (const auto& [name, facts] : listed.items())
       if (std::ranges::find(wanted, name) == wanted.end())
-        report(fmt::format("{}: files lists {}; a pack has {}", where_, quoted(name),
+        report(fmt::format("{}: the member files lists {}; a pack has {}", where_, quoted(name),
                            fmt::join(wanted, ", ")));
     for (const std::string& name : wanted)
       if (fs::is_symlink(fs::symlink_status(folder_ / name)))
@@ -193,10 +193,11 @@ class Verification {
     }
     for (const auto& [id, names] : digests.items())
       if (!ids_.contains(id))
-        report(
-            fmt::format("{}: inputs lists the case {}, which no recipe has", where_, quoted(id)));
+        report(fmt::format("{}: the member inputs lists the case {}, which no recipe has", where_,
+                           quoted(id)));
     if (const auto cases = member<std::int64_t>(manifest_, "cases", where_); cases != number)
-      report(fmt::format("{}: cases is {}; there are {} recipes", where_, cases, number));
+      report(
+          fmt::format("{}: the member cases is {}; there are {} recipes", where_, cases, number));
   }
 
   void verify_recipe(const std::string& text, const std::string& place, const Json& digests) {

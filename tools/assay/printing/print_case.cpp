@@ -139,9 +139,9 @@ std::string end_text(const conformance::ShrunkCase& shrunk) {
     case ShrinkEnd::smallest:
       return after + "nothing smaller fails in the same way";
     case ShrinkEnd::runs:
-      return after + "the budget of runs was spent" + untried;
+      return after + "the limit of runs ended the search: a smaller case may fail, too" + untried;
     case ShrinkEnd::seconds:
-      return after + "the budget of time was spent" + untried;
+      return after + "the time limit ended the search: a smaller case may fail, too" + untried;
     case ShrinkEnd::stopped:
       return after + "the search was stopped" + untried;
     case ShrinkEnd::unsteady:

@@ -37,7 +37,7 @@ inline Detail detail_of(const Context& context) {
 }
 
 /// Prints verdicts by entry point and dtype, why cases were not applicable, the worst error of each
-/// tensor, each fault with the replay line of its first case, the smallest failing neighbours, and
+/// tensor, each fault with the replay line of its first case, the smallest failing cases, and
 /// causes. `Detail::whole` adds the requirements, pairs of values and regimes that cases exercised,
 /// replay lines of the worst errors, and longer lists.
 void print_results(const conformance::Results& results, const std::string& program, Detail detail,

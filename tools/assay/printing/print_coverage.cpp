@@ -58,8 +58,8 @@ void print_requirement_coverage(const RequirementCoverage& requirements, std::os
   table.print(out);
   const auto unexercised = requirements.unexercised();
   out << fmt::format(
-      "not exercised by any case (requirements with an accept or reject side; their variants, "
-      "violations, and entry points whose pages state them): {}\n\n",
+      "not exercised by any case (requirements that a call can satisfy or break; their "
+      "variants, violations, and entry points whose pages state them): {}\n\n",
       unexercised.empty() ? "none" : joined(unexercised));
   others.print(out);
   out << '\n';
@@ -103,7 +103,7 @@ void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
 void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
   if (sizes.empty()) return;
   Table table({"size", "numbers", "least", "most", "cases beyond",
-               fmt::format("legal, but drawn by none of {} seeds", seeds_of_sizes)});
+               fmt::format("legal values that the plans of {} seeds lack", seeds_of_sizes)});
   for (const auto& size : sizes)
     table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
                std::to_string(*size.values.rbegin()),
@@ -117,7 +117,8 @@ void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostre
 
 void print_fields(const std::vector<conformance::FieldCoverage>& fields, std::ostream& out) {
   if (fields.empty()) return;
-  Table table({"field of a formula", "places", "places where no case depends on the field"});
+  Table table(
+      {"field of a formula", "combinations", "combinations in which no case depends on the field"});
   for (const auto& field : fields)
     table.add({field.field, std::to_string(field.places),
                field.unexcited.empty() ? "none" : joined(field.unexcited)});

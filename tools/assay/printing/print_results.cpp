@@ -94,9 +94,10 @@ void print_requirements(const conformance::RequirementCoverage& requirements, st
       requirements.requirements,
       [](const auto& requirement) { return !requirement.has_accept && !requirement.has_reject; });
   out << fmt::format(
-      "\nrequirements: {} in all; cases exercised the accept side of {} and the reject side of {}; "
-      "no case can exercise {} of them, 'assay list --coverage' explains why; a side, a variant or "
-      "a violation was not exercised in: {}\n",
+      "\nrequirements: {} in all; {} were tested with calls that satisfy them, {} with calls that "
+      "break them; no case can test {} of them, 'assay list --coverage' explains why; not tested "
+      "in "
+      "every way: {}\n",
       requirements.requirements.size(), requirements.accepted(), requirements.rejected(),
       without_side, some(requirements.unexercised()));
 }
@@ -141,7 +142,7 @@ void print_worst(const Results& results, const std::string& program, Detail deta
 /// once.
 void print_shrunk(const Results& results, const std::string& program, std::ostream& out) {
   if (results.shrunk.empty()) return;
-  out << "\nfailures and their smallest failing neighbours:\n";
+  out << "\nfailures, each with the smallest case that fails in the same way:\n";
   std::map<std::string, std::string> printed;  // line of the small case -> failing case
   for (const conformance::ShrunkCase& shrunk : results.shrunk) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
@@ -150,7 +151,7 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
     out << fmt::format("  {}: {}\n", shrunk.id, replay(program, shrunk.command_line, name));
     const auto [first, is_new] = printed.emplace(shrunk.shrunk, shrunk.id);
     if (!is_new)
-      out << fmt::format("    has the same smallest failing neighbour as {}\n", first->second);
+      out << fmt::format("    leads to the same smallest case as {}\n", first->second);
     else if (shrunk.shrunk != shrunk.command_line)
       out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
                          replay(program, shrunk.shrunk, name));
@@ -159,9 +160,9 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
   }
 }
 
-/// Prints a group of cases that failed in the same way once, with its first case, which is the
-/// cheapest. In brief output, prints only groups that are not conclusive; the causes describe the
-/// others.
+/// Cases that failed in the same way form a group. Prints one line per group, with its first case,
+/// which is the cheapest. In brief output, prints only groups that are not conclusive; the causes
+/// describe the others.
 void print_failures(const Results& results, const std::string& program, Detail detail,
                     std::ostream& out) {
   const std::size_t shown = detail == Detail::brief ? faults_shown_briefly : faults_shown;

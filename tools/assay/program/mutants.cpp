@@ -119,11 +119,11 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
   }
 }
 
-/// Prints what the tolerance rules of other projects say about the same runs, if their values are
-/// ordinary.
+/// Prints the verdicts of other projects' tolerance rules on the same runs. Runs with unusual
+/// values (very large or small) are left out.
 void print_yardsticks(const KillTable& table, std::ostream& out) {
-  Table text({"rule, on the same cases with ordinary values", "injected faults that it notices",
-              "healthy variants that it fails"});
+  Table text({"rule, on the same cases with ordinary values", "injected faults that it detects",
+              "correct variants that it rejects"});
   for (const mutants::YardstickRow& row : table.yardsticks())
     if (row.planted_asked + row.healthy_asked > 0)
       text.add({row.name, fmt::format("{} of {}", row.planted_accused, row.planted_asked),

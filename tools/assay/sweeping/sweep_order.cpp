@@ -49,11 +49,15 @@ Order order_of(const Parts& parts) {
 }
 
 ShardValue shard_value(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos)
-    throw UsageError("--shard is '" + text + "'; expected i/n, e.g. 1/3 for the first of three");
-  const std::int64_t of = integer_value("--shard: n", text.substr(slash + 1), 1, most_shards);
-  return {.number = integer_value("--shard: i", text.substr(0, slash), 1, of), .of = of};
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  try {
+    const std::int64_t of = integer_value("n", text.substr(slash).erase(0, 1), 1, most_shards);
+    return {.number = integer_value("i", text.substr(0, slash), 1, of), .of = of};
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format(
+        "--shard is '{}'; expected i/n, part i of n: n from 1 to {} and i from 1 to n, such as 1/3",
+        text, most_shards));
+  }
 }
 
 conformance::Shard take_shard(Order& order, const ShardValue& value, const Parts& parts) {

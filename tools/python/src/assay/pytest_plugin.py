@@ -147,7 +147,7 @@ class _Requirement:
         for test, cases in self._cases.items():
             least = max(1, math.ceil(_SHARE * cases)) if self._wanted is None else self._wanted
             if self._judged[test] < least:
-                lines.append(f"{test}: {self._judged[test]} of {cases} cases were judged, {least} must be")
+                lines.append(f"{test}: {self._judged[test]} of {cases} cases were judged; expected at least {least}")
         return lines
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -41,7 +41,8 @@ class InjectionReading {
       : units_(units), shares_(shares), at_(at) {}
 
   double exact(double x) const { return x; }
-  /// x was computed for the row with the same class, so it already contains the row's errors.
+  /// Returns x unchanged: it was computed for the row by this class, so it already contains the
+  /// row's errors.
   double symbol(std::size_t, double x) const { return x; }
   double dot(const Products<double>& of, double terms) {
     const double worst = of.magnitudes * worst_dot(units_, terms);

@@ -20,7 +20,7 @@ struct SumOf {
   std::size_t operand = 0;
 };
 
-/// The number of kinds of weights that a sum can have.
+/// `RowSums` can use several kinds of weights; this is their number.
 inline constexpr std::size_t kinds_of_weights = 2;
 
 /// Sums that are computed for one row of an output in addition to its elements: over its pairs,

@@ -5,8 +5,8 @@
 namespace assay::optimized::schedules {
 
 /// A matrix product of m x k by k x n numbers. It is split into tiles, which are distributed over a
-/// grid of cores. Operands are stored row by row; `right_rows_along_k` says whether the rows of the
-/// right operand run along k.
+/// grid of cores. Operands are stored row by row; `right_rows_along_k` is true if the right operand
+/// is stored transposed, as n x k numbers.
 struct Gemm {
   std::int64_t m, n, k;
   std::int64_t base_m = 128, base_n = 256, base_k = 64;
