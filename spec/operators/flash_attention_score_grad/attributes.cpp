@@ -1,74 +1,9 @@
+#include "operators/attention/attributes.hpp"
+
 #include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
-
-/// Returns whether 0 < keepProb < 1 and a drop mask is given.
-bool drops_by_mask(const FlashCall& c) {
-  return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
-         given(c.parameters.drop_mask);
-}
-
-FlashRequirement keep_prob_range() {
-  return {.id = "FAG-C60",
-          .statement = "keepProb is above 0 and at most 1.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q27",
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
-              },
-          .violations = {{"zero", [](FlashCall& c) { c.attributes.keep_prob = 0; }},
-                         {"negative", [](FlashCall& c) { c.attributes.keep_prob = -0.5; }},
-                         {"above_one", [](FlashCall& c) { c.attributes.keep_prob = 1.5; }}}};
-}
-
-FlashRequirement no_dropout() {
-  return {.id = "FAG-C61",
-          .statement = "keepProb is 1: nothing is dropped.",
-          .source = {rope_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u3_page,
-          .sides = {Side::accept, Side::reject},
-          .applies = is_u3,
-          .holds =
-              [](const FlashCall& c) {
-                const double keep = c.attributes.keep_prob;  // FAG-C60 covers values outside (0, 1]
-                return !is_u3(c) || !(keep > 0) || keep >= 1;
-              },
-          .violations = {{"below_one", [](FlashCall& c) {
-                            if (is_u3(c)) c.attributes.keep_prob = 0.5;
-                          }}}};
-}
-
-FlashRequirement drop_mask_size() {
-  return {.id = "FAG-C62",
-          .statement =
-              "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, "
-              "rounded up.",
-          .source = {upstream_tiling, "dropMask checks"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q29",
-          .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
-          .holds =
-              [](const FlashCall& c) {
-                const auto bytes = drop_mask_bytes(c);
-                return !drops_by_mask(c) || !bytes ||
-                       element_count(c.parameters.drop_mask.shape) >= *bytes;
-              },
-          .violations = {{"one_byte_less", [](FlashCall& c) {
-                            attach_drop_mask(c);
-                            if (!given(c.parameters.drop_mask)) return;
-                            Shape shape = c.parameters.drop_mask.shape;
-                            --shape.back();
-                            reshape(c.parameters.drop_mask, shape);
-                          }}}};
-}
 
 FlashRequirement softmax_in_layout() {
   static constexpr auto known = [](const FlashCall& c) {
@@ -211,9 +146,23 @@ std::vector<FlashRequirement> rows_with_calls() {
 
 std::vector<FlashRequirement> attribute_requirements() {
   std::vector<FlashRequirement> requirements = {
-      keep_prob_range(),     no_dropout(),    drop_mask_size(), softmax_in_layout(),
-      order_of_statistics(), start_indices(), single_layout(),  matching_packages(),
-      time_limit(),          default_mode()};
+      keep_prob_range<FlashOp>({.id = "FAG-C60",
+                                .source = {operator_page, "constraints"},
+                                .stated_for = all_pages,
+                                .notes = "FAG-Q27"}),
+      no_dropout<FlashOp>(
+          {.id = "FAG-C61", .source = {rope_page, "constraints"}, .stated_for = u3_page}),
+      drop_mask_size<FlashOp>({.id = "FAG-C62",
+                               .source = {upstream_tiling, "dropMask checks"},
+                               .standing = Standing::upstream,
+                               .notes = "FAG-Q29"}),
+      softmax_in_layout(),
+      order_of_statistics(),
+      start_indices(),
+      single_layout(),
+      matching_packages(),
+      time_limit(),
+      default_mode()};
   const auto rows = rows_with_calls();
   requirements.insert(requirements.end(), rows.begin(), rows.end());
   return requirements;

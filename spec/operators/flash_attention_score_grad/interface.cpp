@@ -1,4 +1,4 @@
-#include <algorithm>
+#include "operators/attention/interface.hpp"
 
 #include "operators/flash_attention_score_grad/table.hpp"
 
@@ -23,29 +23,6 @@ FlashRequirement protocol(std::string_view id, std::string_view statement, Sourc
           .reason = protocol_reason};
 }
 
-bool is_strided(const Parameter& parameter) {
-  return given(parameter) &&
-         (parameter.strides != contiguous_strides(parameter.shape) || parameter.offset != 0);
-}
-
-/// FAG-C28 and FAG-C28a cover the private formats. S-V1 marks every tensor as a possible strided
-/// view; S-V3 marks all tensors except those that are null or unused.
-FlashRequirement strided_views() {
-  return {.id = "API-7",
-          .statement = "A strided view of a tensor in a plain format may be an input or an output.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept},
-          .applies =
-              [](const FlashCall& c) {
-                return std::ranges::any_of(every_tensor, [&](FlashMember member) {
-                  return is_strided(c.parameters.*member);
-                });
-              },
-          .holds = always};
-}
-
 }  // namespace
 
 std::vector<FlashRequirement> interface_requirements() {
@@ -68,7 +45,10 @@ std::vector<FlashRequirement> interface_requirements() {
                "After a failed phase 1 the executor and workspaceSize are invalid and phase 2 is "
                "not called.",
                {upstream_interface, "phase 1"}, Standing::upstream),
-      strided_views(),
+      // FAG-C28 and FAG-C28a cover the private formats. S-V1 marks every tensor as a possible
+      // strided view; S-V3 marks all tensors except those that are null or unused.
+      strided_views<FlashOp>(
+          {.id = "API-7", .source = {unpadding_page, "parameters"}, .stated_for = u_pages}),
       // No document contains this rule.
       protocol("API-8", "Outputs share no memory with inputs.", {unpadding_page, "parameters"},
                Standing::derived),

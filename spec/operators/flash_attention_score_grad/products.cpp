@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <stdexcept>
+#include "operators/attention/products.hpp"
 
 #include "operators/flash_attention_score_grad/table.hpp"
 
@@ -7,24 +6,10 @@ namespace assay::spec {
 namespace detail {
 namespace {
 
-/// The statement on an entry point's page about one product.
-struct Cell {
-  FlashEntryPoint entry_point;
-  Product product;
-  std::string_view id, statement, page, notes;
-  bool (*applies)(const FlashCall& call);
-  bool offered = true;
-};
-
-template <FlashEntryPoint entry_point, Product product>
-bool is_cell(const FlashCall& c) {
-  return c.entry_point == entry_point && c.product == product;
-}
-
 using enum FlashEntryPoint;
 using enum Product;
 
-constexpr Cell cells[] = {
+constexpr Cell<FlashOp> cells[] = {
     {g1, a2, "FAG-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "", is_cell<g1, a2>},
     // The other upstream pages of the same revision say that the product is not supported; the
@@ -83,49 +68,10 @@ constexpr ForeignCell foreign_cells[] = {
     {"FAG-P20", "Atlas A3 inference products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
      upstream_fourth_unpadding_page, is_on<u4>},
 };
-constexpr std::string_view refused_product_reason =
-    "no page says which status a call on such a product returns; a sweep has cases only for "
-    "products that offer the entry point";
-
-using Pages = std::span<const FlashEntryPoint>;
-
-bool is_public(std::string_view page) { return page.starts_with("ops-transformer: "); }
-Standing standing_of(std::string_view page) {
-  return is_public(page) ? Standing::page : Standing::documented;
-}
-/// Returns `entry_points` if the page is one of the seeds, otherwise an empty list.
-/// `of_public_page` does the reverse.
-Pages of_seed(std::string_view page, Pages entry_points) {
-  return is_public(page) ? Pages() : entry_points;
-}
-Pages of_public_page(std::string_view page, Pages entry_points) {
-  return is_public(page) ? entry_points : Pages();
-}
-
-const Cell& cell_of(FlashEntryPoint entry_point, Product product) {
-  for (const Cell& cell : cells)
-    if (cell.entry_point == entry_point && cell.product == product) return cell;
-  throw std::logic_error("no requirement says whether this product offers this entry point");
-}
-
 }  // namespace
 
-/// A call cannot break these requirements: the table of products is a fact of the documents, and
-/// the computation does not depend on it.
 std::vector<FlashRequirement> product_requirements() {
-  std::vector<FlashRequirement> requirements;
-  for (const Cell& cell : cells)
-    requirements.push_back({.id = cell.id,
-                            .statement = cell.statement,
-                            .source = {cell.page, "products"},
-                            .standing = standing_of(cell.page),
-                            .stated_for = of_seed(cell.page, {&cell.entry_point, 1}),
-                            .page_for = of_public_page(cell.page, {&cell.entry_point, 1}),
-                            .sides = {cell.offered ? Side::accept : Side::none},
-                            .notes = cell.notes,
-                            .applies = cell.applies,
-                            .holds = always,
-                            .reason = cell.offered ? "" : refused_product_reason});
+  std::vector<FlashRequirement> requirements = requirements_of<FlashOp>(cells);
   for (const ForeignCell& cell : foreign_cells)
     requirements.push_back({.id = cell.id,
                             .statement = cell.statement,
@@ -142,11 +88,11 @@ std::vector<FlashRequirement> product_requirements() {
 }  // namespace detail
 
 bool supports(FlashEntryPoint entry_point, Product product) {
-  return detail::cell_of(entry_point, product).offered;
+  return detail::cell_of<detail::FlashOp>(detail::cells, entry_point, product).offered;
 }
 
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product) {
-  return detail::cell_of(entry_point, product).id;
+  return detail::cell_of<detail::FlashOp>(detail::cells, entry_point, product).id;
 }
 
 }  // namespace assay::spec

@@ -1,3 +1,5 @@
+#include "operators/attention/sizes.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -5,136 +7,6 @@
 
 namespace assay::spec::detail {
 namespace {
-
-/// No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024. FAG-C94
-/// covers the sizes between the two.
-constexpr std::int64_t kilo = 1024, mega = 1024 * 1024;
-constexpr std::int64_t short_kilo = 1000, short_mega = 1000 * 1000;
-constexpr std::int64_t most_heads = 256;
-constexpr std::int64_t most_batches = 2 * mega;
-constexpr std::int64_t most_batches_with_prefix = 2 * kilo;
-constexpr std::int64_t longest_sequence = mega;
-constexpr std::int64_t most_tokens = mega;
-constexpr std::int64_t agreed_head_dim = 512;
-constexpr std::int64_t widest_head_dim = 768;
-
-bool has_query_extents(const FlashCall& c) { return query_as_given(c).has_value(); }
-bool is_padded_with_extents(const FlashCall& c) { return is_padded(c) && key_as_given(c); }
-
-bool uses_prefix(const FlashCall& c) {
-  const std::int64_t mode = c.attributes.sparse_mode;
-  return c.parameters.prefix && (mode == 5 || mode == 6);
-}
-
-/// Makes one sequence of queries or of keys longer than the limit.
-template <bool queries>
-void lengthen(FlashProblem& p) {
-  make_small(p);
-  (queries ? p.seq_q : p.seq_kv) = longest_sequence + 1;
-}
-/// Makes two sequences whose lengths together exceed the limit.
-template <bool queries>
-void lengthen_together(FlashProblem& p) {
-  make_small(p);
-  p.batch = 2;
-  (queries ? p.seq_q : p.seq_kv) = most_tokens / 2 + 1;
-}
-
-FlashRequirement heads_limit() {
-  return {.id = "FAG-C39",
-          .statement = "query has at most 256 heads.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .page_for = public_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_query_extents,
-          .holds =
-              [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                return !query || query->heads <= most_heads;
-              },
-          .reaches = [](const FlashCall& c) { return query_as_given(c)->heads == most_heads; },
-          .violations = {{"heads", [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) {
-                              p.heads_q = most_heads + 1;
-                              p.heads_kv = 1;
-                            });
-                          }}}};
-}
-
-FlashRequirement batch_limit() {
-  return {.id = "FAG-C40",
-          .statement = "The batch size is at most 2M.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = g_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = is_padded_with_extents,
-          .holds =
-              [](const FlashCall& c) {
-                return !is_padded_with_extents(c) || query_as_given(c)->batch <= most_batches;
-              },
-          .reaches = [](const FlashCall& c) { return query_as_given(c)->batch >= 2 * short_mega; },
-          .violations = {{"batch", [](FlashCall& c) {
-                            if (is_padded(c))
-                              rewrite(c, [](FlashProblem& p) {
-                                make_small(p);
-                                p.batch = most_batches + 1;
-                              });
-                          }}}};
-}
-
-FlashRequirement batch_limit_with_prefix() {
-  return {.id = "FAG-C40a",
-          .statement = "With a prefix in use the batch size is at most 2K.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = g_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = [](const FlashCall& c) { return uses_prefix(c) && is_padded_with_extents(c); },
-          .holds =
-              [](const FlashCall& c) {
-                return !uses_prefix(c) || !is_padded_with_extents(c) ||
-                       query_as_given(c)->batch <= most_batches_with_prefix;
-              },
-          .reaches = [](const FlashCall& c) { return query_as_given(c)->batch >= 2 * short_kilo; },
-          .violations = {{"batch", [](FlashCall& c) {
-                            if (is_packed(c)) return;
-                            rewrite(c, [](FlashProblem& p) {
-                              make_small(p);
-                              p.batch = most_batches_with_prefix + 1;
-                            });
-                            attach_prefix(c);
-                          }}}};
-}
-
-bool reaches_longest(const FlashCall& c) {
-  return std::max(query_as_given(c)->seq, key_as_given(c)->seq) >= short_mega;
-}
-
-FlashRequirement sequence_limit() {
-  return {.id = "FAG-C41",
-          .statement = "Sq and Skv are at most 1M.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = g_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = is_padded_with_extents,
-          .holds =
-              [](const FlashCall& c) {
-                return !is_padded_with_extents(c) ||
-                       std::max(query_as_given(c)->seq, key_as_given(c)->seq) <= longest_sequence;
-              },
-          .reaches = reaches_longest,
-          .violations = {{"seq_q",
-                          [](FlashCall& c) {
-                            if (is_padded(c)) rewrite(c, lengthen<true>);
-                          }},
-                         {"seq_kv", [](FlashCall& c) {
-                            if (is_padded(c)) rewrite(c, lengthen<false>);
-                          }}}};
-}
 
 FlashRequirement packed_sequence_limit() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u4(c) && key_as_given(c); };
@@ -161,58 +33,7 @@ FlashRequirement packed_sequence_limit() {
                           }}}};
 }
 
-/// The number of tokens of query or of keyIn, whichever is larger.
-std::int64_t tokens_of(const FlashCall& c) {
-  return std::max(c.parameters.query.shape[0], c.parameters.key.shape[0]);
-}
-
-FlashRequirement token_limit() {
-  static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
-  return {.id = "FAG-C42",
-          .statement = "query and keyIn have at most 1M tokens.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .page_for = public_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = concerned,
-          .holds = [](const FlashCall& c) { return !concerned(c) || tokens_of(c) <= most_tokens; },
-          .reaches = [](const FlashCall& c) { return tokens_of(c) >= short_mega; },
-          .violations = {{"tokens_q",
-                          [](FlashCall& c) {
-                            if (is_packed(c)) rewrite(c, lengthen_together<true>);
-                          }},
-                         {"tokens_kv", [](FlashCall& c) {
-                            if (is_packed(c)) rewrite(c, lengthen_together<false>);
-                          }}}};
-}
-
-void set_head_dim(FlashProblem& p, std::int64_t head_dim) { p.head_dim = p.head_dim_v = head_dim; }
-
-FlashRequirement wide_head_size_limit() {
-  static constexpr auto concerned = [](const FlashCall& c) {
-    return (is_u3(c) || is_of_public_page(c)) && has_query_extents(c);
-  };
-  return {.id = "FAG-C44",
-          .statement = "The head size of query is at most 768.",
-          .source = {rope_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u3_page,
-          .page_for = public_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
-              },
-          .reaches = [](const FlashCall& c) { return query_as_given(c)->dim == widest_head_dim; },
-          .violations = {{"head_dim", [](FlashCall& c) {  // a multiple of 8
-                            if (is_u3(c) || is_of_public_page(c))
-                              rewrite(
-                                  c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
-                          }}}};
-}
-
+bool is_of_wide_page(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 bool is_of_narrow_page(const FlashCall& c) { return is_padded(c) || is_u1(c); }
 
 /// FAG-C44a covers sizes from 513, which this page excludes, to 768, which other pages allow.
@@ -237,8 +58,9 @@ FlashRequirement head_size_limit() {
           .reaches = [](const FlashCall& c) { return query_as_given(c)->dim >= agreed_head_dim; },
           .violations = {{"head_dim", [](FlashCall& c) {
                             if (!is_of_narrow_page(c)) return;
-                            rewrite(c,
-                                    [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
+                            rewrite(c, [](AttentionProblem& p) {
+                              set_head_dim(p, widest_head_dim + 1);
+                            });
                           }}}};
 }
 
@@ -260,16 +82,16 @@ FlashRequirement narrow_head_sizes() {
               [](const FlashCall& c) {
                 return !concerned(c) || query_as_given(c)->dim <= agreed_head_dim;
               },
-          .violations = {{"head_dim_513",
-                          [](FlashCall& c) {
-                            if (!is_of_narrow_page(c)) return;
-                            rewrite(c,
-                                    [](FlashProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
-                          }},
-                         {"head_dim_768", [](FlashCall& c) {
-                            if (!is_of_narrow_page(c)) return;
-                            rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim); });
-                          }}}};
+          .violations = {
+              {"head_dim_513",
+               [](FlashCall& c) {
+                 if (!is_of_narrow_page(c)) return;
+                 rewrite(c, [](AttentionProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
+               }},
+              {"head_dim_768", [](FlashCall& c) {
+                 if (!is_of_narrow_page(c)) return;
+                 rewrite(c, [](AttentionProblem& p) { set_head_dim(p, widest_head_dim); });
+               }}}};
 }
 
 /// Returns whether `count` is above `least`, the limit with K = 1000, and at most `most`, the limit
@@ -297,7 +119,7 @@ bool is_within_all_readings(const FlashCall& c) {
 template <std::int64_t sequences, bool packed, bool prefix>
 void multiply(FlashCall& call) {
   if (is_packed(call) != packed || (prefix && is_u3(call))) return;
-  rewrite(call, [](FlashProblem& p) {
+  rewrite(call, [](AttentionProblem& p) {
     make_small(p);
     p.batch = sequences;
   });
@@ -322,13 +144,13 @@ FlashRequirement meaning_of_k_and_m() {
                      {"batch_with_prefix", multiply<2 * kilo, false, true>},
                      {"seq_q",
                       [](FlashCall& c) {
-                        rewrite(c, [](FlashProblem& p) {
+                        rewrite(c, [](AttentionProblem& p) {
                           make_small(p);
                           p.seq_q = longest_sequence;
                         });
                       }},
                      {"seq_kv", [](FlashCall& c) {
-                        rewrite(c, [](FlashProblem& p) {
+                        rewrite(c, [](AttentionProblem& p) {
                           make_small(p);
                           p.seq_kv = longest_sequence;
                         });
@@ -338,9 +160,27 @@ FlashRequirement meaning_of_k_and_m() {
 }  // namespace
 
 std::vector<FlashRequirement> size_requirements() {
-  return {heads_limit(),          batch_limit(),           batch_limit_with_prefix(),
-          sequence_limit(),       packed_sequence_limit(), token_limit(),
-          wide_head_size_limit(), narrow_head_sizes(),     head_size_limit(),
+  return {heads_limit<FlashOp>({.id = "FAG-C39",
+                                .source = {operator_page, "constraints"},
+                                .stated_for = all_pages,
+                                .page_for = public_pages}),
+          batch_limit<FlashOp>(
+              {.id = "FAG-C40", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
+          batch_limit_with_prefix<FlashOp>(
+              {.id = "FAG-C40a", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
+          sequence_limit<FlashOp>(
+              {.id = "FAG-C41", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
+          packed_sequence_limit(),
+          token_limit<FlashOp>({.id = "FAG-C42",
+                                .source = {unpadding_page, "constraints"},
+                                .stated_for = u_pages,
+                                .page_for = public_pages}),
+          wide_head_size_limit<FlashOp, is_of_wide_page>({.id = "FAG-C44",
+                                                          .source = {rope_page, "constraints"},
+                                                          .stated_for = u3_page,
+                                                          .page_for = public_pages}),
+          narrow_head_sizes(),
+          head_size_limit(),
           meaning_of_k_and_m()};
 }
 

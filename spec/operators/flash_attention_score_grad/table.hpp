@@ -2,24 +2,21 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "operators/attention/changes.hpp"
 
-/// Functions with which the requirements of FlashAttentionScoreGrad read calls and make calls that
-/// break them. Do not use them in an implementation: if it checked its arguments with them, it
-/// would share their mistakes.
+/// The documents and tensors that the requirements of FlashAttentionScoreGrad name.
 namespace assay::spec::detail {
 
 using FlashOp = FlashAttentionScoreGrad;
 using FlashCall = Call<FlashOp>;
 using FlashParameters = FlashOp::Parameters;
-using FlashProblem = FlashOp::Problem;
 using FlashRequirement = Requirement<FlashOp>;
-using FlashMember = Parameter FlashParameters::*;
+using FlashMember = MemberOf<FlashOp>;
 
 /// The documents that the requirements cite: the seeds, and the pages and host code of the upstream
 /// repository.
@@ -81,14 +78,28 @@ inline constexpr FlashMember every_tensor[] = {
     &FlashParameters::dq_rope,    &FlashParameters::dk,           &FlashParameters::dk_rope,
     &FlashParameters::dv,         &FlashParameters::dpse};
 
-/// The required tensors of an entry point whose shapes follow inputLayout.
-std::span<const FlashMember> laid_out_tensors(FlashEntryPoint entry_point);
+template <>
+struct TensorRoles<FlashOp> {
+  using P = FlashParameters;
+  using Members = std::initializer_list<FlashMember>;
 
-/// Conditions under which requirements apply: to every call, to the padded or the packed entry
-/// points, to the entry points with a position bias and dropout.
-inline bool always(const FlashCall&) { return true; }
-inline bool is_padded(const FlashCall& call) { return !is_unpadding(call.entry_point); }
-inline bool is_packed(const FlashCall& call) { return is_unpadding(call.entry_point); }
+  static constexpr Members key_like = {&P::key, &P::dk}, value_like = {&P::value, &P::dv},
+                           query_rope_like = {&P::query_rope, &P::dq_rope},
+                           key_rope_like = {&P::key_rope, &P::dk_rope},
+                           operands = {&P::query, &P::key, &P::value, &P::dy};
+  static constexpr PseShape packed_pse = PseShape::bnhs;
+
+  static Members laid_out(FlashEntryPoint entry_point) {
+    static constexpr Members plain = {&P::query,        &P::key, &P::value, &P::dy,
+                                      &P::attention_in, &P::dq,  &P::dk,    &P::dv};
+    static constexpr Members with_rope = {
+        &P::query,        &P::query_rope, &P::key,     &P::key_rope, &P::value,   &P::dy,
+        &P::attention_in, &P::dq,         &P::dq_rope, &P::dk,       &P::dk_rope, &P::dv};
+    return has_rope(entry_point) ? with_rope : plain;
+  }
+};
+
+/// Conditions under which requirements apply: the pages differ.
 inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u1; }
 inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
@@ -97,158 +108,6 @@ inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntry
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
 /// u2 and u4, whose only page is the public one.
 inline bool is_of_public_page(const FlashCall& call) { return is_u2(call) || is_u4(call); }
-inline bool takes_pse_and_dropout(const FlashCall& call) { return !is_u3(call); }
-/// g2 and u2, where pseType may be 2 or 3.
-inline bool takes_slopes(const FlashCall& call) {
-  return has_pse_type(call.entry_point) && !is_u3(call);
-}
-
-/// Why no call breaks a requirement about elements.
-inline constexpr std::string_view content_reason =
-    "the requirement is about elements, which phase 1 does not read; all numerically judged cases "
-    "satisfy it";
-
-/// Returns whether the tensor is present: not a null pointer, and not of rank 0, which means absent
-/// for an optional tensor.
-bool given(const Parameter& parameter);
-
-/// The layout that a call names, if the entry point accepts it.
-std::optional<Layout> layout_of(const FlashCall& call);
-
-/// Returns whether heads and channels share an axis, as in BSH and SBH.
-bool merges_heads(Layout layout);
-
-std::size_t rank_of(Layout layout);
-
-enum class Axis : std::uint8_t { batch, heads, seq, dim };
-
-/// The index of an axis in a layout. In TND the tokens of all sequences form the seq axis, and
-/// there is not a batch axis.
-std::optional<std::size_t> position_of(Layout layout, Axis axis);
-
-/// Returns whether inputLayout is known and all tensors in this layout are given with its rank.
-bool ranks_fit(const FlashCall& call);
-
-/// The extents that follow from the shapes and the sums of the lengths. Nothing if they are
-/// undefined because an earlier requirement is broken (layout, ranks, lengths, headNum, head
-/// sizes). In BSH and SBH the number of query heads comes from headNum, the head size of key from
-/// query, and the number of value heads from key. In TND `ends` is set.
-std::optional<Extents> query_as_given(const FlashCall& call);
-std::optional<Extents> key_as_given(const FlashCall& call);
-std::optional<Extents> value_as_given(const FlashCall& call);
-
-/// Changes `shape`, which is in the call's layout, to `heads` heads of size `dim`.
-Shape with_head_size(const FlashCall& call, Shape shape, std::int64_t heads, std::int64_t dim);
-
-/// Returns whether one of the sequences is empty.
-bool has_empty_length(const Extents& extents);
-
-/// The pseType that applies: 1 on entry points without this attribute.
-std::int64_t pse_type_of(const FlashCall& call);
-
-/// Returns whether a mask is given and sparseMode is `mode`.
-bool masked_in_mode(const FlashCall& call, std::int64_t mode);
-
-/// The number of bytes that a drop mask with one bit per score needs; nothing if the extents are
-/// undefined.
-std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call);
-
-/// The form in which pse, or the mask, is passed; nothing if its shape matches no form that the
-/// requirements accept.
-std::optional<PseShape> pse_form_of(const FlashCall& call);
-std::optional<MaskShape> mask_form_of(const FlashCall& call);
-
-/// The problem that a legal call describes; nothing for other calls.
-std::optional<FlashProblem> problem_of(const FlashCall& call);
-
-/// Gives `parameter` a shape and contiguous strides.
-void reshape(Parameter& parameter, const Shape& shape);
-
-/// Applies `change` to the problem of the call, then writes the call again in its plainest form:
-/// contiguous, without padding, bias, dropout, prefix or window, and with a mask only if the entry
-/// point requires one.
-void rewrite(FlashCall& call, void (*change)(FlashProblem& problem));
-
-/// Change a problem. make_uniform gives all sequences of a side one length, at least 1. make_square
-/// gives queries and keys the same length. make_small keeps a single short head.
-void make_uniform(FlashProblem& problem);
-void make_square(FlashProblem& problem);
-/// make_square in fp32, where the type of slopes is not disputed.
-void make_square_fp32(FlashProblem& problem);
-void make_small(FlashProblem& problem);
-
-/// Adds 1 to the extent of `axis` of each listed tensor and leaves the others unchanged; does
-/// nothing if the layout has no such axis.
-void grow(FlashCall& call, std::initializer_list<FlashMember> members, Axis axis);
-
-/// Add an optional input to a call and leave the rest unchanged: a mask with an unbounded window; a
-/// pse of pseType 1; slopes of pseType 2 or 3; a prefix that lets all queries see every key. The
-/// pse is full in padded layouts. For packed sequences it has 1024 rows and needs a causal mask:
-/// this is the only form without dispute.
-void put_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
-void put_compressed_mask(FlashCall& call, std::int64_t sparse_mode);
-void put_pse(FlashCall& call);
-void put_slopes(FlashCall& call, std::int64_t pse_type);
-void put_prefix(FlashCall& call);
-
-/// Add the same inputs, after writing the call again with sequences that are not empty, and with
-/// the mask that a pse needs. They do nothing if the entry point does not have the input.
-void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
-void attach_pse(FlashCall& call);
-void attach_slopes(FlashCall& call, std::int64_t pse_type);
-void attach_drop_mask(FlashCall& call);
-void attach_prefix(FlashCall& call);
-/// Attaches a mask with an unbounded window if the call has no mask.
-void attach_mask(FlashCall& call);
-
-template <FlashMember member>
-void remove(FlashCall& call) {
-  call.parameters.*member = {};
-}
-template <FlashMember member>
-void make_scalar(FlashCall& call) {
-  reshape(call.parameters.*member, {});
-}
-template <FlashMember member, DType dtype>
-void retype(FlashCall& call) {
-  (call.parameters.*member).dtype = dtype;
-}
-/// Gives the tensor one of the types fp16, bf16 and fp32 that query does not have.
-template <FlashMember member>
-void retype_unlike_query(FlashCall& call) {
-  const bool fp32 = call.parameters.query.dtype == DType::fp32;
-  (call.parameters.*member).dtype = fp32 ? DType::bf16 : DType::fp32;
-}
-template <FlashMember member, Format format>
-void reformat(FlashCall& call) {
-  (call.parameters.*member).format = format;
-}
-template <FlashMember member>
-void drop_axis(FlashCall& call) {
-  Shape shape = (call.parameters.*member).shape;
-  if (shape.empty()) return;
-  shape.pop_back();
-  reshape(call.parameters.*member, shape);
-}
-template <FlashMember member>
-void add_axis(FlashCall& call) {
-  Shape shape = (call.parameters.*member).shape;
-  if (shape.empty()) return;
-  shape.push_back(1);
-  reshape(call.parameters.*member, shape);
-}
-/// Removes the last axis, or adds one of extent 1 if the rank is at most three.
-template <FlashMember member>
-void change_rank(FlashCall& call) {
-  Shape shape = (call.parameters.*member).shape;
-  if (shape.size() > 3) {
-    shape.pop_back();
-  } else {
-    shape.push_back(1);
-  }
-  reshape(call.parameters.*member, shape);
-}
-
 /// The requirements of each group, sorted by id.
 std::vector<FlashRequirement> presence_requirements();
 std::vector<FlashRequirement> type_requirements();

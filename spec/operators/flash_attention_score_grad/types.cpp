@@ -1,3 +1,5 @@
+#include "operators/attention/types.hpp"
+
 #include <algorithm>
 
 #include "operators/flash_attention_score_grad/table.hpp"
@@ -14,30 +16,6 @@ bool left_to_another_row(const FlashCall& c, DType dtype) {
   return is_padded(c) && is_float8(dtype);
 }
 
-bool is_private(Format format) {
-  return format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz;
-}
-
-/// Returns whether every present tensor in `members` has a type that `accepts` accepts.
-template <class Accepts>
-bool all_have_type(const FlashCall& call, std::initializer_list<FlashMember> members,
-                   const Accepts& accepts) {
-  return std::ranges::all_of(members, [&](FlashMember member) {
-    const Parameter& parameter = call.parameters.*member;
-    return !parameter.present || accepts(parameter.dtype);
-  });
-}
-
-/// Returns whether `members` have query's type. Other requirements cover null pointers, and types
-/// other than fp16, bf16 and fp32.
-bool all_like_query(const FlashCall& call, std::initializer_list<FlashMember> members) {
-  const Parameter& query = call.parameters.query;
-  if (!query.present || !is_fp16_bf16_fp32(query.dtype)) return true;
-  return all_have_type(call, members, [&](DType dtype) {
-    return !is_fp16_bf16_fp32(dtype) || dtype == query.dtype;
-  });
-}
-
 template <FlashMember member, DType dtype>
 void retype_padded(FlashCall& call) {
   if (is_padded(call)) retype<member, dtype>(call);
@@ -46,48 +24,6 @@ void retype_padded(FlashCall& call) {
 void pass_privately(Parameter& parameter, DType dtype) {
   parameter = {.present = true, .dtype = dtype, .format = Format::fractal_nz};
   reshape(parameter, {1, 1, 8, 8});
-}
-
-bool has_drop_mask(const FlashCall& c) {
-  return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
-}
-
-FlashRequirement operand_types() {
-  return {.id = "FAG-C20",
-          .statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
-          .source = {operator_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .page_for = public_pages,
-          .sides = {Side::accept, Side::reject},
-          .status = exactly(Status::param_invalid),
-          .status_for = u_pages,
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return all_have_type(c, {&P::query, &P::key, &P::value}, [&](DType dtype) {
-                  return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
-                });
-              },
-          .violations = {{"query", retype<&P::query, DType::int8>},
-                         {"key", retype<&P::key, DType::int32>},
-                         {"value", retype<&P::value, DType::fp64>}}};
-}
-
-FlashRequirement operands_of_one_type() {
-  return {.id = "FAG-C20a",
-          .statement = "query, keyIn and value have one type.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return all_like_query(c, {&P::key, &P::value});
-              },
-          .violations = {{"key", retype_unlike_query<&P::key>},
-                         {"value", retype_unlike_query<&P::value>}}};
 }
 
 FlashRequirement gradient_types() {
@@ -127,35 +63,6 @@ FlashRequirement attention_in_types() {
                 return all_have_type(c, {&P::attention_in}, is_fp16_bf16_fp32);
               },
           .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}};
-}
-
-FlashRequirement attention_in_of_query_type() {
-  return {.id = "FAG-C21a",
-          .statement = "attentionIn has the type of query.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = always,
-          .holds = [](const FlashCall& c) { return all_like_query(c, {&P::attention_in}); },
-          .violations = {{"attention_in", retype_unlike_query<&P::attention_in>}}};
-}
-
-FlashRequirement gradients_of_query_type() {
-  return {.id = "FAG-C21b",
-          .statement = "dy, dqOut, dkOut and dvOut have the type of query.",
-          .source = {upstream_types, "equal types of one call"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return all_like_query(c, {&P::dy, &P::dq, &P::dk, &P::dv});
-              },
-          .violations = {{"dy", retype_unlike_query<&P::dy>},
-                         {"dq", retype_unlike_query<&P::dq>},
-                         {"dk", retype_unlike_query<&P::dk>},
-                         {"dv", retype_unlike_query<&P::dv>}}};
 }
 
 FlashRequirement no_8_bit_floats() {
@@ -199,77 +106,6 @@ FlashRequirement drop_mask_rank() {
                             Parameter& mask = c.parameters.drop_mask;
                             if (given(mask)) reshape(mask, {1, mask.shape.front()});
                           }}}};
-}
-
-FlashRequirement drop_mask_type() {
-  return {.id = "FAG-C24",
-          .statement = "dropMask is UINT8.",
-          .source = {operator_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = g_u1_pages,
-          .sides = {Side::accept, Side::reject},
-          .status = exactly(Status::param_invalid),
-          .status_for = u1_page,
-          .applies = has_drop_mask,
-          .holds =
-              [](const FlashCall& c) {
-                return !has_drop_mask(c) || c.parameters.drop_mask.dtype == DType::uint8;
-              },
-          .violations = {{"drop_mask", [](FlashCall& c) {
-                            attach_drop_mask(c);
-                            c.parameters.drop_mask.dtype = DType::fp16;
-                          }}}};
-}
-
-FlashRequirement mask_types() {
-  return {.id = "FAG-C25",
-          .statement = "attenMask is BOOL or UINT8.",
-          .source = {operator_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "CV-O1",
-          .status = exactly(Status::param_invalid),
-          .status_for = u_pages,
-          .applies = [](const FlashCall& c) { return given(c.parameters.atten_mask); },
-          .holds =
-              [](const FlashCall& c) {
-                return !given(c.parameters.atten_mask) ||
-                       c.parameters.atten_mask.dtype == DType::boolean ||
-                       c.parameters.atten_mask.dtype == DType::uint8;
-              },
-          .violations = {{"fp16",
-                          [](FlashCall& c) {
-                            attach_mask(c);
-                            c.parameters.atten_mask.dtype = DType::fp16;
-                          }},
-                         {"int8", [](FlashCall& c) {
-                            attach_mask(c);
-                            c.parameters.atten_mask.dtype = DType::int8;
-                          }}}};
-}
-
-FlashRequirement statistics_type() {
-  return {.id = "FAG-C26",
-          .statement = "softmaxMax and softmaxSum are FLOAT32.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept, Side::reject},
-          .status = exactly(Status::param_invalid),
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return all_have_type(c, {&P::softmax_max, &P::softmax_sum},
-                                     [](DType dtype) { return dtype == DType::fp32; });
-              },
-          .violations = {{"softmax_max", retype<&P::softmax_max, DType::fp16>},
-                         {"softmax_sum", retype<&P::softmax_sum, DType::bf16>}}};
-}
-
-bool is_plain(const FlashCall& c, FlashMember member) {
-  const Parameter& parameter = c.parameters.*member;
-  return !given(parameter) || !is_private(parameter.format);
 }
 
 /// Tensors that the page of the operator, which g1 and g2 share, does not describe.
@@ -358,17 +194,46 @@ FlashRequirement plain_formats_of_the_forward() {
 }  // namespace
 
 std::vector<FlashRequirement> type_requirements() {
-  return {operand_types(),
-          operands_of_one_type(),
+  return {operand_types<FlashOp, left_to_another_row>({.id = "FAG-C20",
+                                                       .source = {operator_page, "parameters"},
+                                                       .stated_for = all_pages,
+                                                       .page_for = public_pages,
+                                                       .status = exactly(Status::param_invalid),
+                                                       .status_for = u_pages}),
+          types_like_query<FlashOp, &P::key, &P::value>(
+              {.id = "FAG-C20a",
+               .statement = "query, keyIn and value have one type.",
+               .source = {operator_page, "constraints"},
+               .stated_for = all_pages}),
           gradient_types(),
           attention_in_types(),
-          attention_in_of_query_type(),
-          gradients_of_query_type(),
+          types_like_query<FlashOp, &P::attention_in>(
+              {.id = "FAG-C21a",
+               .statement = "attentionIn has the type of query.",
+               .source = {unpadding_page, "parameters"},
+               .stated_for = u_pages}),
+          types_like_query<FlashOp, &P::dy, &P::dq, &P::dk, &P::dv>(
+              {.id = "FAG-C21b",
+               .statement = "dy, dqOut, dkOut and dvOut have the type of query.",
+               .source = {upstream_types, "equal types of one call"},
+               .standing = Standing::upstream}),
           no_8_bit_floats(),
-          drop_mask_type(),
+          drop_mask_type<FlashOp>({.id = "FAG-C24",
+                                   .source = {operator_page, "parameters"},
+                                   .stated_for = g_u1_pages,
+                                   .status = exactly(Status::param_invalid),
+                                   .status_for = u1_page}),
           drop_mask_rank(),
-          mask_types(),
-          statistics_type(),
+          mask_types<FlashOp>({.id = "FAG-C25",
+                               .source = {operator_page, "parameters"},
+                               .stated_for = all_pages,
+                               .notes = "CV-O1",
+                               .status = exactly(Status::param_invalid),
+                               .status_for = u_pages}),
+          statistics_type<FlashOp>({.id = "FAG-C26",
+                                    .source = {unpadding_page, "parameters"},
+                                    .stated_for = u_pages,
+                                    .status = exactly(Status::param_invalid)}),
           plain_formats(),
           plain_formats_of_the_forward()};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/spec/attention.hpp"
+#include "assay/spec/attention_problem.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/requirement.hpp"
@@ -18,122 +19,6 @@
 #include "assay/spec/text_enum.hpp"
 
 namespace assay::spec {
-
-struct Numerics;
-
-/// How the attention mask is passed. `compressed` and the values after it are the fixed pattern of
-/// the sparse modes: the lower triangle of 2048 x 2048 elements; in mode 6 the 1024 rows of the
-/// prefix follow below it. The documents list the same shapes for every mode, so a fixed pattern
-/// may also have batch and head axes, with the same pattern in each slice. In TND, S are the
-/// longest lengths, and element (b, n, i, j) counts queries and keys from the start of sequence b.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
-enum class MaskShape : std::uint8_t {
-  absent,
-  ss,
-  one_one_ss,
-  b_one_ss,
-  bnss,
-  compressed,
-  compressed_one_one_ss,
-  compressed_b_one_ss,
-  compressed_bnss
-};
-
-template <>
-inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 9>{{{
-    {MaskShape::absent, "none"},
-    {MaskShape::ss, "SS"},
-    {MaskShape::one_one_ss, "11SS"},
-    {MaskShape::b_one_ss, "B1SS"},
-    {MaskShape::bnss, "BNSS"},
-    {MaskShape::compressed, "compressed"},
-    {MaskShape::compressed_one_one_ss, "compressed_11SS"},
-    {MaskShape::compressed_b_one_ss, "compressed_B1SS"},
-    {MaskShape::compressed_bnss, "compressed_BNSS"},
-}}};
-
-/// Returns whether the mask is the fixed pattern of the sparse modes. The next function returns
-/// whether the caller chooses its elements.
-constexpr bool is_compressed(MaskShape shape) { return shape >= MaskShape::compressed; }
-constexpr bool is_written_out(MaskShape shape) {
-  return shape != MaskShape::absent && !is_compressed(shape);
-}
-
-/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`; 2 and 3: `slopes_n` and
-/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i,
-/// j) counts queries and keys from the start of sequence b, as in a mask; the page lists these
-/// shapes for TND and gives them no other meaning. `bnhs`, `one_nhs`: only the last H = 1024 query
-/// rows of a bias that depends on i - j alone, under a causal mask; in TND the columns are the
-/// longest key length. If the longest query length is 1024, this shape equals that of the whole
-/// bias and is read as such. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps;
-/// these two come from the host code, the others from the page.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
-enum class PseShape : std::uint8_t {
-  absent,
-  bnss,
-  bn1s,
-  one_nss,
-  bnhs,
-  one_nhs,
-  packed_bn1s,
-  packed_bnss,
-  slopes_n,
-  slopes_bn
-};
-
-template <>
-inline constexpr auto spellings_of<PseShape> = Spellings<PseShape, 10>{{{
-    {PseShape::absent, "none"},
-    {PseShape::bnss, "BNSS"},
-    {PseShape::bn1s, "BN1S"},
-    {PseShape::one_nss, "1NSS"},
-    {PseShape::bnhs, "BNHS"},
-    {PseShape::one_nhs, "1NHS"},
-    {PseShape::packed_bn1s, "packed_BN1S"},
-    {PseShape::packed_bnss, "packed_BNSS"},
-    {PseShape::slopes_n, "N"},
-    {PseShape::slopes_bn, "BN"},
-}}};
-
-/// How dropMask is passed: one bit per score, either in exactly the bytes needed, or in multiples
-/// of 128 bits followed by 32 spare bytes.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
-enum class DropMask : std::uint8_t { absent, exact, granules };
-
-template <>
-inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
-    {DropMask::absent, "none"},
-    {DropMask::exact, "exact"},
-    {DropMask::granules, "granules"},
-}}};
-
-/// Value of the attribute softmaxInLayout, which only u4 has: "" or "same_as_input".
-enum class SoftmaxInLayout : std::uint8_t { empty, same_as_input };
-
-template <>
-inline constexpr auto spellings_of<SoftmaxInLayout> = Spellings<SoftmaxInLayout, 2>{{{
-    {SoftmaxInLayout::empty, "empty"},
-    {SoftmaxInLayout::same_as_input, "same_as_input"},
-}}};
-
-/// Memory order of the statistics in TND, whose shape is (T, N, 8) in either order. `heads_first`:
-/// sequence by sequence, each head by head, as upstream's code reads them. `tokens_first`: token by
-/// token, as the shape says. The documents contradict each other on every entry point (requirement
-/// FAG-C83a).
-enum class StatisticsOrder : std::uint8_t { heads_first, tokens_first };
-
-template <>
-inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder, 2>{{{
-    {StatisticsOrder::heads_first, "heads_first"},
-    {StatisticsOrder::tokens_first, "tokens_first"},
-}}};
-
-/// The memory order in which upstream's code reads the statistics for a value of softmaxInLayout.
-/// Entry points without this attribute read as for "".
-constexpr StatisticsOrder upstream_order(SoftmaxInLayout layout) {
-  return layout == SoftmaxInLayout::empty ? StatisticsOrder::heads_first
-                                          : StatisticsOrder::tokens_first;
-}
 
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
 /// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with
@@ -163,13 +48,6 @@ constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntry
 bool supports(FlashEntryPoint entry_point, Product product);
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
-/// The number of rows that a prefix adds to a compressed mask, and the number of rows of a
-/// compressed pse.
-inline constexpr std::int64_t compressed_prefix_rows = 1024;
-inline constexpr std::int64_t compressed_pse_rows = 1024;
-/// The value of preTokens and nextTokens that usually means "unbounded".
-inline constexpr std::int64_t unbounded_tokens = 2147483647;
-
 /// The gradient of softmax attention. Names are those of the documents, in snake_case, without the
 /// endings Optional, In and Out.
 struct FlashAttentionScoreGrad {
@@ -179,47 +57,7 @@ struct FlashAttentionScoreGrad {
 
   using EntryPoint = FlashEntryPoint;
 
-  /// One legal computation, independent of the entry point.
-  struct Problem {
-    Layout input_layout = Layout::bnsd;
-    DType dtype = DType::bf16;
-    std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 16;
-    /// TND: the length of every sequence; empty: all sequences have length seq_q (seq_kv).
-    /// Otherwise it has batch entries, whose maximum is seq_q (seq_kv).
-    std::vector<std::int64_t> lengths_q, lengths_kv;
-    /// TND: the number of tokens of query (of keyIn) after the last sequence, which belong to no
-    /// sequence.
-    std::int64_t padding_q = 0, padding_kv = 0;
-    std::int64_t head_dim = 16;
-    std::int64_t head_dim_v = 16;    ///< of value, dy, attention_in, dv; at most head_dim
-    std::int64_t head_dim_rope = 0;  ///< of query_rope, key_rope, dq_rope, dk_rope; 0: absent
-    double scale_value = 0.25;       ///< must be representable as float
-    double keep_prob = 1.0;
-    DropMask drop_mask = DropMask::absent;
-    std::int64_t sparse_mode = 0;
-    std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens;
-    std::vector<std::int64_t>
-        prefix;  ///< of every sequence; read by sparse modes 5 and 6; empty: a null pointer
-    MaskShape atten_mask = MaskShape::absent;
-    DType mask_dtype = DType::boolean;
-    std::int64_t pse_type = 1;
-    PseShape pse_shift = PseShape::absent;
-    DType slope_dtype = DType::fp32;  ///< of the slopes of pse_type 2 and 3: fp32, or dtype
-    std::vector<std::int64_t> q_start_idx,
-        kv_start_idx;  ///< only element 0 is read, if both have one; pse_type 2 and 3
-    SoftmaxInLayout softmax_in_layout = SoftmaxInLayout::empty;       ///< of u4
-    StatisticsOrder statistics_order = StatisticsOrder::heads_first;  ///< read in TND
-
-    std::int64_t group() const { return heads_q / heads_kv; }
-    std::int64_t length_q(std::int64_t b) const {
-      return lengths_q.empty() ? seq_q : lengths_q[static_cast<std::size_t>(b)];
-    }
-    std::int64_t length_kv(std::int64_t b) const {
-      return lengths_kv.empty() ? seq_kv : lengths_kv[static_cast<std::size_t>(b)];
-    }
-    bool has_dropout() const { return keep_prob != 1.0; }
-    friend bool operator==(const Problem&, const Problem&) = default;
-  };
+  using Problem = AttentionProblem;
 
   /// Shapes: query, dy and attention_in have the layout with heads_q; key and value have it with
   /// heads_kv. softmax_max and softmax_sum are (batch, heads_q, seq_q, 8) in every padded layout
@@ -264,52 +102,6 @@ struct FlashAttentionScoreGrad {
   static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
   static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
-
-/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
-/// shrinking of failing cases use this list.
-template <class Problem, class Visitor>
-requires std::same_as<std::remove_const_t<Problem>, FlashAttentionScoreGrad::Problem>
-void visit_fields(Problem& problem, Visitor&& visit) {
-  visit("layout", problem.input_layout, "axis order of the tensors");
-  visit("dtype", problem.dtype, "element type of query, key, value, dy and the gradients");
-  visit("batch", problem.batch, "batch size B");
-  visit("heads_q", problem.heads_q, "query heads N1");
-  visit("heads_kv", problem.heads_kv, "key and value heads N2, a divisor of N1");
-  visit("seq_q", problem.seq_q, "query length Sq");
-  visit("seq_kv", problem.seq_kv, "key and value length Skv");
-  visit("lengths_q", problem.lengths_q,
-        "TND: query length of every sequence; COUNTxLENGTH stands for COUNT equal lengths");
-  visit("lengths_kv", problem.lengths_kv, "TND: key length of every sequence");
-  visit("padding_q", problem.padding_q, "TND: tokens of query after the last sequence");
-  visit("padding_kv", problem.padding_kv, "TND: tokens of key and value after the last sequence");
-  visit("head_dim", problem.head_dim, "head size D of query and key");
-  visit("head_dim_v", problem.head_dim_v, "head size Dv of value and dy, at most D");
-  visit("head_dim_rope", problem.head_dim_rope, "head size Dr of the rope tensors, 0: none");
-  visit("scale_value", problem.scale_value, "factor of the scores");
-  visit("keep_prob", problem.keep_prob,
-        "share of the probabilities that dropout keeps; 1: no "
-        "dropout");
-  visit("drop_mask", problem.drop_mask, "size of the buffer that contains the dropout bits");
-  visit("sparse_mode", problem.sparse_mode, "sparse mode of the mask");
-  visit("pre_tokens", problem.pre_tokens, "left edge of the window");
-  visit("next_tokens", problem.next_tokens, "right edge of the window");
-  visit("prefix", problem.prefix, "sparse modes 5 and 6: visible keys of every sequence");
-  visit("atten_mask", problem.atten_mask, "shape in which the mask is passed");
-  visit("mask_dtype", problem.mask_dtype, "element type of the mask");
-  visit("pse_type", problem.pse_type,
-        "0: scale, then add the bias; 1: add the bias, then scale; 2: slope times distance; 3: "
-        "slope times root of the distance");
-  visit("pse_shift", problem.pse_shift, "shape in which the position bias is passed");
-  visit("slope_dtype", problem.slope_dtype,
-        "pse_type 2 and 3: element type of the slopes, fp32 or dtype");
-  visit("q_start_idx", problem.q_start_idx, "position of the first query, pse_type 2 and 3");
-  visit("kv_start_idx", problem.kv_start_idx, "position of the first key");
-  visit("softmax_in_layout", problem.softmax_in_layout,
-        "u4: value of the attribute softmaxInLayout");
-  visit("statistics_order", problem.statistics_order,
-        "TND: memory order of the statistics; default: the one that upstream's code uses for "
-        "softmax_in_layout");
-}
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
 template <class Inputs, class Visitor>
@@ -390,35 +182,13 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("softmax_in_layout", attributes.softmax_in_layout);
 }
 
-/// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with
-/// head_dim_v, the rope part with head_dim_rope. Cost: O(batch) if the lengths differ.
-Extents query_extents(const FlashAttentionScoreGrad::Problem& problem);
-Extents dy_extents(const FlashAttentionScoreGrad::Problem& problem);
-Extents query_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
-Extents key_extents(const FlashAttentionScoreGrad::Problem& problem);
-Extents value_extents(const FlashAttentionScoreGrad::Problem& problem);
-Extents key_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
-
-/// The number of scores of all sequences and query heads, including masked ones. A drop mask has
-/// this number of bits.
-std::int64_t score_count(const FlashAttentionScoreGrad::Problem& problem);
-
-/// The shapes of the statistics, mask, position bias and dropout bits. Errors:
-/// std::invalid_argument if the tensor is `absent`.
-Shape statistics_shape(const FlashAttentionScoreGrad::Problem& problem);
-Shape mask_shape(const FlashAttentionScoreGrad::Problem& problem);
-Shape pse_shape(const FlashAttentionScoreGrad::Problem& problem);
-Shape drop_mask_shape(const FlashAttentionScoreGrad::Problem& problem);
-/// Returns whether statistics_order changes the memory order of the statistics: in TND, if there
-/// are several heads and a sequence with several tokens. Cost: O(batch).
-bool is_order_of_statistics_seen(const FlashAttentionScoreGrad::Problem& problem);
 /// Returns the memory order of the statistics that the numerics declare for this entry point and
 /// softmaxInLayout; nothing if they declare none.
-std::optional<StatisticsOrder> declared_order(const Numerics& numerics, FlashEntryPoint entry_point,
-                                              SoftmaxInLayout layout);
-/// Element type of pseShift. For slopes it is the type of query or fp32; otherwise it is the type
-/// of query.
-DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
+inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
+                                                     FlashEntryPoint entry_point,
+                                                     SoftmaxInLayout layout) {
+  return declared_order(numerics, has_softmax_in_layout(entry_point), layout);
+}
 
 /// Builds the call for `problem`. Strides are given for inputs and for outputs; statistics, mask
 /// and pse have those of the inputs. Fields for which the entry point has no parameter are left

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "operators/attention/changes.hpp"
+
+namespace assay::spec::detail {
+
+/// Returns whether 0 < keepProb < 1 and a drop mask is given.
+template <class Op>
+bool drops_by_mask(const Call<Op>& c) {
+  return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
+         given(c.parameters.drop_mask);
+}
+
+template <class Op>
+Requirement<Op> keep_prob_range(const Stated<Op>& by) {
+  return stated<Op>(
+      by, {.statement = "keepProb is above 0 and at most 1.",
+           .sides = {Side::accept, Side::reject},
+           .applies = always,
+           .holds =
+               [](const Call<Op>& c) {
+                 return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
+               },
+           .violations = {{"zero", [](Call<Op>& c) { c.attributes.keep_prob = 0; }},
+                          {"negative", [](Call<Op>& c) { c.attributes.keep_prob = -0.5; }},
+                          {"above_one", [](Call<Op>& c) { c.attributes.keep_prob = 1.5; }}}});
+}
+
+template <class Op>
+Requirement<Op> no_dropout(const Stated<Op>& by) {
+  return stated<Op>(by, {.statement = "keepProb is 1: nothing is dropped.",
+                         .sides = {Side::accept, Side::reject},
+                         .applies = takes_ropes,
+                         .holds =
+                             [](const Call<Op>& c) {
+                               const double keep =
+                                   c.attributes.keep_prob;  // keep_prob_range covers the rest
+                               return !takes_ropes(c) || !(keep > 0) || keep >= 1;
+                             },
+                         .violations = {{"below_one", [](Call<Op>& c) {
+                                           if (takes_ropes(c)) c.attributes.keep_prob = 0.5;
+                                         }}}});
+}
+
+template <class Op>
+Requirement<Op> drop_mask_size(const Stated<Op>& by) {
+  return stated<Op>(
+      by,
+      {.statement = "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, "
+                    "rounded up.",
+       .sides = {Side::accept, Side::reject},
+       .applies = [](const Call<Op>& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
+       .holds =
+           [](const Call<Op>& c) {
+             const auto bytes = drop_mask_bytes(c);
+             return !drops_by_mask(c) || !bytes ||
+                    element_count(c.parameters.drop_mask.shape) >= *bytes;
+           },
+       .violations = {{"one_byte_less", [](Call<Op>& c) {
+                         attach_drop_mask(c);
+                         if (!given(c.parameters.drop_mask)) return;
+                         Shape shape = c.parameters.drop_mask.shape;
+                         --shape.back();
+                         reshape(c.parameters.drop_mask, shape);
+                       }}}});
+}
+
+}  // namespace assay::spec::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "assay/spec/attention_problem.hpp"
+#include "assay/spec/call.hpp"
+
+/// Axes and extents of tensors in a call. The requirements use these functions. Do not use them in
+/// an implementation: if it checked its arguments with them, it would share their mistakes.
+namespace assay::spec::detail {
+
+using Sums = std::optional<std::vector<std::int64_t>>;
+
+enum class Axis : std::uint8_t { batch, heads, seq, dim };
+
+/// Returns whether the tensor is present: not a null pointer, and not of rank 0, which means absent
+/// for an optional tensor.
+bool given(const Parameter& parameter);
+
+/// Returns whether heads and channels share an axis, as in BSH and SBH.
+bool merges_heads(Layout layout);
+
+std::size_t rank_of(Layout layout);
+
+/// The index of an axis in a layout. In TND the tokens of all sequences form the seq axis, and
+/// there is not a batch axis.
+std::optional<std::size_t> position_of(Layout layout, Axis axis);
+
+std::int64_t extent(const Parameter& parameter, Layout layout, Axis axis);
+
+/// Returns whether one of the sequences is empty.
+bool has_empty_length(const Extents& extents);
+
+/// Returns whether the sums of lengths never decrease and do not exceed the tokens of `parameter`.
+bool sums_fit(const Sums& sums, const Parameter& parameter);
+
+Extents packed_extents(const Parameter& parameter, const Sums& sums);
+
+/// Extents of a padded tensor. If the layout merges heads and channels, the last axis must contain
+/// `heads` heads.
+std::optional<Extents> padded_extents(const Parameter& parameter, Layout layout,
+                                      std::int64_t heads);
+
+/// The lengths of the sequences as a problem stores them: empty if all are equal.
+std::vector<std::int64_t> lengths_of(const Extents& extents);
+
+/// Gives `parameter` a shape and contiguous strides.
+void reshape(Parameter& parameter, const Shape& shape);
+
+/// Gives a problem sequences of one length on each side, at least 1; queries and keys of the same
+/// length; the same in fp32, where the type of slopes is not disputed; a single short head.
+void make_uniform(AttentionProblem& problem);
+void make_square(AttentionProblem& problem);
+void make_square_fp32(AttentionProblem& problem);
+void make_small(AttentionProblem& problem);
+/// make_uniform if some sequence is empty.
+void leave_no_sequence_empty(AttentionProblem& problem);
+
+}  // namespace assay::spec::detail

@@ -1,0 +1,242 @@
+#pragma once
+
+#include <algorithm>
+
+#include "operators/attention/changes.hpp"
+
+namespace assay::spec::detail {
+
+inline constexpr std::int64_t last_pse_type = 3;
+
+template <class Op>
+bool pse_type_is_known(const Call<Op>& c) {
+  return pse_type_of(c) >= 0 && pse_type_of(c) <= last_pse_type;
+}
+
+template <class Op>
+bool pse_can_be_judged(const Call<Op>& c) {
+  return takes_pse_and_dropout(c) && given(c.parameters.pse_shift) && pse_type_is_known(c) &&
+         value_as_given(c);
+}
+
+template <class Op>
+bool has_slopes(const Call<Op>& c) {
+  return pse_can_be_judged(c) && pse_type_of(c) >= 2;
+}
+
+/// Returns whether sequences are packed and pse has one of these shapes.
+template <class Op>
+bool is_packed_pse_of(const Call<Op>& c, std::initializer_list<PseShape> forms) {
+  if (!is_packed(c) || !pse_can_be_judged(c)) return false;
+  const auto form = pse_form_of(c);
+  return form && std::ranges::find(forms, *form) != forms.end();
+}
+
+/// Returns whether pse has a shape of four axes that the host code refuses for packed sequences.
+/// With 1024 rows the host code accepts it: it reads the tensor as the compressed form.
+template <class Op>
+bool is_listed_only(const Call<Op>& c) {
+  return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
+         c.parameters.pse_shift.shape[2] != compressed_pse_rows;
+}
+
+template <class Op>
+bool pse_shape_fits(const Call<Op>& c) {
+  return !pse_can_be_judged(c) || pse_form_of(c);
+}
+
+/// Returns whether pse contains only the last 1024 rows of a bias that depends on i - j alone.
+template <class Op>
+bool is_compressed(const Call<Op>& c) {
+  if (!pse_can_be_judged(c)) return false;
+  const auto form = pse_form_of(c);
+  return form == PseShape::bnhs || form == PseShape::one_nhs;
+}
+
+/// Returns whether the mode is causal: 0 and 4 are if their window is, all others count as causal.
+/// The documents say this of modes 2 and 3 only.
+template <class Op>
+bool is_causal(const Call<Op>& c) {
+  const auto& a = c.attributes;
+  if (!given(c.parameters.atten_mask)) return false;
+  if (a.sparse_mode != 0 && a.sparse_mode != 4) return true;
+  return a.pre_tokens >= query_as_given(c)->seq && a.next_tokens == 0;
+}
+
+template <class Op>
+bool has_equal_lengths(const Call<Op>& c) {
+  const Extents query = *query_as_given(c), key = *key_as_given(c);
+  if (query.ends.empty()) return query.seq == key.seq;
+  return query.ends == key.ends;
+}
+
+/// Applies `change` to the call's problem, then attaches a compressed pse in sparse mode 2.
+template <class Op>
+void attach_compressed_pse(Call<Op>& call, void (*change)(AttentionProblem& problem)) {
+  if (!takes_pse_and_dropout(call)) return;
+  rewrite(call, change);
+  put_compressed_mask(call, 2);
+  auto problem = problem_of(call);
+  if (!problem) return;
+  problem->pse_shift = PseShape::bnhs;
+  call.parameters.pse_shift = {.present = true, .dtype = problem->dtype};
+  reshape(call.parameters.pse_shift, pse_shape(*problem));
+}
+
+inline void make_longer_than_compressed(AttentionProblem& p) {
+  make_uniform(p);
+  p.seq_q = p.seq_kv = compressed_pse_rows + 1;
+}
+
+/// Attaches a compressed pse to sequences with more keys than queries.
+template <class Op>
+void attach_unequal_compressed_pse(Call<Op>& call) {
+  attach_compressed_pse(call, [](AttentionProblem& p) {
+    make_longer_than_compressed(p);
+    ++p.seq_kv;
+  });
+}
+
+/// Attaches a well-formed pse, then makes one of its axes too long.
+template <class Op>
+void misshape_pse(Call<Op>& call, std::size_t axis) {
+  attach_pse(call);
+  Shape shape = call.parameters.pse_shift.shape;
+  if (axis >= shape.size()) return;
+  ++shape[axis];
+  reshape(call.parameters.pse_shift, shape);
+}
+
+/// Gives a pse of packed sequences another shape.
+template <class Op>
+void replace_packed_pse(Call<Op>& call, PseShape form) {
+  if (!is_packed(call)) return;
+  attach_pse(call);
+  auto problem = problem_of(call);
+  if (!problem || !pse_can_be_judged(call)) return;
+  problem->pse_shift = form;
+  reshape(call.parameters.pse_shift, pse_shape(*problem));
+}
+
+template <class Op>
+void set_pse_type(Call<Op>& call, std::int64_t pse_type) {
+  if (!takes_slopes(call)) return;
+  rewrite(call, [](AttentionProblem&) {});
+  call.attributes.pse_type = pse_type;
+}
+
+template <class Op>
+Requirement<Op> pse_type_range(const Stated<Op>& by) {
+  return stated<Op>(
+      by, {.statement = "pseType is one of 0 to 3.",
+           .sides = {Side::accept, Side::reject},
+           .applies = takes_slopes,
+           .holds = [](const Call<Op>& c) { return !takes_slopes(c) || pse_type_is_known(c); },
+           .violations = {{"negative", [](Call<Op>& c) { set_pse_type(c, -1); }},
+                          {"four", [](Call<Op>& c) { set_pse_type(c, 4); }}}});
+}
+
+/// Other requirements cover the pseTypes that entry points with ropes refuse.
+template <class Op>
+Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
+  return stated<Op>(by, {.statement = "Without a pseShift pseType is 1.",
+                         .sides = {Side::accept, Side::reject},
+                         .applies =
+                             [](const Call<Op>& c) {
+                               return has_pse_type(c.entry_point) && !given(c.parameters.pse_shift);
+                             },
+                         .holds =
+                             [](const Call<Op>& c) {
+                               return takes_ropes(c) || given(c.parameters.pse_shift) ||
+                                      !pse_type_is_known(c) || pse_type_of(c) == 1;
+                             },
+                         .violations = {{"zero", [](Call<Op>& c) { set_pse_type(c, 0); }},
+                                        {"two", [](Call<Op>& c) { set_pse_type(c, 2); }},
+                                        {"three", [](Call<Op>& c) { set_pse_type(c, 3); }}}});
+}
+
+/// The pages name a size H, which is 1024 rows.
+template <class Op>
+Requirement<Op> pse_shapes(const Stated<Op>& by) {
+  return stated<Op>(
+      by, {.statement =
+               "pseShift is [B,N,Sq,Skv], [B,N,1,Skv], [1,N,Sq,Skv], [B,N,1024,Skv] or "
+               "[1,N,1024,Skv] in pseType 0 and 1, and [N] or [B,N] in pseType 2 and 3; for packed "
+               "sequences Sq and Skv are the longest lengths.",
+           .sides = {Side::accept, Side::reject},
+           .applies = pse_can_be_judged,
+           .holds = pse_shape_fits,
+           .violations = {{"batch", [](Call<Op>& c) { misshape_pse(c, 0); }},
+                          {"heads", [](Call<Op>& c) { misshape_pse(c, 1); }},
+                          {"rows", [](Call<Op>& c) { misshape_pse(c, 2); }},
+                          {"columns", [](Call<Op>& c) { misshape_pse(c, 3); }},
+                          {"rank",
+                           [](Call<Op>& c) {
+                             attach_pse(c);
+                             if (pse_can_be_judged(c)) change_rank<&Op::Parameters::pse_shift>(c);
+                           }},
+                          {"slopes", [](Call<Op>& c) {
+                             attach_slopes(c, 2);
+                             if (!has_slopes(c)) return;
+                             reshape(c.parameters.pse_shift,
+                                     {c.parameters.pse_shift.shape.back() + 1});
+                           }}}});
+}
+
+template <class Op, auto on>
+Requirement<Op> unlisted_pse_shapes(const Stated<Op>& by) {
+  static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && pse_can_be_judged(c); };
+  static constexpr auto replace = [](Call<Op>& c, PseShape form) {
+    if (on(c)) replace_packed_pse(c, form);
+  };
+  return stated<Op>(
+      by, {.statement = "pseShift of four axes has 1024 rows.",
+           .sides = {Side::accept, Side::reject},
+           .applies = concerned,
+           .holds = [](const Call<Op>& c) { return !concerned(c) || !is_listed_only(c); },
+           .violations = {{"full", [](Call<Op>& c) { replace(c, PseShape::bnss); }},
+                          {"one_row", [](Call<Op>& c) { replace(c, PseShape::bn1s); }},
+                          {"one_batch", [](Call<Op>& c) { replace(c, PseShape::one_nss); }}}});
+}
+
+template <class Op, auto on>
+Requirement<Op> slopes_need_equal_lengths(const Stated<Op>& by) {
+  static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && has_slopes(c); };
+  return stated<Op>(
+      by, {.statement = "Sq and Skv are equal in pseType 2 and 3.",
+           .sides = {Side::accept, Side::reject},
+           .applies = concerned,
+           .holds = [](const Call<Op>& c) { return !concerned(c) || has_equal_lengths(c); },
+           .violations = {{"seq_kv", [](Call<Op>& c) {
+                             if (!on(c) || !takes_slopes(c)) return;
+                             rewrite(c, [](AttentionProblem& p) {
+                               make_uniform(p);
+                               p.dtype = DType::fp32;
+                               p.seq_kv = p.seq_q + 1;
+                             });
+                             put_slopes(c, 3);
+                           }}}});
+}
+
+/// With Sq = 1024 the compressed pse is the full one. `allows` says which calls may have a
+/// compressed pse, `compares` on which entry points Sq and Skv must be equal.
+template <class Op, auto allows, auto compares>
+Requirement<Op> compressed_pse_is_causal(const Stated<Op>& by) {
+  return stated<Op>(
+      by, {.statement =
+               "A pseShift of 1024 rows needs a causal mask and, in the padded layouts, Sq = Skv.",
+           .sides = {Side::accept, Side::reject},
+           .applies = is_compressed,
+           .holds = [](const Call<Op>& c) { return !is_compressed(c) || allows(c); },
+           .violations = {{"lengths",
+                           [](Call<Op>& c) {
+                             if (compares(c)) attach_unequal_compressed_pse(c);
+                           }},
+                          {"window", [](Call<Op>& c) {
+                             attach_compressed_pse(c, make_longer_than_compressed);
+                             if (is_compressed(c))
+                               put_mask(c, 0, {compressed_pse_rows + 1, compressed_pse_rows + 1});
+                           }}}});
+}
+
+}  // namespace assay::spec::detail
