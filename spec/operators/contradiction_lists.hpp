@@ -10,6 +10,8 @@ namespace assay::spec::detail {
 /// FAG-Q: FlashAttentionScoreGrad. CV-O: open points that concern all of its entry points.
 std::vector<Contradiction> flash_contradictions();
 std::vector<Contradiction> flash_open_points();
+/// FAS-Q: FlashAttentionScore.
+std::vector<Contradiction> forward_contradictions();
 /// NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA operators that nobody
 /// verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
 std::vector<Contradiction> selected_contradictions();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
@@ -111,6 +112,22 @@ Requirement<Op> stated(const Stated<Op>& by, Shared<Op> shared) {
           .violations = std::move(shared.violations),
           .variants = std::move(shared.variants),
           .reason = shared.reason};
+}
+
+template <auto on, auto change, class Op>
+void change_on(Call<Op>& call) {
+  if (on(call)) change(call);
+}
+
+/// The calls that `on` selects must fit. Each of `changes` breaks such a call; `names` are theirs.
+template <class Op, auto on, auto fits, auto... changes>
+Requirement<Op> demanded(const Stated<Op>& by, std::initializer_list<std::string_view> names) {
+  auto name = names.begin();
+  return stated<Op>(by, {.statement = {},
+                         .sides = {Side::accept, Side::reject},
+                         .applies = on,
+                         .holds = [](const Call<Op>& c) { return !on(c) || fits(c); },
+                         .violations = {{*name++, change_on<on, changes, Op>}...}});
 }
 
 /// The layout that a call names, if the entry point accepts it.

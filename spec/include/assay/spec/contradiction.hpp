@@ -23,7 +23,8 @@ struct Contradiction {
   std::string_view reading;   ///< how this suite reads the point
 };
 
-/// All contradictions: those of FlashAttentionScoreGrad, then those of the two NSA operators.
+/// All contradictions: those of FlashAttentionScoreGrad, of FlashAttentionScore, and of the two NSA
+/// operators.
 std::span<const Contradiction> contradictions();
 
 }  // namespace assay::spec

@@ -203,9 +203,11 @@ struct Requirement {
   /// Returns the status that a refusal on an entry point must return. It is a specific code only if
   /// the entry point's page names one.
   ExpectedStatus status_on(typename Op::EntryPoint entry_point) const {
-    const bool is_stated =
-        standing == Standing::page || standing_on(entry_point) == Standing::documented;
-    const bool named = is_stated && (status_for.empty() || lists(status_for, entry_point));
+    const Standing own = standing_on(entry_point);
+    const bool is_listed = lists(status_for, entry_point);
+    const bool is_stated = standing == Standing::page || own == Standing::documented;
+    const bool named =
+        is_stated ? status_for.empty() || is_listed : own == Standing::page && is_listed;
     return named ? status : any_refusal;
   }
   /// Returns whether a legal call exercises the accept side of the requirement.

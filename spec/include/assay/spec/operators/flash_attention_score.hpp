@@ -1,0 +1,180 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "assay/spec/attention_problem.hpp"
+#include "assay/spec/call.hpp"
+#include "assay/spec/requirement.hpp"
+#include "assay/spec/stage.hpp"
+#include "assay/spec/striding.hpp"
+
+namespace assay::spec {
+
+/// Entry points. f1 aclnnFlashAttentionScore, f2 ...V2 (adds start indices and pseType);
+/// l1 aclnnFlashAttentionVarLenScore (TND), l2 ...V2 (adds what f2 adds), l3 ...V3 (l2 with
+/// separate rope tensors).
+enum class FlashForwardEntryPoint : std::uint8_t { f1, f2, l1, l2, l3 };
+
+template <>
+inline constexpr auto spellings_of<FlashForwardEntryPoint> = Spellings<FlashForwardEntryPoint, 5>{{{
+    {FlashForwardEntryPoint::f1, "f1"},
+    {FlashForwardEntryPoint::f2, "f2"},
+    {FlashForwardEntryPoint::l1, "l1"},
+    {FlashForwardEntryPoint::l2, "l2"},
+    {FlashForwardEntryPoint::l3, "l3"},
+}}};
+
+/// Which parameters an entry point has.
+constexpr bool is_unpadding(FlashForwardEntryPoint s) { return s >= FlashForwardEntryPoint::l1; }
+constexpr bool has_pse_type(FlashForwardEntryPoint s) {
+  return s != FlashForwardEntryPoint::f1 && s != FlashForwardEntryPoint::l1;
+}
+constexpr bool has_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
+
+/// Returns whether the entry point's page offers it on the product. The next function returns the
+/// requirement FAS-P* that says so. Expected values depend on neither.
+bool supports(FlashForwardEntryPoint entry_point, Product product);
+std::string_view product_requirement(FlashForwardEntryPoint entry_point, Product product);
+
+/// The value of innerPrecise that asks for defined results of fully masked rows.
+inline constexpr std::int64_t invalid_row_handling = 2;
+
+namespace detail {
+inline constexpr auto attention_out_alone = std::to_array<std::string_view>({"attention_out"});
+inline constexpr auto of_forward_scores =
+    std::to_array<std::string_view>({"softmax_max", "softmax_sum", "attention_out"});
+inline constexpr auto forward_stages = std::to_array<Stage>({
+    {"the P after dropout, or the sum over keys that gives attention_out", attention_out_alone},
+    {"the scores, their mask or the softmax statistics", of_forward_scores},
+});
+}  // namespace detail
+
+/// Softmax attention, and the statistics that its gradient needs. Names are those of its gradient
+/// FlashAttentionScoreGrad: the pages call pse_shift realShift here.
+struct FlashAttentionScore {
+  static constexpr std::string_view name = "flash_attention_score";
+  static constexpr bool has_softmax = true;
+
+  using EntryPoint = FlashForwardEntryPoint;
+  using Problem = AttentionProblem;
+
+  /// Shapes and meanings are those of the gradient's inputs.
+  struct Inputs {
+    Tensor query, key, value;
+    std::optional<Tensor> atten_mask = {}, pse_shift = {}, drop_mask = {};
+    std::optional<Tensor> query_rope = {}, key_rope = {};
+  };
+
+  /// attention_out has the layout of query, with head_dim_v. For the statistics see
+  /// `statistics_shape`: eight equal copies of each, in the problem's statistics_order.
+  struct Outputs {
+    Tensor softmax_max, softmax_sum, attention_out;
+  };
+
+  /// The tensors and host arrays of phase 1. softmax_out is reserved: no kernel writes it.
+  struct Parameters {
+    Parameter query, query_rope, key, key_rope, value, pse_shift, drop_mask, padding_mask,
+        atten_mask, softmax_max, softmax_sum, softmax_out, attention_out;
+    std::optional<std::vector<std::int64_t>> prefix, actual_seq_qlen, actual_seq_kvlen, q_start_idx,
+        kv_start_idx;                             ///< actual_seq_*: inclusive sums of the lengths
+    bool workspace_size = true, executor = true;  ///< false: null pointers
+  };
+
+  /// The numbers and strings of phase 1.
+  struct Attributes {
+    double scale_value = 1.0, keep_prob = 1.0;
+    std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
+    std::optional<std::string> input_layout;  ///< nullopt: a null pointer
+    std::int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
+  };
+
+  /// The requirements FAS-C* and FAS-P* on these entry points.
+  static std::span<const Requirement<FlashAttentionScore>> requirements();
+  static constexpr std::span<const Stage> stages() { return detail::forward_stages; }
+};
+
+/// Calls visit(name, member) for every input, output, parameter and attribute, as for the gradient.
+template <class Inputs, class Visitor>
+requires std::same_as<std::remove_const_t<Inputs>, FlashAttentionScore::Inputs>
+void visit_fields(Inputs& inputs, Visitor&& visit) {
+  visit("query", inputs.query);
+  visit("query_rope", inputs.query_rope);
+  visit("key", inputs.key);
+  visit("key_rope", inputs.key_rope);
+  visit("value", inputs.value);
+  visit("pse_shift", inputs.pse_shift);
+  visit("drop_mask", inputs.drop_mask);
+  visit("atten_mask", inputs.atten_mask);
+}
+
+template <class Outputs, class Visitor>
+requires std::same_as<std::remove_const_t<Outputs>, FlashAttentionScore::Outputs>
+void visit_fields(Outputs& outputs, Visitor&& visit) {
+  visit("softmax_max", outputs.softmax_max);
+  visit("softmax_sum", outputs.softmax_sum);
+  visit("attention_out", outputs.attention_out);
+}
+
+template <class Parameters, class Visitor>
+requires std::same_as<std::remove_const_t<Parameters>, FlashAttentionScore::Parameters>
+void visit_fields(Parameters& parameters, Visitor&& visit) {
+  visit("query", parameters.query);
+  visit("query_rope", parameters.query_rope);
+  visit("key", parameters.key);
+  visit("key_rope", parameters.key_rope);
+  visit("value", parameters.value);
+  visit("pse_shift", parameters.pse_shift);
+  visit("drop_mask", parameters.drop_mask);
+  visit("padding_mask", parameters.padding_mask);
+  visit("atten_mask", parameters.atten_mask);
+  visit("softmax_max", parameters.softmax_max);
+  visit("softmax_sum", parameters.softmax_sum);
+  visit("softmax_out", parameters.softmax_out);
+  visit("attention_out", parameters.attention_out);
+  visit("prefix", parameters.prefix);
+  visit("actual_seq_qlen", parameters.actual_seq_qlen);
+  visit("actual_seq_kvlen", parameters.actual_seq_kvlen);
+  visit("q_start_idx", parameters.q_start_idx);
+  visit("kv_start_idx", parameters.kv_start_idx);
+  visit("workspace_size", parameters.workspace_size);
+  visit("executor", parameters.executor);
+}
+
+template <class Attributes, class Visitor>
+requires std::same_as<std::remove_const_t<Attributes>, FlashAttentionScore::Attributes>
+void visit_fields(Attributes& attributes, Visitor&& visit) {
+  visit("scale_value", attributes.scale_value);
+  visit("keep_prob", attributes.keep_prob);
+  visit("pre_tokens", attributes.pre_tokens);
+  visit("next_tokens", attributes.next_tokens);
+  visit("head_num", attributes.head_num);
+  visit("input_layout", attributes.input_layout);
+  visit("inner_precise", attributes.inner_precise);
+  visit("sparse_mode", attributes.sparse_mode);
+  visit("pse_type", attributes.pse_type);
+}
+
+/// Returns the memory order of the statistics that the numerics declare; nothing if they declare
+/// none. No entry point has an attribute for it yet.
+inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
+                                                     FlashForwardEntryPoint,
+                                                     SoftmaxInLayout layout) {
+  return declared_order(numerics, false, layout);
+}
+
+/// Builds the call for `problem`. Fields for which the entry point has no parameter are left out.
+/// A call with a mask passes `invalid_row_handling`: other values leave fully masked rows
+/// undefined.
+Call<FlashAttentionScore> call_of(const AttentionProblem& problem,
+                                  FlashForwardEntryPoint entry_point, Product product,
+                                  const Strides& inputs, const Strides& outputs);
+
+}  // namespace assay::spec

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/operators/flash_attention_score.hpp"
+#include "operators/attention/changes.hpp"
+
+/// The documents and tensors that the requirements of FlashAttentionScore name.
+namespace assay::spec::detail {
+
+using ForwardOp = FlashAttentionScore;
+using ForwardCall = Call<ForwardOp>;
+using ForwardRow = Requirement<ForwardOp>;
+using ForwardPages = std::span<const FlashForwardEntryPoint>;
+
+/// The public pages, which are the only ones, and the vendor's host code. Nobody opened the page of
+/// f2: its rows follow that of aclnnFlashAttentionScoreV3, which adds one tensor to it.
+inline constexpr std::string_view dense_page =
+    "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionScore.md";
+inline constexpr std::string_view slopes_page =
+    "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionScoreV3.md";
+inline constexpr std::string_view varlen_page =
+    "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionVarLenScore.md";
+inline constexpr std::string_view second_varlen_page =
+    "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionVarLenScoreV2.md";
+inline constexpr std::string_view third_varlen_page =
+    "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionVarLenScoreV3.md";
+inline constexpr std::string_view forward_entry =
+    "ops-transformer: attention/flash_attention_score/op_host/op_api/"
+    "aclnn_flash_attention_score.cpp";
+inline constexpr std::string_view forward_tiling =
+    "ops-transformer: attention/flash_attention_score/op_host/"
+    "flash_attention_score_tiling_general.cpp";
+inline constexpr std::string_view forward_kernels =
+    "ops-transformer: attention/flash_attention_score/op_kernel";
+
+inline constexpr FlashForwardEntryPoint
+    every_forward[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2,
+                       FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2,
+                       FlashForwardEntryPoint::l3},
+    dense_pages[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2},
+    varlen_pages[] = {FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2,
+                      FlashForwardEntryPoint::l3},
+    first_pages[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::l1},
+    pages_with_pse[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2,
+                        FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2},
+    varlen_pages_with_pse[] = {FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2},
+    pages_with_slopes[] = {FlashForwardEntryPoint::f2, FlashForwardEntryPoint::l2},
+    pages_with_keep_prob[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2,
+                              FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l3},
+    page_with_ropes[] = {FlashForwardEntryPoint::l3};
+
+template <>
+struct TensorRoles<ForwardOp> {
+  using P = ForwardOp::Parameters;
+  using Members = std::initializer_list<MemberOf<ForwardOp>>;
+
+  static constexpr Members key_like = {&P::key}, value_like = {&P::value},
+                           query_rope_like = {&P::query_rope}, key_rope_like = {&P::key_rope},
+                           operands = {&P::query, &P::key, &P::value};
+  static constexpr PseShape packed_pse = PseShape::packed_bnss;
+
+  static Members laid_out(FlashForwardEntryPoint entry_point) {
+    static constexpr Members plain = {&P::query, &P::key, &P::value, &P::attention_out};
+    static constexpr Members with_rope = {&P::query,    &P::query_rope, &P::key,
+                                          &P::key_rope, &P::value,      &P::attention_out};
+    return has_rope(entry_point) ? with_rope : plain;
+  }
+};
+
+/// A requirement that a public page states for the entry points `pages` (empty: all); one that only
+/// the host code contains; one whose page the host code contradicts by accepting the call; one on
+/// which documents disagree. `implies`: requirements that are broken whenever this one is.
+using RowIds = std::vector<std::string_view>;
+inline Stated<ForwardOp> on_page(std::string_view id, Source source, ForwardPages pages = {},
+                                 RowIds implies = {}) {
+  return {.id = id,
+          .source = source,
+          .standing = Standing::page,
+          .page_for = pages,
+          .implies = std::move(implies)};
+}
+inline Stated<ForwardOp> in_host_code(std::string_view id, std::string_view section,
+                                      RowIds implies = {}) {
+  return {.id = id,
+          .source = {forward_tiling, section},
+          .standing = Standing::upstream,
+          .implies = std::move(implies)};
+}
+inline Stated<ForwardOp> of_standing(Standing standing, Stated<ForwardOp> by,
+                                     std::string_view notes = {}) {
+  by.standing = standing;
+  by.notes = notes;
+  return by;
+}
+/// The page names the status of a refusal: on all entry points, or on `pages`.
+inline Stated<ForwardOp> with_status(Stated<ForwardOp> by, Status status,
+                                     ForwardPages pages = every_forward) {
+  by.status = exactly(status);
+  by.status_for = pages;
+  return by;
+}
+inline Stated<ForwardOp> worded(Stated<ForwardOp> by, std::string_view statement,
+                                std::string_view notes = {}) {
+  by.statement = statement;
+  by.notes = notes;
+  return by;
+}
+
+/// A requirement that no call can exercise, because a call contains only data.
+inline ForwardRow untried(const Stated<ForwardOp>& by, Side side,
+                          bool (*applies)(const ForwardCall&),
+                          std::string_view reason = content_reason) {
+  return stated<ForwardOp>(
+      by,
+      {.statement = {}, .sides = {side}, .applies = applies, .holds = always, .reason = reason});
+}
+
+std::vector<ForwardRow> forward_type_requirements();
+std::vector<ForwardRow> forward_shape_requirements();
+std::vector<ForwardRow> forward_mask_requirements();
+
+}  // namespace assay::spec::detail
