@@ -5,8 +5,7 @@
 
 namespace assay::reference {
 
-Dropout::Dropout(const spec::FlashAttentionScoreGrad::Problem& problem,
-                 const spec::Tensor* drop_mask)
+Dropout::Dropout(const spec::AttentionProblem& problem, const spec::Tensor* drop_mask)
     : keep_prob_(static_cast<float>(problem.keep_prob)), order_(problem) {
   if (!problem.has_dropout()) return;
   if (drop_mask == nullptr)

@@ -9,7 +9,7 @@
 namespace assay::reference {
 namespace {
 
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 
 /// Stands for an unlimited window: larger than every length, but small enough that sums with
 /// lengths do not overflow.

@@ -9,14 +9,25 @@
 namespace assay::reference {
 namespace {
 
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 using Inputs = spec::FlashAttentionScoreGrad::Inputs;
+using ForwardInputs = spec::FlashAttentionScore::Inputs;
 
 template <class Real>
 std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Problem& p,
                              const spec::Extents& extents) {
   if (p.head_dim_rope == 0) return {};
   return dense<Real>(rope_tensor(tensor), p.input_layout, extents);
+}
+
+/// The operands that define the scores and the output of attention.
+template <class Real, class Tensors>
+Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
+  return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
+          .key = dense<Real>(inputs.key, p.input_layout, key_extents(p)),
+          .value = dense<Real>(inputs.value, p.input_layout, value_extents(p)),
+          .query_rope = dense_rope<Real>(inputs.query_rope, p, query_rope_extents(p)),
+          .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p))};
 }
 
 /// Returns the position of replica 0 of query row (b, n, i) in the statistics of layout TND, if
@@ -31,8 +42,15 @@ spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
   return {.b = 0, .n = row % e.heads, .s = row / e.heads};
 }
 
+}  // namespace
+
+const spec::Tensor& rope_tensor(const std::optional<spec::Tensor>& tensor) {
+  if (!tensor) throw std::invalid_argument("head_dim_rope is not 0, but a rope tensor is missing");
+  return *tensor;
+}
+
 template <class Real>
-std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
+std::vector<Real> statistics_of(const spec::Tensor& tensor, const Problem& p) {
   const spec::Extents e = query_extents(p);
   const bool packed_tokens = is_packed(p.input_layout);
   const spec::HeadView view =
@@ -53,30 +71,33 @@ std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
   return elements;
 }
 
-}  // namespace
-
-const spec::Tensor& rope_tensor(const std::optional<spec::Tensor>& tensor) {
-  if (!tensor) throw std::invalid_argument("head_dim_rope is not 0, but a rope tensor is missing");
-  return *tensor;
+template <class Real>
+Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {
+  Operands<Real> operands = score_operands<Real>(p, inputs);
+  operands.dy = dense<Real>(inputs.dy, p.input_layout, dy_extents(p));
+  operands.softmax_max = statistics_of<Real>(inputs.softmax_max, p);
+  operands.softmax_sum = statistics_of<Real>(inputs.softmax_sum, p);
+  operands.attention_in = dense<Real>(inputs.attention_in, p.input_layout, dy_extents(p));
+  return operands;
 }
 
 template <class Real>
-Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {
-  return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
-          .key = dense<Real>(inputs.key, p.input_layout, key_extents(p)),
-          .value = dense<Real>(inputs.value, p.input_layout, value_extents(p)),
-          .dy = dense<Real>(inputs.dy, p.input_layout, dy_extents(p)),
-          .softmax_max = first_replica<Real>(inputs.softmax_max, p),
-          .softmax_sum = first_replica<Real>(inputs.softmax_sum, p),
-          .attention_in = dense<Real>(inputs.attention_in, p.input_layout, dy_extents(p)),
-          .query_rope = dense_rope<Real>(inputs.query_rope, p, query_rope_extents(p)),
-          .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p))};
+Operands<Real> operands_of(const Problem& p, const ForwardInputs& inputs) {
+  return score_operands<Real>(p, inputs);
 }
+
+template std::vector<float> statistics_of(const spec::Tensor&, const Problem&);
+template std::vector<double> statistics_of(const spec::Tensor&, const Problem&);
 
 template Operands<float> operands_of(const Problem&, const Inputs&);
 template Operands<double> operands_of(const Problem&, const Inputs&);
 template Operands<Quad> operands_of(const Problem&, const Inputs&);
 template Operands<Fifty> operands_of(const Problem&, const Inputs&);
 template Operands<SeventyFive> operands_of(const Problem&, const Inputs&);
+template Operands<float> operands_of(const Problem&, const ForwardInputs&);
+template Operands<double> operands_of(const Problem&, const ForwardInputs&);
+template Operands<Quad> operands_of(const Problem&, const ForwardInputs&);
+template Operands<Fifty> operands_of(const Problem&, const ForwardInputs&);
+template Operands<SeventyFive> operands_of(const Problem&, const ForwardInputs&);
 
 }  // namespace assay::reference

@@ -7,7 +7,7 @@
 namespace assay::reference {
 namespace {
 
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 
 /// Returns the start index of the keys minus that of the queries; 0 unless both are given.
 std::int64_t start_shift(const Problem& p) {

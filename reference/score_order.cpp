@@ -2,7 +2,7 @@
 
 namespace assay::reference {
 
-ScoreOrder::ScoreOrder(const spec::FlashAttentionScoreGrad::Problem& problem)
+ScoreOrder::ScoreOrder(const spec::AttentionProblem& problem)
     : heads_q_(problem.heads_q), seq_q_(problem.seq_q), seq_kv_(problem.seq_kv) {
   if (problem.lengths_q.empty() && problem.lengths_kv.empty()) return;
   std::int64_t first = 0;

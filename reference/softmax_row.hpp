@@ -25,7 +25,7 @@ SoftmaxRow<Real> softmax(const std::vector<Real>& score) {
     row.prob.push_back(exp(Real(kept - row.max)));
     row.sum += row.prob.back();
   }
-  for (Real& prob : row.prob) prob /= row.sum;
+  for (Real& prob : row.prob) prob = prob / row.sum;
   return row;
 }
 

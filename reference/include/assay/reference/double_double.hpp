@@ -63,6 +63,9 @@ inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 
   return fast_sum(upper.value, upper.rest + (x.value * y.rest + x.rest * y.value));
 }
 DoubleDouble operator/(const DoubleDouble& x, const DoubleDouble& y);
+inline bool operator>(const DoubleDouble& x, const DoubleDouble& y) {
+  return x.value > y.value || (x.value == y.value && x.rest > y.rest);
+}
 inline DoubleDouble& operator+=(DoubleDouble& x, const DoubleDouble& y) { return x = x + y; }
 
 DoubleDouble sqrt(const DoubleDouble& x);

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "assay/reference/score_order.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 
 namespace assay::reference {
 
@@ -16,7 +16,7 @@ class Dropout {
   /// Refers to `drop_mask`, which is not read if the problem's keep_prob is 1.
   /// Errors: std::invalid_argument if dropout has no mask, or if the mask is not a row of enough
   /// bytes.
-  Dropout(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* drop_mask);
+  Dropout(const spec::AttentionProblem& problem, const spec::Tensor* drop_mask);
 
   /// Returns whether dropout changes any probability.
   bool present() const { return drop_mask_ != nullptr; }

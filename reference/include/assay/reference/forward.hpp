@@ -4,7 +4,7 @@
 
 #include "assay/reference/operands.hpp"
 #include "assay/reference/side_inputs.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 
 namespace assay::reference {
 
@@ -15,12 +15,10 @@ struct Forward {
   std::vector<Real> softmax_max, softmax_sum, attention_out;
 };
 
-/// The forward operator, computed from its definition. The statistics are those of the
-/// probabilities before dropout; the output includes dropout. A fully masked row has softmax_max
-/// -FLT_MAX, softmax_sum FLT_MAX and output 0.
-/// Source: FlashAttentionScoreGrad.md (formulas).
+/// All rows of FlashAttentionScore, as a gradient may receive them: rows of a sequence without keys
+/// have the statistics of a fully masked row, softmax_max -FLT_MAX and softmax_sum FLT_MAX.
 template <class Real>
-Forward<Real> forward(const spec::FlashAttentionScoreGrad::Problem& problem,
-                      const Operands<Real>& operands, const SideInputs& side);
+Forward<Real> forward(const spec::AttentionProblem& problem, const Operands<Real>& operands,
+                      const SideInputs& side);
 
 }  // namespace assay::reference

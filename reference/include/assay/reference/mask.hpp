@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 
 namespace assay::reference {
 
@@ -33,7 +33,7 @@ class Mask {
   /// Errors: std::invalid_argument for a sparse mode above 8, for mode 6 without a prefix for every
   /// sequence, or for a user mask whose shape does not broadcast to (batch, heads_q, seq_q,
   /// seq_kv).
-  Mask(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* atten_mask);
+  Mask(const spec::AttentionProblem& problem, const spec::Tensor* atten_mask);
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     if (user_mask_)
@@ -65,9 +65,9 @@ class Mask {
   const Window& window_of(std::int64_t b) const {
     return windows_[windows_.size() == 1 ? 0 : static_cast<std::size_t>(b)];
   }
-  static Window window(const spec::FlashAttentionScoreGrad::Problem& problem, std::int64_t b,
+  static Window window(const spec::AttentionProblem& problem, std::int64_t b,
                        std::int64_t sparse_mode);
-  void broadcast(const spec::FlashAttentionScoreGrad::Problem& problem);
+  void broadcast(const spec::AttentionProblem& problem);
 
   bool user_mask_ = false;
   std::vector<Window> windows_;  ///< one entry per sequence, or one entry for all

@@ -4,18 +4,19 @@
 #include <vector>
 
 #include "assay/reference/real.hpp"
+#include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::reference {
 
 /// Dense operands in arithmetic of type Real, with rows in the order of `spec::Extents::row`. The
 /// statistics and attention_in are stored as Real, so that the gradient can use the unrounded
-/// results of a forward.
+/// results of a forward. The forward reads neither them nor dy.
 template <class Real>
 struct Operands {
-  std::vector<Real> query, key, value, dy;
-  std::vector<Real> softmax_max, softmax_sum;  ///< one per query row
-  std::vector<Real> attention_in;
+  std::vector<Real> query, key, value, dy = {};
+  std::vector<Real> softmax_max = {}, softmax_sum = {};  ///< one per query row
+  std::vector<Real> attention_in = {};
   std::vector<Real> query_rope = {}, key_rope = {};  ///< empty if head_dim_rope is 0
   friend bool operator==(const Operands&, const Operands&) = default;
 };
@@ -25,8 +26,17 @@ struct Operands {
 /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a
 /// missing rope tensor.
 template <class Real>
-Operands<Real> operands_of(const spec::FlashAttentionScoreGrad::Problem& problem,
+Operands<Real> operands_of(const spec::AttentionProblem& problem,
                            const spec::FlashAttentionScoreGrad::Inputs& inputs);
+template <class Real>
+Operands<Real> operands_of(const spec::AttentionProblem& problem,
+                           const spec::FlashAttentionScore::Inputs& inputs);
+
+/// Returns replica 0 of softmax_max or softmax_sum of every query row, in the order of
+/// `spec::Extents::row`. In TND the problem's statistics_order says where it is stored.
+/// Errors: std::invalid_argument if the tensor's shape is not that of the problem.
+template <class Real>
+std::vector<Real> statistics_of(const spec::Tensor& tensor, const spec::AttentionProblem& problem);
 
 /// Returns the rope tensor, which a problem with head_dim_rope > 0 must have.
 /// Errors: std::invalid_argument if it is missing.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "assay/reference/score_order.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 
 namespace assay::reference {
 
@@ -22,7 +22,7 @@ namespace assay::reference {
 /// kvStartIdxOptional).
 class PositionBias {
  public:
-  using Problem = spec::FlashAttentionScoreGrad::Problem;
+  using Problem = spec::AttentionProblem;
 
   /// Refers to `pse_shift`; null or of rank 0: no bias.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, or for a

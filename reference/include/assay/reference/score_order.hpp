@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 
 namespace assay::reference {
 
@@ -12,7 +12,7 @@ namespace assay::reference {
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
 class ScoreOrder {
  public:
-  explicit ScoreOrder(const spec::FlashAttentionScoreGrad::Problem& problem);
+  explicit ScoreOrder(const spec::AttentionProblem& problem);
 
   std::int64_t operator()(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     if (sequences_.empty()) return ((b * heads_q_ + n) * seq_q_ + i) * seq_kv_ + j;

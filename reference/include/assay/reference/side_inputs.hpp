@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/tensor.hpp"
 
 namespace assay::reference {
 
@@ -12,12 +12,15 @@ struct SideInputs {
   const spec::Tensor* drop_mask = nullptr;
 };
 
-/// Returns the side inputs of `inputs`. `inputs` must exist as long as the result is used.
-inline SideInputs side_inputs(const spec::FlashAttentionScoreGrad::Inputs& inputs) {
+/// Returns the side inputs of `inputs`, which are those of the forward or of the gradient. `inputs`
+/// must exist as long as the result is used.
+template <class Inputs>
+SideInputs side_inputs(const Inputs& inputs) {
   return {.atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
           .pse_shift = inputs.pse_shift ? &*inputs.pse_shift : nullptr,
           .drop_mask = inputs.drop_mask ? &*inputs.drop_mask : nullptr};
 }
-SideInputs side_inputs(spec::FlashAttentionScoreGrad::Inputs&&) = delete;
+template <class Inputs>
+SideInputs side_inputs(const Inputs&&) = delete;
 
 }  // namespace assay::reference
