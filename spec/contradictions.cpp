@@ -6,10 +6,10 @@ namespace assay::spec {
 std::span<const Contradiction> contradictions() {
   static const std::vector<Contradiction> all = [] {
     std::vector<Contradiction> joined;
-    for (const auto list : {detail::flash_contradictions, detail::flash_open_points,
-                            detail::forward_contradictions, detail::selected_contradictions,
-                            detail::nsa_open_points, detail::compress_contradictions,
-                            detail::nsa_compress_contradictions}) {
+    for (const auto list :
+         {detail::flash_contradictions, detail::flash_open_points, detail::forward_contradictions,
+          detail::selected_contradictions, detail::nsa_open_points, detail::compress_contradictions,
+          detail::nsa_compress_contradictions}) {
       const std::vector<Contradiction> of_list = list();
       joined.insert(joined.end(), of_list.begin(), of_list.end());
     }

@@ -87,9 +87,9 @@ TEST_F(NsaCompress, SumsTheTokensOfEveryWindow) {
       for (std::size_t k = 0; k < expected.size(); ++k) {
         const double ulp = std::max(std::abs(expected[k]) * 0x1p-10, 0x1p-24);
         // At most half an ulp away: the result is rounded once.
-        ASSERT_LE(std::abs(filling.outputs.output.load(elements[k]) -
-                           static_cast<double>(expected[k])),
-                  ulp / 2);
+        ASSERT_LE(
+            std::abs(filling.outputs.output.load(elements[k]) - static_cast<double>(expected[k])),
+            ulp / 2);
       }
     }
 }

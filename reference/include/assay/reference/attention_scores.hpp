@@ -19,8 +19,8 @@ struct ScorePosition {
   std::int64_t b, n, i, j;
 };
 
-/// What the definitions of softmax attention and of its gradient share: the rows of query, key and
-/// value, the score of a query and a key, the mask and the dropout factor.
+/// The parts that the definitions of softmax attention and of its gradient share: the rows of
+/// query, key and value, the score of a query and a key, the mask and the dropout factor.
 ///
 /// Let L = query key^T + query_rope key_rope^T. The score is scale_value * (L + bias) for pse_type
 /// 1, and scale_value * L + bias for the other types. The dropout factor is 1 / keep_prob if the

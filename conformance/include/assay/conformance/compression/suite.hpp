@@ -38,7 +38,6 @@ struct SuiteOf : BilinearSuite<Op> {
 
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
-
 };
 
 }  // namespace assay::conformance::compression
