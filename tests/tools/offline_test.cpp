@@ -72,7 +72,7 @@ TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   // dq: 2 x 6 x 10, dk and dv: 2 x 9 x 10
   EXPECT_NE(result.out.find("480 elements, 480 of them certified"), std::string::npos)
       << result.out;
-  EXPECT_NE(result.out.find("; not certified: 0 enclosed, 0 open"), std::string::npos)
+  EXPECT_NE(result.out.find("; not certified: 0 with a known radius, 0 without"), std::string::npos)
       << result.out;
   const fixtures::Reader reader(file);
   EXPECT_EQ(reader.read(reader.ids().front()).expected.size(), 3u);

@@ -18,7 +18,7 @@ using Op = spec::NsaCompress;
 using Call = spec::Call<Op>;
 using spec::Striding;
 
-class NsaCompress : public Session {
+class NsaCompressForward : public Session {
  protected:
   std::unique_ptr<spec::Implementation<Op>> own = optimized::nsa_compress(device::a2());
 };
@@ -40,7 +40,7 @@ Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguou
                        striding);
 }
 
-TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
+TEST_F(NsaCompressForward, AnswersEveryBrokenRowAsTheImplementationDoes) {
   const std::vector<Call> calls = {call_of(packed()), call_of(packed(32))};
   EXPECT_GE(expect_same_refusals(calls, *own, "aclnnNsaCompressGetWorkspaceSize"), 14U);
 }
@@ -69,7 +69,7 @@ std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inpu
   return windows;
 }
 
-TEST_F(NsaCompress, SumsTheTokensOfEveryWindow) {
+TEST_F(NsaCompressForward, SumsTheTokensOfEveryWindow) {
   for (const std::int64_t stride : {16, 32})
     for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
       const Op::Problem problem = packed(stride);
@@ -94,7 +94,7 @@ TEST_F(NsaCompress, SumsTheTokensOfEveryWindow) {
     }
 }
 
-TEST_F(NsaCompress, RefusesATensorLargerThanTheDevice) {
+TEST_F(NsaCompressForward, RefusesATensorLargerThanTheDevice) {
   const Call call = call_of(
       {.dtype = spec::DType::fp16, .heads = 128, .seq = std::int64_t{1} << 30, .head_dim = 256});
   Handles handles;

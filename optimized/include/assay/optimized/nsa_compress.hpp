@@ -21,6 +21,7 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::NsaCompress>> nsa_compress(const device::Spec& device,
                                                                       Options options = {});
 
+/// Creates the implementation. Its tiling for a device is not modelled.
 template <>
 struct Tiled<spec::NsaCompress> {
   static constexpr auto make = nsa_compress;

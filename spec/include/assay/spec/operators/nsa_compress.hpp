@@ -47,13 +47,13 @@ struct NsaCompress {
   using EntryPoint = NsaCompressEntryPoint;
   using Problem = CompressionProblem;
   using Attributes = CompressionAttributes;
-
+  /// input (T, heads, head_dim) and weight (compress_block_size, heads), with T tokens in all.
   struct Inputs {
     using Operator = NsaCompress;
     Tensor input, weight;
   };
 
-  /// Tensors that phase 2 fills.
+  /// output (T', heads, head_dim), with T' windows in all.
   struct Outputs {
     using Operator = NsaCompress;
     Tensor output;
