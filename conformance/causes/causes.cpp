@@ -99,7 +99,7 @@ struct Related {
 bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
 
 /// Returns the quantity that equals the ratio output / expected value in nearly all of these
-/// deviations; empty if there is no such quantity. In a single case any quantity can match by
+/// deviations; empty without such a quantity. In a single case any quantity can match by
 /// accident.
 std::string quantity_of(const std::vector<Related>& deviations) {
   std::vector<std::string> quantities;

@@ -17,8 +17,8 @@ inline bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// Returns the last case before index `place` whose call ran the kernel; null if there is no such
-/// case.
+/// Returns the last case before index `place` whose call ran the kernel; null if none
+/// exists.
 template <class Op>
 const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) {
   while (place-- > 0)

@@ -235,7 +235,7 @@ TEST(PluginThatPoisonsItsWorker, MuchLaterIsNotAFaultOfTheNextCase) {
   EXPECT_EQ(spec::to_string(report.verdict.value()), "conforms") << findings(report);
 }
 
-/// With only one case there is no later call that could detect an action after the answer.
+/// With only one case no later call could detect an action after the answer.
 class PluginForOne : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginForOne, IsNamed) {

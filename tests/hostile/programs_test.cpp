@@ -88,7 +88,7 @@ class Kept : public testing::TestWithParam<Expected> {};
 TEST_P(Kept, IsNamedAndTheNextCaseConforms) { expect_of_program(GetParam(), ""); }
 INSTANTIATE_TEST_SUITE_P(Program, Kept, testing::ValuesIn(kept), test_name);
 
-/// With only one case there is no later call that could detect an action after the answer.
+/// With only one case no later call could detect an action after the answer.
 class KeptForOne : public testing::TestWithParam<Expected> {};
 TEST_P(KeptForOne, IsNamed) {
   const Hostilities hostilities(GetParam().manner);

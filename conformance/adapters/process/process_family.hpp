@@ -19,7 +19,7 @@ struct BorrowedMemory {
   ino_t inode = 0;
   std::int64_t bytes = 0;
 };
-/// Returns 0 if there is no file.
+/// Returns 0 without a file.
 ino_t inode_of(int file);
 
 /// Returns the private memory of these processes (bytes).

@@ -172,7 +172,7 @@ TEST(RequirementCoverage, SaysOfEveryRowWithoutASideWhy) {
   EXPECT_GT(without, 20);
 }
 
-/// The summary prints "none" for missing ways only if there is no gap: the default plan contains
+/// The summary prints "none" for missing ways only if no way is missing: the default plan contains
 /// every way of every requirement.
 template <class AnyOp>
 void expect_every_way_planned() {

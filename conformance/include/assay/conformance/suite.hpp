@@ -116,7 +116,7 @@ struct SuiteDefaults {
     return {};
   }
   /// A small legal call whose inputs a kernel handles in the same way as those of the case. Returns
-  /// nothing if there is no such call, or if the case itself is that call.
+  /// nothing if no such call exists, or if the case itself is that call.
   static std::optional<Case<Op>> small_call(const Case<Op>&) { return std::nullopt; }
 
   // Plan.

@@ -40,7 +40,7 @@ struct KillRow {
   std::string replay, text;    ///< replay line and first finding of the first failed case
   std::string cause;           ///< first cause found in its failed cases: pattern, fields
   /// For each rule (Assay's and those of other projects): true if the rule reports a failure in a
-  /// case with ordinary values. Empty if there is no such case.
+  /// case with ordinary values. Empty if no such case exists.
   std::vector<bool> fails = {};
 
   /// Returns whether an injected fault was found, or a correct variant conformed. False without

@@ -131,7 +131,7 @@ struct CaseReport {
 /// whole call.
 std::vector<std::string> failed_tensors(const CaseReport& report);
 
-/// "decided by RULE: EVIDENCE"; empty if there is no evidence.
+/// "decided by RULE: EVIDENCE"; empty without evidence.
 std::string reason_of(const CaseReport& report);
 
 /// A short description of a failing case: the reason, then the first finding if it says more.
