@@ -27,6 +27,32 @@ std::vector<const spec::Tensor*> tensor_list(const Tensors& tensors) {
   return list;
 }
 
+/// Returns the inputs of a case: make(k, parameter) for input k, which `parameter` describes.
+template <class Op, class Make>
+typename Op::Inputs made_inputs(const Case<Op>& c, const Make& make) {
+  typename Op::Inputs inputs;
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  std::size_t k = 0;
+  visit_fields(inputs, [&](std::string_view name, spec::Tensor& input) {
+    visit_fields(call.parameters, [&]<class Member>(std::string_view own, const Member& parameter) {
+      if constexpr (std::same_as<Member, spec::Parameter>)
+        if (own == name) input = make(k, parameter);
+    });
+    ++k;
+  });
+  return inputs;
+}
+
+/// Returns the inputs of a case with the values of a profile.
+template <class Op>
+typename Op::Inputs drawn_inputs(const Case<Op>& c, ProfileValue value) {
+  const Form form = form_of<Op>(c.problem);
+  return made_inputs(c, [&](std::size_t k, const spec::Parameter& parameter) {
+    const auto& [extents, stream] = form.operands[k];
+    return filled_rows(parameter, extents, {.seed = c.seed, .which = stream, .value = value});
+  });
+}
+
 /// The judged rows of every output.
 template <class Op>
 std::vector<std::vector<std::int64_t>> judged_rows_of(const Form& form, const Case<Op>& c) {
@@ -88,18 +114,13 @@ bilinear::ExactCase<Op> BilinearSuite<Op>::exact(const Case<Op>& c, const spec::
                               .seed = c.seed,
                               .judged = bilinear::judged_rows_of(form, c)},
                              numerics, part);
-  Exact exact_case{.inputs = {}, .outputs = std::move(answer.outputs)};
-  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
-  std::size_t k = 0;
-  visit_fields(exact_case.inputs, [&](std::string_view name, spec::Tensor& input) {
-    visit_fields(call.parameters, [&]<class Member>(std::string_view own, const Member& parameter) {
-      if constexpr (std::same_as<Member, spec::Parameter>)
-        if (own == name)
-          input = bilinear::tensor_of(parameter, form.operands[k].extents, answer.operands[k]);
-    });
-    ++k;
-  });
-  return exact_case;
+  return {.inputs = bilinear::made_inputs(c,
+                                          [&](std::size_t k, const spec::Parameter& parameter) {
+                                            return bilinear::tensor_of(
+                                                parameter, form.operands[k].extents,
+                                                bilinear::values_of(answer.operands[k]));
+                                          }),
+          .outputs = std::move(answer.outputs)};
 }
 
 template <class Op>

@@ -233,17 +233,11 @@ ExactAnswer exact_answer(const ExactQuestion& question, const spec::Numerics& nu
   throw NoExactCase("a sum needs more than " + std::to_string(exact.sum) + " bits");
 }
 
-spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& e,
-                       const ExactOperand& operand) {
-  spec::Tensor tensor = guarded_tensor(parameter);
-  const spec::HeadIndex index = index_of(tensor, e);
-  for (std::int64_t row = 0; row < e.rows(); ++row) {
-    const auto [b, n, s] = e.position(row);
-    for (std::int64_t d = 0; d < e.dim; ++d)
-      tensor.store(index(b, n, s, d),
-                   std::ldexp(operand.integers[at(row * e.dim + d)], operand.exponent));
-  }
-  return tensor;
+std::vector<double> values_of(const ExactOperand& operand) {
+  std::vector<double> values;
+  for (const std::int32_t integer : operand.integers)
+    values.push_back(std::ldexp(integer, operand.exponent));
+  return values;
 }
 
 }  // namespace assay::conformance::bilinear

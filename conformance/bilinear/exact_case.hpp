@@ -36,8 +36,7 @@ struct ExactAnswer {
 ExactAnswer exact_answer(const ExactQuestion& question, const spec::Numerics& numerics,
                          ExactPart part);
 
-/// Returns the operand as a guarded tensor.
-spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& extents,
-                       const ExactOperand& operand);
+/// Returns the values of an operand.
+std::vector<double> values_of(const ExactOperand& operand);
 
 }  // namespace assay::conformance::bilinear

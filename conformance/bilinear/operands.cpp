@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/at.hpp"
 
@@ -45,6 +46,28 @@ std::vector<double> rows_of(const spec::Tensor& tensor, const spec::Extents& ext
                    {values.data() + r * spec::at(extents.dim), spec::at(extents.dim)});
   }
   return values;
+}
+
+spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& e,
+                       std::span<const double> values) {
+  spec::Tensor tensor = guarded_tensor(parameter);
+  const spec::HeadIndex index = index_of(tensor, e);
+  for (std::int64_t row = 0; row < e.rows(); ++row) {
+    const auto [b, n, s] = e.position(row);
+    spec::store_row(tensor, index(b, n, s, 0), index.step(),
+                    values.subspan(spec::at(row * e.dim), spec::at(e.dim)));
+  }
+  return tensor;
+}
+
+spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
+                         const Filling& filling) {
+  spec::Parameter rows = parameter;
+  if (rows.shape.size() == 2) rows.shape.push_back(1), rows.strides.push_back(1);
+  spec::Tensor tensor = filled_tensor(rows, spec::Layout::tnd, extents, filling);
+  tensor.shape = parameter.shape;
+  tensor.strides = parameter.strides;
+  return tensor;
 }
 
 Operands::Operands(Form form, const std::vector<const spec::Tensor*>& tensors)

@@ -5,8 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "assay/spec/call.hpp"
 #include "assay/spec/tensor.hpp"
 #include "bilinear/form.hpp"
+#include "inputs/input_profiles.hpp"
 
 namespace assay::conformance::bilinear {
 
@@ -18,6 +20,13 @@ spec::HeadIndex index_of(const spec::Tensor& tensor, const spec::Extents& extent
 std::vector<double> rows_of(const spec::Tensor& tensor, const spec::Extents& extents,
                             std::span<const std::int64_t> rows);
 
+/// Return a tensor as `parameter` describes it, between guard zones as in `guarded_tensor`, with
+/// values in the order of Extents::row, or with the values of `filling`.
+spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& extents,
+                       std::span<const double> values);
+spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
+                         const Filling& filling);
+
 /// A form, with dense copies of its operands in double.
 class Operands {
  public:
@@ -28,6 +37,7 @@ class Operands {
   const double* row(std::size_t operand, std::int64_t number) const {
     return values_[operand].data() + number * form_.operands[operand].extents.dim;
   }
+  const std::vector<double>& values(std::size_t operand) const { return values_[operand]; }
   /// Returns the rows of one head, sequence after sequence.
   std::vector<float> head(std::size_t operand, std::int64_t n) const;
 

@@ -22,14 +22,4 @@ double token_factor(const Problem& p, const Profile& profile, std::int64_t produ
   return factor;
 }
 
-spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
-                         const Filling& filling) {
-  spec::Parameter rows = parameter;
-  if (rows.shape.size() == 2) rows.shape.push_back(1), rows.strides.push_back(1);
-  spec::Tensor tensor = filled_tensor(rows, spec::Layout::tnd, extents, filling);
-  tensor.shape = parameter.shape;
-  tensor.strides = parameter.strides;
-  return tensor;
-}
-
 }  // namespace assay::conformance::compression

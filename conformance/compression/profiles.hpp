@@ -25,8 +25,4 @@ const Profile& profile_named(std::span<const Profile> profiles, const std::strin
 /// stay in the range of fp16.
 double token_factor(const Problem& problem, const Profile& profile, std::int64_t products);
 
-/// Returns a tensor as `parameter` describes it, with guards like `guarded_tensor`.
-spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
-                         const Filling& filling);
-
 }  // namespace assay::conformance::compression

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "assay/conformance/compression/suite.hpp"
+#include "bilinear/basis.hpp"
 #include "case/limits.hpp"
 #include "compression/cost.hpp"
 #include "compression/limits.hpp"
@@ -36,26 +37,16 @@ std::span<const InputProfile> SuiteOf<Op>::profiles() {
 template <class Op>
 typename Op::Inputs SuiteOf<Op>::draw(const Case<Op>& c) {
   const Problem& p = c.problem;
-  const auto call = call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   const Profile& profile = profile_named(Traits<Op>::profiles(), c.profile);
   const double factor = token_factor(p, profile, largest_sum(p, kinds_of(Traits<Op>::outputs)));
-  typename Op::Inputs inputs;
-  const auto fill = [&](const auto& drawn, const spec::Parameter& parameter) {
-    visit_fields(inputs, [&](std::string_view name, spec::Tensor& tensor) {
-      if (name == drawn.name)
-        tensor = filled_rows(parameter, extents_of(drawn.kind)(p),
-                             {.seed = c.seed,
-                              .which = drawn.stream,
-                              .value = profile.value,
-                              .factor = drawn.kind == RowKind::token ? factor : 1});
-    });
-  };
-  visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& member) {
-    if constexpr (std::same_as<Member, spec::Parameter>)
-      for (const auto& drawn : Traits<Op>::inputs)
-        if (drawn.name == name) fill(drawn, member);
+  return bilinear::made_inputs(c, [&](std::size_t k, const spec::Parameter& parameter) {
+    const auto& drawn = Traits<Op>::inputs[k];
+    return bilinear::filled_rows(parameter, extents_of(drawn.kind)(p),
+                                 {.seed = c.seed,
+                                  .which = drawn.stream,
+                                  .value = profile.value,
+                                  .factor = drawn.kind == RowKind::token ? factor : 1});
   });
-  return inputs;
 }
 
 template <class Op>

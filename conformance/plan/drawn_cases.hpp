@@ -28,7 +28,7 @@ struct Drawn {
   /// the operator).
   Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
   /// Budgets. The cases use them in rotation.
-  std::vector<double> cover_budgets, random_budgets, completing_budgets;
+  std::vector<double> cover_budgets = {0}, random_budgets = {0}, completing_budgets = {0};
   /// `completing`: values that all cases have which complete a plan by its missing pairs.
   /// `completing_space`: the space for searching these cases; null: `space`.
   Choice completing;
@@ -36,7 +36,7 @@ struct Drawn {
   /// The smallest cost of a case with these values, in any unit.
   double (*least_cost)(const K& chosen) = nullptr;
   /// Returns whether the pairs of a bound case count. They do if the controls work in this case.
-  bool (*counts)(const Case<Op>&);
+  bool (*counts)(const Case<Op>&) = [](const Case<Op>&) { return true; };
 
   /// The choices of a pairwise cover of all factors; `cover` draws a case of each.
   std::vector<Choice> covering(std::uint64_t seed) const {

@@ -121,11 +121,7 @@ const Drawn<Op, Categories>& drawn() {
       .factors = factors<Op>(),
       .space = choice_space<Op>(),
       .draw = [](const Categories& k, double, std::uint64_t lot) { return draw_case<Op>(k, lot); },
-      .cover_budgets = {0},
-      .random_budgets = {0},
-      .completing_budgets = {0},
-      .completing = factors<Op>().choice({{"track", "bound"}}),
-      .counts = [](const Case<Op>&) { return true; }};
+      .completing = factors<Op>().choice({{"track", "bound"}})};
   return cases;
 }
 
