@@ -1,0 +1,21 @@
+#include "operators/toy_operator/relations/relations.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::ToyOperator;
+using Rows = RelationParts<Op>::Rows;
+
+/// EDIT: what holds between runs of every correct kernel.
+constexpr Relation<Op> list[] = {
+    {"scale_weight", "Scaling weight by a power of two scales the output by it.", Agreement::bits,
+     is_not_fp16, "bf16, on numbers far from overflow and underflow",
+     [](const Trial<Op>& base) { return scaled(base, &Rows::second); }}};
+
+}  // namespace
+
+std::vector<const Relation<Op>*> Suite<Op>::RelationParts::relations() {
+  return relation_list<Op>({list});
+}
+
+}  // namespace assay::conformance
