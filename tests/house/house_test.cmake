@@ -12,6 +12,7 @@ string(CONCAT marker "TO" "DO")
 file(WRITE ${FOLDER}/tools/open_end.cpp "// ${marker} later\n// ${marker}(#12) later\n")
 string(REPEAT "a" 98 wide)
 file(WRITE ${FOLDER}/spec/wide.cpp "// ${wide}\n//${wide}\n")
+file(WRITE ${FOLDER}/mutants/copied.cpp "/// EDIT: faults that users make.\n")
 file(WRITE ${FOLDER}/spec/macro.cpp "#define SQUARE(x) ((x) * (x))\n")
 file(WRITE ${FOLDER}/spec/stub.cpp "// not implemented\n")
 file(WRITE ${FOLDER}/conformance/loud.cpp "void f() { std::printf(\"x\"); }\n")
@@ -33,14 +34,14 @@ execute_process(COMMAND ${CMAKE_COMMAND} -D ROOT=${FOLDER} -P ${CMAKE_CURRENT_LI
                 RESULT_VARIABLE status ERROR_VARIABLE output)
 foreach(breach
     "spec/new_thing.txt: a name" "spec/accent.txt: only ASCII" "spec/long.txt: 501 lines"
-    "tools/open_end.cpp: an open end" "spec/macro.cpp: no macros" "spec/stub.cpp: no stubs"
+    "tools/open_end.cpp: an open end" "mutants/copied.cpp: a place of a new operator" "spec/macro.cpp: no macros" "spec/stub.cpp: no stubs"
     "conformance/loud.cpp: libraries" "conformance/quits.cpp: libraries" "spec/open.hpp: no using"
     "spec/guard.hpp: begins" "spec/wide.cpp: at most 100 columns: // a" "conformance/judge/partial.cpp: what all"
     "conformance/attention/open.hpp: an arrow that points back"
     "conformance/compression/open.hpp: an arrow that points back"
     "conformance/operators/a/plan/guest.cpp: an operator's room[^\n]*b/b.hpp"
     "conformance/case/back.hpp: an arrow that points back[^\n]*exact.hpp"
-    "spec/sorts.cpp: takes <algorithm>" "bench/crowd: 26 sources" "18 breaches in 45 files")
+    "spec/sorts.cpp: takes <algorithm>" "bench/crowd: 26 sources" "19 breaches in 46 files")
   if(NOT output MATCHES "${breach}")
     message(FATAL_ERROR "'${breach}' was not found in:\n${output}")
   endif()
