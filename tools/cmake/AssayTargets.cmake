@@ -132,14 +132,19 @@ function(assay_own_flags target)
   endif()
 endfunction()
 
-# assay_precompile(<group> <target>): compiles the target with the precompiled headers of the group, which are built
-# once. Groups: plain; pic, for code of shared libraries; quick, for targets of assay_build_quickly(); test. Targets of
-# a group have the same flags. Only external headers: every file still includes those of our headers that it uses.
+# assay_precompile(<group> <target> [NUMBERS]): compiles the target with the precompiled headers of the group, which are
+# built once. Groups: plain; pic, for code of shared libraries; quick, for targets of assay_build_quickly(); test.
+# Targets of a group have the same flags. Only external headers: every file still includes those of our headers that it
+# uses. NUMBERS: with the header of the reference's wide numbers, which takes most of the compile time of a file that
+# includes it.
 function(assay_precompile group target)
   if(NOT ASSAY_PRECOMPILE)
     return()
   endif()
   set(headers assay_headers_${group})
+  if(NUMBERS IN_LIST ARGN)
+    string(APPEND headers _numbers)
+  endif()
   if(NOT TARGET ${headers})
     set(source ${PROJECT_BINARY_DIR}/${headers}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "// The headers alone.\n")
@@ -148,6 +153,10 @@ function(assay_precompile group target)
     target_precompile_headers(${headers} PRIVATE
       <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <span> <stdexcept> <string>
       <string_view> <utility> <variant> <vector>)
+    if(NUMBERS IN_LIST ARGN)
+      target_link_libraries(${headers} PRIVATE Boost::headers)
+      target_precompile_headers(${headers} PRIVATE <boost/multiprecision/cpp_bin_float.hpp>)
+    endif()
     if(group STREQUAL pic)
       set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
@@ -163,12 +172,13 @@ function(assay_precompile group target)
 endfunction()
 
 # assay_add_library(<layer> SOURCES ... [HEADERS ...] [INTERNAL_HEADERS ...] [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL]
-#                   [PIC] [QUICK]) HEADERS are under include/ of the calling folder. So are INTERNAL_HEADERS: they are
+#                   [PIC] [QUICK] [NUMBERS]) HEADERS are under include/ of the calling folder. So are INTERNAL_HEADERS: they are
 #                   for other layers, not for users, and are not installed. LINKS are the layers that the headers and
 #                   sources may include; INTERNAL libraries are not installed; PIC libraries become part of a shared
-#                   library; QUICK libraries are built as assay_build_quickly() describes.
+#                   library; QUICK libraries are built as assay_build_quickly() describes; NUMBERS as in
+#                   assay_precompile().
 function(assay_add_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK;NUMBERS" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
   add_library(assay_${layer} STATIC ${arg_SOURCES})
   add_library(assay::${layer} ALIAS assay_${layer})
   target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
@@ -185,6 +195,10 @@ function(assay_add_library layer)
   set_target_properties(assay_${layer} PROPERTIES EXPORT_NAME ${layer}
                                                   VERIFY_INTERFACE_HEADER_SETS ON)
   assay_own_flags(assay_${layer})
+  set(numbers "")
+  if(arg_NUMBERS)
+    set(numbers NUMBERS)
+  endif()
   if(arg_PIC)
     set_target_properties(assay_${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     assay_precompile(pic assay_${layer})
@@ -192,7 +206,7 @@ function(assay_add_library layer)
     assay_build_quickly(assay_${layer})
     assay_precompile(quick assay_${layer})
   else()
-    assay_precompile(plain assay_${layer})
+    assay_precompile(plain assay_${layer} ${numbers})
   endif()
   if(NOT arg_INTERNAL)
     install(TARGETS assay_${layer} EXPORT assay-targets FILE_SET HEADERS)
@@ -255,24 +269,40 @@ function(assay_build_quickly name)
     $<$<CONFIG:Release>:-O1> $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
 endfunction()
 
+# assay_compile_quickly(<target> <source>...): the same for some sources of a target, which are not compiled together with
+# others.
+function(assay_compile_quickly target)
+  set(quick -O1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(APPEND quick -Wno-maybe-uninitialized)
+  endif()
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT ASSAY_SANITIZE_THREADS)
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${quick}")
+  endif()
+endfunction()
+
 # assay_build_unoptimized(<target>): for tests. The code they call is optimized, but their own code is compiled once for
 # each run. _FORTIFY_SOURCE needs optimized calls.
 function(assay_build_unoptimized name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-U_FORTIFY_SOURCE>)
 endfunction()
 
-# assay_add_test(<name> [TOGETHER] SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest
+# assay_add_test(<name> [TOGETHER] [NUMBERS] SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest
 # test per TEST. TOGETHER: with precompiled headers its sources are compiled as one, since most of the compile time is
-# for headers that they share; then a name must have the same meaning in all of them.
+# for headers that they share; then a name must have the same meaning in all of them. NUMBERS: as in assay_precompile().
 # The target assay_sanitize_tests also builds the programs with the label sanitize, which run under sanitizers for every
 # change; those with sanitize_slow, which compute a lot, run at night.
 function(assay_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "TIMEOUT" "SOURCES;LINKS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;NUMBERS" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest_main)
   assay_own_flags(${name})
   assay_build_unoptimized(${name})
-  assay_precompile(test ${name})
+  if(arg_NUMBERS)
+    assay_precompile(test ${name} NUMBERS)
+  else()
+    assay_precompile(test ${name})
+  endif()
   if(ASSAY_PRECOMPILE AND arg_TOGETHER)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   endif()
