@@ -55,9 +55,11 @@ class Reader {
       : p_(p),
         query_(*operands.query, p.input_layout, query_extents(p)),
         key_(*operands.key, p.input_layout, key_extents(p)),
-        value_(*operands.value, p.input_layout, value_extents(p)),
-        dy_(*operands.dy, p.input_layout, dy_extents(p)),
-        attention_in_(*operands.attention_in, p.input_layout, dy_extents(p)) {
+        value_(*operands.value, p.input_layout, value_extents(p)) {
+    if (operands.dy != nullptr) {
+      dy_.emplace(*operands.dy, p.input_layout, dy_extents(p));
+      attention_in_.emplace(*operands.attention_in, p.input_layout, dy_extents(p));
+    }
     if (p.head_dim_rope == 0) return;
     query_.append(*operands.query_rope, p.input_layout, p.head_dim_rope);
     key_.append(*operands.key_rope, p.input_layout, p.head_dim_rope);
@@ -68,13 +70,20 @@ class Reader {
     return {.query = query_.rows(b, kv * group, group),
             .key = key_.rows(b, kv, 1),
             .value = value_.rows(b, kv, 1),
-            .dy = dy_.rows(b, kv * group, group),
-            .attention_in = attention_in_.rows(b, kv * group, group)};
+            .dy = rows_of(dy_, b, kv),
+            .attention_in = rows_of(attention_in_, b, kv)};
   }
 
  private:
+  std::vector<double> rows_of(const std::optional<Source>& source, std::int64_t b,
+                              std::int64_t kv) const {
+    if (!source) return {};
+    return source->rows(b, kv * p_.group(), p_.group());
+  }
+
   const Op::Problem& p_;
-  Source query_, key_, value_, dy_, attention_in_;
+  Source query_, key_, value_;
+  std::optional<Source> dy_, attention_in_;
 };
 
 /// If not all rows are kept in memory: the number of query and key elements that are in memory at a
@@ -83,9 +92,10 @@ constexpr std::int64_t elements_of_chunk = std::int64_t{1} << 20;
 
 /// Returns replica 0 of the statistics, in the order of the rows. In the tensor of packed sequences
 /// they may be ordered by token instead.
-std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Problem& p,
+std::vector<double> first_replicas(const spec::Tensor* statistics, const Op::Problem& p,
                                    const spec::Extents& queries) {
-  const std::vector<std::int64_t> elements = spec::viewed_elements(statistics);
+  if (statistics == nullptr) return {};
+  const std::vector<std::int64_t> elements = spec::viewed_elements(*statistics);
   std::vector<double> values(static_cast<std::size_t>(queries.rows()));
   const bool by_token =
       is_packed(p.input_layout) && p.statistics_order == spec::StatisticsOrder::tokens_first;
@@ -95,7 +105,7 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
         const std::int64_t row = queries.row(b, n, s);
         const std::int64_t place = by_token ? (queries.start(b) + s) * queries.heads + n : row;
         values[static_cast<std::size_t>(row)] =
-            statistics.load(elements[static_cast<std::size_t>(place * spec::statistics_replicas)]);
+            statistics->load(elements[static_cast<std::size_t>(place * spec::statistics_replicas)]);
       }
   return values;
 }
@@ -172,8 +182,8 @@ Dense::Dense(const Op::Problem& p, const Operands& operands,
       operands_(operands),
       held_(held),
       heads_(static_cast<std::size_t>(p.batch * p.heads_kv)),
-      softmax_max_(first_replicas(*operands.softmax_max, p, queries)),
-      softmax_sum_(first_replicas(*operands.softmax_sum, p, queries)) {
+      softmax_max_(first_replicas(operands.softmax_max, p, queries)),
+      softmax_sum_(first_replicas(operands.softmax_sum, p, queries)) {
   const Reader read(problem, operands_);
   for (std::size_t k = 0; k < heads_.size(); ++k) {
     HeadRows head = read(static_cast<std::int64_t>(k));
@@ -215,6 +225,7 @@ Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
   };
   transpose(
       dense.width(), [&](std::int64_t j) { return dense.key(b, kv, j); }, key_);
+  if (!dense.has_gradient()) return;
   transpose(
       dense.problem.head_dim_v, [&](std::int64_t j) { return dense.value(b, kv, j); }, value_);
 }
@@ -239,6 +250,11 @@ void Columns::add_sums(std::int64_t n, std::int64_t i, RowProducts& products) co
   };
   sums(dense_->query(b_, n, i), key_, dense_->width(), products.score, products.score_abs,
        products.score_sq);
+  if (!dense_->has_gradient()) {
+    for (auto* none : {&products.dprob, &products.dprob_abs, &products.dprob_sq})
+      none->assign(columns, 0);
+    return;
+  }
   sums(dense_->dy(b_, n, i), value_, dense_->problem.head_dim_v, products.dprob, products.dprob_abs,
        products.dprob_sq);
 }

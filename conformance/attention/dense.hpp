@@ -18,9 +18,12 @@ using Op = spec::FlashAttentionScoreGrad;
 /// Returns |x|^2 of `dim` channels.
 double norm_squared(const double* x, std::int64_t dim);
 
-/// The tensors that the formulas of a case read; null for an absent tensor.
+/// The tensors that the formulas of a case read; null for an absent tensor. A forward has only
+/// query, key and value of the first seven.
 struct Operands {
-  const spec::Tensor *query, *key, *value, *dy, *attention_in, *softmax_max, *softmax_sum;
+  const spec::Tensor *query, *key, *value;
+  const spec::Tensor *dy = nullptr, *attention_in = nullptr, *softmax_max = nullptr,
+                     *softmax_sum = nullptr;
   const spec::Tensor *query_rope = nullptr, *key_rope = nullptr, *pse_shift = nullptr,
                      *drop_mask = nullptr;
 };
@@ -59,6 +62,8 @@ class Dense {
   /// their groups are in memory. Not thread-safe.
   void each_chunk(const std::function<void(std::int64_t first, std::int64_t last)>& visit) const;
 
+  /// Returns whether the case has the inputs of a gradient: dy, attention_in and the statistics.
+  bool has_gradient() const { return operands_.dy != nullptr; }
   /// Returns the number of channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
   const double* query(std::int64_t b, std::int64_t n, std::int64_t i) const {
@@ -121,7 +126,8 @@ class Dense {
 /// Products of one query with some keys, summed over the channels: one entry per key.
 struct RowProducts {
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
-  std::vector<double> dprob, dprob_abs, dprob_sq;  ///< the same for dy v, times kappa, kappa^2
+  /// The same for dy v, times kappa, kappa^2; 0 for a forward.
+  std::vector<double> dprob, dprob_abs, dprob_sq;
   std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
   std::vector<std::uint8_t> times;  ///< how often the query attends to the key
   bool attends = false;             ///< the query attends to at least one of the keys

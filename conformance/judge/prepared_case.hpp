@@ -27,13 +27,16 @@ namespace assay::conformance {
 template <class Op>
 struct Prepared {
   spec::Numerics numerics;
-  Arithmetic arithmetic;
+  Arithmetic arithmetic, of_fp32;
   std::optional<typename Suite<Op>::Exact> exact_case;  ///< tracks exact, exact_staged
   std::optional<typename Suite<Op>::Basis> basis;       ///< for the inputs of these numerics
   std::vector<Expectation> expectations;
   bool is_kept = true;  ///< false: every call makes the expectations again, in parts
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
+
+  /// Returns the arithmetic for the type of a tensor.
+  const Arithmetic& of(const Expectation& e) const { return e.is_fp32 ? of_fp32 : arithmetic; }
 };
 
 template <class Op>
@@ -129,8 +132,16 @@ template <class Op>
 Prepared<Op>& PreparedCase<Op>::State::prepare(const spec::Numerics& numerics) {
   for (Prepared<Op>& entry : prepared)
     if (entry.numerics == numerics) return entry;
-  Prepared<Op>& entry = prepared.emplace_back(Prepared<Op>{
-      numerics, Arithmetic(numerics, judged_case.problem.dtype), {}, {}, {}, true, {}, {}});
+  Prepared<Op>& entry =
+      prepared.emplace_back(Prepared<Op>{numerics,
+                                         Arithmetic(numerics, judged_case.problem.dtype),
+                                         Arithmetic(numerics, spec::DType::fp32),
+                                         {},
+                                         {},
+                                         {},
+                                         true,
+                                         {},
+                                         {}});
   try {
     if (is_exact())
       prepare_exact_case(entry);
@@ -191,9 +202,9 @@ void PreparedCase<Op>::State::keep(Prepared<Op>& entry) {
   if (own && !comes_from_elsewhere)
     own->require_agreement(entry.expectations, affordable_row(judged_case));
   if (own) own->allow(affordable_products);
-  for (Expectation& e : entry.expectations) Certifier::certify(own, entry.arithmetic, e);
+  for (Expectation& e : entry.expectations) Certifier::certify(own, entry.of(e), e);
   for (const Expectation& e : entry.expectations)
-    entry.controls.push_back(judge_controls(e, entry.arithmetic));
+    entry.controls.push_back(judge_controls(e, entry.of(e)));
 }
 
 /// Judges the outputs while the expectations are made.
@@ -256,7 +267,7 @@ std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics)
   for (const Expectation& e : entry.expectations) {
     Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
     each_part(e, [&](Expectation part) {
-      if (own) own->settle_casts(entry.arithmetic, part);
+      if (own) own->settle_casts(entry.of(part), part);
       whole.certainty += part.certainty;
       whole.value.insert(whole.value.end(), part.value.begin(), part.value.end());
       whole.radius.insert(whole.radius.end(), part.radius.begin(), part.radius.end());
@@ -322,7 +333,7 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
       return entry.basis->values({e.name, e.extents, numbers}, outputs);
     };
     const Decision of_elements =
-        compare(e, rows, entry.arithmetic, report.tensors.emplace_back(), report.findings);
+        compare(e, rows, entry.of(e), report.tensors.emplace_back(), report.findings);
     if (of_elements > Verdict::not_applicable) add_likeness(e, rows, report.findings);
     consider(of_elements);
   }

@@ -98,9 +98,6 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
   return slice;
 }
 
-/// A head with more (query, key) pairs than this is large: the threads share the blocks of one such
-/// head, and large heads run one after the other.
-constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
 /// elements_over: if dk and dv of one head have more elements than this, they are computed in
 /// several passes, separately from dq, because their sums take about 60 bytes per element.
 /// key_rows: the number of keys in a block.

@@ -10,22 +10,6 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Returns the chosen rows of `all`; copies them to `own` unless all rows are chosen.
-engine::Rows chosen_rows(const double* all, std::int64_t count, std::int64_t dim,
-                         const std::vector<std::int64_t>& chosen, std::vector<double>& own) {
-  if (std::ssize(chosen) == count) return {all, count, dim};
-  for (const std::int64_t row : chosen)
-    own.insert(own.end(), all + row * dim, all + (row + 1) * dim);
-  return {own.data(), std::ssize(chosen), dim};
-}
-
-std::vector<double> norms_of(const engine::Rows& rows, std::int64_t first, std::int64_t dim) {
-  std::vector<double> norms;
-  for (std::int64_t i = 0; i < rows.rows; ++i)
-    norms.push_back(norm_squared(rows.row(i) + first, dim));
-  return norms;
-}
-
 double largest(const std::vector<double>& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, value);
@@ -63,11 +47,7 @@ attention::Call call_of(const Dense& dense, const Arithmetic& n) {
 HeadPairs::HeadPairs(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& terms,
                      const spec::RowPosition& key_head, std::vector<std::int64_t> queries,
                      std::vector<std::int64_t> keys)
-    : dense_(dense),
-      b_(key_head.b),
-      kv_(key_head.n),
-      queries_(std::move(queries)),
-      keys_(std::move(keys)) {
+    : HeadIndex(dense, key_head, std::move(queries), std::move(keys)) {
   head_.call = call_of(dense, arithmetic);
   head_.sides = this;
   give_rows(terms);
@@ -75,17 +55,12 @@ HeadPairs::HeadPairs(const Dense& dense, const Arithmetic& arithmetic, const All
   give_norms();
 }
 
-spec::RowPosition HeadPairs::query(std::int64_t row) const {
-  const std::int64_t length = dense_.queries.length(b_), place = queries_[at(row)];
-  return {b_, kv_ * dense_.problem.group() + place / length, place % length};
-}
-
 /// E17.
 void HeadPairs::give_rows(const AllRowTerms& terms) {
   const std::int64_t first = dense_.queries.row(b_, kv_ * dense_.problem.group(), 0);
   for (const std::int64_t query : queries_) {
     const RowTerms& row = terms.rows[at(first + query)];
-    live_.push_back(row.live ? 1 : 0);
+    if (!row.live) leave_out(std::ssize(head_.rows));
     head_.rows.push_back(row);
   }
 }
@@ -115,36 +90,6 @@ void HeadPairs::give_norms() {
   for (const attention::GivenRow& row : head_.rows) delta = std::max(delta, std::abs(row.delta));
   head_.largest_dscore =
       dense_.largest_kappa * std::sqrt(largest(head_.dy_norms[0]) * largest_value) + delta;
-}
-
-engine::Range HeadPairs::reach(std::int64_t row) const {
-  if (live_[at(row)] == 0) return {};
-  const reference::KeyRange keys = dense_.key_pattern->range(query(row));
-  const auto place = [&](std::int64_t key) {
-    return std::ranges::lower_bound(keys_, key) - keys_.begin();
-  };
-  return {place(keys.first), place(keys.last)};
-}
-
-void HeadPairs::counts(std::int64_t row, std::int64_t first, std::span<double> times) const {
-  std::ranges::fill(times, 0.0);
-  if (live_[at(row)] == 0) return;
-  std::vector<std::uint8_t> counted(times.size());
-  const auto keys = std::span(keys_).subspan(at(first), times.size());
-  if (dense_.key_pattern->count(query(row), keys, counted))
-    std::ranges::copy(counted, times.begin());
-}
-
-void HeadPairs::fill_kappa(std::int64_t row, std::int64_t first, std::span<double> kappa) const {
-  const auto [b, n, i] = query(row);
-  for (std::size_t c = 0; c < kappa.size(); ++c)
-    kappa[c] = dense_.kappa(b, n, i, keys_[at(first) + c]);
-}
-
-void HeadPairs::fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const {
-  const auto [b, n, i] = query(row);
-  for (std::size_t c = 0; c < bias.size(); ++c)
-    bias[c] = dense_.bias(b, n, i, keys_[at(first) + c]);
 }
 
 }  // namespace assay::conformance::attention

@@ -15,13 +15,13 @@ const double* HeadFormula::weights(std::size_t sum, std::size_t kind) const {
   return norms[kind].empty() ? nullptr : norms[kind].data();
 }
 
-void HeadFormula::side(std::size_t k, std::int64_t row, std::int64_t first,
-                       std::span<double> numbers) const {
+void fill_side(const Call& call, const PairSides& sides, std::size_t k, std::int64_t row,
+               std::int64_t first, std::span<double> numbers) {
   const bool is_bias = k == 1;
-  if (is_bias && head_.call.biased)
-    head_.sides->fill_bias(row, first, numbers);
-  else if (!is_bias && head_.call.kappa != 1)
-    head_.sides->fill_kappa(row, first, numbers);
+  if (is_bias && call.biased)
+    sides.fill_bias(row, first, numbers);
+  else if (!is_bias && call.kappa != 1)
+    sides.fill_kappa(row, first, numbers);
   else
     std::ranges::fill(numbers, is_bias ? 0.0 : 1.0);
 }

@@ -28,6 +28,11 @@ class PairSides {
   virtual void fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const = 0;
 };
 
+/// Fills side k of the pairs of a row with keys first, first + 1, ...: side 0 is the factor of
+/// dropout, side 1 the bias.
+void fill_side(const Call& call, const PairSides& sides, std::size_t k, std::int64_t row,
+               std::int64_t first, std::span<double> numbers);
+
 /// Squared norms of rows, which weight the spread of a pair. There is one kind of norm for each
 /// part of a row that is a separate output; the second kind is that of the rope part.
 using Norms = std::array<std::vector<double>, engine::kinds_of_weights>;
@@ -65,7 +70,9 @@ class HeadFormula {
     return coefficient == 0 ? head_.largest_dscore : head_.call.kappa;
   }
   const double* weights(std::size_t sum, std::size_t kind) const;
-  void side(std::size_t k, std::int64_t row, std::int64_t first, std::span<double> numbers) const;
+  void side(std::size_t k, std::int64_t row, std::int64_t first, std::span<double> numbers) const {
+    fill_side(head_.call, *head_.sides, k, row, first, numbers);
+  }
 
   template <class On>
   std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {

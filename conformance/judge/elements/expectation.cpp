@@ -58,6 +58,7 @@ void each_part(const Expectation& e, const std::function<void(const Expectation&
 Expectation slice_of(const Expectation& e, std::int64_t first, std::int64_t count) {
   Expectation slice;
   slice.name = e.name, slice.extents = e.extents, slice.biasable = e.biasable;
+  slice.is_fp32 = e.is_fp32;
   const auto take = [&](auto& to, const auto& from, std::int64_t width) {
     to.assign(from.begin() + first * width, from.begin() + (first + count) * width);
   };

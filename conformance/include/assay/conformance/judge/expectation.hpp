@@ -51,6 +51,8 @@ struct Expectation {
   bool biasable =
       true;  ///< false if all pairs share their roundings, so that a mean proves nothing
 
+  bool is_fp32 = false;  ///< the tensor has type fp32, whatever the type of the problem
+
   Certainty certainty;  ///< of `value`, if it was certified
 
   /// Computes the expectation of consecutive judged rows. Empty if the values are stored here.

@@ -40,6 +40,14 @@ class Store {
     return size > 0.0 ? error : V{};
   }
 
+  /// A2. Returns the largest error of storing a number of at most that size after multiplying it by
+  /// an unknown factor of at least 1, which is divided out later.
+  template <class V>
+  [[gnu::always_inline]] V error_at_any_scale(const V& size) const {
+    const V step = larger_of(V(unit_ * size), filled<V>(lost_));
+    return capped_ ? smaller_of(size, step) : step;
+  }
+
   /// Returns 1 if a number of that size may become infinite, else 0.
   template <class V>
   [[gnu::always_inline]] V overflows(const V& size) const {

@@ -179,6 +179,12 @@ class ToleranceReading {
     const V error = store.error(size);
     return with_store(x, error, error);
   }
+  /// A7, for a kernel that may store x times an unknown factor of at least 1, divided out later.
+  [[gnu::always_inline]] Number stored_at_any_scale(const Number& x, const Store& store) const {
+    if (!store.rounds()) return x;
+    const V error = store.error_at_any_scale(magnitude(x));
+    return with_store(x, error, error);
+  }
   [[gnu::always_inline]] V overflows(const Number& x, const Store& store) const {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }

@@ -49,6 +49,15 @@ struct BlockShape {
   std::int64_t rows_of_part = 0;
 };
 
+/// Returns the number of right operands of a formula.
+template <class Formula>
+constexpr std::size_t right_operands() {
+  if constexpr (requires { Formula::operands; })
+    return Formula::operands;
+  else
+    return Formula::dots;
+}
+
 /// Evaluates a formula for all pairs of one head, divided into blocks. Every pair of a row and a
 /// key that `index` counts is evaluated once, with the reading class of Streams, and added to all
 /// sums of the formula (README, B4). A formula has
@@ -56,7 +65,9 @@ struct BlockShape {
 ///     symbols, dots, sides, coefficients    how many numbers are computed for a row, dot products
 ///                                           and other numbers for a pair, and coefficients
 ///     sums                                  the outputs, as SumOf
-///     left(d), right(d)                     the operands of dot product d, as Rows
+///     left(d), right(d)                     the operands of dot product d, as Rows; from
+///                                           d = dots on, right(d) is only summed
+///     operands (optional)                   the number of right operands, if not `dots`
 ///     size(c)                               the usual maximum of |coefficient c|; sets the scale
 ///     side(k, row, first, numbers)          fills side number k of the pairs of the row with the
 ///                                           keys first, first + 1, ...
@@ -97,7 +108,7 @@ class BlockSweep {
   }
 
  private:
-  static constexpr std::size_t sums = Formula::sums.size();
+  static constexpr std::size_t sums = Formula::sums.size(), operands = right_operands<Formula>();
   using RowSymbols = std::array<Symbol, Formula::symbols>;
 
   /// The accumulators of one output, or of one block of its rows.
@@ -155,7 +166,8 @@ class BlockSweep {
   /// A block of keys as right operands: transposed for dot products, and untransposed for sums
   /// within rows.
   struct KeyBlock {
-    std::array<Panels, Formula::dots> transposed, plain;
+    std::array<Panels, Formula::dots> transposed;
+    std::array<Panels, operands> plain;
   };
 
   Range keys_of(std::int64_t key_block) const {
@@ -167,10 +179,8 @@ class BlockSweep {
   }
 
   void prepare() {
-    for (std::size_t d = 0; d < Formula::dots; ++d) {
-      left_scales_[d] = scales_of(formula_.left(d));
-      right_scales_[d] = scales_of(formula_.right(d));
-    }
+    for (std::size_t d = 0; d < Formula::dots; ++d) left_scales_[d] = scales_of(formula_.left(d));
+    for (std::size_t d = 0; d < operands; ++d) right_scales_[d] = scales_of(formula_.right(d));
     for (std::size_t c = 0; c < Formula::coefficients; ++c)
       coefficient_scales_[c] = coefficient_scales_of(formula_.size(c));
     for (std::size_t s = 0; s < sums; ++s)
@@ -185,10 +195,11 @@ class BlockSweep {
   void prepare_keys(std::int64_t k) {
     const auto [first, last] = keys_of(k);
     KeyBlock& block = key_blocks_data_[static_cast<std::size_t>(k)];
-    for (std::size_t d = 0; d < Formula::dots; ++d) {
+    for (std::size_t d = 0; d < operands; ++d) {
       const Rows right = formula_.right(d);
-      block.transposed[d] =
-          transposed_panels_of(right, first, last - first, padded(last - first), right_scales_[d]);
+      if (d < Formula::dots)
+        block.transposed[d] = transposed_panels_of(right, first, last - first, padded(last - first),
+                                                   right_scales_[d]);
       const bool summed = std::ranges::any_of(
           Formula::sums, [d](const SumOf& sum) { return sum.within && sum.operand == d; });
       if (summed) block.plain[d] = panels_of(right, first, last - first, right_scales_[d]);
@@ -395,7 +406,8 @@ class BlockSweep {
   std::array<bool, Streams::doubles> taken_;
   Streams streams_;
   Turns turns_;
-  std::array<Scales, Formula::dots> left_scales_, right_scales_;
+  std::array<Scales, Formula::dots> left_scales_;
+  std::array<Scales, operands> right_scales_;
   std::array<CoefficientScales, Formula::coefficients> coefficient_scales_;
   std::array<std::optional<Accumulators>, sums> over_;
   std::vector<KeyBlock> key_blocks_data_;

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "attention/bound/row_terms.hpp"
+#include "attention/dense.hpp"
+#include "attention/formula/forward.hpp"
+
+/// The bound of a forward: its statistics and its output, for any mask, list, bias and dropout.
+/// Derivation: docs/forward.md.
+namespace assay::conformance::attention {
+
+/// A factor that covers products of two errors, and the judge's own rounding.
+inline constexpr double forward_slack = 1 + 0x1p-10;
+
+/// The scores of query rows, computed with the formula of the kernel, and their errors. Keeps
+/// references to the arguments.
+class ForwardScores {
+ public:
+  ForwardScores(const Dense& dense, const Arithmetic& arithmetic)
+      : n_(arithmetic), call_(call_of(dense, arithmetic)), on_(call_.units, {}) {}
+  ForwardScores(const ForwardScores&) = delete;
+
+  /// E40, E41, E48. Returns the statistics of a row and the bounds of their errors. `entries`:
+  /// number of keys that a kernel may process, with repetitions and masked ones. `lambda`: E18.
+  ForwardRow row(const RowProducts& products, double entries, double lambda) const;
+
+  /// Calls visit(score, c, times) for every unmasked key c of a row with these statistics.
+  template <class Visitor>
+  void visit(const Row<double>& row, const RowProducts& products, Visitor&& visit_key) const {
+    for (std::size_t c = 0; c < products.times.size(); ++c)
+      if (products.times[c] != 0)
+        visit_key(stored_score(on_, call_, row, pair_of(products, c)), c,
+                  static_cast<double>(products.times[c]));
+  }
+
+  /// Returns the error of a weight exp(x) as an error of its argument x: that of x itself, that of
+  /// exp, and that of rescaling.
+  double weight_error(const ForwardRow& row, const PairNumber& score) const {
+    return score.rigorous + n_.eps_x + row.rescaling.proven;
+  }
+  const Call& call() const { return call_; }
+
+ private:
+  void fill_max(const RowProducts& products, double lambda, ForwardRow& row) const;
+  void fill_sum(const RowProducts& products, double entries, double lambda, ForwardRow& row) const;
+  void fill_alike(std::vector<double>& scores, ForwardRow& row) const;
+
+  const Arithmetic& n_;
+  Call call_;
+  PairReading on_;
+};
+
+/// Returns the statistics of these query rows (numbers of Extents::row), in their order. Rows
+/// without an unmasked key have keys = 0. Cost: about 3 multiplications per channel and pair, in
+/// double, on all cores.
+std::vector<ForwardRow> forward_rows(const Dense& dense, const Arithmetic& arithmetic,
+                                     const std::vector<std::int64_t>& rows);
+
+}  // namespace assay::conformance::attention

@@ -1,0 +1,104 @@
+#include "attention/bound/forward_output.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "assay/parallel/loop.hpp"
+#include "attention/bound/head_index.hpp"
+
+namespace assay::conformance::attention {
+namespace {
+
+/// The queries of one key head that are computed, and all its keys.
+class ForwardHeadIndex final : public HeadIndex {
+ public:
+  ForwardHeadIndex(const Dense& dense, const Arithmetic& n, const spec::RowPosition& key_head,
+                   std::vector<std::int64_t> queries, std::span<const ForwardRow> of_rows)
+      : HeadIndex(dense, key_head, std::move(queries),
+                  ascending(0, dense.keys.length(key_head.b))) {
+    const Op::Problem& p = dense.problem;
+    const std::int64_t keys = dense.keys.length(b_), count = p.group() * dense.queries.length(b_);
+    head_.call = call_of(dense, n);
+    head_.sides = this;
+    head_.query = chosen_rows(dense.query(b_, kv_ * p.group(), 0), count, dense.width(), queries_,
+                              chosen_query_);
+    head_.key = {dense.key(b_, kv_, 0), keys, dense.width()};
+    head_.value = {dense.value(b_, kv_, 0), keys, p.head_dim_v};
+    head_.value_norms = norms_of(head_.value, 0, p.head_dim_v);
+    // Rescaling also rounds the output once each time, relative to the sum of its magnitudes.
+    const double unit = std::max(n.u, n.u_a);
+    for (ForwardRow row : of_rows) {
+      if (row.keys == 0) leave_out(std::ssize(head_.rows));
+      row.rescaling.proven += row.changes * unit;
+      row.rescaling.probable += row.likely_changes * unit;
+      head_.rows.push_back(row);
+    }
+  }
+  const ForwardHead& head() const { return head_; }
+
+ private:
+  std::vector<double> chosen_query_;
+  ForwardHead head_;
+};
+
+class Rows final : public engine::RowSink {
+ public:
+  Rows(std::size_t first, const VisitOutput& visit) : first_(first), visit_(visit) {}
+  void take(std::int64_t row, const engine::ElementRow& elements,
+            const engine::RowSums& row_sums) override {
+    visit_(first_ + static_cast<std::size_t>(row), elements, row_sums);
+  }
+
+ private:
+  std::size_t first_;
+  const VisitOutput& visit_;
+};
+
+class OutputSink final : public engine::Sink {
+ public:
+  OutputSink(std::size_t first, const VisitOutput& visit) : first_(first), visit_(visit) {}
+  std::unique_ptr<engine::RowSink> open(std::size_t, engine::Range) override {
+    return std::make_unique<Rows>(first_, visit_);
+  }
+
+ private:
+  std::size_t first_;
+  const VisitOutput& visit_;
+};
+
+}  // namespace
+
+void each_output_row(const Dense& dense, const Arithmetic& arithmetic,
+                     std::span<const std::int64_t> rows, std::span<const ForwardRow> of_rows,
+                     const VisitOutput& visit) {
+  const Op::Problem& p = dense.problem;
+  const auto sweep = [&](std::int64_t head, std::int64_t threads) {
+    const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
+    const std::int64_t begin = dense.queries.row(b, kv * p.group(), 0);
+    const auto from = std::ranges::lower_bound(rows, begin);
+    const auto to = std::lower_bound(from, rows.end(), begin + p.group() * dense.queries.length(b));
+    std::vector<std::int64_t> queries(from, to);
+    if (queries.empty()) return;
+    for (std::int64_t& query : queries) query -= begin;
+    const auto first = static_cast<std::size_t>(from - rows.begin());
+    const ForwardHeadIndex index(dense, arithmetic, {b, kv, 0}, std::move(queries),
+                                 of_rows.subspan(first, static_cast<std::size_t>(to - from)));
+    const ForwardFormula formula(index.head());
+    OutputSink sink(first, visit);
+    engine::BlockSweep<engine::ToleranceStreams<symbols>, ForwardFormula>(
+        formula, index, {.threads = threads}, sink)
+        .run();
+  };
+  std::int64_t most = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    most = std::max(most, std::min(p.group() * p.length_q(b), std::ssize(rows)) * p.length_kv(b));
+  const bool large = most > pairs_of_large_head;
+  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
+    parallel::for_each(
+        last - first, [&](std::int64_t k) { sweep(first + k, large ? 0 : 1); }, large ? 1 : 0);
+  });
+}
+
+}  // namespace assay::conformance::attention

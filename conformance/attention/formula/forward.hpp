@@ -1,0 +1,121 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attention/formula/head.hpp"
+
+/// What a (query, key) pair adds to the output of a forward.
+namespace assay::conformance::attention {
+
+/// Bounds of an error: in the worst case, and with the probability of E18.
+struct Limits {
+  double proven = 0, probable = 0;
+};
+
+/// The softmax of a query row: exact statistics, and the errors of a kernel that computes them.
+struct ForwardRow {
+  double max = 0, sum = 1;
+  double keys = 0;   ///< number of unmasked keys, with repetitions
+  Limits max_error;  ///< of softmax_max
+  Limits sum_error;  ///< of softmax_sum, relative, for the kernel's own maximum
+  Limits rescaling;  ///< relative, of a weight that is rescaled when the maximum grows
+  double changes = 0, likely_changes = 0;  ///< how often the maximum may grow
+  /// The largest number of keys whose weights may round alike, because they are almost equal.
+  double alike = 1;
+  bool varies = true;  ///< most weights round independently
+};
+
+/// E49. Returns kappa P as a kernel stages it, before or after it divides by the sum. `rescaling`:
+/// the error of the weight exp(S - max) that has no part in its rounding.
+template <class On, class V, class Given>
+[[gnu::always_inline]] inline auto forward_term(On& on, const Call& call, const Row<Given>& row,
+                                                const Pair<V>& pair, const Limits& rescaling) {
+  auto s = stored_score(on, call, row, pair);
+  s.rigorous += rescaling.proven;
+  s.additive += rescaling.proven;
+  s.shared += rescaling.probable;
+  const auto exact = exponential(on, call, s - on.symbol(1, V{} + row.max), V{} + row.sum);
+  const auto p = on.stored_at_any_scale(on.residue(exact, call.floor), call.prob);
+  const auto scaled = p * pair.kappa;
+  const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
+  engine::Coefficient<typename On::Number, V> term = {on.stored_at_any_scale(kept, call.stage_prob),
+                                                      V{}, on.overflows(scaled, call.stage_prob)};
+  return term;
+}
+
+/// Some queries of a key head and all its keys. Keeps references to their rows.
+struct ForwardHead {
+  engine::Rows query, key, value;
+  std::vector<ForwardRow> rows;  ///< one per query
+  Call call;
+  const PairSides* sides = nullptr;
+  std::vector<double> value_norms;
+};
+
+/// Adapts a head to the engine's sweep over blocks of pairs. Keeps a reference to the head.
+class ForwardFormula {
+ public:
+  static constexpr std::size_t symbols = attention::symbols, dots = 1, operands = 2, sides = 2,
+                               coefficients = 1;
+  static constexpr std::array<engine::SumOf, 1> sums = {
+      {{.coefficient = 0, .within = true, .operand = 1}}};
+
+  explicit ForwardFormula(const ForwardHead& head) : head_(head) {}
+
+  engine::Rows left(std::size_t) const { return head_.query; }
+  engine::Rows right(std::size_t d) const { return d == 0 ? head_.key : head_.value; }
+  const Units& units() const { return head_.call.units; }
+  bool drifts() const { return false; }
+  bool has_constants() const { return false; }
+  bool errs(std::size_t symbol) const { return symbol == 1; }
+  double size(std::size_t) const { return head_.call.kappa; }
+  const double* weights(std::size_t, std::size_t kind) const {
+    return kind == 0 ? head_.value_norms.data() : nullptr;
+  }
+  void side(std::size_t k, std::int64_t row, std::int64_t first, std::span<double> numbers) const {
+    fill_side(head_.call, *head_.sides, k, row, first, numbers);
+  }
+
+  /// The error of the sum counts as an error of the maximum: both are factors of the whole row.
+  template <class On>
+  std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {
+    const ForwardRow& of = head_.rows[static_cast<std::size_t>(row)];
+    return {on.exact(0.0), on.given(of.max, {.rigorous = divided(of.sum_error.proven),
+                                             .shared = divided(of.sum_error.probable)})};
+  }
+
+  template <class On>
+  [[gnu::always_inline]] auto pair(On& on, std::int64_t row, const std::array<double, symbols>&,
+                                   const std::array<Products<engine::Lanes>, dots>& products,
+                                   const std::array<engine::Lanes, sides>& additive) const {
+    const ForwardRow& of = head_.rows[static_cast<std::size_t>(row)];
+    const Pair<engine::Lanes> pair = {products[0], {}, additive[0], additive[1]};
+    return std::array{
+        forward_term(on, head_.call, Row<double>{of.max, of.sum, 0}, pair, of.rescaling)};
+  }
+
+  static void read(engine::Instructions with,
+                   const engine::PairBlock<engine::ToleranceStreams<symbols>, ForwardFormula>& of);
+
+ private:
+  /// Returns the relative error of 1 / x, from that of x; it has no bound if x may be half as
+  /// large.
+  static double divided(double error);
+
+  const ForwardHead& head_;
+};
+
+using ForwardPairs = engine::PairBlock<engine::ToleranceStreams<symbols>, ForwardFormula>;
+
+template <engine::Instructions instructions>
+void read_forward(engine::CompiledFor<instructions>, const ForwardPairs& block);
+
+inline void ForwardFormula::read(engine::Instructions with, const ForwardPairs& block) {
+  engine::read_with(with, [&](auto compiled) { read_forward(compiled, block); });
+}
+
+}  // namespace assay::conformance::attention

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/judge/expectation.hpp"
+#include "attention/bound/forward.hpp"
+#include "attention/dense.hpp"
+#include "judge/basis.hpp"
+#include "judge/decide.hpp"
+
+namespace assay::conformance {
+
+/// The outputs of a forward: eight equal copies of each statistic per row, and the output.
+struct ForwardTensors {
+  const spec::Tensor &softmax_max, &softmax_sum, &attention_out;
+};
+
+/// The data and functions with which a forward of attention is judged. Works for any rule that
+/// decides which query attends to which key. judge/basis.hpp describes the members. Each operator
+/// derives its own Basis from this class and adds the remaining members.
+class ForwardBasis {
+ public:
+  /// Keeps a reference to the arithmetic. `judged`: ascending numbers of query rows.
+  ForwardBasis(attention::Dense dense, std::vector<std::int64_t> judged,
+               const Arithmetic& arithmetic, std::uint64_t seed);
+
+  /// Returns the expectations of softmax_max, softmax_sum and attention_out. softmax_sum is
+  /// expected for the exact maximum: `values` must transport it (see `transported`).
+  std::vector<Expectation> expectations() const;
+  std::vector<TileSums> tile_sums(bool averages) const;
+  bool consistent() const { return true; }  ///< no input is the result of another one
+
+ protected:
+  const attention::Dense& dense() const { return dense_; }
+
+  /// Checks every element of all outputs, judged or not: storage, equal copies of statistics,
+  /// finite values, and zeros in rows without an unmasked key.
+  std::vector<Finding> check_structure(const ForwardTensors& outputs) const;
+  /// Returns the values of some rows of an output. Statistics are the first of their copies.
+  std::vector<double> values(const RowsOf& rows, const ForwardTensors& outputs) const;
+  /// E48. Returns softmax_sum of a judged row for the exact maximum instead of the kernel's own.
+  double transported(std::int64_t row, double softmax_max, double softmax_sum) const;
+
+ private:
+  /// A statistic of a row, and the limits of its error.
+  using Value =
+      std::function<std::pair<double, attention::Limits>(const attention::ForwardRow& row)>;
+
+  const attention::ForwardRow& row(std::int64_t number) const;
+  spec::Extents statistics_extents() const;
+  Expectation of_statistic(const std::string& name, const Value& value_of) const;
+  Expectation of_output(std::span<const std::int64_t> rows) const;
+  void add_channels(Expectation& e) const;
+  void add_tiles(const std::vector<std::int64_t>& rows, const std::vector<std::size_t>& tile_of,
+                 bool averages, TileSums& sums) const;
+  void check_rows(const spec::Tensor& output, std::vector<Finding>& findings) const;
+  bool attends(const spec::RowPosition& query, std::vector<std::uint8_t>& times) const;
+  std::vector<double> statistics(const spec::Tensor& tensor,
+                                 std::span<const std::int64_t> rows) const;
+
+  attention::Dense dense_;
+  std::vector<std::int64_t> judged_;
+  const Arithmetic& arithmetic_;
+  std::uint64_t seed_;
+  std::vector<attention::ForwardRow> rows_;  ///< of the judged rows
+};
+
+}  // namespace assay::conformance
