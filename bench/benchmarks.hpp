@@ -33,7 +33,7 @@ void compress_speed(Recorder& recorder, std::size_t runs);
 void judge_speed(Recorder& recorder, std::size_t runs);
 
 /// Records the times, bytes and shares that the device model predicts for our schedules and the
-/// vendor's. These numbers do not vary: nothing is measured.
+/// vendor's. These numbers are computed, not measured, so they do not vary.
 void modelled_time(Recorder& recorder);
 
 /// Prints every row of the table that compares the device model with published times, one JSON
@@ -43,7 +43,7 @@ void modelled_time(Recorder& recorder);
 void validation(std::ostream& out);
 
 /// Sets each assumed number of the device to both ends of its range. Reports how the time changes
-/// and whether another pipe becomes the busiest.
+/// and whether another pipe (unit that executes instructions) becomes the busiest one.
 void sensitivity(Recorder& recorder);
 
 }  // namespace assay::bench

@@ -6,9 +6,9 @@
 
 #include "block_problem.hpp"
 
-/// For every input line "S D THREADS", computes the enclosures of one dense head and prints the
-/// wall seconds and the processor seconds. bench/enclosure_beside_torch.py alternates these runs
-/// with runs of PyTorch.
+/// For every input line "S D THREADS", computes the enclosures (intervals that contain the exact
+/// results) of one dense head, and prints the wall seconds and the processor seconds.
+/// bench/enclosure_beside_torch.py alternates these runs with runs of PyTorch.
 int main() {
   namespace attention = assay::engine::attention;
   std::int64_t seq = 0, dim = 0, threads = 0, last_seq = 0, last_dim = 0;

@@ -27,8 +27,7 @@ std::string busiest(const optimized::schedules::Modelled& modelled) {
 }
 
 /// Records the speedup of our fastest schedule over each of the vendor's schedules. Also records
-/// the upper limit of this speedup: the speedup of a schedule that keeps L2, the slowest resource,
-/// always busy.
+/// its upper limit: the speedup of a schedule that always keeps L2 busy, the slowest resource.
 void record_limit(Recorder& recorder, const std::string& problem,
                   const std::vector<optimized::schedules::ModelledSchedule>& found,
                   const std::vector<optimized::schedules::ModelledSchedule>& vendors) {
@@ -46,7 +45,8 @@ void record_limit(Recorder& recorder, const std::string& problem,
   }
 }
 
-/// Records our schedules and the vendor's for eight heads of BNSD with S = 8,192.
+/// Records the modelled times of our schedules and of the vendor's, for eight heads in the layout
+/// BNSD with S = 8,192.
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
   const Attention attention = attention_of(causal);
@@ -80,7 +80,8 @@ void record_schedules(Recorder& recorder, bool causal) {
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
-/// Records our schedule and the vendor's for another operator, and the duration of the search.
+/// Records the modelled times of our schedule and of the vendor's for another operator, and how
+/// long the search for our schedule takes.
 template <class Problem>
 void record_others(Recorder& recorder, const std::string& problem, const Problem& of) {
   const auto found = plans(of, device::a2());

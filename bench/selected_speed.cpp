@@ -40,7 +40,7 @@ spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint64_t seed)
   return tensor;
 }
 
-/// Makes lists of block 0, the token's own block, and random blocks up to the token's own.
+/// Makes a block list for each token: block 0, the token's own block, and random earlier blocks.
 spec::Tensor lists_of(const Op::Problem& p, const spec::Parameter& parameter) {
   spec::Tensor lists = spec::contiguous_tensor(parameter.dtype, parameter.shape);
   for (std::int64_t k = 0; k < spec::element_count(lists.shape); ++k) {

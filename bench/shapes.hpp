@@ -15,7 +15,7 @@ struct LongExtents {
   std::int64_t heads, tokens = 2048, channels = 128;
 };
 
-/// A BNSD problem, dense or causal, with the scale for 128 channels.
+/// Makes a problem with the layout BNSD, dense or causal, whose scale fits 128 channels.
 inline spec::FlashAttentionScoreGrad::Problem long_shape(spec::DType dtype, bool causal,
                                                          const LongExtents& extents) {
   spec::FlashAttentionScoreGrad::Problem p;
@@ -31,7 +31,7 @@ inline spec::FlashAttentionScoreGrad::Problem long_shape(spec::DType dtype, bool
   return p;
 }
 
-/// S = 2048, D = 128, dense and causal, fp32 and bf16.
+/// Sizes: S = 2048 and D = 128, dense and causal, in fp32 and bf16.
 inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes(std::int64_t heads) {
   std::vector<spec::FlashAttentionScoreGrad::Problem> shapes;
   for (const spec::DType dtype : {spec::DType::fp32, spec::DType::bf16})

@@ -40,7 +40,7 @@ std::vector<ValidationRow> memory_rows(const Adjust& adjust);
 std::vector<ValidationRow> forward_rows(const Adjust& adjust);
 std::vector<ValidationRow> gradient_rows(const Adjust& adjust);
 
-/// The median and the maximum of |error| over the hold-out rows.
+/// Returns the median and the maximum of |error| over the rows that were not used to fit the model.
 struct HoldOut {
   double median, worst;
 };
