@@ -13,9 +13,9 @@ Call call_of(const Arithmetic& n) {
           .part = store_of(n.numerics.partials, n.numerics.round_stage)};
 }
 
-/// E32, E34. Returns the error model of the sum and the cast of an element with `products`
-/// products. If they are few, the first is added to an empty accumulator: in fp32 this is exact, in
-/// fp16 the product is rounded.
+/// Equations E32, E34: returns the error model of the sum and the cast of an element with
+/// `products` products. If they are few, the first product is added to an empty accumulator: in
+/// fp32 this is exact, in fp16 the product is rounded.
 engine::Output output_of(const Arithmetic& n, std::int64_t elements, double products, bool few) {
   engine::Output output = conformance::output_of(n, elements);
   const bool is_half = n.numerics.accumulator == spec::Accumulator::fp16;
@@ -40,7 +40,7 @@ bool overflows_inside(const Arithmetic& n, double size) {
   return is_narrow && size >= largest_finite(spec::DType::fp16);
 }
 
-/// The rows of the pairs of one output row.
+/// The pairs of input rows whose products are added to one output row.
 class GatheredPairs {
  public:
   GatheredPairs(const Operands& operands, const Sum& sum, const spec::RowPosition& row) {

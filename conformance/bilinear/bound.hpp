@@ -25,8 +25,8 @@ Expectation expected_rows(const Operands& operands, const Arithmetic& arithmetic
 std::vector<Expectation> expectations(const Operands& operands, const Arithmetic& arithmetic,
                                       const std::vector<std::vector<std::int64_t>>& judged);
 
-/// Returns expected tile sums, computed from the expectations of all rows, for those outputs of
-/// which only some rows are judged. Cost: that of `expected_rows`.
+/// Returns the expected tile sums (sums of the rows of a tile), computed from the expectations of
+/// all rows, for those outputs of which only some rows are judged. Cost: that of `expected_rows`.
 std::vector<TileSums> tile_sums(const Operands& operands, const Arithmetic& arithmetic,
                                 const std::vector<std::vector<std::int64_t>>& judged,
                                 std::uint64_t seed);

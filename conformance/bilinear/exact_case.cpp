@@ -72,7 +72,7 @@ Integers drawn_rows(const spec::Extents& e, std::int64_t amplitude, const DrawnP
 }
 
 /// Keeps about one in `one_in` elements and zeroes the others; then sets one element of each head
-/// to 1 or -1.
+/// to 1 or -1, so that no head is all zero.
 void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in,
           const DrawnPlaces& places) {
   for (std::int64_t row = 0; row < e.rows(); ++row) {
@@ -178,9 +178,8 @@ class Summation {
   StagedProduct staged_;
 };
 
-/// Makes the integers of an operand smaller, or fewer of the thinned operand nonzero. On track
-/// exact the integers become smaller first; on track exact_staged they must stay large, so fewer
-/// are nonzero.
+/// Reduces the integers of an operand, or the number of nonzero elements of the sparse operand.
+/// Track exact reduces the integers first. On track exact_staged they must stay large.
 void reduce(Ranges& ranges, std::size_t operand, Track track) {
   std::int64_t& amplitude = ranges.operands[operand].amplitude;
   if (track == Track::exact && amplitude > 3)

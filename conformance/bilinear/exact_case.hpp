@@ -10,7 +10,7 @@
 
 namespace assay::conformance::bilinear {
 
-/// The properties of a case from which its exact case follows.
+/// The properties of a case that determine its exact case (inputs whose sums are all exact).
 struct ExactQuestion {
   const Form& form;
   spec::DType io;  ///< type of all tensors
@@ -31,8 +31,8 @@ struct ExactAnswer {
   std::vector<ExactSums> outputs;
 };
 
-/// E47. Draws integers such that all partial sums are exact in a kernel with these numerics, in any
-/// order. Errors: NoExactCase with the reason.
+/// Equation E47: draws integers such that all partial sums are exact in a kernel with these
+/// numerics, in any order. Errors: NoExactCase with the reason.
 ExactAnswer exact_answer(const ExactQuestion& question, const spec::Numerics& numerics,
                          ExactPart part);
 

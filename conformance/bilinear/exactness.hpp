@@ -7,13 +7,13 @@
 
 namespace assay::conformance::bilinear {
 
-/// The number of bits that an integer may have so that a kernel with these numerics represents it
+/// The number of bits that an integer may have if a kernel with these numerics must represent it
 /// exactly: for products and for sums.
 struct Exactness {
   int product, sum;
 };
 
-/// E47. Returns the exactness of a kernel with these numerics and tensors of type `io`.
+/// Equation E47: returns these numbers for a kernel with these numerics and tensors of type `io`.
 inline Exactness exactness(const spec::Numerics& numerics, spec::DType io) {
   constexpr int fp32_bits = spec::fp32_format.significand_bits;
   const auto bits = [](spec::DType type) {

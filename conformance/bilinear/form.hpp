@@ -10,18 +10,18 @@
 #include "assay/spec/layout.hpp"
 
 /// Operators whose outputs are sums of products of two input elements. An operator describes these
-/// sums once, in its Form. References, tolerances, exact cases and the checks of every element
-/// follow from it. The definition, against which references are certified, does not use the Form.
+/// sums once, in its struct Form; references, tolerances, exact cases and the check of all elements
+/// follow. The definition, against which references are certified, does not use it.
 namespace assay::conformance::bilinear {
 
-/// An input. Its rows have the numbers of Extents::row; a tensor without channels has rows of one
+/// An input. Extents::row numbers its rows. If a tensor has no channels, each row has one
 /// channel.
 struct Operand {
   spec::Extents extents;
   Stream stream;  ///< the random numbers from which exact cases draw the input
 };
 
-/// Row numbers of two operands. The products of these rows belong to one row of an output.
+/// Row numbers of two operands. The products of these rows are added to one row of an output.
 struct RowPair {
   std::int64_t left, right;
 };
@@ -35,8 +35,8 @@ struct Sum {
   /// rows of left have one channel. True: the sum of left[c] * right[c] over the pairs and c is the
   /// row's only channel.
   bool contracts;
-  /// True if an element has so few products that a kernel adds the first one to an empty
-  /// accumulator, and that its roundings do not average.
+  /// True if an element has few products: then the first one is added to an empty accumulator, and
+  /// rounding errors do not average out.
   bool few;
   std::int64_t products;  ///< of an element, at most
   /// Sets the pairs of a row. A row without pairs is zero.

@@ -27,7 +27,7 @@ spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& ex
 spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
                          const Filling& filling);
 
-/// A form, with dense copies of its operands in double.
+/// A form (the description of an operator's sums), with dense copies of its operands in double.
 class Operands {
  public:
   /// `tensors`: the inputs, in their order.

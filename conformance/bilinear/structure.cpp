@@ -31,7 +31,7 @@ HeadSize size_of_head(const Operands& operands, std::size_t operand, std::int64_
   return size;
 }
 
-/// Returns the magnitude from which on a kernel may overflow.
+/// Returns the smallest magnitude at which a kernel may overflow.
 double overflow_threshold_of(const Arithmetic& arithmetic) {
   const spec::Numerics& numerics = arithmetic.numerics;
   const bool is_half_inside = numerics.stage == spec::DType::fp16 ||

@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t tiles_at_once = 16;
 
-/// E38. Adds the rows of tile k to the sums; the first of them has the index `row` in the
-/// expectation. Errors before the final cast are much smaller than the rows, so their worst cases
-/// are added.
+/// Equation E38: adds the rows of tile k to the sums; the first row of the tile has the index `row`
+/// in the expectation. Errors before the final cast are much smaller than the rows, so their worst
+/// cases are added.
 void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& sums) {
   for (std::int64_t r = row; r < row + sums.tiles[k].count; ++r) {
     const auto place = static_cast<std::size_t>(r);

@@ -88,8 +88,8 @@ std::vector<std::string_view> tensor_names() {
   return names;
 }
 
-/// Parses strides such as "padded", "dy:transposed,value:padded" or "padded,dy:mixed" for tensors
-/// with these names.
+/// Parses a text of strides, such as "padded", "dy:transposed,value:padded" or "padded,dy:mixed".
+/// `names`: the tensors that it may name.
 spec::Strides parse_strides(std::string_view field, std::string_view text,
                             const std::vector<std::string_view>& tensors);
 
@@ -179,7 +179,7 @@ std::string culprits(const std::vector<std::string>& words, const spec::Requirem
 }
 
 /// Throws if the call breaks a requirement. The message says which requirement is broken first,
-/// which words cause this, which status the documents require, and what to do.
+/// which words cause this, which status the documentation requires, and what to do.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);

@@ -62,9 +62,9 @@ void require_size(const Demand& demand, std::string_view fields);
 /// Throws if `bytes` is more than `memory_limit`, with the same message.
 void require_memory(double bytes, std::string_view fields);
 
-/// Throws for (a) a relation on a track other than relation, (b) track relation without one of the
-/// relations in `names`, (c) a relation with a profile other than normal, because its data could
-/// overflow or underflow. Returns whether the case has a relation.
+/// Throws an exception for (a) a relation on a track other than relation, (b) track relation
+/// without one of the relations in `names`, (c) a relation with a profile other than normal,
+/// because its data could overflow or underflow. Returns whether the case has a relation.
 bool require_track(Track track, const std::string& relation, const std::string& profile,
                    const std::string& names);
 
@@ -100,8 +100,8 @@ void require_relation(const Case<Op>& c, const std::vector<const Relation*>& kno
                c.relation + "' prints examples");
 }
 
-/// The list of lengths of queries or keys, and the field of the longest length, which follows from
-/// the list.
+/// The list of the lengths of queries or keys, and the field that contains the longest of
+/// them.
 struct LengthFields {
   std::string_view lengths_name;
   std::vector<std::int64_t>& lengths;

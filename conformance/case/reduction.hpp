@@ -17,12 +17,12 @@ struct Reduction {
   std::vector<Case<Op>> (*smaller)(const Case<Op>& c);
 };
 
-/// Values from `least` to below `value` to try. Powers of two times `least` come first, because
-/// small cases are judged quickly. Then the remaining range is bisected.
+/// The values to try, from `least` to below `value`. Powers of two times `least` come first,
+/// because small cases are judged quickly. Then the remaining range is bisected.
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least);
 
-/// The sequences that a smaller case keeps. If `inside`: `count` sequences from `first` on;
-/// otherwise all except these.
+/// The sequences that a smaller case keeps. If `inside` is true: `count` sequences, beginning with
+/// `first`; otherwise all except these.
 struct SequenceChoice {
   std::int64_t first, count;
   bool inside;

@@ -64,9 +64,9 @@ class Sightings {
     cases_.insert(case_number);
   }
   /// Returns the most frequent fact: "mostly FACT (dq)" if more than half of the cases show it,
-  /// otherwise "in 3 of 7 cases FACT". Empty if the fact is rare: in less than a third of the cases
-  /// that show any fact, in less than a sixth of `cases`, or in one case only (unless this is more
-  /// than half of them).
+  /// otherwise "in 3 of 7 cases FACT". Returns an empty text for a rare fact: shown by less than a
+  /// third of the cases that show any fact, by less than a sixth of `cases`, or by a single case
+  /// (unless that is more than half of them).
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
@@ -172,18 +172,19 @@ Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
   return {most, quantity_of(deviations)};
 }
 
-/// Returns whether two groups come from one bug, according to their cases and terms. `a` has more
-/// cases.
+/// Compares the cases and the terms of two groups. Returns whether both groups come from one bug.
+/// `a` has more cases.
 bool are_alike(const Group& a, const Group& b) {
   const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
   const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
   if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
   const bool is_part =
       static_cast<double>(both) >= limits::nested * static_cast<double>(b.cases.size());
-  // If `b` does not have a rule, it is the same bug as `a` if its cases are nearly all in `a`, and
-  // if `a` has a rule or all cases of both groups fail.
+  // A group `b` without a rule is the same bug as `a` under two conditions: nearly all its cases
+  // are in `a`, and either `a` has a rule or all cases of both groups fail.
   if (b.terms.empty()) return is_part && (!a.terms.empty() || (a.others == 0 && b.others == 0));
-  // One rule is the other rule plus a term that excludes cases in which the bug does not show.
+  // One rule is equal to the other rule plus a term that excludes cases in which the bug does not
+  // show.
   return !a.terms.empty() && std::ranges::all_of(a.terms, [&](const Condition* term) {
     return std::ranges::find(b.terms, term) != b.terms.end();
   });
@@ -237,9 +238,9 @@ Part part_of(const Merged& cause) {
   return part;
 }
 
-/// Returns whether the rule of `small` belongs to another bug than `large`: `large` has no rule,
-/// and the rule selects less than half of its cases. Other outputs of one bug would fail in more
-/// cases.
+/// Returns whether `small` is another bug than `large`: `large` has no rule, and the rule of
+/// `small` selects less than half of the cases of `large`. If both were outputs of one bug, more
+/// cases would fail in common.
 bool is_minor_rule(const Part& small, const Part& large) {
   return small.has_rule && !large.has_rule &&
          static_cast<double>(small.members.size()) <
@@ -257,8 +258,8 @@ bool is_independent(const Part& a, const Part& b) {
   return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
 }
 
-/// Returns whether these tensors were never written in most of the cases. Then no stage computed
-/// wrong values, and the cause names no stage.
+/// Returns whether these tensors were never written in most of the cases. In this case no stage
+/// (step of the computation) was wrong, and the cause names no stage.
 bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   const auto is_never_written = [&](std::size_t k) {
     std::size_t whole = 0, others = 0;
@@ -283,7 +284,7 @@ class CauseWriter {
     for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, &one);
   }
 
-  /// `part`: the cause of these groups. `all`: all causes.
+  /// `part`: the cause that consists of these groups. `all`: all causes.
   Cause cause(const std::vector<Group>& groups, const Part& part,
               const std::vector<Part>& all) const;
 
@@ -303,7 +304,7 @@ class CauseWriter {
   std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
 };
 
-/// Returns the pattern for a kernel that accepts all forbidden calls.
+/// Returns the text of the pattern "the kernel accepts all forbidden calls".
 std::string refusing_nothing(const Group& group) {
   const auto accepted = std::ssize(group.cases);
   const std::string count = group.others == 0
@@ -348,8 +349,9 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
                       : fmt::format("{}: {}", fmt::join(tensors, ", "), fmt::join(facts, "; "));
 }
 
-/// Returns the first stage whose outputs include all failing outputs in nearly all cases. Ignores
-/// outputs that another bug explains. Prefers a stage whose fields the terms compare.
+/// A stage is a step of the computation that affects some outputs. Returns the first stage that
+/// affects all failing outputs in nearly all cases. Ignores outputs that another bug explains.
+/// Prefers a stage that uses the fields in the terms.
 std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const Part& part,
                                const std::vector<Part>& all) const {
   const Members& members = part.members;
@@ -436,7 +438,7 @@ Cause CauseWriter::cause(const std::vector<Group>& groups, const Part& part,
   if (!tensors.empty() && !are_never_written(part, cases_))
     cause.stage = stage(groups[0].terms, part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
-  // A person reads the example first. Prefer a shrunk case, then a case in which all usually
+  // The reader looks at this example first. Prefer a shrunk case, then a case in which all usually
   // failing outputs fail, then the shortest line.
   const std::set<std::string> usual = usually_failing(members);
   const auto line_of = [&](std::size_t k) -> const std::string& {

@@ -21,12 +21,12 @@ namespace {
 /// Fields that identify a case but do not describe what it tests.
 const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "upstream",
                                                    "documents"};
-/// Counts that the judge makes. They cannot be tile sizes.
+/// Counts that the judge computes, not the kernel. They cannot be tile sizes.
 const std::set<std::string_view> counts = {"queries_without_key", "keys_without_query"};
-/// Name, in the report page's search, of the field that contains the requirement that a case breaks
-/// on purpose.
+/// The name of a field in the search of the report page. The field contains the requirement that a
+/// case breaks on purpose.
 constexpr const char* violated = "violated";
-/// The field that says how the case breaks this requirement.
+/// The name of the field that says in which way the case breaks that requirement.
 constexpr const char* violation = "violate";
 
 /// `absent`: value of a field for a tensor that the call does not have. `plain`: value for tensors
@@ -50,8 +50,8 @@ constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
 /// or lengths).
 constexpr std::string_view longest = "seq", lengths = "lengths";
 
-/// Suffixes of a regime that occurred, or did not occur, in a run. The page's search compares
-/// counts.
+/// Suffixes for a regime (a branch of the kernel's tiling) that occurred, or did not occur, in a
+/// run. The page's search compares counts.
 constexpr const char* taken = ">0";
 constexpr const char* not_taken = "=0";
 
@@ -218,7 +218,8 @@ void Collector::add(const Column& column) {
       add_value(fmt::format("{}!={}", column.name, value), value, false);
   if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
     return;
-  // Most cases have no judged outputs. Their values are unusual and must not give limits.
+  // Most cases only test the arguments and have no judged outputs. Their unusual values must not
+  // become limits.
   std::set<double> numbers;
   for (std::size_t k = 0; k < cases_.size(); ++k)
     if (!column.values[k].empty() &&
@@ -227,13 +228,13 @@ void Collector::add(const Column& column) {
   add_limits(column.name, numbers);
 }
 
-/// The name of the field with all lengths ("lengths_q") for the field with the longest length
-/// ("seq_q").
+/// Converts the name of a field with the longest length ("seq_q") to that of the field with all
+/// lengths ("lengths_q").
 std::string lengths_of(const std::string& name) {
   return name.starts_with(longest) ? std::string(lengths) + name.substr(longest.size()) : "";
 }
 
-/// A field of whole numbers.
+/// A field whose values are whole numbers.
 struct Size {
   std::string name;
   bool is_large;  ///< true if the values are large enough to be split into tiles

@@ -63,8 +63,8 @@ struct Condition {
   std::string value = {};              ///< the value of "field=value" for a field with few values
   std::optional<FieldTerm> term = {};  ///< parsed from `text`
 
-  /// Returns whether the term holds for a case. False for a case that does not have the fields of
-  /// the term.
+  /// Returns whether the term holds for a case. Returns false if the case does not have the fields
+  /// of the term.
   bool holds(const CaseFields& fields) const;
 };
 

@@ -18,8 +18,8 @@ inline constexpr std::size_t most_learnt = 2500;
 /// Largest number of terms of a rule. No public fault needs more than three.
 inline constexpr std::size_t most_terms = 3;
 /// `beam`: number of rules that are kept for extension, separately for each of two scores.
-/// `most_of_fields`: how many of them may compare the same fields. Public faults: the first causes
-/// are the same with a beam of 5 or 12, and without the second limit.
+/// `most_of_fields`: number of these rules that may compare the same fields. Public faults: the
+/// first causes are the same with a beam of 5 or 12, and without the second limit.
 inline constexpr std::size_t beam = 8;
 inline constexpr int most_of_fields = 2;
 /// A term must save at least this fraction of the bits that are needed without a rule. Public
@@ -32,8 +32,8 @@ inline constexpr std::size_t most_groups = 6;
 // The next constants select the rules that are kept if some failing cases have no rule.
 
 /// A rule is a cause if its cases fail at least `least_contrast` times as often as cases without a
-/// rule, or if at least the fraction `sure` of its cases fails. Toys: if 30 to 50 % of the cases
-/// fail at random in addition to one rule, only that rule is kept. Public faults: at most 1 % of
+/// rule, or if at least the fraction `sure` of its cases fails. Toys: if one rule fails and 30 to
+/// 50 % of the other cases fail at random, only that rule is kept. Public faults: at most 1 % of
 /// the cases without a rule fail.
 inline constexpr double least_contrast = 5, sure = 0.95;
 /// A rule counts as sure only if at least this number of its cases fail: too many for chance.
@@ -46,20 +46,20 @@ inline constexpr int most_refuted = 8;
 
 /// Two groups are one cause if they share at least this fraction of all their cases.
 inline constexpr double alike = 0.6;
-/// Two causes may be one bug if at least this fraction of the smaller one's cases belongs to the
-/// other, too. Example from the public faults: few cases have gradients of rope. In all of them
-/// these gradients fail together with the other gradients.
+/// Two causes may be one bug if at least this fraction of the cases of the smaller one also belongs
+/// to the larger one. Example from the public faults: few cases have gradients of rope. In all of
+/// them these gradients fail together with the other gradients.
 inline constexpr double nested = 0.8;
 /// A rule and a cause without a rule are different bugs if the rule selects less than this fraction
-/// of the cause's cases. Toys, and a kernel with two bugs (no scale in dk, a wrong edge of mode 3):
-/// 11 of 53 cases. For comparison: if one bug affects an output only weakly, this output still
-/// failed in more than half of the cases.
+/// of the cause's cases. Toys, and a kernel with two bugs (dk is not scaled; sparse mode 3 has a
+/// wrong edge): the rule selects 11 of 53 cases. For comparison: an output that one bug affects
+/// only weakly still failed in more than half of the cases.
 inline constexpr double minor = 0.5;
 
 // Describing a cause.
 
-/// The stage of a cause must include the failing outputs in at least this fraction of its cases. A
-/// kernel that accepts at least this fraction of the forbidden calls refuses nothing.
+/// The stage of a cause must affect the failing outputs in at least this fraction of its cases.
+/// A kernel that accepts at least this fraction of the forbidden calls is said to refuse nothing.
 inline constexpr double nearly_all = 0.95;
 /// A quantity explains the ratios output / expected value if it equals them in at least this
 /// fraction of the cases. The fraction is below 1, because rounding changes the ratio in cases with

@@ -10,7 +10,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Returns at most `most_learnt` of the cases, evenly spaced.
+/// Returns at most `most_learnt` of the cases, at even intervals of the list.
 std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
   if (all.size() <= limits::most_learnt) return all;
   std::vector<std::size_t> chosen;

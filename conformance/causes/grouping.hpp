@@ -35,15 +35,15 @@ struct Group {
   bool refuses_nothing = false;  ///< every forbidden call is accepted
 };
 
-/// A report for the case that `report` was shrunk to, with the members that are known.
+/// A report for the smaller case to which `report` was shrunk, with only the known members.
 CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk);
 /// Returns whether the terms can hold for a neighbour. The regimes of a neighbour are unknown, so
 /// terms on regimes count as true.
 bool may_hold(const std::vector<const Condition*>& terms, const CaseFields& neighbour);
 
-/// Learns which fields separate failing cases from the others. Also uses the neighbours, which are
-/// the cases that failing cases were shrunk to: a neighbour fails, too, so its fields are enough
-/// for a failure.
+/// Learns which fields separate failing cases from the others. Also uses the neighbours: the
+/// smaller cases to which failing cases were shrunk. A neighbour still fails, so its fields are
+/// enough for a failure.
 class Grouping {
  public:
   /// Stores a reference to the cases.

@@ -20,7 +20,8 @@ double bits_of(double failing, double passing) {
   return ways / std::numbers::ln2 + std::log2(all + 1);
 }
 
-/// A rule, and the numbers of open cases and of passed cases for which it holds.
+/// A rule, and two counts: the open (not yet explained) cases and the passed cases for which it
+/// holds.
 struct Grown {
   SeparatingRule rule;
   double hit, missed;
@@ -72,8 +73,8 @@ class Learner {
   }
 
   /// Cost of a term (bits): selecting it among all terms, plus its limit. The cost is at least a
-  /// fraction of the bits that are needed without a rule, so that more cases do not lead to more
-  /// terms.
+  /// fixed fraction of the bits that are needed without a rule. Otherwise more cases would lead to
+  /// more terms.
   double cost_of(const Condition& term) const {
     if (term.kind == Condition::Kind::violation) return 0;
     return std::max(choice_, limits::least_saving * none_.total) + term.bits;

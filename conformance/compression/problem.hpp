@@ -8,14 +8,14 @@
 /// Definitions that are common to all operators on packed sequences with sliding windows.
 namespace assay::conformance::compression {
 
-/// The problem of all these operators, forward and gradient.
+/// The problem that all these operators share, forward and gradient.
 using Problem = spec::CompressionProblem;
 
 /// The rows of a tensor: one for each token, for each window, or for each weight. A row of a
 /// weight has one channel.
 enum class RowKind : std::uint8_t { token, window, weight };
 
-/// Returns extents in which weight (w, n) is row (0, n, w).
+/// Returns extents in which the weight w of head n is the row (0, n, w).
 spec::Extents weight_extents(const Problem& problem);
 
 /// Returns the function that computes the extents of a tensor with such rows.
@@ -26,7 +26,7 @@ ExtentsOf extents_of(RowKind kind);
 std::int64_t windows_of(const Problem& problem, std::int64_t b);
 std::int64_t all_windows(const Problem& problem);
 
-/// Windows [first, last) of a sequence.
+/// The windows of a sequence: from `first` to before `last`.
 struct WindowRange {
   std::int64_t first = 0, last = 0;
   std::int64_t count() const { return last - first; }

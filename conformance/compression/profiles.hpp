@@ -21,8 +21,8 @@ struct Profile {
 /// Errors: std::invalid_argument for an unknown name.
 const Profile& profile_named(std::span<const Profile> profiles, const std::string& name);
 
-/// Returns a power of two. If the rows of tokens are multiplied by it, sums of this many products
-/// stay in the range of fp16.
+/// Returns a power of two by which the token rows are multiplied, so that sums of this number of
+/// products stay in the range of fp16.
 double token_factor(const Problem& problem, const Profile& profile, std::int64_t products);
 
 }  // namespace assay::conformance::compression

@@ -13,10 +13,10 @@ std::vector<Problem> without_sequences(const Problem& problem);
 std::vector<Problem> shorter_sequences(const Problem& problem);
 std::vector<Problem> shorter_single_sequences(const Problem& problem);
 std::vector<Problem> fewer_heads(const Problem& problem);
-/// Returns problems with head sizes that are multiples of 16, as in every example of the documents.
+/// Returns problems with head sizes that are multiples of 16, as in all documented examples.
 std::vector<Problem> smaller_heads(const Problem& problem);
-/// Returns problems with smaller windows, first the smallest window of the documents. The lengths
-/// of the sequences do not change.
+/// Returns problems with smaller windows, first the smallest window of the documentation. The
+/// lengths of the sequences do not change.
 std::vector<Problem> smaller_windows(const Problem& problem);
 
 /// Returns the case with each of the problems that `smaller` returns.

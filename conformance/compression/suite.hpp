@@ -19,7 +19,7 @@
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// Definitions of the members of SuiteOf. One source of every operator includes this file and
+/// Defines the members of SuiteOf. One source file of each operator includes this file and
 /// instantiates them.
 namespace assay::conformance::compression {
 
@@ -130,8 +130,8 @@ std::int64_t SuiteOf<Op>::tensor_elements(const Problem& p) {
   return (input_extents(p).rows() + output_extents(p).rows()) * p.head_dim;
 }
 
-// Expected time of a case on one core, in seconds: filling and checking the tensors, and the
-// products of kernel and reference. The factors were fitted to one sweep of NsaCompressGrad.
+// Expected seconds of a case on one core: to fill and check the tensors, and for the products of
+// kernel and reference. The factors were fitted to one sweep of NsaCompressGrad.
 template <class Op>
 double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;

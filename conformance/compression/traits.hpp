@@ -6,7 +6,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "compression/problem.hpp"
 
-/// How an operator on packed sequences with windows differs from the others.
+/// Describes how an operator on packed sequences with windows differs from the others.
 namespace assay::conformance::compression {
 
 /// An operator must provide the following: a specialisation of Traits in its folder. It derives
@@ -36,7 +36,7 @@ struct InputRows {
   std::vector<double> Rows::*values;
 };
 
-/// The sentences of relations that depend on the outputs.
+/// The sentences about relations that depend on the outputs.
 struct Sentences {
   std::string_view sequences_alone = "Every sequence has its own outputs.",
                    permute_sequences =
@@ -51,7 +51,7 @@ struct Sentences {
 struct PlainTraits {
   /// True if the stride may be equal to the window.
   static constexpr bool may_lack_overlap = false;
-  /// A profile whose data may be all zero if there are few rows, and the sentence that says so.
+  /// A profile whose data may be all zero if there are few rows, and a sentence about this.
   static constexpr std::string_view sparse_profile = {}, sparse_sentence = {};
   static constexpr Sentences sentences = {};
 };

@@ -29,7 +29,7 @@ struct Place {
   static constexpr double factor = 0x1.f0f3b6d7a9c51p-1;
 };
 
-/// Makes the random numbers for one tensor of a case: those of head (b, n), and those of its row s.
+/// Makes the random numbers for a tensor of a case: those of a head (b, n), and of its row s.
 class DrawnPlaces {
  public:
   DrawnPlaces(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
@@ -42,7 +42,7 @@ class DrawnPlaces {
   }
 
  private:
-  /// Adds 1, because 0 stands for all indices.
+  /// Adds 1, because the index 0 is reserved for "all indices".
   static std::uint64_t number(std::int64_t index) { return static_cast<std::uint64_t>(index) + 1; }
 
   Random random_;

@@ -17,8 +17,8 @@ spec::Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
 spec::Tensor packed_tensor(const spec::Parameter& parameter, const spec::Extents& extents,
                            const std::vector<double>& values);
 
-/// Returns a TND tensor with one number for every row of `extents`. All replicas have the same
-/// number.
+/// Returns a TND tensor with one number for every row of `extents`; the number is repeated in all
+/// replicas of the row.
 spec::Tensor packed_statistics(const spec::Parameter& parameter, spec::Extents extents,
                                const std::vector<double>& rows);
 

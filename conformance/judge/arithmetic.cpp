@@ -66,8 +66,8 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   const bool product_nearest = declared.product != spec::Product32::tf32_truncating;
   mean_free = staged_nearest && cast_nearest && product_nearest;
   // m is the maximum of a softmax row, z its sum. All P of a row share one rounding error: that of
-  // m + ln z, or of m times a constant. This matters if rounding P and dS to a narrower type does
-  // not cause a larger error, and if dk and dv come from a few queries.
+  // m + ln z, or of m times a constant. This matters if P and dS are not rounded to a narrower type
+  // (which would cause a larger error), and if few queries determine dk and dv.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
   // The rounding errors of a whole row of the output change its row term (the sum of dy times
   // output), and thereby all pairs of the row.
@@ -88,7 +88,7 @@ double spacing(double x, DType type) {
                   2 * underflow_of(type));
 }
 
-/// Rounds `steps`, whose magnitude is below 2^50, to the nearest integer.
+/// Rounds `steps` to the nearest integer; its magnitude must be below 2^50.
 double whole(double steps, Rounding rounding) {
   constexpr double to_integer = 0x1.8p52;
   return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
@@ -116,8 +116,8 @@ bool Arithmetic::cast_is_biased(double value) const {
 
 double coarsest_of(DType type) {
   constexpr double few = 16;
-  // In fp32 the condition is true for all subnormal numbers: the rounding error of their cast is
-  // larger than their tolerance.
+  // In fp32 all subnormal numbers meet the condition: the rounding error of their cast is larger
+  // than their tolerance.
   return narrow(type) ? few * 2 * underflow_of(type) : 0x1p-126;
 }
 

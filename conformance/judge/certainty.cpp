@@ -15,16 +15,17 @@ namespace assay::conformance {
 namespace {
 
 constexpr double wanted_share = 0x1p-20;  // largest accepted radius / tau of the reference
-/// Radius of the definition in 75 digits divided by the radius in double: the unit roundoff is
-/// 2^-198 of that of double, and exponentials have an error of 2^-240, which is 2^-191 of that of
-/// double.
+/// The radius (error limit) of the definition in 75 digits, divided by that in double: its unit
+/// roundoff is 2^-198 of that of double, and the error 2^-240 of its exponentials is 2^-191 of that
+/// of double.
 constexpr double defined_share = 0x1p-190;
 /// Radius of the definition in double-double divided by the radius in double: the unit roundoff is
 /// 2^-47 of the one from which the radius in double follows. Underflow changes elements by at most
 /// quick_underflow (docs/double_double.md, D5).
 constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 
-/// One multiplication in 75 digits takes as long as this many in double-double, or longer.
+/// A multiplication in 75 digits takes at least as long as this number of multiplications in
+/// double-double.
 constexpr std::int64_t quick_products = 32;
 
 /// The budget counts multiplications. Every element of a row is charged at least this many, because
@@ -33,7 +34,7 @@ constexpr std::int64_t quick_products = 32;
 constexpr std::int64_t price_of_memory = 24;
 
 /// Part of the budget (multiplications) that is reserved for elements of later parts whose radius
-/// is too large; elements whose cast is uncertain must not use it.
+/// is too large. Elements with an uncertain cast must not use it.
 constexpr std::int64_t kept_for_wide = 300'000;
 
 using spec::at;
@@ -115,7 +116,7 @@ DefinedRow defined_row(const std::vector<Real>& row, double share) {
 }  // namespace
 
 /// The elements that are not exempt and need the definition. wide: the radius of the double value
-/// is too large compared with tau. vague: several numbers of the output's type may be correct.
+/// is too large compared with tau. vague: more than one number of the output's type may be correct.
 /// ties: the value is near a tie, so two numbers may be correct. `none` counts all other elements.
 struct Certifier::Doubts {
   std::vector<std::size_t> wide, vague, ties;
@@ -187,7 +188,7 @@ double CastSteps::offset(double value) const {
   double offset = within - step / 2;
   if (!is_nearest_) {
     offset = within <= step / 2 ? within : within - step;
-    // The result of a truncating cast does not change at zero: numbers on both sides become zero.
+    // A truncating cast has no boundary at zero: it rounds small numbers of both signs to zero.
     if (!is_normal && size < step) offset = size - step;
   } else if (is_normal && beyond + step / 4 < std::abs(offset)) {
     offset = beyond + step / 4;  // below a power of two the distance of neighbours is half as large

@@ -36,12 +36,12 @@ class CastSteps {
   bool is_nearest_, is_function_;
 };
 
-/// E30 (docs/formula_sheet.md). Ensures that the references of a case are accurate enough. The
-/// *definition* is the operator's reference in higher precision. A value in double is accepted if
-/// its proven radius is below 2^-20 tau and if all numbers within the radius have the same cast, or
-/// are near one tie. For rows with other elements the definition is called: first in double-double;
-/// if this is not accurate enough, in 75 digits. The rows can be used for any number of declared
-/// numerics.
+/// Equation E30 (docs/formula_sheet.md): ensures that the references of a case are accurate enough.
+/// The *definition* is the operator's reference in higher precision. A value in double is accepted
+/// if its proven radius is below 2^-20 tau and if all numbers within the radius have the same cast,
+/// or are near one tie. For rows with other elements the definition is called: first in
+/// double-double; if this is not accurate enough, in 75 digits. The rows can be used for any number
+/// of declared numerics.
 class Certifier {
  public:
   explicit Certifier(std::unique_ptr<Definition> definition);
@@ -89,7 +89,7 @@ class Certifier {
             std::int64_t kept);
   DefinedRows made(Digits digits, const std::string& tensor, std::int64_t row);
   const DefinedRow* find(Digits digits, const std::string& tensor, std::int64_t row) const;
-  /// Returns the row in double-double if it is accurate enough for the element; otherwise null.
+  /// Returns the row in double-double if it is accurate enough for this element, otherwise null.
   const DefinedRow* find_settling(const Expectation& part, const CastSteps& steps,
                                   std::size_t k) const;
   /// Returns the most accurate row that was computed for the element; null if there is none.

@@ -41,8 +41,8 @@ Decision structure_decision(const std::vector<Finding>& findings);
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
 /// Returns the decision of the negative controls for an exact case, whose tensors are in the
-/// report. A control is detected wherever an exact value is not zero, since the corrupted value
-/// has other bits.
+/// report. A control (wrong output) is detected wherever an exact value is not zero, because its
+/// bits differ from the exact ones.
 Decision exact_control_decision(CaseReport& report);
 
 /// Returns the expected values of an exact tensor as they are stored: only the final cast of the
@@ -68,22 +68,22 @@ std::vector<double> values_of(const RowsOf& rows, const Outputs& outputs, spec::
   return row_values(rows, *named, layout);
 }
 
-/// One output of an exact case: the exact values and the values to judge.
+/// An output of an exact case: its exact values, and the values to judge.
 struct ExactOutput {
   ExactTensor tensor;
   const spec::Tensor* output;
   spec::Extents extents;
-  /// Members for channel d of a row. element: its index in the storage; floor: magnitudes up to
-  /// this number count as 0.
+  /// Both functions work on channel d of a row. element: its index in the storage; floor: numbers
+  /// up to this magnitude count as 0.
   std::function<std::int64_t(const spec::RowPosition&, std::int64_t d)> element;
   std::function<double(const spec::RowPosition&, std::int64_t d)> floor;
 };
 
-/// Compares every element of the judged rows with the exact value, after the cast that the
-/// numerics declare: all bits must agree. If the exact value is 0, residues up to the floor are
-/// allowed. Adds one TensorReport per output and the findings. The verdict becomes
-/// nonconformant_structural if a value differs, and vacuous if no element was compared; if the
-/// verdict is still tool_failure, it becomes conforms.
+/// Compares every element of the judged rows with the exact value, after the cast that the numerics
+/// declare: all bits must agree. If the exact value is 0, values up to the floor are allowed. Adds
+/// one TensorReport per output and the findings. The verdict becomes nonconformant_structural if a
+/// value differs, and vacuous if no element was compared; if the verdict is still tool_failure, it
+/// becomes conforms.
 void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& numerics,
                  CaseReport& report);
 

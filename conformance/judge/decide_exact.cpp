@@ -59,7 +59,7 @@ class TensorJudge {
  public:
   explicit TensorJudge(const spec::Numerics& numerics) : numerics_(numerics) {}
 
-  /// Adds a row. Returns true if every element is correct.
+  /// Compares and adds a row. Returns true if every element is correct.
   bool judge(const ExactOutput& subject, CaseReport& report);
 
  private:
@@ -132,7 +132,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
   if (exact.numerator == 0) {
     finding.tolerance = subject.floor(e.row, e.d);
     const double share = measure(finding, error, finding.tolerance);
-    // Written as a negation, because NaN must not count as zero.
+    // The comparison is negated, so that NaN does not count as zero.
     if (!(error <= finding.tolerance)) differ(subject, finding, exact, wanted);
     return share;
   }

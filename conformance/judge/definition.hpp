@@ -19,7 +19,7 @@ struct DefinedRow {
 /// Returns the row, or nothing if an element is not finite: double-double is then not enough.
 std::optional<DefinedRow> defined_row(const std::vector<reference::DoubleDouble>& row);
 DefinedRow defined_row(const std::vector<reference::SeventyFive>& row);
-/// Returns a row whose elements are sums of products; it has no error.
+/// Returns an exact row, whose elements are sums of products.
 DefinedRow defined_row(const std::vector<reference::Wide>& row);
 
 /// A list of rows, each with the name of its tensor.

@@ -28,13 +28,13 @@ const spec::Requirement<Op>* requirement_of(const std::string& violation) {
   return nullptr;
 }
 
-/// Returns whether the documents name this code for the refusal of arguments.
+/// Returns whether the documentation names this code for the refusal of arguments.
 constexpr bool is_documented(spec::Status status) {
   return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
 }
 
-/// Returns the decision on a kernel's refusal of a forbidden call. The documents expect the status
-/// `expected`.
+/// Returns the decision on a kernel that refused a forbidden call. `expected`: the status that the
+/// documentation requires.
 inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Rejected& answer,
                         CaseReport& report) {
   const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
@@ -61,8 +61,8 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// If the case needs phase 1 and the kernel has none, returns the report that says so, without
-/// running anything.
+/// If the case needs phase 1 (the check of the arguments) and the kernel has none, returns a report
+/// that says so. Runs nothing.
 template <class Op>
 std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
                                                   const spec::Implementation<Op>& kernel) {
@@ -177,8 +177,8 @@ struct Answers {
   std::string place;  ///< memory order of the disputed inputs, if the kernel declares it
 };
 
-/// Runs the kernel. The documents dispute the memory order of some inputs: these inputs have the
-/// order that `reading` declares or, if `reading` is null, the order that the kernel declares.
+/// Runs the kernel. Inputs with a disputed memory order get the order that `reading` declares or,
+/// if `reading` is null, the order that the kernel declares.
 /// Errors: NoExactCase; spec::ImplementationFault.
 template <class Op>
 Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
@@ -229,8 +229,8 @@ CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& ke
 }
 
 /// Repeats a case that failed only statistically with two new random seeds; the failure is
-/// confirmed if one of them fails, too. If both were judged and did not fail, the case gets the
-/// verdict that it has without the statistics.
+/// confirmed if one of them fails, too. If both seeds were judged and neither failed, the case gets
+/// the verdict that it has without the statistics.
 template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
              CaseReport& report) {
@@ -310,8 +310,8 @@ CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
   return report;
 }
 
-/// Judges the values of a case whose call phase 1 has accepted. Inputs whose memory order the
-/// documents dispute have the order that `reading` declares.
+/// Judges the values of a case whose call phase 1 has accepted. Inputs whose memory order is
+/// disputed in the documentation get the order that `reading` declares.
 template <class Op>
 CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
                          const spec::Numerics& reading) {

@@ -60,7 +60,7 @@ class PartsJudge {
   /// Judges the rows that do not need the definition, and keeps the others for finish().
   void add_certain(OfTensor& tensor, const Expectation& part, Judged& judged);
   /// Appends `judged` if it continues the rows judged so far. Otherwise stores it until the rows
-  /// between are judged.
+  /// before it are judged.
   void append(OfTensor& tensor, std::int64_t place, Judged&& judged);
   void keep_middle(OfTensor& tensor, const Expectation& part);
 

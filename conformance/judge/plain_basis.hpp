@@ -13,9 +13,9 @@ namespace assay::conformance {
 
 /// The Basis of an operator that has only a reference and tolerances. All rows of its outputs,
 /// whose layout is `layout`, are judged. An element only has to be within its tolerance, no input
-/// is the result of another computation, and the reference in double is accepted with its radius.
-/// An operator derives from this class and adds `expectations()`. If it also adds `definition()`,
-/// the references are certified by that definition (E30).
+/// is the result of another computation, and the reference in double is accepted without a
+/// definition. An operator derives from this class and adds `expectations()`. If it also adds
+/// `definition()`, the references are certified by that definition (E30).
 template <class Op, spec::Layout layout>
 class PlainBasis {
  public:

@@ -165,9 +165,9 @@ void PreparedCase<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
 /// takes seconds.
 constexpr std::int64_t affordable_products = 100'000'000;
 
-/// Returns the budget (multiplications) for comparing one row with the definition. It is large in
-/// one of four cases, selected by the case id. In the other cases the row is compared only if this
-/// is cheap.
+/// Returns the budget (multiplications) for comparing one row with the definition. It is large for
+/// a quarter of the cases, selected by the case id. In the other cases the row is compared only if
+/// this is cheap.
 template <class Op>
 std::int64_t affordable_row(const Case<Op>& c) {
   const char digit = case_id(command_line(c)).back();
@@ -277,8 +277,8 @@ std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics)
   return result;
 }
 
-/// If only some rows of a tensor are judged element by element, judges its tile sums, which cover
-/// all rows.
+/// If only some rows of a tensor are judged element by element, judges its tile sums (sums over the
+/// rows of a tile), which cover all rows.
 template <class Op>
 Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
   // In an exact case the values that the kernel rounds to a narrower type are ties, so all their

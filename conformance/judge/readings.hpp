@@ -6,8 +6,8 @@
 #include "assay/spec/passes_on.hpp"
 #include "judge/run_kernel.hpp"
 
-/// Judges a kernel that does not declare the memory order of inputs for which the documents
-/// contradict each other.
+/// For some inputs the documentation contradicts itself about the memory order. These functions
+/// judge a kernel that does not declare which order it assumes.
 namespace assay::conformance {
 
 /// Wraps a kernel and declares other numerics for it.
@@ -24,8 +24,8 @@ class DeclaredReading final : public spec::PassesOn<Op> {
 };
 
 /// Tests the kernel with a small version of the case. Returns whether the kernel conforms there
-/// only with the memory order of the case, not with the order that `reading` declares. Then no
-/// declaration fits both calls.
+/// only with the memory order of the case, not with the order that `reading` declares. In this case
+/// no declared order fits both calls.
 template <class Op>
 bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kernel,
                                const OtherReading& reading) {
@@ -36,9 +36,9 @@ bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kern
          judge_case(*small, kernel).verdict == Verdict::conforms;
 }
 
-/// Returns the report `first`, unless its values are wrong and the kernel declares nothing about
-/// disputed inputs. In this case calls `again` with numerics that declare a memory order. Returns
-/// the first report that conforms, with a note that says so, or `first` if there is none.
+/// Returns the report `first`, unless its values are wrong and the kernel declares no memory order
+/// of disputed inputs. Then it calls `again` with numerics that declare one. Returns the first
+/// report that conforms, with a note that says so, or `first` if there is none.
 template <class Op, class Again>
 CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport first,
                           Again&& again) {

@@ -8,8 +8,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Describes the part of a value that the format cannot store: less than, exactly or more than half
-/// of the last place.
+/// Compares the part of a value that the format cannot store with half of the last place: less,
+/// equal or more.
 enum class Remainder : std::uint8_t { none, below_half, half, above_half };
 
 /// A magnitude, split into the neighbouring number of the format toward zero and a remainder.
@@ -74,7 +74,7 @@ struct Beyond {
   spec::Overflow overflow;
 };
 
-/// Returns the result of a cast if the larger neighbour of the value is not finite. `low` is the
+/// Returns the result of a cast of a value whose larger neighbour is not finite. `low` is the
 /// smaller neighbour.
 Neighbours overflowed(std::int64_t low, std::int64_t infinity, Beyond rule) {
   const std::int64_t largest = infinity - 1;

@@ -30,7 +30,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_note(CaseReport& report, FindingRule rule, const std::string& text);
 
-/// Sets the decision of the report. Also adds its evidence as a finding with the rule `finding`.
+/// Sets the decision of the report. Also adds its evidence as a finding of the rule `finding`.
 void decide(CaseReport& report, Decision decision, FindingRule finding);
 
 /// Returns "161002 ACLNN_ERR_PARAM_INVALID", or only the number if the code has no name.
@@ -45,14 +45,14 @@ struct Answer {
 /// Calls phase 1 with `ask` and returns its answer. Errors: spec::NotAsked.
 Answer answer_of(const std::function<void()>& ask);
 
-/// Returns the decision for a kernel that does not offer the call; `reason` says why.
+/// Returns the decision for a kernel that does not support the call; `reason` says why.
 Decision not_offered(const std::string& reason);
 
 /// Returns the decision on an observed fault of a kernel. The evidence starts with `where`.
 Decision decision_of(const spec::ImplementationFault& seen, const std::string& where = {});
 
 /// Returns the decision on a refusal of the call. `question`: the question about the call that the
-/// documents leave open; empty if there is none.
+/// documentation leaves open; empty if none.
 Decision refusal_of(const std::string& question, const std::string& evidence);
 
 /// Calls `ask`, which queries a property of the kernel, and returns its result. Any exception other
@@ -150,7 +150,7 @@ struct ViewOf {
 template <class Inputs>
 class Borrowed {
  public:
-  /// Keeps a reference to the inputs. `borrowing` is empty if the kernel cannot access this memory.
+  /// Keeps a reference to the inputs. `borrowing`: how the kernel gets them; empty if it cannot.
   Borrowed(const Inputs& inputs, std::optional<Borrowing> borrowing)
       : inputs_(inputs), is_watched_(borrowing.has_value()) {
     if (!is_watched_) return;
@@ -184,9 +184,9 @@ class Borrowed {
   std::vector<std::string> digests_;  ///< used for inputs that are watched without a copy
 };
 
-/// The case and inputs that are passed to a kernel with these numerics. The documents dispute the
-/// memory order of some inputs; these get the order that the kernel declares. If the arguments have
-/// this order already, the object only keeps references to them.
+/// The case and inputs that are passed to a kernel with these numerics. Some inputs have a disputed
+/// memory order; they get the order that the kernel declares. If the arguments have this order
+/// already, the object only keeps references to them.
 template <class Op>
 class Asked {
  public:

@@ -56,7 +56,7 @@ std::vector<std::int64_t> poisoned_elements(const spec::Tensor& tensor) {
   return poisoned;
 }
 
-/// Like `check_storage`, for a tensor that has the poison value only in the view, and zeros
+/// Does the same as `check_storage` for a tensor with the poison value only in its view, and zeros
 /// elsewhere.
 void check_sparse_storage(const std::string& name, const spec::Tensor& tensor,
                           std::vector<Finding>& findings) {

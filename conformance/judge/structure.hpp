@@ -33,7 +33,7 @@ class StructureFindings {
   std::int64_t count_ = 0;
 };
 
-/// Makes a finding that reports a count, such as "queries_without_key", and no fault. The count
+/// Makes a finding that is not a fault: it reports a count, such as "queries_without_key", which
 /// becomes a field of the report.
 inline Finding counted(std::string name, std::int64_t count) {
   return {

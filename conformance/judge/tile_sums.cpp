@@ -24,7 +24,7 @@ struct Written {
   bool countable = true;     ///< true if no infinity was written, also not as the largest number
 };
 
-/// Sums the written numbers.
+/// Adds the numbers that the kernel wrote.
 class Reader {
  public:
   explicit Reader(const Arithmetic& arithmetic)
@@ -34,7 +34,8 @@ class Reader {
   }
 
   void add(double sign, double x, Written& written) const {
-    // If the written number is 0, the number before the cast may be any number that becomes 0.
+    // If the kernel wrote 0, the number before the cast may have been any number that the cast
+    // turns into 0.
     const double cast = arithmetic_.out_error(std::max(std::abs(x), smallest_));
     written.countable &= std::abs(x) < limit_;
     written.sum += sign * x;
@@ -105,8 +106,8 @@ class TileJudge {
     return judged;
   }
 
-  /// Returns whether the sum of a tile would reveal that its rows are missing (zeros). Also true if
-  /// all sums are 0, since zeros may then be correct.
+  /// Returns whether the sum of a tile would reveal that its rows are missing (zeros). Returns true
+  /// also if all sums are 0, because zeros may then be correct.
   bool shows_loss(std::size_t k) const {
     Written zeros;
     for (std::int64_t r = 0; r < sums_.tiles[k].count; ++r) reader_.add(1, 0, zeros);

@@ -14,8 +14,8 @@
 /// judged element by element. Derivation: conformance/README.md, "Tile sums".
 namespace assay::conformance {
 
-/// Number of rows of a tile. Kernels that lose, negate or shift rows usually do this with more
-/// rows.
+/// Number of rows of a tile. A kernel that loses, negates or shifts rows usually does this with
+/// more rows.
 inline constexpr std::int64_t tile_rows = 64;
 
 /// Consecutive rows of one head.
@@ -60,7 +60,7 @@ struct TileSums {
 };
 
 /// Judges the sum of every tile that is not exempt. Completes the report of the tensor. Findings
-/// have the rule `tile_sum` and contain the tile and the size of the error; grades are those of
+/// have the rule `tile_sum` and contain the tile and the size of the error. They are graded as in
 /// `compare`.
 Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
                        TensorReport& report, std::vector<Finding>& findings);

@@ -8,26 +8,26 @@
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/engine/algebra/bound.hpp"
 
-/// Computes arithmetic and expectations from numerics and the results of the engine, for all
-/// operators. E1, E2, ... are the equations of docs/formula_sheet.md.
+/// For all operators: computes arithmetic and expectations from declared numerics and from the
+/// results of the engine. E1, E2, ... are the equations of docs/formula_sheet.md.
 namespace assay::conformance {
 
-/// E18. Probability of a false positive per tensor and seed.
+/// Equation E18: the probability of a false positive per tensor and seed.
 inline constexpr double false_positive = 1e-9;
 
-/// E18. Returns lambda for this many sums of rounding errors with mean zero. The probability that
-/// any of these sums exceeds its bound is at most `false_positive`.
+/// Equation E18: returns lambda for a number of sums of rounding errors with mean zero. The
+/// probability that any of these sums exceeds its bound is at most `false_positive`.
 inline double azuma_factor(std::int64_t sums) {
   return engine::mean_free_factor(sums, false_positive);
 }
 
-/// Returns how a kernel rounds to this type. fp32 counts as not rounded.
+/// Returns how a kernel rounds to this type. For fp32 there is no rounding.
 engine::Store store_of(spec::DType type, spec::Rounding rounding);
 
 /// Returns the roundings of a kernel's accumulators and of the operands of its products.
 engine::Units units_of(const Arithmetic& arithmetic);
 
-/// Returns how a kernel writes a tensor that has this many elements and is not scaled.
+/// Returns how a kernel writes a tensor with this number of elements, which is not scaled.
 engine::Output output_of(const Arithmetic& arithmetic, std::int64_t elements);
 
 /// Returns an expectation for some rows of a tensor, whose elements are rounded independently. Its
@@ -53,8 +53,8 @@ RowEntries entries_of(Expectation& e, std::int64_t row);
   __builtin_memcpy(to, &narrowed, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-/// Writes the bound of one element to entry k, or the bounds of the first `count` of eight elements
-/// to the entries from k on.
+/// Writes the bound of one element to entry k; or the bounds of the first `count` of eight elements
+/// to entry k and the following ones.
 template <class V>
 [[gnu::always_inline]] inline void put(const RowEntries& to, std::int64_t k,
                                        const engine::Bound<V>& x, std::int64_t count = 1) {
@@ -70,8 +70,8 @@ template <class V>
   put(to.extra + k, x.additive, count);
 }
 
-/// E28. Returns whether a value of at most this magnitude may become infinite when the kernel
-/// rounds it to a narrower type. The rows that contain it are then not judged (exempt).
+/// Equation E28: returns whether a value of at most this magnitude may become infinite when the
+/// kernel rounds it to a narrower type. Rows that contain it are not judged (exempt).
 inline bool may_overflow(spec::DType staged, double magnitude) {
   return staged == spec::DType::fp16 && magnitude >= overflow_threshold(spec::DType::fp16);
 }

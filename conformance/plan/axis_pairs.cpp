@@ -18,8 +18,7 @@ void visit_pairs(const std::vector<Axis>& axes, Visitor&& visit) {
         for (std::size_t w = 0; w < axes[g].values.size(); ++w) visit(f, v, g, w);
 }
 
-/// Stores why no case has the pair: either the requirements that together forbid it, or another
-/// reason.
+/// Stores why no case has the pair: the requirements that together forbid it, or another reason.
 void explain(PairCoverage::Cell& cell, const std::vector<Reason>& reasons) {
   for (const Why why : {Why::fruitless, Why::costly, Why::forbidden, Why::senseless})
     for (const Reason& reason : reasons) {

@@ -15,18 +15,18 @@ struct Axis {
   std::vector<std::string_view> values;
 };
 
-/// The axes of an operator, which are the first factors of its choice space.
+/// The axes of an operator: the first factors of its space of choices.
 struct Axes {
   std::string_view operator_name;
   const ChoiceSpace& space;
   const std::vector<Axis>& all;
 };
 
-/// Every pair of values of two axes, and the triples, with no case counted.
+/// Every pair of values of two axes, and all triples; no case is counted yet.
 PairCoverage blank_coverage(const Axes& axes);
 
 /// Counts a case with these values on the axes, for each of its pairs and triples. Does nothing if
-/// the coverage does not have cells of the operator.
+/// the coverage has no cells of the operator.
 void cover(PairCoverage& coverage, const Axes& axes, const Choice& values);
 
 }  // namespace assay::conformance

@@ -17,11 +17,11 @@ namespace assay::conformance {
 
 /// Collects the cases of a plan. Every case is legal and occurs once. If the plan names a product,
 /// all cases are for this product. Two kinds of calls are left out: calls that break only a
-/// requirement of the upstream code, if a kernel need not refuse them; and legal calls that are
-/// open, if a kernel must refuse them. Cases added before `end_front` run first, in the order in
-/// which they were added. The other cases run from cheap to expensive, starting with calls that
-/// only phase 1 judges and with small exact cases. A time budget is therefore enough for as many
-/// cases as possible.
+/// requirement of the upstream code, if a kernel need not refuse them; and legal calls about which
+/// the documentation leaves a question open, if a kernel must refuse them. Cases added before
+/// `end_front` run first, in the order in which they were added. The other cases run from cheap to
+/// expensive, starting with calls that only phase 1 judges and with small exact cases. So a time
+/// budget covers many cases.
 template <class Op>
 class CaseCollector {
  public:
@@ -42,7 +42,7 @@ class CaseCollector {
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
-  /// Ends the front: cases that are added later run after all cases added before.
+  /// Ends the front part: cases that are added later run after all cases added so far.
   void end_front() { front_ = cases_.size(); }
   const std::vector<Case<Op>>& cases() const { return cases_; }
   /// Moves the cases out, in the order in which they run.

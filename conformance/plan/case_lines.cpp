@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// The note of a comment line. "# text" is a note; "## text" is a heading and clears the note.
+/// The note of a comment line. "# text" is a note; "## text" is a heading, which ends the note.
 std::string note_of(std::string_view line) {
   return line.starts_with("##") ? std::string() : std::string(trimmed(line.substr(1)));
 }
@@ -58,8 +58,8 @@ void read_section(std::string_view line, CaseLine& below) {
   if (!below.in_ordinary_plan && !below.in_full_plan) throw refused("ordinary plan, full plan");
 }
 
-/// Removes a program or an implementation in apostrophes, as quoted for a shell: blanks in it do
-/// not separate words.
+/// Removes a program or an implementation that is quoted with apostrophes, as for a shell. Blanks
+/// inside do not separate words.
 std::string_view without_quoted(std::string_view line) {
   constexpr std::string_view end = "' run ", begin = " --implementation='";
   if (const auto at = line.find(end); line.starts_with('\'') && at != line.npos)

@@ -20,12 +20,12 @@ namespace {
 using Domain = std::uint64_t;
 constexpr std::size_t most_factors = 64, most_values = 63;
 using Domains = boost::container::static_vector<Domain, most_factors>;
-/// Factors for which one value is left. Each factor occurs once.
+/// The factors that have exactly one possible value left. Each factor occurs once.
 using Settled = boost::container::static_vector<std::size_t, most_factors>;
 
 constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
-// Called millions of times: std::has_single_bit counts all bits, and calls a function if the
-// machine has no such instruction.
+// Called millions of times, hence not std::has_single_bit, which counts all bits, and calls a
+// function if the machine has no such instruction.
 constexpr bool is_single(Domain domain) { return domain != 0 && (domain & (domain - 1)) == 0; }
 std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
 
@@ -98,7 +98,7 @@ struct ChoiceSpace::Tables {
 
   /// Applies the tables of the factors in `pending`. If this leaves one value for another factor,
   /// applies the tables of that factor, too. Ignores tables whose reason is in `spared`. Returns
-  /// the table that leaves a factor without values, or nothing.
+  /// the table that leaves no value for a factor, or nothing.
   std::optional<std::size_t> propagate(Domains& domains, Settled pending,
                                        const std::set<std::size_t>& spared) const {
     while (!pending.empty()) {
@@ -113,8 +113,8 @@ struct ChoiceSpace::Tables {
     return std::nullopt;
   }
 
-  /// Applies a table in which at most one factor is open. Removes the values of this factor that
-  /// the table excludes. Returns false if no value is left.
+  /// Applies a table in which at most one factor is undecided. Removes the values of this factor
+  /// that the table excludes. Returns false if no value is left.
   static bool apply(const Table& table, Domains& domains, Settled& pending) {
     const std::size_t none = table.factors.size();
     std::size_t open = none, at = 0;
@@ -186,8 +186,8 @@ struct ChoiceSpace::Tables {
       return Outcome::none;
     }
 
-    /// The next open factor: the one with most failures; if equal, one with an excluded value; if
-    /// equal, at random.
+    /// The next undecided factor: the one with most failures. Among equal ones: one with an
+    /// excluded value, otherwise a random one.
     std::size_t next(const Domains& domains) const {
       std::size_t best = tables.sizes.size();
       std::tuple<std::size_t, bool, std::uint64_t> highest;

@@ -9,7 +9,7 @@
 
 namespace assay::conformance {
 
-/// The reason why a requirement that never binds has no side that must be exercised.
+/// Why a requirement that no kernel must obey has no side that must be exercised.
 inline std::string reason_of(spec::Standing standing) {
   return std::string(spec::to_string(standing)) +
          ": the suite tries its calls, and a kernel may accept or refuse them";

@@ -16,7 +16,7 @@
 #include "plan/triples.hpp"
 
 /// Cases drawn at random from choices of factor values, for any operator. Each kind of case has its
-/// own stream of random numbers (lots).
+/// own stream of random numbers, which are called lots.
 namespace assay::conformance {
 
 /// The description of an operator's drawn cases. K has one value for each factor.
@@ -27,15 +27,15 @@ struct Drawn {
   /// Draws the case for random number `lot`, with about `budget` multiply-adds (or another unit of
   /// the operator).
   Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
-  /// Budgets. The cases use them in rotation.
+  /// Cost budgets: case k gets budget k modulo the number of budgets.
   std::vector<double> cover_budgets = {0}, random_budgets = {0}, completing_budgets = {0};
-  /// `completing`: values that all cases have which complete a plan by its missing pairs.
-  /// `completing_space`: the space for searching these cases; null: `space`.
+  /// Cases that complete a plan contain its missing pairs. `completing`: the values that they all
+  /// have. `completing_space`: the space in which they are searched; null: `space`.
   Choice completing;
   const ChoiceSpace* completing_space = nullptr;
   /// The smallest cost of a case with these values, in any unit.
   double (*least_cost)(const K& chosen) = nullptr;
-  /// Returns whether the pairs of a bound case count. They do if the controls work in this case.
+  /// Returns whether the pairs of a bound case count: true if the controls can work in it.
   bool (*counts)(const Case<Op>&) = [](const Case<Op>&) { return true; };
 
   /// The choices of a pairwise cover of all factors; `cover` draws a case of each.
@@ -45,8 +45,8 @@ struct Drawn {
   std::vector<Case<Op>> cover(const SamplingPlan& plan) const {
     return each(plan, covering(plan.seed), cover_budgets, Lots::cover);
   }
-  /// Small bound cases that complete the pair coverage: they contain the pairs of values on the
-  /// axes that no case in `made` with outputs contains.
+  /// Small cases of track bound that complete the pair coverage: they contain the pairs of values
+  /// that no case in `made` with outputs contains.
   std::vector<Case<Op>> completion(const SamplingPlan& plan, std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::completion, &pairwise_cover);
   }
@@ -99,7 +99,7 @@ struct Drawn {
   }
 
   /// Tries a few random numbers. Returns the first case within the cost limit of the plan, or the
-  /// cheapest case. Even a choice that is usually expensive has some cheap sizes.
+  /// cheapest case. Even for a choice that is usually expensive, some sizes are cheap.
   Case<Op> affordable(const SamplingPlan& plan, const K& chosen, double budget,
                       std::uint64_t lot) const {
     constexpr std::uint64_t attempts = 8, apart = 1'000'000;

@@ -24,14 +24,14 @@ namespace assay::conformance {
 template <class Value>
 using Named = std::vector<std::pair<Value, std::string_view>>;
 
-/// All values of an enumeration, with their spellings as names.
+/// All values of an enumeration; their names are their spellings.
 template <spec::Spelled Enum>
 Named<Enum> every() {
   const auto& entries = spec::spellings_of<Enum>.entries;
   return {entries.begin(), entries.end()};
 }
 
-/// These values of an enumeration, with their spellings as names.
+/// These values of an enumeration; their names are their spellings.
 template <spec::Spelled Enum>
 Named<Enum> only(std::initializer_list<Enum> values) {
   Named<Enum> named;
@@ -111,14 +111,14 @@ class Factors {
   }
   const std::vector<Axis>& axes() const { return axes_; }
 
-  /// The values of a choice. An undecided factor gets its first value.
+  /// The values of a choice. Undecided factors get their first value.
   Chosen chosen(const Choice& choice) const {
     Chosen chosen{};
     for (std::size_t f = 0; f < factors_.size(); ++f)
       factors_[f].write(chosen, choice[f] == undecided ? 0 : choice[f]);
     return chosen;
   }
-  /// The values of a case on the axes; the other factors are undecided.
+  /// The values of a case on the axes; all other factors are undecided.
   Choice read(const Case<Op>& c) const {
     Choice choice(factors_.size(), undecided);
     for (std::size_t f = 0; f < axes_.size(); ++f) choice[f] = factors_[f].read(c);

@@ -17,7 +17,7 @@
 
 namespace assay::conformance {
 
-/// The places of an operator: combinations of sparse mode, layout and entry point. The three are
+/// The places of an operator: combinations of sparse mode, layout and entry point, which are three
 /// axes of coverage.
 class Places {
  public:
@@ -74,7 +74,7 @@ bool has_other_outputs(const Case<Op>& c, const typename Op::Problem& changed) {
   }
 }
 
-/// The coverage of one field. Tries the cases in the order given.
+/// Tests the coverage of one field. Tries the cases in the given order.
 template <class Op>
 FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
                           const std::vector<const Case<Op>*>& cases) {

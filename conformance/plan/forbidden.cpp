@@ -12,8 +12,8 @@ namespace {
 /// Ids of requirements, in the order of their table.
 using Ids = std::vector<std::string_view>;
 
-/// `representatives`: number of sample calls. `enough`: if few of them have a combination, this
-/// number of further calls must break the same requirement.
+/// `representatives`: number of sample calls. `enough`: for a combination that few of them have,
+/// this number of further calls must break the same requirement.
 constexpr std::uint64_t representatives = 600, enough = 48;
 
 /// The numbered combinations of the values of a few factors.
@@ -25,7 +25,7 @@ struct Grid {
     for (const std::size_t size : sizes) count *= size;
     return count;
   }
-  /// Sets the factors to the values of combination `at`.
+  /// Sets the factors to the values of the combination with this number.
   void decide(Choice& choice, std::size_t at) const {
     for (std::size_t k = 0; k < factors.size(); ++k) {
       choice[factors[k]] = at % sizes[k];
@@ -62,8 +62,8 @@ struct Survey {
   bool is_free(std::size_t at) const { return broken[at] && broken[at]->empty(); }
 };
 
-/// Draws calls with the combination until it is free or enough calls were drawn. Returns whether
-/// all of them break the same requirement.
+/// Draws calls with the combination until it is known to be free (allowed) or enough calls were
+/// drawn. Returns whether all of them break the same requirement.
 bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const Asking& ask) {
   Choice open = space.open_choice();
   survey.grid.decide(open, at);
@@ -123,7 +123,8 @@ ChoiceSpace with_forbidden(ChoiceSpace space, const std::vector<std::vector<std:
     singles.push_back({f});
     for (std::size_t g = f + 1; g < space.sizes().size(); ++g) pairs.push_back({f, g});
   }
-  // All pairs twice: in the first round, a call that breaks one requirement can hide another one.
+  // Tests all pairs twice: in the first round, a call that breaks one requirement can hide another
+  // one.
   for (const auto& factors : {singles, pairs, pairs, together})
     space = with_found(std::move(space), factors, ask);
   return space;

@@ -12,14 +12,14 @@
 #include "plan/factors.hpp"
 #include "plan/pairwise.hpp"
 
-/// Finds combinations of factor values that the documents forbid. It evaluates the requirements on
-/// random sample calls.
+/// Finds combinations of factor values that the documentation forbids. It evaluates the
+/// requirements on random sample calls.
 namespace assay::conformance {
 
-/// The ids of the requirements that forbid a case, in the order of their table. These are the
-/// binding requirements that its call breaks, including the one that a product does not offer the
-/// entry point. Open or disputed requirements do not forbid a case. Checks only the ids in `among`;
-/// if `among` is empty, checks all.
+/// The ids of the requirements that forbid a case, in the order of their table. They are the
+/// binding requirements that its call breaks. One of them says which products offer the entry
+/// point. Open or disputed requirements do not forbid a case. Checks only the ids in `among`; if
+/// `among` is empty, checks all.
 template <class Op>
 std::vector<std::string_view> forbidden_by(const Case<Op>& c,
                                            std::span<const std::string_view> among = {}) {
@@ -44,16 +44,16 @@ auto drawn_legally(Draw&& draw) {
   return c;
 }
 
-/// Returns the requirements that forbid the call drawn for a choice with random number `lot`.
-/// Checks only the ids in `among`; if `among` is empty, checks all.
+/// Draws a call for the choice with the random number `lot`. Returns the requirements that forbid
+/// it. Checks only the ids in `among`; if `among` is empty, checks all.
 using Asking = std::function<std::vector<std::string_view>(
     const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among)>;
 
 /// Adds exclusions to a space of sensible choices. A requirement forbids a combination of values if
 /// every sample call with these values breaks it. Sample calls are random and avoid exclusions with
-/// fewer factors. Tested are: each single factor, each pair of factors, and the sets of factors in
-/// `together`, which requirements use jointly. Requirements on other sets of factors do not lead to
-/// exclusions: a forbidden case is drawn again instead.
+/// fewer factors. Tested are: each factor, each pair of factors, and each set of factors in
+/// `together` (factors that a requirement uses together). For requirements on other sets of factors
+/// there are no exclusions: if a drawn case is forbidden, another one is drawn.
 ChoiceSpace with_forbidden(ChoiceSpace sensible,
                            const std::vector<std::vector<std::size_t>>& together,
                            const Asking& ask);

@@ -13,11 +13,11 @@
 #include "plan/pairwise.hpp"
 
 /// Code for covers of pairs and of triples: it completes a choice so that many open cells are
-/// covered. `Open` has gain(choice, factor, value), the number of open cells of this value with the
-/// decided values, and gain(choice), the number for a complete choice.
+/// covered. `Open` has two functions: gain(choice, factor, value), the number of open cells that
+/// this value has with the decided values, and gain(choice), that of a complete choice.
 namespace assay::conformance {
 
-/// Sorts values at random (null `open`), or by descending gain and then at random.
+/// Sorts values at random if `open` is null; otherwise by descending gain, then at random.
 template <class Open>
 struct ByLot {
   const Open* open;  ///< null: only by lot
@@ -40,7 +40,7 @@ struct ByLot {
   }
 };
 
-/// The first of the lots for one choice of a cover.
+/// The first of the random numbers (lots) that are used for one choice of a cover.
 inline std::uint64_t lot_of(std::uint64_t seed, std::size_t choice) {
   constexpr std::uint64_t lots_per_choice = 64;
   return seed + choice * lots_per_choice;

@@ -12,8 +12,8 @@
 /// Cases written by people: the lines of cases/, and those of a user.
 namespace assay::conformance {
 
-/// Appends the case of a line if it belongs to the plan. The seed in the line is for a sweep with
-/// the default seed; a different seed of the sweep shifts it. Errors: as `case_of`.
+/// Appends the case of a line if it belongs to the plan. The seed in the line applies to a sweep
+/// with the default seed. Another seed of the sweep shifts it. Errors: as `case_of`.
 template <class Op>
 void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const SamplingPlan& plan) {
   Case<Op> c = case_of<Op>(line);
@@ -27,7 +27,7 @@ void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const Sa
   cases.push_back(std::move(c));
 }
 
-/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty without such a file.
+/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty without the file.
 /// Errors: std::invalid_argument as above.
 template <class Op>
 std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan& plan = {}) {
@@ -39,7 +39,7 @@ std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan&
   return cases;
 }
 
-/// Returns the user's own cases of Op, in the same way.
+/// Returns the cases that the user wrote for Op, in the same way.
 template <class Op>
 std::vector<Case<Op>> own_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases;

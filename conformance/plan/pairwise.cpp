@@ -11,7 +11,7 @@ namespace {
 /// The pairs (value v of factor f, value w of factor g) that no choice contains yet.
 class OpenPairs {
  public:
-  /// Opens the pairs of the first `factors` factors.
+  /// Marks all pairs of the first `factors` factors as open (not contained in any choice).
   OpenPairs(std::span<const std::size_t> sizes, std::size_t factors) {
     std::size_t wanted = 0;
     for (const std::size_t size : sizes) {

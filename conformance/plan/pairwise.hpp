@@ -17,12 +17,12 @@ namespace assay::conformance {
 using Choice = std::vector<std::size_t>;
 inline constexpr std::size_t undecided = ~std::size_t{0};
 
-/// Why values exclude each other, from the least to the most important reason. fruitless: no
-/// output is left to judge. costly: the cost is too high. forbidden: a requirement of the
-/// documents forbids them. senseless: the combination has no meaning.
+/// The reasons why values exclude each other, least important first. fruitless: no output would be
+/// judged. costly: the cost is too high. forbidden: a requirement of the documentation forbidss
+/// them. senseless: the combination makes no sense.
 enum class Why : std::uint8_t { fruitless, costly, forbidden, senseless };
 
-/// A reason and its sentence; for `forbidden` the id of the requirement.
+/// A reason and its text: a sentence or, for `forbidden`, the id of the requirement.
 struct Reason {
   Why why;
   std::string_view text;
@@ -43,13 +43,13 @@ struct Exclusion {
 class ChoiceSpace {
  public:
   ChoiceSpace(std::vector<std::size_t> sizes, const std::vector<Exclusion>& exclusions);
-  /// The space `base` with further exclusions.
+  /// The space `base` with additional exclusions.
   ChoiceSpace(const ChoiceSpace& base, const std::vector<Exclusion>& more);
   ~ChoiceSpace();
   ChoiceSpace(ChoiceSpace&&) noexcept;
   ChoiceSpace& operator=(ChoiceSpace&&) noexcept;
 
-  /// The space without the exclusions that have a reason in `spared`.
+  /// The same space without the exclusions whose reason is in `spared`.
   ChoiceSpace without(const std::function<bool(const Reason&)>& is_spared) const;
 
   std::span<const std::size_t> sizes() const;
@@ -67,9 +67,9 @@ class ChoiceSpace {
   /// Sorts all values of a factor by preference, given the decided values.
   using Preference =
       std::function<void(const Choice&, std::size_t factor, std::span<std::size_t> values)>;
-  /// Decides the open factors in a random order, each with the first possible value by preference.
-  /// Returns false if this is impossible. Errors: std::logic_error if the search exceeds its step
-  /// limit.
+  /// Decides the open factors in a random order, each with the most preferred value that is
+  /// possible. Returns false if this is impossible. Errors: std::logic_error if the search exceeds
+  /// its step limit.
   bool complete(Choice& choice, std::uint64_t lot, const Preference& prefer) const;
 
  private:
@@ -87,7 +87,7 @@ struct CoverGoal {
 };
 
 /// A cover: complete choices that together contain every possible pair of values of two factors.
-/// Greedy and deterministic. `seed` decides between equally good values.
+/// Greedy and deterministic. `seed` selects among equally good values.
 std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
                                    const CoverGoal& goal = {});
 

@@ -5,14 +5,14 @@
 
 namespace assay::conformance {
 
-/// The stridings from which cases are drawn.
+/// The stridings (kinds of strides) from which cases are drawn.
 inline Named<spec::Striding> drawn_stridings() {
   using enum spec::Striding;
   return only({contiguous, padded, transposed, mixed});
 }
 
-/// Returns the striding under which a plan counts a case: mixed if its tensors differ, padded for
-/// far, transposed for columns.
+/// A plan counts each case under one drawn striding. Returns it: mixed if its tensors differ,
+/// padded for far, transposed for columns.
 inline spec::Striding drawn_striding_of(const spec::Strides& strides) {
   if (!strides.named().empty()) return spec::Striding::mixed;
   if (strides.all() == spec::Striding::columns) return spec::Striding::transposed;

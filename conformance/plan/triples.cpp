@@ -7,8 +7,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Number of random choices. They contain most admissible triples; a search decides about the
-/// others.
+/// Number of random choices. They contain most admissible triples; for each of the others a search
+/// decides whether it is possible.
 constexpr std::uint64_t lots = 1000;
 
 /// The triples that no choice contains yet.

@@ -11,13 +11,13 @@
 
 namespace assay::conformance {
 
-/// The numbered triples of values of three factors.
+/// Numbers the triples of values of three different factors.
 class Triples {
  public:
   /// `sizes`: the number of values of each factor.
   explicit Triples(std::span<const std::size_t> sizes);
 
-  /// An upper bound of the numbers of triples.
+  /// The number of triple numbers. Some of them belong to no triple.
   std::size_t count() const { return number(values_, values_ + 1, values_ + 2); }
   std::size_t factors() const { return offsets_.size(); }
   /// The index of a factor's value among the values of all factors.
@@ -31,7 +31,7 @@ class Triples {
                   std::max({a, b, c}));
   }
 
-  /// Calls visit(number) for each triple of the decided values of `choice`.
+  /// Calls visit(number) for each triple of values that `choice` has decided.
   template <class Visitor>
   void visit_held(const Choice& choice, Visitor&& visit) const {
     std::vector<std::size_t> held;

@@ -9,8 +9,8 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/spec/requirement.hpp"
 
-/// Calls that satisfy a requirement in a special legal way (variant) which no problem produces by
-/// itself.
+/// Calls that satisfy a requirement in a special legal way (a variant). No problem gives such a
+/// call by itself.
 namespace assay::conformance {
 
 /// Returns whether the requirement of the variant applies to the call of `c`, and the call is
@@ -42,10 +42,10 @@ std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// The cases of all variants; their outputs are judged. For each entry point there is one list of
-/// legal calls, and each list gives one case that is legal with the variant. Entry points whose
-/// page does not state the requirement get only one case together, in rotation. Errors:
-/// std::logic_error with a variant that no call accepts.
+/// The cases of all variants; their outputs are judged. For each entry point there is a list of
+/// legal calls; from each list one case is made that is legal with the variant. All entry points
+/// whose page does not state the requirement share one case, in rotation. Errors: std::logic_error
+/// with a variant that no call accepts.
 template <class Op>
 std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;

@@ -129,7 +129,7 @@ inline std::string rules_that_give(Verdict verdict) {
   return words;
 }
 
-/// Visits the members of a decision. Errors: std::invalid_argument if the rule that is read cannot
+/// Visits the members of a decision. Errors: std::invalid_argument if the rule in the JSON cannot
 /// give the verdict.
 template <MaybeConst<Decision> T, class Visitor>
 void visit_decision(T& decision, Visitor& visit) {

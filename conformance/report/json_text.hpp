@@ -158,7 +158,7 @@ struct MemberReader {
   void operator()(const char* name, T& member) const {
     read_member(object, where, name, member);
   }
-  /// Always throws std::invalid_argument. The message says that the member is not `wanted`.
+  /// Always throws std::invalid_argument. The message says: member is not `wanted`.
   [[noreturn]] void refuse(const char* name, const std::string& wanted) const {
     wrong(where + "." + name, object.at(name), wanted);
   }

@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-/// Returns the first digits of a digest, enough for a person to compare.
+/// Returns the first digits of a digest: enough for a person who compares digests.
 std::string brief(const std::string& digest) { return digest.substr(0, 12); }
 
 /// Properties that must be equal in all parts of a sweep, with their names. The first difference is
@@ -58,7 +58,7 @@ std::string text_of(const Shard& shard) {
   return std::to_string(shard.number) + "/" + std::to_string(shard.of);
 }
 
-/// Requires every part exactly once.
+/// Checks that every part is present exactly once.
 void require_all_parts(const std::vector<SweepShard>& shards) {
   std::map<std::int64_t, const SweepShard*> by_number;
   for (const SweepShard& shard : shards) {
@@ -139,7 +139,7 @@ Environment environment_of(const std::vector<SweepShard>& shards) {
   return environment;
 }
 
-/// Computes the summary again, as the whole sweep would have counted it.
+/// Computes the summary of the whole sweep again, from all cases.
 Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<CaseReport>& cases) {
   const Results& first = shards.front().results;
   Summary summary;
@@ -158,9 +158,9 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
   return summary;
 }
 
-/// Returns the shrunk cases of the whole sweep. Each part shrank the same number of cases as the
-/// whole sweep would, so the first ones of the whole sweep are among them. Their causes may have
-/// more cases in the whole sweep than in one part.
+/// Returns the shrunk cases of the whole sweep. The whole sweep would have shrunk its first N
+/// failing cases. Each part also shrank its first N failing cases, so they are among these. A cause
+/// may have more cases in the whole sweep than in one part.
 std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
                                   const std::vector<CaseReport>& cases) {
   std::map<std::string, const ShrunkCase*> by_id;

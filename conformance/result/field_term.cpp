@@ -130,7 +130,7 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-/// A comparison without its values.
+/// A comparison without the values that it compares with.
 struct Head {
   bool is_negated;
   std::string field, divided_by;

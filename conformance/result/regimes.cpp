@@ -15,7 +15,7 @@
 namespace assay::conformance {
 namespace {
 
-/// The regimes (branches of a kernel's tiling) that the cases of one operator report.
+/// The regimes (branches of a kernel's tiling) that kernels report in the cases of one operator.
 struct Axis {
   std::string operator_name;
   std::vector<Regime> regimes;

@@ -65,7 +65,7 @@ std::string of_heads(const Deviation& deviation) {
   return text;
 }
 
-/// Returns the words between the failing elements and the description of their deviation.
+/// Returns the words that connect the failing elements with the description of their deviation.
 std::string_view joined_by(DeviationKind kind) {
   if (kind == DeviationKind::heads) return "; ";
   return kind < DeviationKind::heads ? ", where the output is " : "; it has ";

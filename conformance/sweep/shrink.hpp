@@ -99,8 +99,8 @@ class Search {
            std::ranges::find(kept, name) == kept.end();
   }
 
-  /// Returns the case with the default value of a field; empty if the field has its default, or if
-  /// the new case is not legal.
+  /// Returns the case with the default value of a field; nothing if the field has its default
+  /// already, or if the new case is not legal.
   std::vector<Case<Op>> reset(std::string_view name) const {
     std::vector<std::string> words = case_words(command_line(best_.smallest), Op::name);
     const std::string flag = "--" + std::string(name) + "=";
@@ -113,8 +113,8 @@ class Search {
     }
   }
 
-  /// Returns cases with strides for one tensor only, or for one tensor less. If only one tensor has
-  /// strides, returns cases with simpler strides.
+  /// Returns cases with strides for one tensor only, or for all tensors except one. If only one
+  /// tensor has strides, returns cases with simpler strides.
   std::vector<Case<Op>> fewer_strided(spec::Strides Case<Op>::*member) const {
     std::vector<Case<Op>> cases;
     const auto add = [&](const spec::Strides& strides) {

@@ -30,9 +30,9 @@ void TimeLeft::took(std::size_t place, double seconds) {
   if (cost.seconds > 0) kind.done.push_back({cost.seconds, seconds});
 }
 
-/// Ratio of real to expected time. Cheap cases come first, so the remaining cases are most similar
-/// to the most expensive finished cases, which are the upper half. A hang among them is ignored,
-/// because it does not predict other cases.
+/// Ratio of real to expected time. Cheap cases run first, so the remaining cases resemble the more
+/// expensive half of the finished ones; the ratio is taken from that half. A case that hung is
+/// ignored, because it predicts nothing.
 double TimeLeft::factor(std::vector<Measured> done) {
   std::ranges::sort(done, std::greater<>(), &Measured::expected);
   double all = 0, expected = 0, seconds = 0;

@@ -9,7 +9,7 @@ namespace assay::adapters {
 namespace {
 
 /// Returns the shape of the view if the view covers its whole storage, as in the example programs
-/// of the documents; otherwise one dimension with all elements of the storage.
+/// of the documentation; otherwise one dimension with all elements of the storage.
 spec::Shape storage_shape(const spec::Parameter& p) {
   if (p.offset == 0 && p.strides == spec::contiguous_strides(p.shape)) return p.shape;
   return {std::max<std::int64_t>(0, spec::storage_elements(p.shape, p.strides, p.offset))};

@@ -57,8 +57,8 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
   return phase;
 }
 
-/// Destroys an executor for which phase 2 is not called. The documents allow the caller to destroy
-/// an executor if it was made repeatable before.
+/// Destroys an executor for which phase 2 is not called. The documentation allows the caller to
+/// destroy an executor if it was made repeatable before.
 inline void release(const AclRuntime& runtime, acl::Executor* executor) {
   const acl::Functions& f = runtime.functions();
   if (executor && f.set_executor_repeatable && f.destroy_executor &&

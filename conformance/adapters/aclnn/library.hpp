@@ -8,8 +8,8 @@
 
 namespace assay::adapters {
 
-/// A list of shared objects that is searched for symbols. They stay loaded: the documents do not
-/// describe how to unload a driver.
+/// A list of shared objects that is searched for symbols. They stay loaded: the documentation does
+/// not describe how to unload a driver.
 class SharedObjects {
  public:
   /// Errors: std::invalid_argument with the message of dlopen.
@@ -29,9 +29,9 @@ class SharedObjects {
 class AclRuntime {
  public:
   /// Returns the runtime of these shared objects for this device. If another owner still uses this
-  /// runtime, it is shared, because the documents allow a process to start it only once; otherwise
-  /// it is started. Errors: std::invalid_argument for a missing function, or if the runtime does
-  /// not start.
+  /// runtime, it is shared, because the documentation allows a process to start it only once;
+  /// otherwise it is started. Errors: std::invalid_argument for a missing function, or if the
+  /// runtime does not start.
   static std::shared_ptr<AclRuntime> start(const std::vector<std::string>& paths,
                                            std::int32_t device);
   ~AclRuntime();

@@ -6,7 +6,7 @@
 
 #include "assay/spec/call.hpp"
 
-/// The documented C API: opaque handles, codes, and the functions as pointers. No header of a
+/// The documented C API: opaque handles, codes, and pointers to the functions. No header of a
 /// judged library is included.
 /// Source: acl_base.h, acl_rt.h, acl_meta.h; aclnn return codes.
 namespace assay::adapters::acl {

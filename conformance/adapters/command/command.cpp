@@ -198,7 +198,7 @@ std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
 
 namespace {
 
-/// Instantiates the function for every operator.
+/// Instantiates the function template for every operator.
 template <class... Ops>
 auto open_command_of(spec::TypeList<Ops...>) {
   return std::tuple(&open_command<Ops>...);

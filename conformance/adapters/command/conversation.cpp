@@ -205,8 +205,8 @@ void Conversation::require_quiet() {
     give_up(Kind::crash, "ended with " + end->text() + " " + when);
 }
 
-/// The process state (limits, folder, umask) may change before the first answer: a start script may
-/// set limits.
+/// Changes of the process state (limits, folder, umask) before the first answer are allowed: a
+/// start script may set limits.
 void Conversation::require_unchanged() {
   const auto state = process_->state();
   if (!state) return;

@@ -39,8 +39,8 @@ class Conversation {
   /// answers other than `done`; std::runtime_error with the text of an answer `error`.
   std::vector<spec::Metric> work_on(const std::filesystem::path& file);
 
-  /// Requires that the program wrote nothing after the last answer, and that it still runs or ended
-  /// with exit status 0. Waits a moment for late output after the first answer of a process.
+  /// Checks that the program wrote nothing after the last answer, and that it still runs or has
+  /// ended with exit status 0. Waits a moment for late output after the first answer of a process.
   /// Errors: spec::ImplementationFault.
   void settle();
 

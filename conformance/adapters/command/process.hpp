@@ -51,7 +51,7 @@ class Process {
   /// long for a line; end: the program closed its output; nothing: the deadline passed.
   enum class Heard { line, no_line, end, nothing };
   static constexpr std::size_t longest_line = 1 << 16;  ///< bytes
-  /// The treatment of a line that is too long. refused: an error; cut: only its beginning is kept.
+  /// How a line that is too long is treated. refused: as an error; cut: only its beginning is kept.
   enum class LongLine { refused, cut };
   /// Waits for the program's next line. Returns `end` if the program closed its output, and
   /// `nothing` at the deadline. Output that the program wrote before the deadline is returned even

@@ -120,7 +120,7 @@ std::unique_ptr<spec::Implementation<Op>> fenced(
 
 namespace {
 
-/// Instantiates the function for every operator.
+/// Instantiates the function template for every operator.
 template <class... Ops>
 auto fenced_of(spec::TypeList<Ops...>) {
   return std::tuple(&fenced<Ops>...);

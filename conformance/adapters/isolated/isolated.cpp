@@ -31,7 +31,7 @@ class WorkerLacks : public spec::NotAsked {
   using spec::NotAsked::NotAsked;
 };
 
-/// The result type of a request that returns nothing.
+/// The result type of requests that return nothing.
 struct Nothing {};
 
 /// Rethrows the exception that the implementation threw in the worker, if any.
@@ -287,8 +287,8 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     }
   }
 
-  /// Checks that the guards are intact and that the tensors before number `untouchable` are
-  /// unchanged. Then copies back the tensors from this number on.
+  /// Checks that the guards are intact and that the first `untouchable` tensors are unchanged. Then
+  /// copies back the other tensors.
   template <class Tensors>
   void answer_on(const Packer& packer, SharedTensors& shared, std::size_t untouchable,
                  Tensors& tensors) {
@@ -336,7 +336,7 @@ std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, Worker
 
 namespace {
 
-/// Instantiates the function for every operator.
+/// Instantiates the function template for every operator.
 template <class... Ops>
 auto isolated_of(spec::TypeList<Ops...>) {
   return std::tuple(&isolated<Ops>...);

@@ -11,7 +11,7 @@
 namespace assay::adapters {
 
 /// The descriptor numbers of a worker's end of the connection, and of the pipe that closes when the
-/// judge ends.
+/// judge process ends.
 inline constexpr int channel_number = 3, lifeline_number = 4;
 
 enum class Request : std::uint8_t {
@@ -56,7 +56,7 @@ inline std::string goodbye_message() {
   return packer.text();
 }
 
-/// A member of a struct of tensors, without its elements.
+/// Describes one member of a struct of tensors, without its elements.
 struct Outline {
   bool present = false;
   spec::DType dtype = spec::DType::fp32;
@@ -104,8 +104,8 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
   return outlines;
 }
 
-/// The outcome of a tensor after the implementation ran. `replaced`: the implementation replaced it
-/// by a tensor of another geometry.
+/// The fate of a tensor while the implementation ran. `replaced`: the implementation replaced it by
+/// a tensor of another geometry.
 enum class Outcome : std::uint8_t { kept, absent, replaced };
 template <>
 inline constexpr auto last_of<Outcome> = Outcome::replaced;

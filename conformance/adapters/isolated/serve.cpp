@@ -94,8 +94,8 @@ std::string answer_of(Act&& act) {
   }
 }
 
-/// Returns the answer to a call that changed the state of this process. The change is a fault of
-/// the call, since later calls would be affected. The judge replaces this process.
+/// Returns the answer to a call that changed the state of this process. Such a change is a fault of
+/// the kernel, because it would affect later calls. The judge replaces this process.
 std::string answer_after_change(const std::string& answer, const std::string& changes) {
   using Kind = spec::ImplementationFault::Kind;
   Unpacker given(answer);
@@ -144,8 +144,8 @@ Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, s
   return tensors;
 }
 
-/// Returns the outcome of a tensor that was at `memory` before the call. If the implementation
-/// replaced it by a tensor of the same geometry, copies that tensor to `memory`.
+/// Returns what happened to a tensor that was at `memory` before the call. If the implementation
+/// replaced it by a tensor of the same geometry, copies the new one to `memory`.
 Outcome outcome_of(const spec::Tensor* tensor, const Outline& borrowed, spec::Storage memory) {
   if (tensor == nullptr) return Outcome::absent;
   if (outline_of(tensor) != borrowed) return Outcome::replaced;
@@ -182,8 +182,9 @@ class Server {
 
  private:
   /// An earlier call may have changed this process after its answer. Then the new call is not at
-  /// fault: it is not started, and the judge repeats it with another worker. But a request to
-  /// settle belongs to the earlier call, which is at fault.
+  /// fault: it is not started, and the judge repeats it with another worker. A request to settle
+  /// (to wait for late effects) is different: it belongs to the earlier call, which is then at
+  /// fault.
   std::string answer_to(Request kind, Unpacker& request, Descriptor file) {
     if (const std::string changes = changes_of_state(); !changes.empty() && kind != Request::settle)
       return packed_answer(Answer::not_asked, "an earlier call left " + changes);
@@ -266,7 +267,7 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
 
 namespace {
 
-/// Instantiates the function for every operator.
+/// Instantiates the function template for every operator.
 template <class... Ops>
 auto serve_of(spec::TypeList<Ops...>) {
   return std::tuple(&serve<Ops>...);

@@ -29,8 +29,8 @@ static_assert(channel_number <= last_child_number && lifeline_number <= last_chi
 /// ending.
 constexpr milliseconds memory_interval{10}, close_interval{100};
 constexpr milliseconds leave_time{2000}, crash_time{5000};
-/// Wait times for late events after an answer: the usual one, for events that the judge cannot
-/// observe, and the longer one while the worker has more threads than before.
+/// How long the judge waits for late events after an answer: the usual time, for events that it
+/// cannot observe; the longer time, while the worker has more threads than before.
 constexpr milliseconds settling_time{2}, threads_time{20};
 constexpr std::chrono::microseconds settling_interval{500};
 
@@ -240,7 +240,7 @@ WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
 }
 
 WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {
-  // The worker still runs, or a descendant that still runs closed the connection.
+  // Either the worker still runs, or one of its descendants still runs and closed the connection.
   if (!leaves(crash_time))
     return killed(Kind::crash, "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap(), when))};

@@ -189,7 +189,7 @@ std::unique_ptr<spec::Implementation<Op>> open_plugin(const std::string& path) {
 
 namespace {
 
-/// Instantiates the function for every operator.
+/// Instantiates the function template for every operator.
 template <class... Ops>
 auto open_plugin_of(spec::TypeList<Ops...>) {
   return std::tuple(&open_plugin<Ops>...);

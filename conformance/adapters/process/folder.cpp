@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Common file names: a kernel that looks at TMPDIR cannot detect the judge by them.
+// The file names are common ones, so that a kernel that looks at TMPDIR cannot detect the judge by
+// them.
 constexpr std::string_view name_start = "tmp.";
 constexpr const char* mark_name = ".owner";
 constexpr std::string_view mark_text =

@@ -157,7 +157,7 @@ std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
   for (const pid_t process : processes) {
     const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
     bytes += share > 0 ? share : mapped_bytes({process});  // a process that hides its pages is
-                                                           // assumed not to share them
+                                                           // treated as if it shared none of them
   }
   return bytes;
 }

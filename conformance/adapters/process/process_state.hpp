@@ -30,8 +30,8 @@ struct ProcessState {
   static ProcessState of(pid_t process);
 };
 
-/// Limit for descriptors that a call opens and leaves open. A kernel may keep what it needs for the
-/// next call, but a leak in every call exhausts the descriptors of the process.
+/// Largest number of descriptors that a call may open and leave open. A kernel may keep what it
+/// needs for the next call, but a leak in every call exhausts the descriptors of the process.
 inline constexpr std::size_t most_kept_descriptors = 256;
 
 /// Describes the changes that another caller would notice, as in "RLIMIT_NOFILE at 16, where it was

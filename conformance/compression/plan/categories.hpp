@@ -9,17 +9,17 @@
 
 namespace assay::conformance::compression {
 
-/// Number of heads: 1; 2 to 15; 16 and more.
+/// Classes of the number of heads: 1; 2 to 15; 16 and more.
 enum class Heads : std::uint8_t { one, few, many };
-/// Head sizes: 16; up to 112; up to 192; larger. Sizes that are not multiples of 16 are corner
-/// cases.
+/// Classes of the head size: 16; up to 112; up to 192; larger. Sizes that are not multiples of 16
+/// are corner cases.
 enum class HeadDim : std::uint8_t { least, narrow, wide, widest };
-/// Overlap of windows: window size in strides. part: less than 2; two: 2; few: 3 or 4; odd: more
-/// than 2 and not a whole number; many: 5 and more; none: 1, for operators that allow it.
+/// Window size divided by stride. part: less than 2; two: 2; few: 3 or 4; odd: more than 2 and not
+/// a whole number; many: 5 and more; none: 1, for operators that allow it.
 enum class Overlap : std::uint8_t { part, two, few, odd, many, none };
-/// one_window: every sequence has one window. Other classes, in the order of the enumerators: one
-/// sequence; 16 and more; an empty first sequence; other empty sequences; a first, last or middle
-/// sequence that is too short for a window; equal lengths; other lengths.
+/// Classes of the lengths. one_window: every sequence has one window. The others, in the order of
+/// the enumerators: one sequence; 16 and more; an empty first sequence; other empty sequences; a
+/// first, last or middle sequence that is too short for a window; equal lengths; other lengths.
 enum class LengthsKind : std::uint8_t {
   one_window,
   single,
@@ -32,14 +32,14 @@ enum class LengthsKind : std::uint8_t {
   equal,
   unequal
 };
-/// Tokens after the last window. none: windows cover every token of the sequences that have
-/// windows.
+/// Are there tokens after the last window of a sequence? none: windows cover every token of the
+/// sequences that have windows.
 enum class Tail : std::uint8_t { none, some };
-/// Number of windows: up to 64; more than 64.
+/// Classes of the number of windows: up to 64; more than 64.
 enum class Amount : std::uint8_t { few, beyond };
 
-/// One value per factor. The cases of the pairwise cover and the random cases are drawn from such
-/// choices.
+/// One value per factor (varied property). Such a choice determines a case of the pairwise cover,
+/// or a random case.
 struct Categories {
   spec::DType dtype;
   Heads heads;
@@ -62,7 +62,7 @@ LengthsKind lengths_of(const Problem& problem);
 Tail tail_of(const Problem& problem);
 Amount amount_of(const Problem& problem);
 
-/// Returns whether a case of these values costs seconds.
+/// Returns whether a case with these values takes seconds.
 bool is_costly(const Categories& categories);
 
 }  // namespace assay::conformance::compression

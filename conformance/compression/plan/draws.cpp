@@ -11,7 +11,7 @@ namespace {
 using Counts = std::vector<std::int64_t>;  // windows of each sequence; sequences without windows
                                            // are inserted later
 
-/// Number of elements of an ordinary drawn case.
+/// The number of elements of an ordinary random case.
 constexpr std::int64_t ordinary_elements = 150'000;
 
 /// Returns whether the chosen values already give many elements, so that all other sizes must be
@@ -86,7 +86,7 @@ std::int64_t draw_total(const Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
   const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
   const std::int64_t most = std::clamp<std::int64_t>(affordable, 6, 60);
-  // Half of the totals are close to a number of cores.
+  // Half of the drawn totals are close to a number of cores.
   const std::int64_t cores = draws.one_of({24, 48}) + draws.integer(-1, 1);
   return draws.integer(0, 1) == 0 && cores <= most ? cores : draws.integer(6, most);
 }

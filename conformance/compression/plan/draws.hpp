@@ -7,7 +7,7 @@
 
 namespace assay::conformance::compression {
 
-/// Draws a problem of these categories.
+/// Draws a problem with these categories.
 Problem draw_problem(const Categories& categories, Draws& draws);
 
 /// Draws a problem with more tokens than 16 bits can count, in sequences of any lengths.

@@ -17,7 +17,8 @@ Indices ascending(std::int64_t count) {
   return numbers;
 }
 
-/// Returns the sequences of `p` with these numbers, in this order; -1 inserts an empty sequence.
+/// Returns a problem with the sequences of `p` that have these numbers, in this order; -1 inserts
+/// an empty sequence.
 Arrangement sequences(const Problem& p, Indices order) {
   Arrangement part{.problem = p, .origins = {}};
   Indices lengths;
@@ -36,7 +37,7 @@ Indices sequences_with_windows(const Problem& p) {
   return order;
 }
 
-/// Returns the heads of `p` with these numbers, in this order.
+/// Returns a problem with the heads of `p` that have these numbers, in this order.
 Arrangement heads(const Problem& p, Indices order) {
   Arrangement part{.problem = p, .origins = {}};
   part.problem.heads = std::ssize(order);

@@ -5,7 +5,7 @@
 #include "compression/problem.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Problems whose rows are rows of another problem, in another order. No sum gets other terms.
+/// Problems whose rows are rows of another problem, in another order. Every sum keeps its terms.
 namespace assay::conformance::compression {
 
 /// For each row of a kind: the position from which it is copied.
@@ -27,22 +27,22 @@ bool has_short_sequences(const Problem& problem);
 bool has_spare_tail(const Problem& problem);
 bool has_two_tiles(const Problem& problem);
 
-/// Every sequence that has windows as a problem of its own. The gradients of the other sequences
-/// are zero.
+/// Makes a problem of each sequence that has windows. The gradients of the other sequences are
+/// zero.
 Arrangements each_sequence(const Problem& problem);
-/// One problem each: the sequences in reverse order; only those that have windows; with an empty
-/// first sequence; with two empty sequences after every one.
+/// Each function makes one problem: the sequences in reverse order; only the sequences with
+/// windows; an empty sequence added at the start; two empty sequences added after every sequence.
 Arrangements reversed_sequences(const Problem& problem);
 Arrangements without_short_sequences(const Problem& problem);
 Arrangements with_empty_first(const Problem& problem);
 Arrangements with_empty_between(const Problem& problem);
 
-/// Every head as a problem of its own; one problem with the heads in another order.
+/// Make a problem of each head; make one problem with the heads in another order.
 Arrangements each_head(const Problem& problem);
 Arrangements rotated_heads(const Problem& problem);
 
-/// Two arrangements of one problem. Its sequences have the largest number of tokens that adds no
-/// window. In the first one they repeat the last token, in the second one they are zero.
+/// Makes two arrangements of one problem, in which as many tokens as possible are appended without
+/// adding a window. In the first they repeat the last token, in the second they are zero.
 Arrangements with_longer_tails(const Problem& problem);
 
 /// Inserts a stride of tokens before every sequence that has windows. The tokens and the rows of

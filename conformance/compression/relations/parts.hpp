@@ -61,7 +61,7 @@ struct RelationPartsOf : PlainRelationParts<Op> {
             .inputs = base.inputs,
             .outputs = base.outputs};
   }
-  /// 0, because the bounds cost less than a run.
+  /// 0, because computing the bounds costs less than a run.
   static double cost_of_bounds(const Problem&) { return 0; }
 };
 

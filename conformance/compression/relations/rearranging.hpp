@@ -11,7 +11,7 @@
 
 namespace assay::conformance::compression {
 
-/// Returns the experiment in which the outputs are those of the arrangements, combined.
+/// Returns the experiment in which the outputs must equal the combined outputs of the arrangements.
 template <class Op, Arrangements (*arrange)(const Problem&)>
 Experiment<Op> arranged(const Trial<Op>& base) {
   std::vector<Piece<Op>> pieces;
@@ -29,8 +29,8 @@ Experiment<Op> longer_tails(const Trial<Op>& base) {
           .combine = adding<Op>(base.problem, {{tails[1].problem, tails[1].origins}})};
 }
 
-/// Runs the first 16 channels and the other channels separately. An output for each weight is the
-/// sum of the outputs of both runs.
+/// Runs the first 16 channels and the other channels separately. The output of a weight must be the
+/// sum of its outputs in both runs.
 template <class Op>
 Experiment<Op> separate_channels(const Trial<Op>& base) {
   constexpr std::int64_t head = 16;
@@ -56,7 +56,7 @@ Experiment<Op> separate_channels(const Trial<Op>& base) {
   return experiment;
 }
 
-/// Relations that permute or omit parts of the call, or run them alone.
+/// Relations that permute parts of the call, omit parts, or run parts alone.
 template <class Op>
 std::span<const Relation<Op>> rearranging_relations() {
   using enum Agreement;

@@ -55,7 +55,7 @@ void Controls::add_heads(const Expectation& e, const Arithmetic& arithmetic) {
 
 void Controls::add(const Head& head) {
   const auto order = [](const Head& h) { return std::pair(h.b, h.n); };
-  // Rows arrive in order, so the head is nearly always the last one.
+  // Rows arrive in order, so the row nearly always belongs to the last head of the list.
   const auto place = heads_.empty() || order(heads_.back()) < order(head) ? heads_.end()
                      : order(heads_.back()) == order(head)
                          ? heads_.end() - 1

@@ -18,7 +18,7 @@ class Controls {
   ControlResult result(const std::string& tensor, const Arithmetic& arithmetic) const;
 
  private:
-  /// The wrong outputs that the judge would detect in the rows of one head.
+  /// Says which wrong outputs the judge would detect in the rows of one head.
   struct Head {
     std::int64_t b = 0, n = 0;
     std::int64_t expected = 0, seen = 0;  ///< nonzero rows; of these, detected as zeros

@@ -47,7 +47,7 @@ class ErrorGrid {
 /// judged.
 class Neighbourhood {
  public:
-  /// The values of one row, one entry per channel.
+  /// The values of one row of a tensor, one entry per channel.
   struct Row {
     spec::RowPosition at;
     std::vector<double> actual, expected, tolerance;

@@ -19,16 +19,16 @@ inline Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
   return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
 }
 
-/// E27. Returns the grade of an element if its value is not finite, or if an infinity is expected
-/// or possible.
+/// Equation E27: returns the grade of an element if its value is not finite, or if an infinity is
+/// expected or possible.
 Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
                           const Arithmetic& arithmetic);
 
 /// E27.
 inline Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
   if (!std::isfinite(e.radius[k])) return Grade::within;  // the error limit is infinite
-  // Half of the smallest overflow threshold of any type (fp16). Most elements are smaller and need
-  // no further check.
+  // Half of the overflow threshold of fp16, the smallest one of all types. Most elements are below
+  // it and need no further check.
   const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
   return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
 }

@@ -10,8 +10,8 @@ namespace {
 using Members = std::span<const std::int64_t>;
 
 constexpr std::size_t most_named = 3;
-/// A sighting is one failing element with an index. With this number of random sightings per index,
-/// the probability that an index was never seen is about 1 in 1000.
+/// A sighting is a failing element that has a certain index. With this number of random sightings
+/// per index, the probability of missing an index is about 1 in 1000.
 constexpr std::int64_t sightings_of_each = 7;
 
 bool is_run(Members members) {
@@ -82,12 +82,12 @@ std::optional<AxisPlace> IndexSet::place(std::string_view axis, std::int64_t sig
   };
   if (!all_looked_at) return narrow_range();
   const bool is_half = 2 * count <= extent_;
-  // More than half of the indices may be seen by chance. They are a pattern only if there were
-  // enough failures to hit the missing indices, too.
+  // Random failures may hit more than half of the indices. The hit indices are a pattern only if
+  // there were enough failures to also hit the missing ones.
   if (!is_half && sightings < sightings_of_each * extent_) return {};
   if (count == 1 && all[0] == extent_ - 1) return AxisPlace{std::string(axis), PlaceKind::last};
   if (is_half && all.size() <= most_named) {
-    // Two indices may have this spacing by chance.
+    // By chance, two indices can also have this spacing.
     const bool is_pattern = all.size() == most_named || (all.size() == 2 && all[1] - all[0] >= 8);
     if (is_pattern)
       if (auto place = steps(axis, all, extent_)) return place;

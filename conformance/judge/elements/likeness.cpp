@@ -102,8 +102,8 @@ bool Slices::has(const Row& row, std::int64_t other, std::int64_t shift) const {
   return is_due(other);
 }
 
-/// Returns whether nearly all rows have the values of another row. `other` returns the number of
-/// that row; -1: there is none.
+/// Returns whether nearly all rows have the values of another row. `other`: a function that returns
+/// the number of that row, or -1 if there is none.
 template <class Other>
 bool Slices::all_have(const Other& other, std::int64_t shift) const {
   std::size_t asked = 0, alike = 0;
@@ -229,7 +229,7 @@ Deviation likeness(const Expectation& e, const RowReader& actual) {
 }
 
 void add_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
-  // The failure pattern is in the first finding of the tensor.
+  // The first finding of a tensor contains its failure pattern.
   const auto first = std::ranges::find(findings, e.name, &Finding::tensor);
   if (first == findings.end() || !first->pattern ||
       first->pattern->deviation.kind != DeviationKind::none)

@@ -8,7 +8,7 @@
 namespace assay::conformance {
 
 /// Searches for failing heads, rows or channels that have the expected values of other heads, rows
-/// or channels. If it finds nothing, returns no deviation. Needs the expected values of all rows,
+/// or channels. Returns no deviation if it finds nothing. It needs the expected values of all rows,
 /// and all rows must be judged.
 Deviation likeness(const Expectation& expectation, const RowReader& actual);
 

@@ -18,7 +18,7 @@ using spec::at;
 
 double square(double x) { return x * x; }
 
-/// E29. The bound of Laurent and Massart on the tail of the chi-square distribution.
+/// Equation E29: the bound of Laurent and Massart on the tail of the chi-square distribution.
 double rms_limit(double nu) {
   const double x = -std::log(false_positive);
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
@@ -33,7 +33,7 @@ bool is_informative(const Expectation& e, std::size_t k, double actual,
          !arithmetic.cast_is_coarse(e.value[k]);
 }
 
-/// The numbers that `Moments` adds, for at most this many elements of a row.
+/// The numbers that `Moments` adds: those of a limited number of elements of a row.
 constexpr std::size_t few = 64;
 struct Errors {
   std::array<double, few> error, of_cast;

@@ -6,8 +6,8 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 
-/// Quick checks of all elements of a row, eight at a time; only if they fail, elements are examined
-/// one by one. Results have the same bits as those of the functions for one element.
+/// Quick checks of all elements of a row, eight at a time. Elements are examined one by one only if
+/// a quick check fails. Results have the same bits as those of the functions for one element.
 namespace assay::conformance {
 
 /// The expected values of a row, and the values to compare with them (null: none).
@@ -39,7 +39,7 @@ struct MomentRow {
   double *error, *of_cast;
   std::int64_t *is_informative, *is_biased;
 };
-/// E29. Fills the numbers of a row, for a final cast that rounds ties to even.
+/// Equation E29: fills the numbers of a row, for a final cast that rounds ties to even.
 void fill_moments(const RowNumbers& row, const Arithmetic& arithmetic, const MomentRow& to);
 
 /// Constants of the type of the cast: its relative step, its smallest normal number, and the step

@@ -10,7 +10,7 @@
 
 namespace assay::conformance {
 
-/// Calls visit(output, its extents) for every compared output of the problem. Calls nothing if the
+/// Calls visit(output, its extents) for every compared output of the problem. Does nothing if the
 /// operator has no RelationParts.
 template <class Op, class Visitor>
 void visit_outputs_if_any(const typename Op::Problem& problem, Visitor&& visit) {

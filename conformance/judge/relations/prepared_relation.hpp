@@ -24,8 +24,8 @@ const Relation<Op>& relation_of(std::string_view name) {
   return relation_named(RelationParts<Op>::relations(), name, RelationParts<Op>::other.name);
 }
 
-/// Returns the case that describes the call of one run. Its hardware product is that of the case
-/// `asked`; so is its entry point, if that entry point has all parameters that the run needs.
+/// Returns the case that describes the call of one run. It uses the hardware product of the case
+/// `asked`, and also its entry point if that has all parameters that the run needs.
 template <class Op>
 Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   using Parts = RelationParts<Op>;
@@ -120,7 +120,7 @@ class PreparedRelation {
     return {case_of(trial, case_), inputs_of(trial)};
   }
 
-  /// Inputs whose memory order the documents dispute have the order that `reading` declares.
+  /// Inputs with a disputed memory order get the order that `reading` declares.
   OutputValues run(const Prepared& prepared, Kernel& kernel, const spec::Numerics& reading) const {
     const Asked<Op> given(prepared.asked, prepared.inputs, reading);
     return output_values<Op>(given.asked().problem,

@@ -10,15 +10,15 @@
 /// Functions that judge relations between runs, for any operator.
 namespace assay::conformance {
 
-/// Thrown if a kernel refuses a run that it may refuse, because the documents are ambiguous about
-/// the call. The runs are then not compared.
+/// Thrown if a kernel refuses a run that it may refuse, because the documentation is ambiguous
+/// about the call. The runs are then not compared.
 class Incomparable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// Returns the result of `act`, which runs the call of the case. Errors: Incomparable if the kernel
-/// refuses a call for which the documents leave a question open. All other exceptions pass through.
+/// refuses a call that the documentation leaves open. All other exceptions pass through.
 template <class Op, class Act>
 auto comparable(const Case<Op>& c, Act&& act) {
   try {

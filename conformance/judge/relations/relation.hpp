@@ -17,8 +17,8 @@
 /// them. They need no reference values.
 namespace assay::conformance {
 
-/// The allowed difference of two runs for each element. tau: holds with high probability; tau_det:
-/// always holds.
+/// The allowed difference between two runs, for each element. tau: a limit that holds with high
+/// probability; tau_det: one that always holds.
 struct Tolerances {
   OutputValues tau = {}, tau_det = {};
   bool consistent = true;  ///< true if the numerics may be judged on the data of every run
@@ -78,7 +78,7 @@ std::vector<const Relation<Op>*> relation_list(
   return all;
 }
 
-/// Returns the experiment in which one variant must have the same outputs as `base`.
+/// Returns the experiment: one variant run must have the same outputs as the run `base`.
 template <class Op>
 Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
   return {.base = std::move(base),
@@ -86,7 +86,7 @@ Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
           .combine = [](const std::vector<OutputValues>& outputs) { return outputs[0]; }};
 }
 
-/// Returns the experiment in which inputs and outputs have other strides. The outputs must not
+/// Returns the experiment in which the strides of inputs and outputs change. The outputs must not
 /// change.
 template <class Op>
 Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
@@ -97,7 +97,7 @@ Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
   return experiment;
 }
 
-/// Returns the experiment in which `base` must have the `expected` outputs.
+/// Returns the experiment in which the outputs of `base` must equal the `expected` ones.
 template <class Op>
 Experiment<Op> known(Trial<Op> base, OutputValues expected) {
   return {.base = std::move(base),
@@ -110,7 +110,7 @@ Experiment<Op> known(Trial<Op> base, OutputValues expected) {
 template <class Op>
 using RowsMember = decltype(Operand<Op>::rows);
 
-/// Returns the experiment in which these rows are set to 0; all outputs must then be 0.
+/// Returns the experiment in which these rows are set to 0. As a result all outputs must be 0.
 template <class Op>
 Experiment<Op> zeroed(Trial<Op> base, RowsMember<Op> rows) {
   base.rows.*rows = times(std::move(base.rows.*rows), 0);
@@ -145,9 +145,9 @@ Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
   return experiment;
 }
 
-/// Returns the experiment in which these rows are split into two summands. Where one summand is not
-/// zero, the other one is zero, so that nothing is rounded. The outputs `of` must add up; the
-/// other outputs must not change.
+/// Returns the experiment in which these rows are split into two summands. One of the summands of
+/// each element is zero, so that nothing is rounded. The outputs `of` must add up; the other
+/// outputs must not change.
 template <class Op>
 Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
                           std::vector<std::string_view> of = output_names<Op>()) {
@@ -172,7 +172,7 @@ struct Piece {
   typename RelationParts<Op>::Origins origins;
 };
 
-/// Returns a combination that computes the outputs of `whole` from the outputs of its pieces.
+/// Returns a function that combines the outputs of the pieces to the outputs of `whole`.
 /// If several pieces contain the same row, its outputs are added.
 template <class Op>
 Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pieces) {
@@ -195,8 +195,8 @@ Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pie
   };
 }
 
-/// Returns the experiment in which the outputs of `base` must equal those of its pieces,
-/// combined.
+/// Returns the experiment in which the outputs of `base` must equal the combined outputs of its
+/// pieces.
 template <class Op>
 Experiment<Op> rearranging(const Trial<Op>& base, std::vector<Piece<Op>> pieces) {
   Experiment<Op> experiment{.base = base, .variants = {}, .combine = {}};

@@ -22,12 +22,12 @@
 #include "assay/spec/layout.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// The runs of a kernel that relations compare. A run is a problem with its values in plain rows,
-/// which may be moved to other positions, and gives outputs.
+/// The runs of a kernel that relations compare. A run has a problem and the values of its inputs,
+/// in plain rows that can be moved to other positions. Running it gives outputs.
 namespace assay::conformance {
 
-/// An operator must provide the following for relations: a type RelationParts in Suite<Op>, defined
-/// in the operator's folder, like Basis. It derives from PlainRelationParts<Op> and adds:
+/// For relations an operator must provide a type RelationParts in Suite<Op>, defined in the folder
+/// of the operator. It derives from PlainRelationParts<Op> and adds:
 ///
 ///   using Rows = ...;     /// the values of the inputs, comparable; `operands` lists its members
 ///   using Origins = ...;  /// an Origin for each kind of rows that are moved together
@@ -58,8 +58,8 @@ struct Operand {
   std::vector<double> Rows::*rows;
   spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such input
   Origin Origins::*origin;
-  /// Returns a tensor with the shape and strides that a parameter describes, and the values of the
-  /// rows.
+  /// Returns a tensor with the values of the rows; `parameter` describes its shape and
+  /// strides.
   spec::Tensor (*tensor)(const spec::Parameter&, const Problem&, const spec::Extents&,
                          const std::vector<double>&);
 };
@@ -93,12 +93,12 @@ struct Trial {
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 
-/// Defaults that fit most operators.
+/// Default members that fit most operators.
 template <class Op>
 struct PlainRelationParts {
   using Side = std::monostate;
   static Side side_of(const typename Op::Inputs&) { return {}; }
-  /// Adds the inputs that do not consist of rows.
+  /// Adds the inputs that do not consist of rows to the inputs of a trial.
   static void add_side(const Trial<Op>&, const typename Op::Parameters&, typename Op::Inputs&) {}
   /// offers(): returns whether the entry point has all parameters that the problem needs.
   /// entry_point_of(): returns an entry point that has them.
@@ -204,7 +204,7 @@ inline std::vector<double> plus(std::vector<double> a, const std::vector<double>
   return a;
 }
 
-/// Returns a + b for each output that b contains, and a for the others.
+/// Returns outputs: a + b if both contain the output, otherwise a.
 inline OutputValues plus(OutputValues a, const OutputValues& b) {
   for (const auto& [name, values] : b) a[name] = plus(std::move(a[name]), values);
   return a;

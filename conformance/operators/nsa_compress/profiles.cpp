@@ -5,7 +5,7 @@ namespace {
 
 using compression::Profile;
 
-/// Windows of similar tokens, whose weights have alternating signs.
+/// The windows contain similar tokens, and the weights have alternating signs.
 double cancelling_windows(const Place& p) {
   if (p.is(Stream::weight)) return (p.s % 2 == 0 ? 1 : -1) * (1 + 0x1p-5 * p.normal());
   return p.head_normal() + 0x1p-5 * p.normal();

@@ -9,7 +9,7 @@
 namespace assay::conformance {
 namespace bilinear {
 
-/// The exact values of the judged rows of an output before the final cast, (rows, dim).
+/// The exact values of the judged rows of an output, before the final cast; shape (rows, dim).
 struct ExactSums {
   std::string_view name;
   std::vector<Dyadic> values;

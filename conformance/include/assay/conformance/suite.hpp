@@ -36,13 +36,13 @@ struct Reduction;
 template <class Op>
 class CaseCollector;
 
-/// Replaces the exact case for an operator that does not have exact cases.
+/// Stands for the exact case if an operator does not have exact cases.
 template <class Op>
 struct NoExactCases {
   typename Op::Inputs inputs;
 };
 
-/// Numerics that declare a different memory order of disputed inputs.
+/// Numerics that declare another memory order of inputs whose order is disputed.
 struct OtherReading {
   spec::Numerics numerics;
   std::string text;  ///< the declaration: "statistics are read as ... (statistics_order=...)"
@@ -89,12 +89,12 @@ struct SuiteDefaults {
   /// returns whether the user wrote a field. Errors: std::invalid_argument if fields contradict
   /// each other. Defined in case/limits.hpp.
   static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
-  /// Sets in `implied` the fields whose values follow from other fields of `given`, by default
-  /// those of `settle_extents`. The replay line omits them.
+  /// Sets in `implied` the fields whose values follow from other fields of `given`; by default
+  /// those that `settle_extents` sets. The replay line omits these fields.
   static void imply_extents(const Problem& given, Problem& implied);
 
-  // Memory order of inputs: for some inputs, the documents contradict each other about it. The
-  // numerics of a kernel declare which order the kernel assumes.
+  // Memory order of inputs. For some inputs the documentation contradicts itself about the order,
+  // so the numerics of a kernel declare which order the kernel assumes.
 
   /// The problem with inputs in the memory order that the numerics declare. Unchanged if they do
   /// not declare an order.
@@ -115,8 +115,8 @@ struct SuiteDefaults {
   static std::vector<OtherReading> other_readings(const Case<Op>&, const spec::Numerics&) {
     return {};
   }
-  /// A small legal call whose inputs a kernel handles in the same way as those of the case. Returns
-  /// nothing if no such call exists, or if the case itself is that call.
+  /// A small legal call whose inputs are handled by a kernel in the same way as those of the case.
+  /// Returns nothing if no such call exists, or if the case itself is that call.
   static std::optional<Case<Op>> small_call(const Case<Op>&) { return std::nullopt; }
 
   // Plan.
@@ -144,8 +144,8 @@ struct SuiteDefaults {
   /// The drawn numbers of a case for which coverage is listed. Only for cases that compute outputs.
   static std::vector<Size> sizes(const Case<Op>&) { return {}; }
 
-  // Coverage of fields that the formulas use: for each field, would some planned case detect a
-  // wrong value?
+  // Coverage of the fields that the formulas use. It answers, for each field: would some planned
+  // case detect a wrong value?
 
   /// The fields that the formulas use. Fields that set a tensor's shape are not included, because a
   /// wrong value would change the shape. Empty: field coverage is not counted.
@@ -202,8 +202,8 @@ struct SuiteDefaults {
   }
 };
 
-/// The data that the suite needs to judge a case for all kernels with the same arithmetic. It is
-/// the member type Basis of a Suite. PlainBasis in judge/plain_basis.hpp provides most of its
+/// The data that the suite needs to judge a case, shared by all kernels with the same arithmetic.
+/// A Suite defines it as the type Basis; PlainBasis in judge/plain_basis.hpp has most of its
 /// members.
 template <class B, class Op>
 concept BasisOfJudgement = requires(const Case<Op>& c, const typename Op::Inputs& inputs,

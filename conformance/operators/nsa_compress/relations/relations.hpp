@@ -1,4 +1,4 @@
 #pragma once
 
-// The relations of the operator, for the templates that are instantiated for every operator.
+// Declares the operator's relations for the templates that are instantiated for every operator.
 #include "operators/nsa_compress/traits.hpp"

@@ -27,8 +27,8 @@ Experiment linear_input(const Trial& base) {
   return cut_in_two(base, &Rows::input, {"weight_grad"});
 }
 
-/// Reverses the rows of one operand in the variant. Only the gradient `kept` is compared: it must
-/// not change.
+/// Reverses the rows of one operand in the variant. Only the gradient `kept` is compared, because
+/// it must not change.
 Experiment reversed(const Trial& base, RowsMember<Op> rows, const char* kept) {
   Experiment experiment = unchanged(base, base);
   std::ranges::reverse(experiment.variants[0].rows.*rows);
@@ -55,8 +55,8 @@ Experiment count_windows(const Trial& base) {
   return known(std::move(ones), {{"input_grad", std::move(counts)}});
 }
 
-/// Sets output_grad to 1 in one channel of the middle window of each head, in the last sequence
-/// that has windows, and to 0 elsewhere.
+/// Sets one channel of output_grad to 1 for each head: in the middle window of the last sequence
+/// that has windows. Sets everything else to 0.
 Experiment isolate_window(const Trial& base) {
   const Op::Problem& p = base.problem;
   const spec::Extents inputs = input_extents(p), windows = output_extents(p),
@@ -83,7 +83,7 @@ Experiment isolate_window(const Trial& base) {
   return known(std::move(trial), std::move(expected));
 }
 
-/// Returns, for every head, the sum of rows times their gradients.
+/// Returns, for every head, the sum of products of the rows and their gradients.
 Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Numbers& rows) {
   Numbers sums(static_cast<std::size_t>(e.heads), 0.0);
   for (std::int64_t row = 0; row < e.rows(); ++row)
@@ -99,7 +99,8 @@ Numbers magnitudes(Numbers values) {
   return values;
 }
 
-/// Two contractions of a run: input_grad with input, and weight_grad with weight.
+/// Two contractions (sums of products) of a run: input_grad with input, and weight_grad with
+/// weight.
 struct Contractions {
   spec::Extents inputs, weights;
   Numbers input, weight;  ///< weight is in the order of the rows of weight_grad
@@ -109,7 +110,7 @@ struct Contractions {
   Numbers allowed(const OutputValues& of_elements) const {
     Numbers sum = contracted(inputs, of_elements.at("input_grad"), magnitudes(input));
     const Numbers more = contracted(weights, of_elements.at("weight_grad"), magnitudes(weight));
-    // Covers the rounding of the contractions, which are sums in double.
+    // This term covers the rounding of the contractions, which are sums in double.
     for (std::size_t n = 0; n < sum.size(); ++n) sum[n] = (sum[n] + more[n]) * (1 + 0x1p-20);
     return sum;
   }

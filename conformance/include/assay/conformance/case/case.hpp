@@ -33,8 +33,8 @@ struct InputProfile {
 template <class Op>
 struct Case;
 
-/// A field of a case that selects the contents of a tensor, such as a mask, that the input profile
-/// does not fill.
+/// A field of a case that selects the contents of a tensor that the input profile does not fill,
+/// such as a mask.
 template <class Op>
 struct PatternField {
   using Patterns = typename Suite<Op>::Patterns;

@@ -11,7 +11,7 @@ std::string shell_word(const std::string& text);
 /// wrote is unchanged; any other text is quoted.
 std::string pasteable_word(const std::string& text);
 
-/// Does this for each word of a text, with blanks as separators.
+/// Does the same for each word of a text, with blanks as separators.
 std::string pasteable_words(const std::string& text);
 
 }  // namespace assay::conformance

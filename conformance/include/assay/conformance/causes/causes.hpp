@@ -33,9 +33,9 @@ struct Cause {
 /// The causes of all failing cases; the cause with most cases comes first. The cases are grouped by
 /// way of failing: a tensor that breaks a limit, or a verdict about the call. For each way, rules
 /// are learnt one after the other. Each rule removes the cases that it explains; it may have
-/// exceptions. A rule must pay for its terms: with the rule, fewer bits must be enough to say which
-/// cases fail. More cases therefore never make a cause worse. Ways of failing with nearly the same
-/// cases become one cause.
+/// exceptions. A rule is accepted only if it saves bits: the rule and its exceptions must take
+/// fewer bits than a list of the failing cases. So more cases never make a cause worse. Ways of
+/// failing with nearly the same cases become one cause.
 std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk);
 

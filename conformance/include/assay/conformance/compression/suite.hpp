@@ -15,7 +15,7 @@ template <class Op>
 struct RelationPartsOf;
 
 /// The part of a suite that all operators on packed sequences with sliding windows share. The input
-/// profile determines all tensors. compression/traits.hpp lists what an operator must add.
+/// profile fills all tensors. compression/traits.hpp lists what an operator must add.
 template <class Op>
 struct SuiteOf : BilinearSuite<Op> {
   using Problem = typename Op::Problem;
@@ -33,7 +33,7 @@ struct SuiteOf : BilinearSuite<Op> {
   static std::vector<Size> sizes(const Case<Op>& c);
   static double multiply_adds(const Problem& problem);
   static double expected_cost(const Case<Op>& c);
-  /// Number of elements of the tensors with a row for each token or window, each kind once.
+  /// Number of elements of the tensors with a row per token or window; each kind counts once.
   static std::int64_t tensor_elements(const Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();

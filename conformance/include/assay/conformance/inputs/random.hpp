@@ -14,7 +14,7 @@ namespace assay::conformance {
 class Random {
  public:
   using Block = std::array<std::uint64_t, 4>;
-  /// The three upper words of the counter.
+  /// The three upper words of the counter, which select a place in a tensor.
   using Place = std::array<std::uint64_t, 3>;
 
   constexpr Random(std::uint64_t seed, std::uint64_t stream, Place place = {})
@@ -71,7 +71,7 @@ class Random {
   Place place_;
 };
 
-/// One stream for each tensor, the same for every profile.
+/// One stream for each tensor, the same in every input profile.
 enum class Stream : std::uint64_t {
   query,
   key,

@@ -32,8 +32,8 @@ struct RoundingError {
   bool is_capped;          ///< the rounding is not random, so its error is at most the value
 };
 
-/// The numerics of a kernel as the numbers that the bounds need, for an operator whose tensors have
-/// type `io`. Comments use the symbols of the derivation in conformance/README.md.
+/// The numbers that the bounds need: a kernel's numerics, for tensors of type `io`. Comments use
+/// the symbols of the derivation in conformance/README.md.
 struct Arithmetic {
   Arithmetic(const spec::Numerics& numerics, spec::DType io);
 
@@ -54,8 +54,8 @@ struct Arithmetic {
 
   /// The largest error of rounding a staged value of magnitude up to x.
   double stage_error(double x) const { return of_stage(x); }
-  /// Returns whether the sign of the final cast's error near `value` is known. This is so for a tie
-  /// that rounds away from zero, and for a subnormal.
+  /// Returns whether the sign of the final cast's error near `value` is known. It is known for a
+  /// tie that rounds away from zero, and for a subnormal.
   bool cast_is_biased(double value) const;
   /// The error that the final cast adds to `value`, if it rounds to nearest.
   double cast_error(double value) const;

@@ -23,15 +23,15 @@ class CaseInSteps {
   ~CaseInSteps();
   CaseInSteps(CaseInSteps&&) noexcept;
 
-  /// Makes the first calls of the kernel: phase 1, then one run. A second run follows if the kernel
-  /// declares a fixed order and the case is small enough. Relations and violations are judged here
-  /// as well.
+  /// Calls the kernel: phase 1 (the check of the arguments), then one run. A second run follows if
+  /// the kernel declares a fixed order and the case is small enough. Relations and violations are
+  /// judged here as well.
   void call(spec::Implementation<Op>& kernel);
   /// Judges the outputs. Does not call the kernel, so another thread may call it during this time.
   void judge();
-  /// Returns whether `conclude` may call the kernel again. It does so after a statistical failure,
-  /// with data from fresh seeds, and after wrong numbers, with disputed inputs in another memory
-  /// order.
+  /// Returns whether `conclude` may call the kernel again. This happens after a statistical failure
+  /// (with data from fresh seeds), and after wrong numbers if the memory order of an input is
+  /// disputed (with another order).
   bool asks_again() const;
   /// Returns the report. `kernel` may be a different instance of the same kernel.
   CaseReport conclude(spec::Implementation<Op>& kernel);

@@ -16,8 +16,8 @@ struct Dyadic {
   int exponent = 0;
 };
 
-/// The parts of an exact case to build. With `inputs`, the exact outputs are not built, so they
-/// need no memory while the kernel runs.
+/// The parts of an exact case that are built. `inputs`: without the exact outputs, which would use
+/// memory while the kernel runs.
 enum class ExactPart : std::uint8_t { inputs, all };
 
 /// Thrown if no exact case exists for a problem and numerics. The case is then not applicable. The
@@ -28,7 +28,7 @@ class NoExactCase : public std::runtime_error {
       : std::runtime_error("no exact case: " + reason) {}
 };
 
-/// The exact values of one output of an exact case before the final cast, (rows, dim).
+/// The exact values of one output of an exact case before the final cast; shape (rows, dim).
 struct ExactTensor {
   const char* name;
   std::span<const Dyadic> exact;

@@ -16,7 +16,7 @@
 namespace assay::conformance {
 
 /// An allocator that does not initialize new elements without a value: filling a large tensor with
-/// zeros takes as long as computing it.
+/// zeros would take as long as computing it.
 template <class T>
 struct Unset : std::allocator<T> {
   /// Constructs a U from the arguments. Without arguments, the element stays uninitialized.
@@ -33,8 +33,8 @@ using Entries = std::vector<T, Unset<T>>;
 
 /// The expected values of one output tensor, made before the judge sees the output. For every
 /// judged element: the reference, its proven radius, the tolerances, and the standard deviation of
-/// a correct kernel's error. If they need too much memory, the lists are empty, and `part` computes
-/// those of some rows again each time.
+/// a correct kernel's error. If these lists would need too much memory, they stay empty, and `part`
+/// computes the values of some rows each time they are needed.
 struct Expectation {
   std::string name;
   spec::Extents extents;
@@ -55,7 +55,7 @@ struct Expectation {
 
   Certainty certainty;  ///< of `value`, if it was certified
 
-  /// Computes the expectation of consecutive judged rows. Empty if the values are stored here.
+  /// Computes the expectation of consecutive judged rows. Not set if the values are stored.
   std::function<Expectation(std::span<const std::int64_t> rows)> part;
 
   std::int64_t dim() const { return extents.dim; }
@@ -76,8 +76,8 @@ using TakePart = std::function<void(Expectation& part)>;
 /// judged.
 inline constexpr std::int64_t elements_of_piece = 1 << 12;
 
-/// The expectations of a case are stored if all its outputs together have at most this number of
-/// elements. Otherwise they are computed in parts, each time outputs are judged.
+/// If all outputs of a case together have at most this number of elements, their expectations are
+/// stored. Otherwise they are computed in parts, each time outputs are judged.
 inline constexpr std::int64_t kept_elements = std::int64_t{1} << 20;
 
 /// Creates expectations with the names, extents and rows of `frames`. `each_part` computes the
@@ -100,9 +100,9 @@ void each_part(const Expectation& expectation,
 /// Returns the values of some rows of an output, (rows, dim) row-major.
 using RowReader = std::function<std::vector<double>(std::span<const std::int64_t> rows)>;
 
-/// Compares the judged elements with the expectation. Checks infinities, |error| <= tau, R and
-/// bias. Adds its findings to `findings`; the worst finding decides. If the expectation comes in
-/// parts, only one number per element is stored.
+/// Compares the judged elements with the expectation. Checks infinities, |error| <= tau, and R and
+/// bias (the statistics of the errors). Adds its findings to `findings`; the worst finding decides.
+/// If the expectation comes in parts, only one number per element is stored.
 Decision compare(const Expectation& expectation, const RowReader& actual,
                  const Arithmetic& arithmetic, TensorReport& report,
                  std::vector<Finding>& findings);
@@ -121,11 +121,11 @@ struct ControlResult {
   std::string text;                           ///< the heads in which Z passed; empty if none
 };
 
-/// Judges corrupted copies of the reference. For each head: Z sets all elements to zero; N negates
-/// them; L sets the last nonzero row to zero; W sets to zero the row whose visibility is the median
-/// of the head's rows. For the whole tensor: S multiplies by 1.02. A head has no controls if all
-/// its expected values are 0 within the floor. A tensor has no controls if this is true for all its
-/// heads.
+/// Judges corrupted copies of the reference. For each head: Z sets all elements to zero; N
+/// negates them; L sets the last nonzero row to zero; W sets a row of median visibility to
+/// zero. For the whole tensor: S multiplies by 1.02. A head has no controls if all its
+/// expected values are at most the floor. A tensor has no controls if none of its heads has
+/// any.
 ControlResult judge_controls(const Expectation& expectation, const Arithmetic& arithmetic);
 
 /// A finding with the indices (b, n, s, d) of a judged element.

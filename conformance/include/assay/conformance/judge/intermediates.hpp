@@ -14,7 +14,7 @@ struct Intermediate {
   std::vector<double> values;  ///< NaN where a value does not exist
 };
 
-/// The arrays that a developer compares one stage after another, in the order of computation.
+/// The arrays in the order of computation, for a developer who compares one stage after another.
 struct Intermediates {
   std::vector<Intermediate> arrays;
   std::string left_out;  ///< why arrays are missing; empty: none is missing

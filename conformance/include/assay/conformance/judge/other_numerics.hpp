@@ -15,8 +15,8 @@
 /// Checks whether a failing kernel is correct but declares the wrong numerics.
 namespace assay::conformance {
 
-/// Numerics that differ from the declared ones. The text is "operand_scaled=true" if one field
-/// differs, or the name of a preset.
+/// Numerics that differ from the declared ones. The text names the difference, e.g.
+/// "operand_scaled=true", or the preset.
 struct OtherNumerics {
   std::string text;
   std::function<spec::Numerics(spec::Numerics declared, spec::DType io)> of;
@@ -56,8 +56,8 @@ struct NumericsFit {
 };
 
 /// `explained_share`: share of the failing cases that must conform with the other numerics.
-/// `first_tried`: number of cases on which each candidate is tried first. By chance, looser
-/// numerics may fit a few cases, but hardly twelve.
+/// `first_tried`: number of cases on which each candidate is tried first. Looser numerics may fit a
+/// few cases by chance, but hardly ever twelve.
 inline constexpr double explained_share = 0.95;
 inline constexpr std::size_t first_tried = 12;
 /// Candidates whose tolerance is nearly the tightest count as equal. The most common of them is
@@ -68,7 +68,7 @@ inline constexpr double about_as_tight = 0.7;
 template <class Op>
 class NumericsSearch {
  public:
-  /// `failing`: cases of one cause, the cheapest first. `ends`: returns true when no time is left.
+  /// `failing`: cases of one cause, cheapest first. `ends`: returns true if no time is left.
   NumericsSearch(const std::vector<Case<Op>>& failing, spec::Implementation<Op>& kernel,
                  const std::function<bool()>& ends)
       : failing_(failing), kernel_(kernel), ends_(ends) {
@@ -76,8 +76,8 @@ class NumericsSearch {
     for (std::size_t k = 0; k < count; ++k) first_.push_back(k * failing.size() / count);
   }
 
-  /// Returns the tightest numerics with which nearly all failing cases conform, and `another`, too.
-  /// Tightest means: the errors use the largest share of their tolerance.
+  /// Returns the tightest numerics with which nearly all failing cases and the case `another`
+  /// conform. Tightest: the errors use the largest share of their tolerances.
   NumericsFit best(const Case<Op>& another) const {
     const auto& problem = failing_.front().problem;
     std::vector<std::pair<double, OtherNumerics>> candidates;

@@ -16,7 +16,7 @@ namespace assay::conformance {
 template <class Op>
 std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected);
 
-/// The extents of an input that has numbered rows. Returns nothing for other inputs.
+/// Returns the extents of an input that has numbered rows, or nothing for other inputs.
 template <class Op>
 std::optional<spec::Extents> extents_of_input(const typename Op::Problem& problem,
                                               std::string_view name);

@@ -23,7 +23,7 @@ struct Expected {
 };
 
 /// How the kernel gets the inputs. copy: a kernel that writes into its inputs cannot affect later
-/// judgements. themselves: no copy, for large inputs that can be made again.
+/// judgements. themselves: the inputs are not copied, because they are large and can be made again.
 enum class Borrowing : std::uint8_t { copy, themselves };
 
 /// The data for judging one case numerically, as far as they do not depend on the
@@ -33,8 +33,8 @@ class PreparedCase {
  public:
   explicit PreparedCase(Case<Op> c);
   /// A case of track bound with tensors from outside, such as a file. The judge evaluates the
-  /// definition only for rows that need it. Confirming the other rows, too, would cost more than
-  /// all other work.
+  /// definition only for rows that need it: confirming the other rows would cost more than
+  /// everything else.
   PreparedCase(Case<Op> c, typename Op::Inputs inputs);
   ~PreparedCase();
   PreparedCase(PreparedCase&&) noexcept;
@@ -48,7 +48,7 @@ class PreparedCase {
   /// ...).
   const typename Op::Inputs& inputs(const spec::Numerics& numerics);
 
-  /// How a kernel gets the inputs.
+  /// Says whether a kernel gets the inputs or a copy.
   Borrowing borrowing() const;
   /// Makes the inputs again after a kernel changed them. Does nothing if the kernel got a copy. A
   /// kernel always gets a copy of tensors from outside.

@@ -19,9 +19,9 @@ std::span<const InputProfile> mask_patterns();
 /// all_dropped.
 std::span<const InputProfile> drop_patterns();
 
-/// The mask of the case, with the strides of its inputs. Mode 0: the pattern `c.patterns.mask`, and
-/// masked outside pre_tokens and next_tokens. Mode 5: only the prefix. Compressed modes: the
-/// canonical compressed mask. Returns nothing if the problem does not have a mask.
+/// The mask of the case, with the strides of its inputs. Mode 0: the pattern `c.patterns.mask`;
+/// everything outside pre_tokens and next_tokens is masked. Mode 5: only the prefix. Compressed
+/// modes: the standard compressed mask. Returns nothing if the problem has no mask.
 std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// The position bias of the case. Its values come from the input profile and are as large as the
@@ -46,7 +46,7 @@ struct RelationParts;
 }  // namespace attention::flash
 namespace flash = attention::flash;
 
-/// The operator supports all layouts, and every mask, bias and dropout of the documents.
+/// The operator supports all layouts, masks, biases and dropouts of the documentation.
 template <>
 struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttentionScoreGrad> {
   using Op = spec::FlashAttentionScoreGrad;
@@ -63,8 +63,8 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   };
   static std::span<const PatternField<Op>> patterns();
 
-  /// Also runs the forward pass: statistics and attention_in are its results, rounded as the
-  /// operator stores them.
+  /// Also runs the forward pass: its results, rounded as the operator stores them, are the inputs
+  /// statistics and attention_in.
   static Op::Inputs draw(const Case<Op>& c);
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();

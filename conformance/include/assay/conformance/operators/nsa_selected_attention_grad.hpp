@@ -52,8 +52,8 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   };
   static std::span<const PatternField<Op>> patterns();
 
-  /// Also runs the forward pass: statistics and attention_out are its results, rounded as the
-  /// operator stores them.
+  /// Also runs the forward pass: its results, rounded as the operator stores them, are the inputs
+  /// statistics and attention_out.
   static Op::Inputs draw(const Case<Op>& c);
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();

@@ -11,7 +11,7 @@
 
 namespace assay::conformance {
 
-/// The requirements of the constraint tables, and the number of cases that exercised each of them.
+/// The requirements of an operator's table, with the number of cases that exercised each.
 struct RequirementCoverage {
   /// A variant or a violation of a requirement.
   struct Way {
@@ -40,9 +40,9 @@ struct RequirementCoverage {
   /// reject side (`rejected`).
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// Names that no case exercised: ids of requirements with an unexercised side. For all other
-  /// requirements: variants and violations "ID:name" without a case, and "ID on u1" for an entry
-  /// point with an unexercised side.
+  /// The names that no case exercised. For a requirement with an unexercised side: its id. For
+  /// other requirements: variants and violations without a case, as "ID:name", and entry points
+  /// with an unexercised side, as "ID on u1".
   std::vector<std::string> unexercised() const;
   /// Counts a case for the accept side, or for the reject side, of the requirement with this id.
   /// Unknown ids are ignored: the report of an older table may contain requirements that were
@@ -53,8 +53,8 @@ struct RequirementCoverage {
   void take(std::string_view way);
 };
 
-/// The requirements of Op's table; no case is counted yet. If a requirement never binds, none of
-/// its sides must be exercised. Such a requirement is reported, but no kernel fails because of it.
+/// The requirements of Op's table; no case is counted yet. If no kernel must obey a requirement,
+/// none of its sides must be exercised; it is reported, but no kernel fails because of it.
 template <class Op>
 RequirementCoverage requirement_coverage(const spec::Policy& policy = {});
 
@@ -62,17 +62,17 @@ RequirementCoverage requirement_coverage(const spec::Policy& policy = {});
 /// specified.
 void take_ways(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Counts a judged case for the entry point on which it exercised requirements.
+/// Counts a judged case at its entry point, for the requirements that it exercised there.
 void take_entry_point(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Completes requirements that were read from a report. Adds from the tables: their variants,
-/// violations and entry points (no case is counted yet), and their reasons.
+/// Completes requirements that were read from a report. Adds data from the tables: variants,
+/// violations, entry points (with count 0), and reasons.
 void complete(RequirementCoverage& coverage);
 
-/// Legal calls of a plan for which a kernel may refuse the call without failing: their number, and
-/// why.
+/// Counts the legal calls of a plan for which a kernel may refuse the call without failing, and
+/// says why.
 struct RefusableCalls {
-  /// A requirement that such a call breaks.
+  /// A requirement that such a call breaks (a kernel may ignore it).
   struct Reason {
     std::string id, standing;  ///< for example "FAG-C94", "disputed"
     std::int64_t cases = 0;
@@ -128,8 +128,8 @@ PairCoverage pair_coverage();
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c);
 
-/// Index of the operator's first cell. The cells of an operator are consecutive. Returns the number
-/// of cells if the operator does not have any.
+/// Returns the index of the operator's first cell; the cells of an operator are consecutive. If the
+/// operator has none, returns the number of all cells.
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
 
 /// Adds the requirements (first function) or the cells (second function) of another operator.

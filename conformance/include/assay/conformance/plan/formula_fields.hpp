@@ -20,8 +20,8 @@ struct FormulaField {
   bool (*is_read)(const Case<Op>& c);
   /// Changes the field to another value.
   void (*change)(typename Op::Problem& problem);
-  /// The choices in which the formulas use the field. A combination of sparse mode, layout and
-  /// entry point that none of them allows is not counted.
+  /// The choices in which the formulas use the field. Combinations of sparse mode, layout and entry
+  /// point that none of these choices allows are not counted.
   std::vector<std::vector<std::size_t>> where;
 };
 
@@ -34,8 +34,8 @@ struct FieldCoverage {
   std::vector<std::string> unexcited;
 };
 
-/// Changes each field in the cheapest cases that use it, until the definition computes different
-/// outputs. Takes about a second.
+/// Tests each field in the cheapest cases that use it: changes its value until the definition
+/// computes different outputs. Takes about a second.
 template <class Op>
 std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases);
 

@@ -26,17 +26,17 @@ struct SamplingPlan {
   std::int64_t wanted_random_cases() const {
     return random_cases * (full ? full_random_factor : 1);
   }
-  /// Largest cost of a drawn case (seconds of one processor). More is allowed if the drawn choices
-  /// cannot be cheaper.
+  /// Largest cost of a drawn case (seconds of one processor). A more expensive case is accepted if
+  /// the drawn choices allow no cheaper one.
   double dearest_drawn_case() const {
     return full ? std::numeric_limits<double>::infinity() : 0.05;
   }
 };
 
-/// The cases of a sweep, in the order in which they run: ascending expected cost. They are: one
-/// violation for each requirement with a reject side, for each name and entry point; the hand-made
-/// cases; a pairwise cover; random cases, many of them at tile edges. Errors: std::invalid_argument
-/// with the line of a text that is not a legal case.
+/// The cases of a sweep, in the order in which they run: ascending expected cost. They are: illegal
+/// calls, one for each violation of a requirement and each entry point; the hand-made cases; a
+/// pairwise cover; random cases, many of them at tile edges. Errors: std::invalid_argument with the
+/// line of a text that is not a legal case.
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan);
 

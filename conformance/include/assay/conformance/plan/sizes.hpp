@@ -9,7 +9,7 @@
 
 #include "assay/conformance/case/case.hpp"
 
-/// Coverage of numbers that are drawn from ranges. The axes do not affect it.
+/// Coverage of numbers that are drawn from ranges, independent of the axes of pairs.
 namespace assay::conformance {
 
 /// A number of a case: a head size, a sequence length, or the end of a window.
@@ -41,7 +41,7 @@ struct SizeCoverage {
   std::set<std::int64_t> values;
   std::set<std::int64_t> legal = {}, missing = {};  ///< all legal values; those in no case
 
-  /// Removes from `missing` the values that the same size has in `other`.
+  /// Removes from `missing` the values that `other` contains for the same size.
   void complete_from(const SizeCoverage& other) {
     for (const std::int64_t value : other.values) missing.erase(value);
   }
@@ -63,7 +63,7 @@ inline void cover(std::vector<SizeCoverage>& coverage, const std::vector<Size>& 
   }
 }
 
-/// Removes from the missing values of each size the values that `others` contain.
+/// Removes, for each size, the values that `others` contain from the missing values.
 inline void complete(std::vector<SizeCoverage>& coverage, const std::vector<SizeCoverage>& others) {
   for (SizeCoverage& size : coverage)
     for (const SizeCoverage& other : others)

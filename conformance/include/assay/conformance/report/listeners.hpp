@@ -23,8 +23,8 @@ using Clock = std::function<double()>;
 /// The seconds of the machine's monotonic clock.
 double steady_seconds();
 
-/// Prints the progress and the remaining time. Prints the first ten faults, each with its first
-/// failing case, as soon as it fails.
+/// Prints the progress and the remaining time. Prints the first ten kinds of failure, each as soon
+/// as its first case fails.
 class ConsoleListener final : public SweepListener {
  public:
   /// `plan`: the expected cost of each case, in the order in which they run. `budget`: no new case
@@ -39,8 +39,8 @@ class ConsoleListener final : public SweepListener {
 
  private:
   void tell(const CaseReport& report, std::int64_t index);
-  /// Elapsed time divided by the sum of the cases' times. It is below 1 if one case is prepared
-  /// while another one runs.
+  /// The elapsed time divided by the sum of the times of the cases. It is below 1 if one case is
+  /// prepared while another one runs.
   double pace() const { return own_ > 0 ? passed_ / own_ : 1; }
   void draw(std::int64_t finished);
   /// "about 5 s left": the time until all cases are finished or the budget is spent, whichever is

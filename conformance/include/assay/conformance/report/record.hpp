@@ -25,8 +25,8 @@ template <class Op>
 typename Op::Outputs outputs_from(const Case<Op>& c,
                                   const std::vector<fixtures::NamedTensor>& tensors);
 
-/// The reference, rounded by the final cast of a kernel with these numerics: (rows, dim) of
-/// `dtype`. If the cast may return either of two numbers, `round_dyadic` defines which one it is.
+/// The reference, rounded by the final cast of a kernel with these numerics; shape (rows, dim),
+/// type `dtype`. If the cast may return either of two numbers, `round_dyadic` selects one.
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::Numerics& numerics);
 

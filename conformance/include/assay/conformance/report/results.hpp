@@ -27,7 +27,7 @@ struct Environment {
   std::string program = "assay";  ///< the command at the start of replay lines
   std::string started;            ///< ISO 8601, UTC
   std::uint64_t seed = 0;
-  /// One case in ten has data from this seed, which was drawn for this sweep. 0: all data have
+  /// The seed that was drawn for this sweep: one case in ten uses it for its data. 0: all data have
   /// fixed seeds.
   std::uint64_t fresh_seed = 0;
   std::map<std::string, std::string> numerics;  ///< dtype -> JSON of its declared numerics
@@ -37,11 +37,11 @@ struct Environment {
 /// way have the same name.
 std::string fault_of(const CaseReport& report);
 
-/// Selects at most `most` failing cases to reduce. The first case of each fault comes first. Then,
-/// for each further deviation from the expected values among cases that fail in the same way, its
-/// first case: two bugs may show in one tensor. Cases that break a requirement on purpose are left
-/// out: their calls are small and have only one violation. Cases that do not fail each time are
-/// left out: they cannot be reduced.
+/// Selects at most `most` failing cases to reduce. First the first case of each kind of failure.
+/// Then cases of the same kind whose outputs deviate in another way from the expected values: two
+/// bugs may show in one tensor. Cases that break a requirement on purpose are left out: their calls
+/// are small and have only one violation. Cases that do not fail each time are left out: they
+/// cannot be reduced.
 std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
                                             std::int64_t most);
 

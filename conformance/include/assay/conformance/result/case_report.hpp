@@ -12,7 +12,7 @@
 namespace assay::conformance {
 
 /// The rule that a finding is about. A rule that decides verdicts has the same word here as in
-/// `Rule`, except for the exact case.
+/// `Rule`; only the rule for exact cases has another one.
 enum class FindingRule : std::uint8_t {
   none,  ///< describes an element that is not a failure
   structure,
@@ -41,17 +41,17 @@ struct Finding {
   std::optional<Pattern> pattern = {};  ///< only in a finding that counts failing elements
 };
 
-/// How precisely the references of elements are known. All except the `open` ones are known to
-/// 2^-20 of their tolerance. A reference is certified if the result of its cast is known: all
-/// except the `open` and `enclosed` ones are.
+/// How precisely the references of elements are known. All references except the `open` ones are
+/// known to 2^-20 of their tolerance. A reference is certified if the result of its cast is known:
+/// all except the `open` and `enclosed` references.
 struct Certainty {
   std::int64_t exact = 0;             ///< all bits, by integer arithmetic
   std::int64_t by_radius = 0;         ///< in double: all values within the proven radius cast alike
   std::int64_t by_double_double = 0;  ///< by the definition in double-double, within its radius
   std::int64_t by_definition = 0;     ///< in 75 digits, or without error
-  /// Elements with a reference so close to a rounding boundary of the cast that neither double nor
-  /// the definition (if it was evaluated) decides how it is rounded. Both results are accepted as
-  /// golden.
+  /// Elements whose reference is very close to a rounding boundary of the cast: neither double
+  /// nor the definition (if it was evaluated) decides how it is rounded. Both results are
+  /// accepted.
   std::int64_t ties = 0;
   std::int64_t enclosed = 0;  ///< the radius holds several numbers of the output's type
   std::int64_t open = 0;      ///< the radius is wider, or none is proven
@@ -99,7 +99,7 @@ struct TensorReport {
                    0;  ///< judged rows that are not zero; those of them where zeros would pass
   std::int64_t exempt = 0;
   std::int64_t rows_summed = 0;  ///< 0 if every row is judged itself; else rows of the tiles whose
-                                 ///< sums were judged, and zeros would have been detected
+                                 ///< sums of tiles were judged, and zeros would have been detected
   double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
   std::vector<std::pair<std::string, double>>
       yardsticks;                  ///< rules of other frameworks; for information only

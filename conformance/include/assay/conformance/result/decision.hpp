@@ -44,7 +44,7 @@ enum class Rule : std::uint8_t {
   judge_failure,
 };
 
-/// The observation on which a rule with several verdicts decides.
+/// The observation that selects the verdict of a rule that has several.
 enum class Ground : std::uint8_t {
   only,  ///< the rule has one verdict
   // Calls:
@@ -70,10 +70,10 @@ enum class Ground : std::uint8_t {
   may_fit_otherwise,
 };
 
-/// The verdicts that a rule can give, and the ground of each.
+/// The verdicts that a rule can give, each with its ground (the observation that leads to it).
 class Outcomes {
  public:
-  /// A verdict and its ground.
+  /// A verdict and its ground (the observation that led to it).
   struct Outcome {
     Ground ground;
     Verdict verdict;
@@ -218,7 +218,7 @@ class Decision {
 
   Verdict value() const { return verdict_; }
   Rule rule() const { return rule_; }
-  /// For code that compares or counts verdicts and does not need the reason.
+  /// Conversion for code that compares or counts verdicts and does not need the reason.
   operator Verdict() const { return verdict_; }
 
  private:

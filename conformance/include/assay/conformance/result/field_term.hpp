@@ -10,8 +10,8 @@
 
 namespace assay::conformance {
 
-/// Names and values of a case's fields, spelled as in its replay line. A search has further fields:
-/// the operator, the violated requirement, and the regimes with their counts.
+/// The names and values of a case's fields, written as in its replay line. The search adds three:
+/// the operator, the violated requirement, and the regimes (tiling branches) with their counts.
 using CaseFields = std::vector<std::pair<std::string, std::string>>;
 
 /// A comparison of a field, as the search on the report page accepts it and as causes print it:

@@ -38,7 +38,7 @@ enum class DeviationKind : std::uint8_t {
   channels,  ///< the expected value of the channel `shift` later
 };
 
-/// A head whose outputs have the expected values of head `from`.
+/// A head whose outputs equal the expected values of the head `from`.
 struct HeadOfAnother {
   std::int64_t head = 0, from = 0;
 

@@ -8,8 +8,8 @@
 
 namespace assay::conformance {
 
-/// A regime of the tiling that an implementation reports (spec::regime_unit), with counts of the
-/// numerically judged cases in which it occurred.
+/// A regime: a branch of its tiling that an implementation reports (spec::regime_unit), and the
+/// numbers of numerically judged cases in which it occurred.
 struct Regime {
   std::string operator_name, name;
   std::int64_t cases = 0;             ///< cases that took it

@@ -26,8 +26,8 @@ struct ShrunkCase {
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
   std::vector<std::string> failed = {};   ///< result of failed_tensors for the neighbour
   std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
-  /// Numbers of failing cases of its cause: all of them, those run again with the numerics
-  /// `declared`, and those that conform with these numerics.
+  /// Three numbers of failing cases with the same cause: all; those judged again with the numerics
+  /// `declared`; those that conform with these numerics.
   std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;
 };
 

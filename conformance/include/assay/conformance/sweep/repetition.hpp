@@ -18,7 +18,7 @@ struct Repetition {
 inline constexpr std::int64_t unsteady_runs = 20;
 
 /// Runs a failing case again: `steady_runs` times if each run fails, otherwise `unsteady_runs`
-/// times. Except for the first run, no run starts later than `seconds`.
+/// times. After `seconds`, no further run starts.
 Repetition repeat(const std::function<bool()>& fails, std::int64_t steady_runs, double seconds);
 
 /// Examples: "in 3 of 20 runs", "in none of 20 runs".

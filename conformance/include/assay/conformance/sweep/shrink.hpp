@@ -28,8 +28,8 @@ struct Shrunk {
   Repetition again;  ///< final runs of `smallest`
 };
 
-/// Judges a case. The argument `alone` is also of this type; it uses a kernel that has not run any
-/// other case.
+/// Judges a case. `alone`, an argument of `shrink`, is also of this type: it uses a kernel that has
+/// not run any other case.
 template <class Op>
 using CaseJudge = std::function<CaseReport(const Case<Op>& c)>;
 

@@ -33,7 +33,7 @@ struct Summary {
   double seconds = 0;
   bool interrupted =
       false;  ///< stopped from outside; false with fewer cases than planned: budget spent
-  /// The exit code of the process if something other than the verdicts decides it: known failures,
+  /// Set if something other than the verdicts decides the exit code of the process: known failures,
   /// a requested case, or a stop.
   std::optional<ExitCode> ends_with = {};
 
@@ -45,8 +45,8 @@ struct Summary {
 
 /// Adds one report to the summary. A conforming case exercises the accept sides of the requirements
 /// that its report names. A case that was refused as specified exercises the reject side of its
-/// requirement. Weak and inapplicable cases exercise nothing. A conforming case covers its pairs of
-/// values if numbers were judged.
+/// requirement. Cases with weak numerics and inapplicable cases exercise nothing. A conforming case
+/// covers its pairs of values if numbers were judged.
 void count(Summary& summary, const CaseReport& report);
 /// Adds only the numbers of rows of the report, and how precisely its references are known.
 void count_tensors(Summary& summary, const CaseReport& report);
@@ -90,7 +90,7 @@ struct SweptCase {
   const CaseReport* earlier = nullptr;     ///< report of an earlier, interrupted sweep
   std::optional<CaseInSteps<Op>> steps = {};
 
-  /// Any thread may run it, as with CaseInSteps::judge.
+  /// May run in any thread, like CaseInSteps::judge.
   void judge() {
     if (steps) steps->judge();
   }
