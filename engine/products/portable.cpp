@@ -5,7 +5,7 @@
 namespace assay::engine {
 namespace {
 
-/// Computes one panel's width of columns, number by number.
+/// Computes as many columns as a panel has, number by number.
 template <class T>
 struct Portable {
   using Number = T;

@@ -81,7 +81,7 @@ template <class V>
   return (x + 0x1.8p52) - 0x1.8p52;
 }
 
-/// Largest relative error of `exponential` if e^x is a normal number (README, B2).
+/// Largest relative error of `exponential` if e^x is a normal number (blocks/README, B2).
 inline constexpr double exponential_error = 0x1p-49;
 
 /// e^x, computed with sums and products only. Results below 2^-1022 are 0, results beyond the
@@ -101,8 +101,8 @@ template <class V>
        {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
         1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0})
     power = power * r + coefficient;
-  // Multiplies by 2^k: adds k to the exponent bits. Below 2^-1022 this gives a tiny or negative
-  // number, which is replaced by 0.
+  // Multiplies by 2^k: adds k to the exponent bits. If the result is below 2^-1022, the bits are
+  // those of a tiny or negative number, which is replaced by 0.
   V value = number_of(bits_of(power) + (bits_of(shifted) << 52));
   value = value < 0x1p-1022 ? V{} : value;
   value = x > 0x1.62e42fefa39efp9 ? filled<V>(HUGE_VAL) : value;

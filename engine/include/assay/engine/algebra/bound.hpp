@@ -10,41 +10,41 @@
 #include "assay/engine/lanes.hpp"
 
 /// The last step of every bound, for one element or for eight. Input: the sums of an element.
-/// Result: the largest error of a kernel that writes this element. A1 to A13 are sections of
-/// engine/README.md, E1 to E26 equations of docs/bound.md.
+/// Result: the largest error of a kernel that writes this element. A1 to A13: sections of
+/// engine/README.md. E1 to E26: equations of docs/bound.md.
 namespace assay::engine {
 
-/// A10, E18. Returns lambda. Take `sums` sums of random errors, each error with mean 0. With
-/// probability 1 - `alpha`, each sum is smaller than lambda times the root of its sum of squares
-/// (Azuma's inequality).
+/// README A10, equation E18: returns lambda. Take `sums` sums of random errors, each error with
+/// mean 0. With probability 1 - `alpha`, each sum is smaller than lambda times the root of its sum
+/// of squares (Azuma's inequality).
 double mean_free_factor(std::int64_t sums, double alpha);
 
-/// A10, E19. Returns an error that is exceeded only with a small probability. It is the sum of
-/// three parts: the known errors of stores (drift), lambda times the root of the summed squares of
-/// the errors with mean 0, and the errors whose mean may differ from 0.
+/// README A10, equation E19: returns an error that is exceeded only with a small probability. It is
+/// the sum of three parts: the known errors of stores (drift), lambda times the root of the summed
+/// squares of the errors with mean 0, and the errors whose mean may differ from 0.
 template <class V>
 [[gnu::always_inline]] inline V probable_error(const V& drift, double lambda, const V& squares,
                                                const V& shared) {
   return magnitude_of(drift) + lambda * root_of(squares) + shared;
 }
 
-/// A10, E20. Returns min(rigorous, probable) if the roundings have mean 0, else rigorous.
+/// README A10, equation E20: min(rigorous, probable) if roundings have mean 0, else rigorous.
 template <class V>
 [[gnu::always_inline]] inline V core_error(const V& rigorous, const V& probable, bool averages) {
   return averages ? (probable < rigorous ? probable : rigorous) : rigorous;
 }
 
-/// A11, E21. Returns the largest error of a sum of `terms` summands, in units of its magnitude.
+/// README A11, equation E21: largest error of a sum of `terms` summands / its magnitude.
 inline double worst_chain(double terms) { return terms + 4; }
 
-/// A11, E21. Returns a bound of that error that holds with high probability; it is at most `worst`.
+/// README A11, equation E21: returns a bound of that error with high probability, at most `worst`.
 inline double probable_chain(double worst, double terms, double lambda) {
   return std::min(worst, lambda * std::sqrt(terms) + 4);
 }
 
-/// A12, E24. Let e be the sum of core, accumulation and the other errors (`additive`). Returns e
-/// plus the error of storing a value of size `magnitude` + e, where `magnitude` is that of the
-/// reference.
+/// README A12, equation E24. Let e be the sum of core, accumulation and the other errors
+/// (`additive`). Returns e plus the error of storing a value of size `magnitude` + e, where
+/// `magnitude` is that of the reference.
 template <class V>
 [[gnu::always_inline]] inline V tolerance_of(const Store& store, const V& magnitude, const V& core,
                                              const V& accumulation, const V& additive) {
@@ -52,28 +52,28 @@ template <class V>
   return before + store.error(magnitude + before);
 }
 
-/// E25. Returns the radius of a reference in double, computed from the kernel's rigorous terms.
-/// Each term is a convex function of the unit roundoffs and is 0 if they are 0. The unit roundoffs
-/// of double are at least 2^27 times smaller than the kernel's, so the error is at most 2^-27 of
-/// the terms.
+/// Equation E25: returns the radius of a reference in double, computed from the kernel's rigorous
+/// terms. Each term is a convex function of the unit roundoffs and is 0 if they are 0. The unit
+/// roundoffs of double are at least 2^27 times smaller than the kernel's, so the error is at most
+/// 2^-27 of the terms.
 template <class V>
 [[gnu::always_inline]] inline V reference_radius(const V& rigorous, const V& accumulation) {
   return 0x1p-27 * (rigorous + accumulation);
 }
 
-/// B3. Returns the largest error of a sum of exact products in double, added in any order.
+/// blocks/README B3: the largest error of a sum of exact products in double, in any order.
 template <class V>
 [[gnu::always_inline]] inline V sum_radius(const ElementOf<V>& x) {
   return ((x.terms + 4) * 0x1p-53) * x.magnitude;
 }
 
-/// A11. The error of the additions of an element, as a multiple of its magnitude.
+/// README A11: the error of the additions of an element, as a multiple of its magnitude.
 struct Chain {
   double worst = 0, likely = 0;
   double lost = 0;  ///< largest loss of all additions by underflow (absolute)
-  /// The variance of this error, in units of the squared magnitude, is a sum of three terms: these
-  /// factors times the squares of the summands, the square of the sum, and the square of the
-  /// largest loss.
+  /// The variance of this error, in units of the squared magnitude, has three terms. Each is one of
+  /// these factors times: the sum of the squares of the summands; the square of the sum; the square
+  /// of the largest loss by underflow.
   double of_squares = 0, of_value = 0, of_worst = 0;
 };
 
@@ -98,8 +98,8 @@ struct Output {
   double lost = 0;
 };
 
-/// A11. Returns the errors of adding `terms` summands in any order. They have no mean if the
-/// output's stores have none.
+/// README A11: returns the errors of adding `terms` summands in any order. Their mean is 0 if the
+/// errors of the output's stores have mean 0.
 inline Chain chain_of(double terms, const Output& output) {
   const double worst = worst_chain(terms);
   const bool averages = output.averages && !output.units.truncating;
@@ -109,7 +109,7 @@ inline Chain chain_of(double terms, const Output& output) {
           .of_value = terms / 3};
 }
 
-/// Bounds of |kernel's result - `value`|: `proven` in the worst case, `probable` with the
+/// Bounds of |kernel's result - `value`|: `proven` in the worst case; `probable` holds with the
 /// probability that lambda gives. `radius` bounds the error that double causes in `value`. The
 /// error of a correct kernel has the mean `drift` and the standard deviation `deviation`.
 template <class V>
@@ -119,17 +119,17 @@ struct Bound {
   V rigorous{}, largest{};  ///< largest error of the summands; of the terms that are added
 };
 
-/// E22. Returns the error of rounding the parts of a sum. `partials` is the sum of the absolute
-/// values of the parts.
+/// Equation E22: returns the error of rounding the parts of a sum. `partials` is the sum of the
+/// absolute values of the parts.
 template <class V>
 [[gnu::always_inline]] inline V partial_error(const Parts& parts, const V& partials,
                                               const V& reference, const V& core) {
   return parts.u * partials + 2.0 * parts.u * (reference + core) + (parts.count + 2) * parts.lost;
 }
 
-/// E26. Returns the variance of an element of a correct kernel. `worst`, `part` and `scaled` are
-/// the errors of the element's additions, of its parts, and of an operand that was scaled in
-/// advance.
+/// Equation E26: returns the variance of an element of a correct kernel. `worst`, `part` and
+/// `scaled` are the errors of the element's additions, of its parts, and of an operand that was
+/// scaled in advance.
 template <class V>
 [[gnu::always_inline]] inline V element_variance(const ElementOf<V>& x, const Output& output,
                                                  const V& worst, const V& part, const V& scaled,
@@ -138,8 +138,8 @@ template <class V>
   const V reference = size * magnitude_of(x.value), summands = squared * x.value_squares;
   const Chain& chain = output.chain;
   const V added = chain.of_value * square(reference) + chain.of_squares * summands;
-  // All pairs may share one error; it is then not a random sum, so its largest value counts. Masked
-  // pairs may add up to the floor, which matters if the value is barely larger than the floor.
+  // If all pairs share one error, it does not average out, so its largest value counts. Masked
+  // pairs may add up to the floor; this matters if the value is barely larger.
   const V constants = size * (magnitude_of(x.by_constant[0]) + magnitude_of(x.by_constant[1]));
   return squared * x.moment / 3.0 + square(size * x.shared) / 81.0 + square(constants) +
          square(output.units.u_sum) * added + chain.of_worst * square(worst) +
@@ -157,8 +157,8 @@ template <class V>
   return limit != limit ? filled<V>(HUGE_VAL) : limit;
 }
 
-/// A10 to A12, E15. Returns the bound of an element. `floor` is the largest amount that masked
-/// pairs may add to the element.
+/// README A10 to A12, equation E15: returns the bound of an element. `floor` is the largest amount
+/// that masked pairs may add to the element.
 template <class V>
 [[gnu::always_inline]] inline Bound<V> bound_of(const ElementOf<V>& x, const Output& output,
                                                 const V& floor = V{}) {

@@ -10,8 +10,8 @@
 
 namespace assay::engine {
 
-/// A number computed in double, and an upper bound of its distance to the exact number (README,
-/// B3).
+/// A number computed in double, and an upper bound of its distance to the exact number
+/// (blocks/README, B3).
 template <class V>
 struct Enclosure {
   V value{}, radius{};
@@ -20,7 +20,7 @@ struct Enclosure {
 /// Unit roundoff of double, and the largest loss by one underflow.
 inline constexpr double double_unit = 0x1p-53, double_underflow = 0x1p-1022;
 
-/// B3. TwoSum computes the rounding error of this sum exactly.
+/// blocks/README B3: TwoSum computes the rounding error of this sum exactly.
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator+(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V sum = x.value + y.value, part = sum - x.value;
@@ -31,7 +31,7 @@ template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator-(const Enclosure<V>& x, const Enclosure<V>& y) {
   return x + Enclosure<V>{-y.value, y.radius};
 }
-/// B3. The rounding error of a product is at most one unit of its value.
+/// blocks/README B3: the rounding error of a product is at most one unit of its value.
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator*(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V product = x.value * y.value;
@@ -52,8 +52,8 @@ class EnclosureReading {
   using Real = V;
   using Number = Enclosure<V>;
 
-  /// A row symbol is a number that is computed once per row. Only its rigorous part is used, which
-  /// is its radius.
+  /// A row symbol is a number that is computed once per row. Only its rigorous part is used: the
+  /// radius of the number.
   EnclosureReading(const Units&, const std::array<Symbol, symbols>& of_row) : of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {x, V{}}; }

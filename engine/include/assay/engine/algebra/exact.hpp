@@ -9,7 +9,7 @@
 namespace assay::engine {
 
 /// Evaluates a formula for cases whose products and sums are exact in every kernel: only stores to
-/// a narrower type round, to nearest. Double represents all numbers of such a case. A number below
+/// a narrower type round (to nearest). Double represents all numbers of such a case. A number below
 /// the range of fp32 becomes 0.
 class ExactReading {
  public:

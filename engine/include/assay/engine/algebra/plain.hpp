@@ -10,11 +10,11 @@
 
 namespace assay::engine {
 
-/// A number with 113 bits of significand.
+/// A floating-point number with a significand of 113 bits.
 using Naive = boost::multiprecision::cpp_bin_float_quad;
 
-/// Evaluates a formula without the roundings that it declares for kernels. T is double, Lanes or
-/// Naive.
+/// Evaluates a formula and ignores the roundings that it declares for kernels. T is double, Lanes
+/// or Naive.
 template <class T>
 class PlainReading {
  public:

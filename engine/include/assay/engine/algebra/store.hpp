@@ -20,8 +20,8 @@ class Store {
   /// least `overflow` become infinite, if the caller asks to detect overflow.
   Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
-  /// Returns the same store for a device that may lose up to `least` of every number, because it
-  /// flushes small numbers to zero.
+  /// Returns the same store for a device that flushes small numbers to zero and may thereby lose up
+  /// to `least` of every number.
   Store losing(double least) const {
     Store store = *this;
     store.lost_ = std::max(lost_, least);
@@ -32,7 +32,7 @@ class Store {
   /// Returns whether rounding errors have mean 0 if nothing is known about the values.
   bool mean_free() const { return mean_free_; }
 
-  /// A2. Returns h, the largest error of storing a number of at most that size.
+  /// README A2: returns h, the largest error of storing a number of at most that size.
   template <class V>
   [[gnu::always_inline]] V error(const V& size) const {
     const V step = larger_of(unit_ * leading_power(size), filled<V>(lost_));
@@ -58,7 +58,7 @@ class Store {
   /// Returns whether the rounding error of some values is known.
   bool drifts() const { return known_; }
 
-  /// A3, E2. Returns the error of storing this value if it is known. Returns 0 if an error of size
+  /// README A3, E2: the error of storing this value if it is known. Returns 0 if an error of size
   /// `noise` in the value may change the rounded result, or if the store does not round to nearest.
   template <class V>
   [[gnu::always_inline]] V drift(const V& value, const V& noise) const {
@@ -66,8 +66,8 @@ class Store {
     const V step = larger_of(2 * unit_ * leading_power(value), filled<V>(2 * least_));
     const V steps = magnitude_of(value / step);
     const V even = whole_of(steps);
-    // A tie: the exact middle between two numbers. If the lower one is even, a kernel rounds down;
-    // if ties go away from zero, it rounds up.
+    // A tie: the exact middle between two numbers. Ties to even: a kernel rounds down if the lower
+    // number is even. Ties away from zero: it rounds up.
     const V nearest = away_ ? (steps - even == 0.5 ? even + 1.0 : even) : even;
     const V rounded = value < 0.0 ? -nearest : nearest;
     const V to_tie = (0.5 - magnitude_of(nearest - steps)) * step;

@@ -28,16 +28,16 @@ using Element = ElementOf<double>;
 template <std::size_t symbols, class V = double>
 using PairCoefficient = Coefficient<Tolerance<V, symbols>, V>;
 
-/// A13. Returns 3 times the mean square of a sum of two errors: one with mean 0, and one whose mean
-/// may differ from 0. The bound of the second error counts as three standard deviations.
+/// README A13: returns 3 times the mean square of a sum of two errors: one with mean 0, and one
+/// whose mean may differ from 0. The bound of the second error counts as three standard deviations.
 template <class V>
 [[gnu::always_inline]] inline V moment_with(const V& moment, const V& shared) {
   return moment + square(shared) * (1.0 / 3);
 }
 
-/// A8. A row symbol is a number that is computed once per row and used by all its pairs. Adds the
-/// errors of the row symbols to an element that sums over the pairs of one row. `by` contains, for
-/// each symbol, the sum of the derivatives by it.
+/// README A8. A row symbol is a number that is computed once per row and used by all its pairs.
+/// Adds the errors of the row symbols to an element that sums over the pairs of one row. `by`
+/// contains, for each symbol, the sum of the derivatives with respect to it.
 template <std::size_t symbols>
 inline void add_symbols(Element& element, const std::array<double, symbols>& by,
                         const std::array<Symbol, symbols>& of_row) {
@@ -50,8 +50,8 @@ inline void add_symbols(Element& element, const std::array<double, symbols>& by,
   }
 }
 
-/// A8. An element that sums over the pairs of one row. A row symbol has the same error in all pairs
-/// of the row, so its derivatives are summed with their signs before the absolute value is taken.
+/// README A8: an element that sums over the pairs of one row. A row symbol has the same error in
+/// all pairs, so its derivatives are summed with their signs before the absolute value is taken.
 template <std::size_t symbols>
 class SumWithinRow {
  public:
@@ -82,8 +82,8 @@ class SumWithinRow {
   std::array<double, symbols> by_{};
 };
 
-/// A9. An element that sums over rows. The row symbols of different rows have different errors, so
-/// every summand includes the errors of its own row.
+/// README A9: an element that sums over rows. The row symbols of different rows have different
+/// errors, so every summand includes the errors of its own row.
 template <std::size_t symbols, class V = double>
 class SumOverRows {
  public:

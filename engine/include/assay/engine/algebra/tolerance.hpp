@@ -9,9 +9,9 @@
 
 namespace assay::engine {
 
-/// The error of a number that is computed once for a row. Its absolute value is at most `rigorous`.
-/// It is the sum of rounding errors with mean 0, whose squared bounds add up to deviation^2, and of
-/// a part of at most `shared`.
+/// The error of a number that is computed once for a row; at most `rigorous` in magnitude. It is
+/// the sum of rounding errors with mean 0, whose squared bounds add up to deviation^2, and of a
+/// part of at most `shared`.
 struct Symbol {
   double rigorous = 0, deviation = 0, shared = 0;
 };
@@ -30,7 +30,7 @@ struct Tolerance {
   std::array<V, symbols> by{};
 };
 
-/// A5. Sums and differences: the bounds add up; derivatives are added with their signs.
+/// README A5: sums and differences: the bounds add up; derivatives are added with their signs.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator+(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
@@ -52,7 +52,7 @@ template <class V, std::size_t n>
   return x + (-y);
 }
 
-/// A5. Multiplication by an exact factor.
+/// README A5: multiplication by an exact factor.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x, const V& factor) {
   const V size = magnitude_of(factor), squared = square(factor);
@@ -62,8 +62,8 @@ template <class V, std::size_t n>
   return product;
 }
 
-/// A5. A product. The first-order error follows the product rule; the second-order error is added
-/// to all bounds.
+/// README A5: a product. The first-order error follows the product rule; the second-order error is
+/// added to all bounds.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
@@ -103,8 +103,8 @@ class ToleranceReading {
             .shared = filled<V>(error.shared)};
   }
 
-  /// A1. The first-order error of a symbol is stored only as its derivative in `by`, until all
-  /// pairs are summed.
+  /// README A1: the first-order error of a symbol is stored only as its derivative in `by`, until
+  /// all pairs are summed.
   [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     Number number = {.value = x, .rigorous = filled<V>(of_row_[k].rigorous)};
     number.by[k] = filled<V>(1.0);
@@ -189,9 +189,9 @@ class ToleranceReading {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
-  /// A7. `moment` contains only the rounding of the exact value, because the test R (the RMS of
-  /// error / sigma) compares outputs with the reference. If the number has no error, its rounding
-  /// is known: it is drift, not a random error.
+  /// README A7. `moment` contains only the rounding of the exact value, because the test R (the RMS
+  /// of error / sigma) compares outputs with the reference. If the number is exact, the error of
+  /// rounding it is known and counts as drift, not as random.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
     const V typical = x.rigorous == 0.0 && store.drifts() ? V{} : store.error(size(x));
@@ -214,8 +214,8 @@ class ToleranceReading {
     return number;
   }
 
-  /// A3. Size of the noise: four standard deviations of the errors with mean 0, plus the bound of
-  /// the other errors.
+  /// README A3. The size of the noise: four standard deviations of the errors with mean 0, plus the
+  /// bound of the other errors.
   [[gnu::always_inline]] V noise(const Number& x) const {
     V squares = x.moment, shared = x.shared;
     for (std::size_t k = 0; k < symbols; ++k) {
@@ -229,7 +229,7 @@ class ToleranceReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// A8. Returns the row symbol for a number that was computed for the row without other symbols.
+/// README A8: returns the row symbol for a number of the row that does not depend on other symbols.
 inline Symbol symbol_of(const Tolerance<double, 0>& x) {
   return {x.rigorous, root_of(x.squares), x.shared};
 }

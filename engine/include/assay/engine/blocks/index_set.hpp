@@ -28,8 +28,8 @@ class IndexSet {
   virtual void counts(std::int64_t row, std::int64_t first, std::span<double> times) const = 0;
 };
 
-/// Every row attends to one range of keys: all of them, a window, those before a diagonal, or those
-/// of its sequence.
+/// Every row attends to one range of keys: all keys, a window, the keys before a diagonal, or the
+/// keys of its sequence.
 class Windows : public IndexSet {
  public:
   explicit Windows(std::vector<Range> of_rows) : of_rows_(std::move(of_rows)) {}
@@ -57,8 +57,8 @@ class Lists : public IndexSet {
   std::vector<std::vector<std::int64_t>> of_rows_;  ///< ascending
 };
 
-/// Selected rows and keys of another set, each numbered from 0 again. Refers to that set and to
-/// both selections.
+/// Selected rows and keys of another set; both are numbered from 0 again. Keeps references to that
+/// set and to both selections.
 class Chosen : public IndexSet {
  public:
   Chosen(const IndexSet& all, std::span<const std::int64_t> rows,

@@ -11,9 +11,9 @@
 
 namespace assay::engine {
 
-/// An output: a sum over pairs of a coefficient times an operand. A sum within rows runs over keys
-/// and multiplies rows of the right operand; a sum over rows runs over rows and multiplies rows of
-/// the left operand.
+/// An output: a sum over pairs of a coefficient times an operand. A sum within rows runs over the
+/// keys of a row and multiplies rows of the right operand. A sum over rows runs over the rows of a
+/// key and multiplies rows of the left operand.
 struct SumOf {
   std::size_t coefficient = 0;
   bool within = true;
@@ -23,8 +23,8 @@ struct SumOf {
 /// `RowSums` can use several kinds of weights; this is their number.
 inline constexpr std::size_t kinds_of_weights = 2;
 
-/// Sums that are computed for one row of an output in addition to its elements: over its pairs,
-/// each pair times its count. `size` sums |c|. `spread` sums, for each kind of weights, the
+/// Sums that are computed for one row of an output in addition to its elements. They run over its
+/// pairs, each pair times its count. `size` sums |c|. `spread` sums, for each kind of weights, the
 /// `moment` of c times the weight of the operand's row; `spread_squares` sums the squares.
 /// `overflow` is not 0 if a coefficient may overflow.
 struct RowSums {
@@ -39,8 +39,8 @@ struct TileRow {
   std::array<Symbol, symbols> symbols_of{};
 };
 
-/// The matrices of a dot product, the factors by which its magnitudes and its squares are scaled
-/// back, and the largest loss by underflow, which is added to the bound (blocks/README.md, B1).
+/// A dot product: its matrices, the factors that undo the scaling of its magnitudes and squares,
+/// and the largest loss by underflow, which is added to the bound (blocks/README.md, B1).
 struct DotMatrices {
   const double* sum = nullptr;
   const float *magnitude = nullptr, *square = nullptr;
@@ -48,11 +48,11 @@ struct DotMatrices {
 };
 
 /// Pointers to the `RowSums` of one sum of a block, and to the weights of the block's keys or rows;
-/// a kind without weights is null.
+/// null for a kind without weights.
 struct SideSums {
   std::array<const double*, kinds_of_weights> weights{};
   RowSums* of_rows = nullptr;  ///< for a sum within rows, one per row
-  /// For a sum over rows, one number per key.
+  /// If the sum runs over rows: one number per key.
   double *sizes = nullptr, *overflows = nullptr;
   std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
 };
@@ -202,7 +202,7 @@ template <class Streams, class Formula>
   }
 }
 
-/// A tag that selects the functions of one file compiled per instruction set.
+/// A tag type: selects the functions that were compiled for one instruction set.
 template <Instructions instructions>
 struct CompiledFor {};
 

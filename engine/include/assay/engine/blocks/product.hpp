@@ -19,7 +19,7 @@ template <class T>
 inline constexpr std::int64_t panel_columns = 128 / static_cast<std::int64_t>(sizeof(T));
 
 /// Computes c(i, j) = a(i, *) b(*, j), or adds the product to c(i, j). The product is a chain of
-/// fma(a(i, k), b(k, j), sum) with ascending k that begins with sum = 0.
+/// fma(a(i, k), b(k, j), sum): k ascends, and sum begins with 0.
 template <class T>
 struct Product {
   const T* a = nullptr;

@@ -14,7 +14,7 @@
 /// of these matrices (blocks/README.md, B1 and B4).
 namespace assay::engine {
 
-/// B1. Powers of two that scale coefficients and their squares into the range of float.
+/// Powers of two that scale coefficients and their squares into the range of float (B1).
 struct CoefficientScales {
   double linear = 1, squared = 1;
 };
@@ -35,7 +35,7 @@ struct Places {
 [[gnu::always_inline]] inline void put(double* to, const Lanes& x) {
   __builtin_memcpy(to, &x, sizeof x);
 }
-/// B1. Stores x in float. The stored number is at least the smallest normal number unless x is 0.
+/// Stores x in float. The stored number is at least the smallest normal number unless x is 0 (B1).
 [[gnu::always_inline]] inline void put(float* to, const Lanes& x) {
   const Lanes kept = x > 0.0 ? larger_of(x, filled<Lanes>(0x1p-126)) : x;
   const FloatLanes narrowed = __builtin_convertvector(kept, FloatLanes);
@@ -53,7 +53,7 @@ class ToleranceStreams {
 
   static constexpr bool takes_sides = true;
 
-  /// In double: value, drift, derivatives by the constants of the call, derivatives by the row
+  /// In double: value, drift, derivatives with respect to the constants of the call and the row
   /// symbols.
   static constexpr std::size_t constants = 2, first_symbol = 2 + constants;
   static constexpr std::size_t doubles = first_symbol + symbols;
@@ -120,7 +120,7 @@ class ToleranceStreams {
     }
   }
 
-  /// A8 and A9. Returns the element with these sums.
+  /// README A8 and A9: returns the element with these sums.
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0],
             .magnitude = in_float[0],
@@ -162,7 +162,7 @@ class EnclosureStreams {
     return {true};
   }
 
-  /// B3. `chain`: the largest number of roundings between a summand and the finished sum.
+  /// `chain`: the largest number of roundings between a summand and the finished sum (B3).
   explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}
 
   using Number = Coefficient<Enclosure<Lanes>, Lanes>;
@@ -176,7 +176,7 @@ class EnclosureStreams {
     put(to.in_float[0] + at, where(times, radius * scales.linear));
   }
 
-  /// The radius of a coefficient is stored in `rigorous`.
+  /// `rigorous` contains the radius of a coefficient.
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0], .rigorous = in_float[0], .terms = terms};
   }
@@ -189,8 +189,8 @@ class EnclosureStreams {
   double accumulation_;
 };
 
-/// B3. Returns the enclosure of an element that was summed with `EnclosureStreams`, multiplied by
-/// the element's factor.
+/// blocks/README B3: returns the enclosure of an element that was summed with `EnclosureStreams`,
+/// multiplied by the element's factor.
 inline Enclosure<double> enclosed(const Element& element, double factor) {
   const Enclosure<double> sum = {element.value, element.rigorous};
   Enclosure<double> scaled = sum * factor;

@@ -22,7 +22,7 @@ namespace assay::engine {
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  /// The members of `row_sums` are 0 if Streams does not compute the spread.
+  /// The members of `row_sums` are 0 unless the class Streams computes the spread.
   virtual void take(std::int64_t row, const ElementRow& elements, const RowSums& row_sums) = 0;
   /// Called after the last row.
   virtual void close() {}
@@ -42,10 +42,10 @@ struct BlockShape {
   std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
   std::int64_t threads = 1;                           ///< 0: all of the machine
   Instructions instructions = Instructions::fastest;  ///< does not change the bits
-  /// The outputs to compute: bit s is set for output number s.
+  /// The outputs that are computed: bit s is set for output number s.
   std::uint32_t wanted = ~std::uint32_t{0};
-  /// For kernels that sum groups of this number of rows separately and round each sum. Then a block
-  /// never contains rows of two groups, and `Element::partials` is filled. 0: no groups.
+  /// For kernels that sum groups of rows separately and round each sum: the rows of a group. Then a
+  /// block never contains rows of two groups, and `Element::partials` is filled. 0: no groups.
   std::int64_t rows_of_part = 0;
 };
 
@@ -333,8 +333,8 @@ class BlockSweep {
     std::array<std::optional<Accumulators>, sums> within_;
   };
 
-  /// B1. Passes one row of an output to the sink. `elements` is the buffer; r is the row's index in
-  /// the accumulators.
+  /// blocks/README B1: passes one row of an output to the sink. `elements` is the buffer; r is the
+  /// row's index in the accumulators.
   void finish_row(std::size_t s, const Accumulators& sum, std::int64_t r, std::int64_t row,
                   const RowSymbols& of_row, ElementRow& elements, RowSink& sink) {
     const SumOf& of = Formula::sums[s];

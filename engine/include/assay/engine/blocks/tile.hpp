@@ -15,7 +15,7 @@
 
 namespace assay::engine {
 
-/// B1. Scales coefficients of that size to 2^40, and their squares to 2^50.
+/// blocks/README B1: scales coefficients of that size to 2^40, and their squares to 2^50.
 inline CoefficientScales coefficient_scales_of(double size) {
   if (!(size > 0) || !std::isfinite(size)) return {0x1p40, 0x1p50};
   const int exponent = std::clamp(std::ilogb(size), -400, 400);
@@ -58,8 +58,8 @@ class Tile {
     if (Streams::takes_squares)
       multiply_rows(magnitudes.square.data(), right.square, dot.square, count, right);
   }
-  /// B1. Sets the factors of the magnitudes and squares of dot product d: each factor undoes the
-  /// scaling and covers the rounding in float.
+  /// blocks/README B1: sets the factors of the magnitudes and squares of dot product d: each factor
+  /// undoes the scaling and covers the rounding in float.
   void set_dot_scales(std::size_t d, std::int64_t terms, double magnitude, double square) {
     const auto count = static_cast<double>(terms);
     const double slack = 1 + (count + 8) * 0x1p-24;
@@ -115,7 +115,7 @@ class Tile {
     Formula::read(instructions_, block);
   }
 
-  /// Adds to the `RowSums` of the rows of the block; the next function does this for its keys.
+  /// Adds to the `RowSums` of the block's rows; the next function: of the block's keys.
   void add_sides_of_rows(std::size_t sum, std::vector<RowSums>& to) const {
     for (std::size_t r = 0; r < rows.size(); ++r) add(side_sums_[sum].of_rows[r], to[r]);
   }
@@ -132,7 +132,7 @@ class Tile {
     }
   }
 
-  /// Adds this block's contribution to one output to its accumulators, whose row `at` is the first.
+  /// Adds the contribution of this block to the accumulators of one output, from row `at` on.
   template <class Accumulators>
   void add(const SumOf& sum, std::int64_t count, std::int64_t keys, const Panels& operand,
            Accumulators& to, std::int64_t at) const {
