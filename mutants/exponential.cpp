@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// 2^whole times a sixth-degree Taylor polynomial of e^rest.
+/// Returns 2^whole times e^rest; e^rest is a Taylor polynomial of degree six.
 float polynomial_exp(float x) {
   if (x < -104.0f) return 0;
   const float whole = std::rint(x * log2_e);

@@ -20,8 +20,8 @@ std::uint64_t scattered(const Spot& spot) {
   return hash;
 }
 
-/// Returns the index before `at`, or the index after it if `at` is the first; `at` itself if it is
-/// the only one.
+/// Returns the index before `at`. For the first index, returns the one after it; if it is the only
+/// one, itself.
 std::int64_t neighbour(std::int64_t at, std::int64_t count) {
   if (at > 0) return at - 1;
   return count > 1 ? 1 : at;

@@ -15,7 +15,7 @@
 /// for the last key.
 namespace assay::mutants {
 
-/// The kind of fault in the value of a step. of_*: uses the value of another row, key or head;
+/// The kind of fault in the value of a step. of_*: the value of another row, key or head is used;
 /// stale: uses the value of the step's previous evaluation; coarse: rounds to three significant
 /// bits.
 enum class Change : std::uint8_t {
@@ -78,8 +78,8 @@ struct Spot {
   std::int64_t heads, rows, keys;
 };
 
-/// Returns whether the fault happens at `spot`. A tile has 16 keys. seldom: one of 97 pairs;
-/// rarely: one of 2,003 pairs; both at pseudo-random coordinates.
+/// Returns whether the fault happens at `spot`. A tile has 16 keys. seldom: at one of 97 pairs;
+/// rarely: at one of 2,003 pairs; both at pseudo-random coordinates.
 bool happens(Where where, const Spot& spot);
 /// Returns the coordinates whose value is used instead of the value at `spot`; `spot` itself if no
 /// others exist.
@@ -123,7 +123,7 @@ void append(std::vector<GrownBug<Step>>& bugs, const std::vector<GrownBug<Step>>
 }
 
 /// Returns one mutant of class Grown for each fault, with a name that starts with "grown_".
-/// Consecutive faults use the plans in rotation, because some kernels skip steps that other kernels
+/// Consecutive faults use the plans in rotation, because some plans skip steps that others
 /// compute.
 template <class Op, class Grown, class Step, class Plan>
 std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
@@ -145,7 +145,7 @@ std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
 inline constexpr auto every_change = {
     Change::negated, Change::lost,         Change::doubled,      Change::coarse,
     Change::stale,   Change::of_neighbour, Change::of_row_above, Change::of_other_head};
-/// For a row, the neighbour and the row above are the same, so this list omits of_neighbour.
+/// This list omits of_neighbour: for a row, the neighbour and the row above are the same.
 inline constexpr auto changes_of_rows = {Change::negated,      Change::lost,
                                          Change::doubled,      Change::stale,
                                          Change::of_row_above, Change::of_other_head};
@@ -172,8 +172,8 @@ class Growth {
     if (!happens(bug_.where, spot)) return sound(spot);
     return changed(bug_.change, sound(taken_from(bug_.change, spot)));
   }
-  /// Returns the coordinates whose value the step uses: others than `spot` if the fault happens
-  /// there, else `spot`.
+  /// Returns the coordinates whose value the step uses: those of another place if the fault happens
+  /// at `spot`, else `spot`.
   Spot place(Step step, const Spot& spot) const {
     const bool moves = step == bug_.step && happens(bug_.where, spot);
     return moves ? taken_from(bug_.change, spot) : spot;

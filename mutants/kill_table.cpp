@@ -39,8 +39,8 @@ struct Judged {
   std::vector<bool> fails;  ///< empty if the rules were not evaluated
 };
 
-/// Judges all mutants on one case, in their order. The result has no entry for a mutant with
-/// another subject.
+/// Judges all mutants on one case, in their order. The result has no entry for a mutant that needs
+/// other cases (another subject).
 template <class Op>
 std::vector<std::optional<Judged>> judge_all(const Case<Op>& c,
                                              const std::vector<MutantOf<Op>>& mutants,
@@ -118,7 +118,7 @@ class Jury {
     if (plain != all.end()) plain_ = *plain;
   }
 
-  /// Errors: rethrows what the judging of a case threw.
+  /// Errors: rethrows an exception that occurred while a case was judged.
   void work(std::int64_t threads) {
     parallel::for_each(
         std::ssize(cases_), [this](std::int64_t k) { judge(static_cast<std::size_t>(k)); },

@@ -35,7 +35,7 @@ struct ReadsWithStridesOf : Kernel {
   }
 };
 
-/// A kernel that writes one output with the strides of another tensor, if they stay within the
+/// A kernel that writes one output with the strides of another tensor, if this stays within the
 /// output's storage.
 template <class Op, class Kernel, auto output, auto other>
 struct WritesWithStridesOf : Kernel {

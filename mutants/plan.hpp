@@ -8,7 +8,7 @@
 namespace assay::mutants {
 
 enum class TileOrder : std::uint8_t { ascending, descending, shuffled };
-/// How masked scores are treated: they are skipped, or replaced by -FLT_MAX as the device does.
+/// How masked scores are treated: skipped, or replaced by -FLT_MAX, as on the device.
 enum class MaskedScore : std::uint8_t { skipped, replaced };
 /// The type in which P and dS enter the gradient products.
 enum class Staging : std::uint8_t { io_type, fp32, bf16 };

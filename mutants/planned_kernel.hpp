@@ -14,7 +14,7 @@ template <class Op, class Plan>
 class PlannedKernel : public spec::Implementation<Op> {
  public:
   PlannedKernel(std::string name, const Plan& plan) : PlannedKernel(std::move(name), plan, plan) {}
-  /// Follows `plan` and declares the numerics of `declared`.
+  /// A kernel that follows `plan` but declares the numerics of `declared`.
   PlannedKernel(std::string name, const Plan& plan, const Plan& declared)
       : name_(std::move(name)), plan_(plan), declared_(declared) {}
 

@@ -8,7 +8,7 @@ namespace assay::mutants {
 /// rtz turns overflow into the largest finite value, the other modes into infinity.
 float rounded(float value, spec::DType type, spec::Rounding mode);
 
-/// Rounds `value` to `bits` significant bits, ties to even, unlimited exponent.
+/// Rounds `value` to `bits` significant bits, ties to even; the exponent is not limited.
 float shortened(float value, int bits);
 
 }  // namespace assay::mutants

@@ -53,7 +53,7 @@ struct Work {
   const spec::Tensor* atten_mask = nullptr;
   std::vector<float> pse;                ///< row-major elements; empty: no position bias
   std::vector<std::uint8_t> drop_bytes;  ///< empty: no dropout
-  /// per sequence: the number of scores of all heads before it
+  /// for each sequence: the number of scores of all earlier sequences, over all heads
   std::vector<std::int64_t> first_score;
   DenseRows dq, dk, dv, dq_rope, dk_rope;
 

@@ -15,7 +15,7 @@ double figure(const TensorReport& tensor, std::string_view name) {
   return HUGE_VAL;
 }
 
-/// Returns whether the error figure exceeds `times` that of the plain kernel; true for NaN.
+/// Returns whether the error exceeds `times` the error of the plain kernel; true for NaN.
 bool exceeds(const TensorReport& tensor, const TensorReport& plain, std::string_view name,
              double times) {
   return !(figure(tensor, name) <= times * figure(plain, name));

@@ -15,7 +15,7 @@ namespace assay::mutants {
 std::vector<std::string> yardstick_names();
 
 /// Returns, for each rule, whether the rule fails a run of a case. `plain`: the report of a plain
-/// correct kernel of the same types. Every rule fails a run without results.
+/// correct kernel of the same types. A run without results fails every rule.
 std::vector<bool> failed_by(const conformance::CaseReport& report,
                             const conformance::CaseReport& plain);
 

@@ -10,8 +10,8 @@
 
 namespace assay::mutants::compress {
 
-/// Kernels that check their arguments: two that are correct, and those with a fault in the checks,
-/// of which the last have one of the checks of `more`.
+/// Kernels that check their arguments: two correct ones, then kernels with a fault in the checks.
+/// The last of these have one of the additional checks `more`.
 template <class Op, class Kernel>
 std::vector<MutantOf<Op>> argument_mutants_of(const std::string& prefix, const Plan& plan,
                                               std::vector<ExtraCheck<Op>> more) {

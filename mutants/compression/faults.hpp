@@ -11,8 +11,8 @@
 
 namespace assay::mutants::compress {
 
-/// Changes of the steps of a kernel. Null: the step is unchanged. A function that returns void
-/// changes the result of the step.
+/// Replacements for the steps of a kernel; null: the step is unchanged. A function that returns
+/// void changes the result of the step.
 struct Changes {
   void (*prepare)(Work& w) = nullptr;
   void (*sequences)(const Work& w, std::vector<Sequence>& all) = nullptr;
@@ -109,7 +109,7 @@ struct OwnList : Kernel {
   }
 };
 
-/// A kernel that reads (or writes) tensors as if they had no gaps.
+/// A kernel that reads (or writes) tensors as if their strides left no gaps.
 template <class Kernel, bool of_inputs>
 struct AsContiguous : Kernel {
   using Kernel::Kernel;
@@ -166,7 +166,7 @@ struct Planter {
             planted<AsContiguous<Kernel, false>>("outputs_as_contiguous",
                                                  "strides of the outputs are ignored")};
   }
-  /// Mutants that do not declare what they do.
+  /// Returns mutants that deviate from the numerics that they declare.
   Mutants undeclared() const {
     Plan shuffled = plan, fixed = plan, even = plan, away = plan, truncating = plan;
     shuffled.cores = 1, shuffled.term_order = TermOrder::shuffled;

@@ -30,8 +30,8 @@ inline constexpr auto spellings_of<mutants::compress::Step> =
 namespace assay::mutants::compress {
 
 /// A kernel with a generated fault in its weights, or in a step that a derived class changes. In a
-/// Spot, a row is a window of its sequence, and a key is a token of the window. A weight is used by
-/// all windows, so the Spot of a weight has one sequence with one row.
+/// Spot (a place), "row" means a window of a sequence, and "key" a token of the window. All windows
+/// use a weight, so its Spot has one sequence with one row.
 template <class Kernel>
 class Grown : public Kernel {
  public:
@@ -43,7 +43,7 @@ class Grown : public Kernel {
     return growth_(Step::weight, spot_of(w, {0, 0, 0, 0}, k, n, 1),
                    [&](const Spot& at) { return Kernel::weight(w, at.j, at.n); });
   }
-  /// Returns the value of a step of window, token k and head n. `sound(window, k, n)` computes the
+  /// Returns the value of a step for window, token k and head n. `sound(window, k, n)` computes the
   /// correct value.
   template <class Sound>
   float grown_value(Step step, const Work& w, const TokenWindow& window, std::int64_t k,

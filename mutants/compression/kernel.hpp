@@ -12,7 +12,7 @@
 
 namespace assay::mutants::compress {
 
-/// The order in which a core processes its windows, and the forward also the tokens of a window.
+/// The order in which a core processes its windows; in the forward also the tokens of a window.
 enum class TermOrder : std::uint8_t { ascending, descending, shuffled };
 /// How a kernel adds terms (the gradient: the channels of one token and one window; the forward:
 /// the tokens of a window): one after the other, in groups of eight as the device does, or
@@ -101,7 +101,7 @@ class WindowKernel : public PlannedKernel<Op, Plan>, protected WindowSteps {
     return rounded(static_cast<float>(value), w.problem.dtype, this->plan().round_out);
   }
 
-  /// Brings values into the plan's order; shuffled values have a different order in every run.
+  /// Brings values into the order of the plan. A shuffled order differs from run to run.
   template <class Value>
   void arrange(std::vector<Value>& values, std::uint64_t seed) const {
     if (this->plan().term_order == TermOrder::descending) std::ranges::reverse(values);

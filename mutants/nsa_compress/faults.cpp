@@ -29,7 +29,7 @@ struct InputOfHeadZero : Kernel {
   }
 };
 
-/// Reads input as if its heads were 16 channels shorter.
+/// Reads input as if each head had 16 channels less.
 struct HeadDim16TooFew : Kernel {
   using Kernel::Kernel;
   float value(const Work& w, std::int64_t token, std::int64_t n, std::int64_t c) const override {
@@ -55,13 +55,13 @@ struct InputOffsetIgnored : Kernel {
   }
 };
 
-/// Replaces each number of output by change(problem, number).
+/// Replaces each element of output by change(problem, element).
 template <auto change>
 void each(Work& w) {
   for (double& one : w.output) one = change(w.problem, one);
 }
 
-/// Clears the numbers of output for which `is_lost(problem, n, c)` returns true.
+/// Clears the elements of output for which `is_lost(problem, n, c)` returns true.
 template <auto is_lost>
 void clear_where(Work& w) {
   const std::int64_t heads = w.problem.heads, dim = w.problem.head_dim;
@@ -100,8 +100,8 @@ bool is_after_blocks_of_32(const Problem& p, std::int64_t, std::int64_t c) {
 bool is_after_8192_numbers(const Problem& p, std::int64_t n, std::int64_t) {
   return n * p.head_dim >= 8192;
 }
-/// The kernel stores full blocks of 32 channels. The excess channels overwrite the first channels
-/// of the next head.
+/// The kernel stores full blocks of 32 channels. The channels beyond the head overwrite the first
+/// channels of the next head.
 bool is_overwritten(const Problem& p, std::int64_t n, std::int64_t c) {
   return n > 0 && c < 31 - (p.head_dim + 31) % 32;
 }

@@ -9,7 +9,7 @@ namespace assay::mutants::compress::forward {
 
 using Op = spec::NsaCompress;
 
-/// The choices of the model of the Atlas A2 kernel.
+/// The choices of the model of the kernel for Atlas A2.
 inline constexpr Plan device_like = {.round_out = spec::Rounding::rna};
 
 /// A plain kernel: each channel of a row is the sum over the tokens of a window. Every step is a

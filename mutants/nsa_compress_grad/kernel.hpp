@@ -10,11 +10,11 @@ namespace assay::mutants::compress::grad {
 
 using Op = spec::NsaCompressGrad;
 
-/// The choices of the model of the Atlas A2 kernel.
+/// The choices of the model of the kernel for Atlas A2.
 inline constexpr Plan device_like = {.summation = Summation::groups};
 
-/// A plain kernel: for each window, adds to the gradients of the window's tokens and to the sums of
-/// the weights, of which each core has its own. Every step is a virtual function, so that a mutant
+/// A plain kernel. Each window adds to the gradients of its tokens and to the sums of the weights;
+/// each core has its own sums of the weights. Every step is a virtual function, so that a mutant
 /// overrides the step that it gets wrong.
 class Kernel : public WindowKernel<Op> {
  public:

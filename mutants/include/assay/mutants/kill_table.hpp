@@ -39,8 +39,8 @@ struct KillRow {
   double worst = 0;            ///< largest |error| / tau
   std::string replay, text;    ///< replay line and first finding of the first failed case
   std::string cause;           ///< first cause found in its failed cases: pattern, fields
-  /// For each rule (Assay's and those of other projects): true if the rule reports a failure in a
-  /// case with ordinary values. Empty if no such case exists.
+  /// For each rule (Assay's and those of other projects): does it report a failure in a case with
+  /// ordinary values? Empty if no such case exists.
   std::vector<bool> fails = {};
 
   /// Returns whether an injected fault was found, or a correct variant conformed. False without
@@ -50,7 +50,7 @@ struct KillRow {
 
 /// Results of an accuracy rule of another project on the same runs. `planted_accused` and
 /// `healthy_accused`: the number of injected faults, and of correct variants, for which the rule
-/// reports a failure. `*_asked`: how many of each have a case with ordinary values.
+/// reports a failure. `*_asked`: how many of each the rule judged.
 struct YardstickRow {
   std::string name;
   std::int64_t planted_accused = 0, planted_asked = 0, healthy_accused = 0, healthy_asked = 0;
@@ -69,7 +69,7 @@ struct KillTable {
 
 struct KillControl {
   std::int64_t threads = 0;  ///< 0: all host threads
-  /// Read between cases; if true, the table ends early and is `interrupted`.
+  /// Read between cases. If it is true, the table ends early and `interrupted` is set.
   const std::atomic<bool>* stop = nullptr;
   /// Called after each case, never concurrently, with the number of finished and of all cases.
   std::function<void(std::int64_t done, std::int64_t all)> progress;

@@ -13,8 +13,8 @@ namespace assay::mutants {
 
 /// The part of an implementation that the injected fault affects (or, in a correct variant, its
 /// unusual choice). forward: only results of the mutant's own forward. many_calls: results of a few
-/// calls among many; a sweep finds this fault, but the kill table does not, because it makes a new
-/// kernel for each case.
+/// calls among many. A sweep finds such a fault, but the kill table does not, because it makes a
+/// new kernel for each case.
 enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
 /// The known facts about a mutant. Names are unique among the mutants of one operator.
@@ -41,7 +41,7 @@ struct MutantOf {
 
 using Mutant = MutantOf<spec::FlashAttentionScoreGrad>;
 
-/// Returns every mutant of Op, first those without a fault (`healthy`). A mutant with a fault
+/// Returns every mutant of Op, the correct variants (`healthy`) first. A mutant with a fault
 /// declares the numerics of the correct kernel from which it is derived.
 template <class Op>
 std::vector<MutantOf<Op>> mutants();
@@ -52,7 +52,7 @@ template <class Op>
 std::vector<MutantOf<Op>> grown_mutants();
 
 /// Returns correct kernels that follow each numerics preset, and kernels that compute their own
-/// statistics. `mutants` does not return them: some presets are too loose for the kill table.
+/// statistics. Not among `mutants`, because some presets are too loose for the kill table.
 std::vector<Mutant> preset_kernels();
 
 }  // namespace assay::mutants
