@@ -32,8 +32,8 @@ using KeyTile = KeyTiles::Item;
 
 /// One run. Key tiles are independent except for dq, to which they must add in ascending order: for
 /// each row tile, a counter contains the number of the key tile that may add next. Threads take key
-/// tiles in ascending order, so the first unfinished one never waits. A key tile whose computation
-/// fails also advances the counters.
+/// tiles in ascending order, so the first unfinished key tile never waits. If a key tile fails, it
+/// also advances the counters.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -225,8 +225,8 @@ void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
 
 /// The row term R(i) = sum over c of dy(i, c) * attention_in(i, c), computed once per row.
 void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
-  // Uses the query tile as a buffer for dy: it is free before the first block is processed, and has
-  // enough channels.
+  // Uses the memory of the query tile as a buffer for dy: it is unused before the first block, and
+  // has enough channels.
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
@@ -330,7 +330,7 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
 }
 
 /// Rounds P and dS of a block that has an element too small for the instruction for pairs of bf16
-/// numbers. For other blocks, the kernel with this instruction does the rounding.
+/// numbers. For all other blocks, the products with this instruction do the rounding.
 void Gradient::round_to_stage(const Block& block, const ThreadTiles& tiles) const {
   std::vector<std::uint16_t> codes(static_cast<std::size_t>(block.columns));
   for (const Tile& tile : {tiles.scores, tiles.dprob})

@@ -123,9 +123,9 @@ BiasRows PositionBias::single_row(const Block& block, const Tile& space) const {
   return {.at = space.at, .stride = 0};
 }
 
-/// Each of the last 1024 queries has a row of its own. An earlier query i uses row i mod 1024,
-/// shifted to the column with the same distance. Columns outside the bias tensor are above the
-/// diagonal and therefore masked.
+/// In this form every one of the last 1024 queries has its own row of the bias tensor. An earlier
+/// query i uses row i mod 1024, shifted to the column with the same distance. Columns outside the
+/// bias tensor are above the diagonal and therefore masked.
 void PositionBias::compressed_row(const Block& block, std::int64_t i, float* to) const {
   constexpr std::int64_t stored = spec::compressed_pse_rows;
   const std::int64_t first_stored = problem_->seq_q - stored;

@@ -9,8 +9,8 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// Returns the mode of one sequence. In modes 7 and 8, one sequence is computed as in mode 4
-/// (band); the others are computed as in mode 3 (mode 7) or mode 2 (mode 8).
+/// Returns the mode of one sequence. In modes 7 and 8 one sequence is computed as in mode 4 (band).
+/// The others are computed as in mode 3 if the mode is 7, and as in mode 2 if it is 8.
 std::int64_t mode_of(const Problem& p, std::int64_t b) {
   if (p.sparse_mode < 7) return p.sparse_mode;
   if (b == band_batch(p)) return 4;

@@ -47,7 +47,7 @@ class WorkList {
   WorkList(HeadTiles tiles, std::function<void(const HeadTile& head, Slot& slot)> begin)
       : tiles_(std::move(tiles)), begin_(std::move(begin)) {}
 
-  /// A tile that was distributed and is not finished.
+  /// A tile that a thread received and has not finished.
   struct Item : HeadTile {
     Slot* slot;
     std::atomic<std::int64_t>* unfinished;  ///< unfinished tiles of its head

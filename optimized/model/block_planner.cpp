@@ -13,7 +13,8 @@ using device::Bytes;
 using device::round_up;
 
 constexpr std::int64_t largest_edge =
-    // Edge of a block: one Mmad of 128 x 128 x 128 takes longer than the loads of its operands
+    // Edge of a block: one matrix instruction (Mmad) of 128 x 128 x 128 takes longer than loading
+    // its operands
     128;
 // Row tiles whose dk and dv are summed in L0C (a record), as in the vendor's basic template
 constexpr std::int64_t record_tiles = 4;

@@ -124,7 +124,8 @@ class NsaCompress final : public spec::Implementation<Op> {
   }
 
  private:
-  /// Cost of a memory-bound multiply-add, as a multiple of one in a matrix product.
+  /// Cost of a multiply-add that is bound by memory, divided by the cost of one in a matrix
+  /// product.
   static constexpr double slower_than_products = 10;
 
   std::string name_;

@@ -32,7 +32,7 @@ Refusal windows_move_on(const Call& call) {
   return at_least("compressStride", call.attributes.compress_stride, granule);
 }
 
-/// Rejects gaps between windows. The documents contradict each other about adjacent windows; this
+/// Rejects gaps between windows. The documentation contradicts itself about adjacent windows; this
 /// check accepts them.
 Refusal no_gaps(const Call& call) {
   const auto& a = call.attributes;

@@ -23,9 +23,9 @@ std::span<const Check> shape_checks();
 /// Returns all checks in the order in which they run.
 std::vector<Check> argument_checks();
 
-/// Checks a call in phase 1. Cases that the documents leave open are accepted if they can be
-/// computed: a null layout means TND, windows may be adjacent, and without lengths the number of
-/// windows is not checked.
+/// Checks a call in phase 1. Calls about which the documentation leaves a question open are
+/// accepted if they can be computed: a null layout means TND, windows may be adjacent, and without
+/// lengths the number of windows is not checked.
 /// Errors: spec::Rejected; the message starts with the id of the requirement. Source: semantic
 /// specification of the NSA operators, sections 2.4 to 2.6.
 void refuse_unless_legal(const Check::Call& call);

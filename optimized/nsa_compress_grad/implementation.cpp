@@ -15,8 +15,7 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using compress::Tiling;
 
-/// Cost of a memory-bound multiply-add, as a multiple of the cost of a multiply-add in a matrix
-/// product.
+/// Cost of a multiply-add that is bound by memory, divided by the cost of one in a matrix product.
 constexpr double slower_than_products = 10;
 
 std::vector<spec::Metric> metrics_of_run(const Op::Problem& problem, const Tiling& tiling) {

@@ -26,7 +26,7 @@ struct Share {
 /// Size limit for the partial sums (chains of fused multiply-adds), so that they stay in the L1 or
 /// L2 cache together with the tiles.
 constexpr std::int64_t chains_bytes = std::int64_t{1} << 17;
-/// Shares per thread. If shares are small, threads wait only shortly for the last one.
+/// Number of shares per thread. If shares are small, threads wait only shortly for the last one.
 constexpr std::int64_t shares_per_thread = 4;
 /// Number of rows that are processed for all heads of a share before the next rows. Memory is then
 /// accessed almost in order.
@@ -151,8 +151,8 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// Reads rows and clears the lanes after the last channel of the slice: they are added, too, and a
-/// wider slice or an earlier run may have filled them.
+/// Reads rows and clears the lanes after the last channel of the slice: these lanes are also added,
+/// and a wider slice or an earlier run may have filled them.
 void Gradient::read(const Rows& slice, const RowSpan& rows, const Tile& to) const {
   slice.read(rows, to);
   const std::int64_t rest = -slice.dim() & (tile::lanes - 1);

@@ -103,7 +103,7 @@ Refusal block_size(const Call& call) {
                     "; it must be a multiple of 16 from 16 to 128");
 }
 
-/// Checks the number of selected blocks. The documents contradict each other about an upper limit,
+/// Checks the number of selected blocks. The documentation contradicts itself about an upper limit,
 /// so this check has none.
 Refusal block_count(const Call& call) {
   return at_least("selectedBlockCount", call.attributes.selected_block_count, 1);

@@ -32,8 +32,8 @@ using RowTile = std::span<const Reader>;
 
 /// One run. Key blocks are independent except for dq, to which they must add in ascending order:
 /// for each token, a counter holds the number of blocks that have been added. Threads take blocks
-/// in ascending order, so the first unfinished one never waits. A block whose computation fails
-/// also advances the counters.
+/// in ascending order, so the first unfinished block never waits. If a block fails, it also
+/// advances the counters.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,

@@ -39,7 +39,7 @@ class Lists {
 };
 
 /// A token that lists a block. Both numbers fit in 32 bits, because a sequence has at most 128K
-/// tokens. A head has one Reader for each list entry.
+/// tokens. A head has as many Readers as list entries.
 struct Reader {
   std::int32_t token;
   std::int32_t rank;  ///< rank of the block among the visible blocks of the token, ascending

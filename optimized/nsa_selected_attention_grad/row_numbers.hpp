@@ -7,8 +7,8 @@
 
 namespace assay::optimized::selected {
 
-/// Reads and writes softmax_max or softmax_sum. A row has one number, which is stored in several
-/// replicas.
+/// Reads and writes softmax_max or softmax_sum. Each row has one number, which is stored several
+/// times (replicas).
 class RowNumbers {
  public:
   /// Keeps references to the tensor and the kernels; the extents are those of query.

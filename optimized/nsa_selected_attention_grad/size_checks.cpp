@@ -35,7 +35,7 @@ Refusal head_size(const std::string& name, std::int64_t dim) {
                 "head size of " + name + " is " + std::to_string(dim) + "; it must be 192 or 128");
 }
 
-/// Checks the head sizes. The documents contradict each other about which head size is larger, so
+/// Checks the head sizes. The documentation contradicts itself about which head size is larger, so
 /// the check accepts both orders.
 Refusal head_sizes(const Call& call) {
   const auto& p = call.parameters;

@@ -27,7 +27,7 @@ struct Factors {
 /// Computes result = left * right, or adds the product to result.
 void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
               tile::Sum sum = tile::Sum::start);
-/// As multiply, but with the left operand transposed: its rows run along the depth of the product.
+/// Does the same as multiply with a transposed left operand: its rows run along the depth.
 void multiply_transposed(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
                          tile::Sum sum = tile::Sum::start);
 

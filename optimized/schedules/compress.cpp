@@ -65,8 +65,8 @@ class Passing {
   device::Ring in_, out_;
 };
 
-/// Cycles per window. Two products (one for the input gradient, one for the weight gradient) are
-/// each multiplied and added.
+/// Cycles per window: two products (for the input gradient and for the weight gradient), and the
+/// addition of each.
 Cycles of_window(const device::Spec& spec, std::int64_t numbers, bool added_elsewhere) {
   const auto& v = spec.vector;
   Cycles cycles =
@@ -94,7 +94,7 @@ Passing::Piece piece_of(const Compression& c, const ByWindow& by, const device::
 Passing::Piece piece_of(const Compression& c, const ByTile& by, const device::Spec& spec) {
   const std::int64_t numbers = by.tokens * by.channels, windows = windows_over(c, by.tokens);
   const auto& v = spec.vector;
-  // On average, a token is in size / stride windows.
+  // An average token is in size / stride windows.
   const std::int64_t pairs = ceil_divide(by.tokens * c.size, c.stride) * by.channels;
   Cycles cycles = compute(spec, v.cast_to_fp32, numbers) +
                   compute(spec, v.cast_to_fp32, windows * by.channels) +

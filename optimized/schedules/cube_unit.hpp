@@ -58,7 +58,7 @@ class CubeUnit {
   /// destination. Frees the buffer of the sum.
   device::TaskId drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain,
                        device::TaskId room = device::none);
-  /// As drain, but converts the fp32 sums to a type of another size before the store.
+  /// Does the same as drain, but converts the fp32 sums to a type of another size before the store.
   device::TaskId drain_as(const Accumulator& sum, device::Bytes fp32, device::Bytes stored);
 
  private:

@@ -24,7 +24,7 @@ Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, M
 /// computes the row sums of dy * attention. joined: one pass does both.
 enum class Passes { apart, joined };
 
-/// As deal, but gives each core the same number of iterations first. The remaining iterations are
+/// Gives each core the same number of iterations first, unlike `deal`. The remaining iterations are
 /// split by columns, if at least two cores are available for each of them.
 Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t columns,
                     const device::Spec& device);
@@ -49,7 +49,7 @@ enum class Tile { key, value };
 device::TaskId load_tile(device::Instructions& code, const Attention& attention, Tile tile,
                          device::TaskId after);
 
-/// As load_tile, but loads 64 of the 128 rows.
+/// Does the same as load_tile, but loads 64 of the 128 rows.
 device::TaskId load_half_tile(device::Instructions& code, const Attention& attention, Tile tile,
                               device::TaskId after);
 

@@ -345,7 +345,7 @@ Deals deals_of(const Selection& s, const ByBlock& by, const device::Spec& device
 }
 
 /// Returns the selection with each block split into `cuts` smaller blocks; every list then has
-/// `cuts` times as many entries.
+/// `cuts` times the entries.
 Selection cut(Selection s, std::int64_t cuts) {
   s.block /= cuts, s.count *= cuts;
   for (auto& [listed, blocks] : s.demand) blocks *= cuts;

@@ -41,7 +41,7 @@ std::size_t products_due(std::int64_t halves, std::int64_t tiles, std::size_t pr
   return products * index(halves) / index(4 * tiles);
 }
 
-/// How many tiles of P, and how many of dS, are in global memory at the same time.
+/// How many tiles of P are in global memory at the same time, and how many of dS.
 struct Exchanged {
   std::int64_t probs, dscores;
 };

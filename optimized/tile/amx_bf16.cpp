@@ -137,7 +137,8 @@ void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int
       lines[k + 2 * half] = _mm512_unpacklo_epi64(x, y);
       lines[k + 2 * half + 1] = _mm512_unpackhi_epi64(x, y);
     }
-  // After this step, quarter p of line 4 q + r contains column 4 p + r of the rows 4 q to 4 q + 3.
+  // After this step, quarter p of register 4 q + r contains column 4 p + r of the rows 4 q to 4 q +
+  // 3.
   for (int r = 0; r < 4; ++r) {
     const __m512i even0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0x88);
     const __m512i odd0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0xDD);

@@ -47,8 +47,8 @@ struct Words<Isa, Storage::fp32, streamed> {
   }
 };
 
-/// The largest number of windows per row whose sums stay in registers. The documents do not allow
-/// more windows per token.
+/// The largest number of windows per row whose sums stay in registers. The documentation does not
+/// allow more windows per token.
 constexpr int windows_at_once = 8;
 inline void fetch(const char* row, std::int64_t size) {
   for (std::int64_t at = 0; at < size; at += 64) __builtin_prefetch(row + at);
@@ -97,8 +97,8 @@ void add_windows_of_rows(const WindowSums p, std::int64_t i) {
       Isa::store(sums + (r + w * p.window_step) * lanes, chains[r][w]);
 }
 
-/// As add_windows_of_rows, but for one row in any number of windows; the sums are in memory, not in
-/// registers.
+/// Does the same as add_windows_of_rows for one row in any number of windows; the sums are in
+/// memory, not in registers.
 template <class Isa, Storage storage, bool streamed>
 void add_windows_of_row(const WindowSums p, std::int64_t i) {
   using Vector = typename Isa::Vector;

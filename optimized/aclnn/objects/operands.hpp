@@ -40,7 +40,7 @@ class Bindings {
 
   /// Returns a contiguous copy of the tensor with this name. The tensor must be present.
   spec::Tensor gather(std::string_view name) const;
-  /// As gather, but returns nothing if the tensor is absent.
+  /// Does the same as gather, but returns nothing if the tensor is absent.
   std::optional<spec::Tensor> gather_if_given(std::string_view name) const;
   /// Returns a contiguous tensor of zeros with the same type and shape.
   spec::Tensor blank(std::string_view name) const;
@@ -66,8 +66,8 @@ class Operands {
   /// Adds a host array. Errors: Failure if the array was destroyed or never created.
   std::optional<std::vector<std::int64_t>> array(std::string_view name, const aclIntArray* handle);
 
-  /// Text for error messages about tensor types that spec does not define: these types and the
-  /// types used instead. Usually empty.
+  /// A text for error messages: the tensor types that spec does not define, and the types used
+  /// instead. Usually empty.
   const std::string& notes() const { return notes_; }
 
   /// Call it in phase 1. Errors: Failure, naming the tensor, if a tensor is larger than the device

@@ -21,7 +21,7 @@ std::optional<std::int64_t> sum(std::optional<std::int64_t> x, std::optional<std
 bool is_empty(const spec::Shape& shape) { return std::ranges::find(shape, 0) != shape.end(); }
 
 /// Returns the view with adjacent axes merged if they are contiguous in the storage. The last axis
-/// becomes a line of `length` elements with stride `step`.
+/// becomes a line: `length` elements with stride `step`.
 struct Lines {
   spec::Shape shape, strides;
   std::int64_t length = 1, step = 1;

@@ -25,8 +25,8 @@ class Stream {
   void push(std::function<void()> task);
   /// Waits for all tasks. Returns the first exception of a task since the last wait, or null.
   std::exception_ptr wait();
-  /// As wait, but at most for the time `limit`. Returns nothing if tasks are not done after this
-  /// time.
+  /// Does the same as wait, but at most for the time `limit`. Returns nothing if tasks are not done
+  /// after this time.
   std::optional<std::exception_ptr> wait_for(std::chrono::milliseconds limit);
 
  private:

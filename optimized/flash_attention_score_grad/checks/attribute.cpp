@@ -13,8 +13,8 @@ using spec::Shape;
 constexpr std::int64_t edge = spec::compressed_mask_edge, prefix_mask_rows = 3072;
 constexpr std::int64_t last_mode = 8;
 
-/// Returns whether the mode computes one device's part of a causal problem whose queries are split
-/// over devices. Such modes exist only in layout TND.
+/// Returns whether the mode computes the part of one device when the queries of a causal problem
+/// are split over devices. Such modes exist only in layout TND.
 bool is_outer_split(std::int64_t mode) { return mode == 7 || mode == 8; }
 
 /// Clamps a token count, so that the sum of two counts cannot overflow.
@@ -127,7 +127,7 @@ Refusal window_open(const Call& call) {
   return at_least("preTokens + nextTokens", sum, 0);
 }
 
-/// Checks preTokens and nextTokens. The positions count from the upper-left corner in mode 0 and
+/// Checks preTokens and nextTokens. Positions are counted from the upper-left corner in mode 0,
 /// from the lower-right corner in mode 4. For mode 0, the documentation page and the vendor's code
 /// limit the values by different lengths; this check accepts both. Sequences without queries or
 /// keys set no limit.

@@ -113,7 +113,7 @@ Refusal alibi(const Call& call) {
                             std::to_string(e.seq_q) + " and nextTokens 0");
 }
 
-/// Checks that every sequence has a query. The documents require no such minimum for keys.
+/// Checks that every sequence has a query. The documentation requires no such minimum for keys.
 Refusal no_empty_sequence(const Call& call) {
   if (!is_tnd(call) || !is_given(call.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(call);

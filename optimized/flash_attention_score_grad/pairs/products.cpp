@@ -47,7 +47,7 @@ std::uint16_t least_of(const PairTile& tile, std::int64_t rows, std::int64_t pai
 }
 
 /// Returns whether all products, and all non-zero sums of products, of numbers with at least these
-/// magnitudes are normal. Each of them is a multiple of 2^-14 times the powers of two of both
+/// magnitudes are normal. Each such sum is a multiple of 2^-14 times the powers of two of both
 /// magnitudes.
 bool stays_normal(std::uint16_t least, std::uint16_t other) {
   constexpr std::int32_t all_zero = 0xFFFF, bias = 127, least_normal = -126, digits = 14;

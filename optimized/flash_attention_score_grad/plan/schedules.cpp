@@ -45,8 +45,8 @@ std::vector<Sequences> sequences_of(const Problem& p) {
 
 constexpr std::int64_t longest_of_basic = 32768, widest_of_basic = 128, shortest_of_same_ab = 1024;
 
-/// For a problem that the schedule "basic" does not support: returns which problems it supports
-/// (device facts, 4.2). The caller checks position bias and dropout.
+/// If the schedule "basic" does not support the problem, returns a text that says which problems it
+/// supports (device facts, 4.2). The caller checks position bias and dropout.
 std::string not_taken_by_basic(const Problem& p) {
   const bool plain = p.sparse_mode == 0 && p.atten_mask == spec::MaskShape::absent;
   const bool causal = (p.sparse_mode == 2 || p.sparse_mode == 3) && is_compressed(p.atten_mask);

@@ -9,7 +9,7 @@
 namespace assay::optimized {
 
 /// Returns the properties of a problem that determine its modelled time, or the reason why the
-/// model does not cover it.
+/// model does not cover the problem.
 std::variant<schedules::Attention, std::string> attention_of(
     const spec::FlashAttentionScoreGrad::Problem& problem);
 

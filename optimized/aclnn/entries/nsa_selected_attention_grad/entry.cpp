@@ -24,8 +24,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   tensors.scatter("softmaxSumOut", inputs.softmax_sum);
 }
 
-/// Plans a call of the forward. It runs the checks of the gradient on the same tensors, so both
-/// operators accept the same calls.
+/// Plans a call of the forward operator. Uses the checks of the gradient on the same tensors, so
+/// both operators accept the same calls.
 PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands, Call call) {
   auto& p = call.parameters;
   p.attention_out_grad = p.attention_out;

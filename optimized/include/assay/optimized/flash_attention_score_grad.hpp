@@ -42,7 +42,7 @@ struct Tiled<spec::FlashAttentionScoreGrad> {
   static std::string plan(const spec::FlashAttentionScoreGrad::Problem& problem,
                           const device::Spec& device);
   /// Returns the first iterations of the fastest schedule on one core, in the JSON format of
-  /// Perfetto. Errors: NothingToCut, also if the schedules of the problem are not modelled.
+  /// Perfetto. Errors: NothingToCut, also if no schedule of the problem is modelled.
   static std::string trace(const spec::FlashAttentionScoreGrad::Problem& problem,
                            const device::Spec& device);
 };

@@ -24,14 +24,14 @@ struct Cores {
   Quantity cube, vector, clock;
 };
 
-/// Capacities of the memories: per core up to `ub`, per device from `l2` on.
+/// Capacities of the memories: of a core (up to the member `ub`), of the device (from `l2` on).
 struct Memories {
   Quantity l1, l0a, l0b, l0c, ub, l2, hbm;
   Quantity l1_alignment, l0_alignment, l0c_alignment, ub_alignment;
 };
 
-/// Matrix steps per fractal, and data rates. A fractal of 16-bit numbers is 16x16x16, one of fp32
-/// numbers is 16x16x8.
+/// Matrix steps per fractal (the block that the cube multiplies in one step: 16x16x16 for 16-bit
+/// numbers, 16x16x8 for fp32), and data rates.
 struct Rates {
   Quantity cube_step_16bit, cube_step_fp32, cube_start;
   Quantity gm_to_l1, package, gm_to_l1_start;

@@ -39,7 +39,7 @@ Cycles l1_to_l0b(const Spec& spec, Bytes size);
 /// queue.
 Cycles gm_to_l1_transfer(const Spec& spec, const Region& region);
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain);
-/// As above, but converts the fp32 sums to a type of another size before the store.
+/// Does the same, but converts the fp32 sums to a type of another size before the store.
 Cycles fixpipe(const Spec& spec, Bytes fp32, Bytes written, Drain drain);
 Cycles gm_to_ub(const Spec& spec, Bytes size);
 Cycles gm_to_ub_transfer(const Spec& spec, Bytes size);

@@ -52,7 +52,7 @@ struct Tiling : BlockPlan {
   }
   /// Returns for how many sequences one entry of `sequences` stands.
   std::int64_t repeats() const { return sequences.size() == 1 ? batch : 1; }
-  /// Return the number of key tiles and of computed blocks of one head, in all sequences.
+  /// Return the numbers of key tiles and of computed blocks of one head, over all sequences.
   std::int64_t key_tiles() const;
   std::int64_t blocks() const;
 };

@@ -46,16 +46,16 @@ class Windows {
     return end(window_ends_, b) - end(window_ends_, b - 1);
   }
   std::int64_t first_token(std::int64_t b) const { return end(token_ends_, b - 1); }
-  /// Position after the last token, and after the last window, of each sequence in a tensor of all
-  /// tokens, or of all windows.
+  /// For each sequence, the position after its last token in a tensor of all tokens, and the
+  /// position after its last window in a tensor of all windows.
   const std::vector<std::int64_t>& token_ends() const { return token_ends_; }
   const std::vector<std::int64_t>& window_ends() const { return window_ends_; }
   std::int64_t all_tokens() const { return first_token(sequences()); }
 
   /// Returns the windows that cover at least one token of the range.
   WindowRange over(const TokenRange& range) const;
-  /// Returns the longest start of the non-empty range whose tokens are in the same windows and span
-  /// at most one stride. Within it, no two pairs (token, window) use the same weight.
+  /// Returns the longest initial part of the non-empty range whose tokens are in the same windows
+  /// and span at most one stride. Within it, no two pairs (token, window) use the same weight.
   TokenRange alike(const TokenRange& range) const;
 
  private:
@@ -83,7 +83,7 @@ struct Tiling {
 
   /// The number of partial sums that are added for one element of weight_grad.
   std::int64_t partials() const { return parts * slices; }
-  /// Channels of this slice of a head with `head_dim` channels; the last slice may be narrower.
+  /// Number of channels of this slice of a head with `head_dim` channels; the last may be narrower.
   std::int64_t channels_of(std::int64_t slice, std::int64_t head_dim) const;
 };
 

@@ -33,8 +33,8 @@ std::string extents_text(const Tiling& tiling);
 /// Formats the plan for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
-/// Returns whether the causal mask applies: sparse mode 2 and a mask. Without a mask, the documents
-/// contradict each other about mode 2; this implementation masks nothing then, like the forward
+/// Returns whether the causal mask applies: sparse mode 2 and a mask. The documentation contradicts
+/// itself about mode 2 without a mask; this implementation then masks nothing, like the forward
 /// operator.
 bool is_causal(const spec::NsaSelectedAttentionGrad::Problem& problem);
 

@@ -36,8 +36,8 @@ struct Attention {
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
   Features features = {};  ///< of the gradient
-  /// If a vendor's schedule does not support this problem: schedule -> text that says which
-  /// problems it supports.
+  /// For each vendor's schedule that does not support this problem: a text that says which problems
+  /// it supports.
   std::map<std::string, std::string> not_taken = {};
 
   /// The number of blocks of 128 x 128 scores that have an unmasked pair.
@@ -53,15 +53,15 @@ struct Attention {
   std::int64_t channels_v() const { return head_dim_v == 0 ? head_dim : head_dim_v; }
 };
 
-/// How a forward is split into tiles. A core processes the tiles of one block of rows in order.
-/// When it multiplies a tile with value, it has already computed the scores of the next `ahead`
+/// How a forward is split into tiles. A core processes the tiles of one block of rows in
+/// order. Before it multiplies a tile with value, it computes the scores of the next `ahead`
 /// tiles.
 struct Forward {
   std::int64_t rows = 128, columns = 1024, ahead = 2;
 };
 
-/// Returns the modelled time of the forward. The cycles of the vector cores are those of row F11 of
-/// the validation table; the model assumes no L2 misses.
+/// Returns the modelled time of the forward. The cycles of the vector cores are those of row F11 (a
+/// measurement) of the validation table; the model assumes no L2 misses.
 Modelled model(const Attention& attention, const Forward& schedule, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

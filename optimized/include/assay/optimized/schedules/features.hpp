@@ -27,7 +27,7 @@ struct Features {
   device::Bytes tensors = {};  ///< bytes of all optional tensors in global memory
 
   bool any() const { return !of_scores.empty() || !of_dprob.empty(); }
-  /// Bytes that a vector core reads for a tile of rows x columns scores.
+  /// The bytes that a vector core reads for a tile of scores (rows x columns).
   device::Bytes read(std::int64_t rows, std::int64_t columns) const {
     return {device::ceil_divide(rows * columns * score_bits, 8) + columns * column_bytes +
             tile_bytes};

@@ -12,7 +12,7 @@ struct Gemm {
   std::int64_t base_m = 128, base_n = 256, base_k = 64;
   std::int64_t step_k = 4;  ///< multiples of base_k that one move loads
   std::int64_t cores = 24;
-  /// True: operands are stored in the order in which their tiles are read
+  /// True: operands are stored in the order in which their tiles are read.
   bool contiguous = false;
   bool right_rows_along_k = false;
   device::Bytes element = {2}, output = {4};
@@ -20,7 +20,7 @@ struct Gemm {
 
 /// Returns the modelled time of the product. Cores get equally many tiles and compute them one
 /// after the other. Operands are double-buffered in L1; L0C holds as many sums as fit. Only the
-/// first read of an operand tile, by any core, reaches HBM.
+/// first read of an operand tile reaches HBM, whichever core reads it.
 Modelled model(const Gemm& gemm, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

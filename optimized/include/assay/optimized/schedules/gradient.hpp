@@ -10,8 +10,8 @@
 namespace assay::optimized::schedules {
 
 /// How much of an iteration is computed if the causal diagonal crosses it. whole: every tile;
-/// tiles: only the tiles with an unmasked pair; stream: such tiles are packed, so that no iteration
-/// contains another tile.
+/// tiles: only the tiles with an unmasked pair; stream: only such tiles, packed so that all
+/// iterations are full.
 enum class Masked { whole, tiles, stream };
 
 /// The layout of scores, dP, P and dS in global memory. rows: row by row. tiles: in the tile format
@@ -41,15 +41,15 @@ Round basic();
 Round same_ab();
 
 /// Returns the modelled time of the gradient, including the passes over global memory before and
-/// after the iterations. The model is not calibrated on any gradient row of the validation table.
+/// after the iterations. No gradient row of the validation table was used to calibrate the model.
 /// Errors: device::DeviceFault, naming the buffer and its limit, if an iteration does not fit.
 Modelled model(const Attention& attention, const Round& round, const device::Spec& device);
 
 /// Our own schedule: the products for scores and dP of an iteration alternate with the products for
 /// dq, dk and dv of the iteration before it. The results of one of these kinds are written to
 /// global memory while products of the other kind are computed. The vector cores follow one column
-/// step later. In L0C, gradients have one buffer, and scores have two buffers of half the width.
-/// Half a column tile stays in L0B for all row tiles of the group.
+/// step later. In L0C, gradients have one buffer, and scores have two buffers of half that width.
+/// In L0B, half a column tile stays for all row tiles of the group.
 struct Woven {
   std::int64_t rows = 4, columns = 4;  ///< number of row tiles and column tiles of an iteration
   std::int64_t group = 2;              ///< rows whose query and dy stay in L1 for all columns

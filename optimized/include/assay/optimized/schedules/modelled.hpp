@@ -12,14 +12,14 @@ namespace assay::optimized::schedules {
 struct Modelled {
   double seconds = 0;
   /// Seconds of the launch, and of the passes over global memory before and after the iterations;
-  /// included in `seconds`
+  /// `seconds` includes them
   double extra = 0;
   double rounds = 0;  ///< iterations of the busiest core; may be fractional
-  /// On the busiest core: the fraction of the total time in which each queue is busy
+  /// On the busiest core: the fraction of the total time during which each queue is busy
   std::array<double, device::pipe_count> busy = {};
   double l2_share = 0;  ///< used fraction of the L2 bandwidth
   double l2_bytes = 0;  ///< of the busiest core
-  /// Useful matrix steps of all cores, as a fraction of the steps possible in this time
+  /// Useful matrix steps of all cores, divided by the steps that would be possible in this time
   double cube_utilisation = 0;
 
   double share(device::Pipe pipe) const { return busy[static_cast<std::size_t>(pipe)]; }

@@ -33,16 +33,16 @@ std::string report(const Attention& attention, const device::Spec& device);
 /// the JSON format of Perfetto. Returns an empty text if no schedule fits.
 std::string trace(const Attention& attention, const device::Spec& device);
 
-/// A lower bound for all given schedules. l2_bytes: the fewest bytes that the busiest core of any
-/// of them moves through L2. seconds: the shortest time at full L2 bandwidth, including launch and
-/// passes over global memory.
+/// A lower bound for all given schedules. l2_bytes: the bytes that its busiest core moves through
+/// L2 in the schedule with the fewest such bytes. seconds: the shortest time at full L2 bandwidth,
+/// including launch and passes over global memory.
 struct Floor {
   double l2_bytes, seconds;
 };
 Floor floor_of(const std::vector<ModelledSchedule>& plans);
 
-/// A memory limit of a roofline plot (FLOP/s over FLOP/byte). It ends where it reaches the peak of
-/// the cube cores.
+/// A memory limit of a roofline plot (FLOP/s over FLOP/byte). The line ends where it reaches the
+/// peak of the cube cores.
 struct Roof {
   std::string name;
   double intensity, roof;

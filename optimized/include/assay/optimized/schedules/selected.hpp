@@ -11,7 +11,7 @@
 namespace assay::optimized::schedules {
 
 /// The properties of attention over selected blocks that determine its time. Sequences are packed
-/// (layout TND): the rows of the query heads of one group and token are adjacent in memory, those
+/// (layout TND): in memory, the rows of the query heads of one group and token are adjacent; rows
 /// of different tokens are not.
 struct Selection {
   std::int64_t heads_kv = 1, group = 1;  ///< key heads, and query heads per key head
@@ -21,7 +21,7 @@ struct Selection {
   device::Bytes element = {2};
   /// Maps a number n to the number of blocks that are listed n times, over all key heads
   std::map<std::int64_t, std::int64_t> demand = {};
-  /// If the vendor's schedule does not support this problem: the problems that it supports
+  /// If the vendor's schedule does not support this problem: text with the supported problems
   std::string not_taken = {};
 
   /// The number of pairs (token, block) such that the token lists the block.
