@@ -30,14 +30,14 @@ Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
           .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p))};
 }
 
-/// Returns the position of replica 0 of query row (b, n, i) in the statistics of layout TND, if
-/// their memory order agrees with their shape: token by token, then head by head.
+/// Returns the position of replica 0 of query row (b, n, i) in statistics of layout TND whose
+/// memory order agrees with their shape: token by token, then head by head.
 spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
                                       const spec::RowPosition& at) {
   if (p.statistics_order == spec::StatisticsOrder::tokens_first)
     return {.b = 0, .n = at.n, .s = e.start(at.b) + at.s};
-  // The statistics are stored sequence by sequence, within a sequence head by head. This order
-  // fills the shape (T1, N1, 8) but does not follow its axes.
+  // Here the statistics are stored sequence by sequence, and within a sequence head by head. This
+  // order fits the size of the shape (T1, N1, 8) but does not follow its axes.
   const std::int64_t row = e.row(at.b, at.n, at.s);
   return {.b = 0, .n = row % e.heads, .s = row / e.heads};
 }

@@ -25,7 +25,7 @@ struct DoubleDouble {
 /// constant, relative to the sum of the products' magnitudes (D3).
 inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 0x1p-97;
 
-/// D1. a + b without error. `fast_sum` requires |a| >= |b| or a = 0.
+/// a + b without error (D1). `fast_sum` requires |a| >= |b| or a = 0.
 [[gnu::always_inline]] inline DoubleDouble exact_sum(double a, double b) {
   const double sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
@@ -35,7 +35,7 @@ inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 
   return {sum, b - (sum - a)};
 }
 
-/// D1. Splits x without error into two numbers of 26 bits.
+/// Splits x without error into two numbers of 26 bits (D1).
 [[gnu::always_inline]] inline DoubleDouble halves(double x) {
   const double large = x * 0x1.0000002p27, upper = large - (large - x);
   return {upper, x - upper};

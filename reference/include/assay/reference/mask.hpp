@@ -25,7 +25,7 @@ struct QueryRange {
 /// Says which scores enter the softmax. Each sparse mode has a rule that selects them; modes 0, 1
 /// and 5 also read the user's mask. Query i and key j count from the start of sequence b; the
 /// lengths of that sequence define the diagonal. The elements of a compressed mask are not read:
-/// the documents prescribe their values, so the rule of the sparse mode is applied instead.
+/// the documentation prescribes their values, so the rule of the sparse mode replaces them.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional, sparseMode).
 class Mask {
  public:
@@ -52,7 +52,7 @@ class Mask {
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
   /// The range of queries in sequence b for which the sparse mode, without the user's mask, keeps
-  /// key j: all queries or exactly those, as in `kept_range`.
+  /// key j: as in `kept_range`, all queries of the sequence or exactly the kept ones.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:

@@ -36,7 +36,7 @@ class Selection {
  public:
   /// In sparse mode 2 with a mask, a query sees only the keys up to its own position. Queries and
   /// keys count from the start of their sequences. The elements of the mask are not read, because
-  /// the documents fix them.
+  /// the documentation prescribes them.
   /// Errors: std::invalid_argument for a sparse mode other than 0 and 2, for a number of indices
   /// that differs from the problem's, and for an index of a block that is not wholly inside its
   /// sequence.

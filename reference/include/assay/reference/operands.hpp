@@ -11,7 +11,7 @@ namespace assay::reference {
 
 /// Dense operands in arithmetic of type Real, with rows in the order of `spec::Extents::row`. The
 /// statistics and attention_in are stored as Real, so that the gradient can use the unrounded
-/// results of a forward. The forward reads neither them nor dy.
+/// results of a forward. The forward pass reads neither these nor dy.
 template <class Real>
 struct Operands {
   std::vector<Real> query, key, value, dy = {};

@@ -4,7 +4,7 @@
 
 namespace assay::reference {
 
-/// The tensors that mask scores, add to them or drop probabilities; null: absent. Users of this
+/// The tensors that mask scores, add to scores or drop probabilities; null: absent. Users of this
 /// struct store the pointers.
 struct SideInputs {
   const spec::Tensor* atten_mask = nullptr;
