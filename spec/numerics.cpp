@@ -8,7 +8,7 @@
 namespace assay::spec {
 namespace {
 
-/// Returns the type in which a preset stages P and dS: the io type. fp32 stays fp32.
+/// Returns the type to which a preset rounds P and dS (stages them): the io type. fp32 stays fp32.
 DType staged(DType io) { return io; }
 
 Numerics ascend_a2(DType io) {
@@ -47,7 +47,7 @@ Numerics jax_cpu(DType io) {
 
 Numerics fp32_staging(DType) { return {}; }
 
-/// Products and sums in fp32; one cast of the result, ties to even.
+/// Computes products and sums in fp32, and casts the result once, ties to even.
 Numerics plain_sums(DType) { return {.fused = false}; }
 
 Numerics ascend_a2_sums(DType) { return {.overflow = Overflow::either, .fused = false}; }

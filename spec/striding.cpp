@@ -21,9 +21,9 @@ void pad(Parameter& parameter, Shape storage, std::int64_t elements) {
   parameter.offset = elements;
 }
 
-/// Like `pad`, with a different number of unused elements for each `number`. Every third tensor
-/// also has its first two axes exchanged in memory. A tensor with one axis is contiguous, after an
-/// offset.
+/// Does the same as `pad`, with a different number of unused elements for each `number`. Every
+/// third tensor also has its first two axes exchanged in memory. A tensor with one axis is
+/// contiguous, after an offset.
 void mix(Parameter& parameter, std::int64_t number) {
   Shape storage = parameter.shape;
   const std::int64_t distance = number + 1;
@@ -46,7 +46,7 @@ void exchange(Parameter& parameter, std::size_t a, std::size_t b) {
 }
 
 /// Makes the first axis with several elements span the distance. If no axis has several elements,
-/// or the tensor has only one axis, the offset spans it.
+/// or the tensor has only one axis, the offset spans the distance.
 void spread(Parameter& parameter) {
   const Shape& shape = parameter.shape;
   if (element_count(shape) == 0) return;

@@ -112,7 +112,7 @@ void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<N
     each(step);
 }
 
-/// Like from_bits for fp16, without a branch. A NaN keeps its payload.
+/// Does the same as from_bits for fp16, without a branch. A NaN keeps its payload.
 double half_value(std::uint16_t bits) {
   const std::uint64_t magnitude = bits & 0x7fffu, sign = std::uint64_t{bits & 0x8000u} << 48;
   const auto subnormal = std::bit_cast<std::uint64_t>(static_cast<double>(magnitude) * 0x1p-24);
@@ -122,8 +122,8 @@ double half_value(std::uint16_t bits) {
   return std::bit_cast<double>(sign | (magnitude < 0x7c00 ? finite : special));
 }
 
-/// Like round_to_bits, but with few instructions in the usual case, a number that is normal in the
-/// format.
+/// Does the same as round_to_bits, but needs few instructions in the usual case: a number that is
+/// normal in the format.
 std::uint32_t bits_of(double x, const FloatFormat& format) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);

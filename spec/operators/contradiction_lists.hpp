@@ -7,13 +7,13 @@
 /// The lists of contradictions. Each list is sorted by id.
 namespace assay::spec::detail {
 
-/// FAG-Q: FlashAttentionScoreGrad. CV-O: open points that concern all of its entry points.
+/// Ids. FAG-Q: FlashAttentionScoreGrad. CV-O: open points of all its entry points.
 std::vector<Contradiction> flash_contradictions();
 std::vector<Contradiction> flash_open_points();
 /// FAS-Q: FlashAttentionScore.
 std::vector<Contradiction> forward_contradictions();
-/// NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA operators that nobody
-/// verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
+/// Prefixes of the ids. NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA
+/// operators that nobody verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
 std::vector<Contradiction> selected_contradictions();
 std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();

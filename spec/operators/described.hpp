@@ -58,7 +58,7 @@ inline std::vector<std::int64_t> running_sums(const std::vector<std::int64_t>& l
   return sums;
 }
 
-/// Returns the "actual sequence lengths" of the documents: one inclusive sum per sequence.
+/// Returns what the documentation calls "actual sequence lengths": one inclusive sum per sequence.
 inline std::vector<std::int64_t> ends_of(const Extents& extents) {
   std::vector<std::int64_t> ends;
   for (std::int64_t b = 0; b < extents.batch; ++b) ends.push_back(extents.start(b + 1));

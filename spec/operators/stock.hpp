@@ -11,8 +11,8 @@
 #include "operators/nsa_table.hpp"
 
 /// Requirements that the pages of most operators contain. A builder takes an operator's tensors and
-/// the texts of its requirement, and adds the predicates and one violation for each tensor, which
-/// has the tensor's name. Violations that the requirement already has follow after these.
+/// the texts of its requirement, and adds the predicates and, for each tensor, a violation with the
+/// tensor's name. Violations that the requirement already has come after these.
 namespace assay::spec::nsa {
 
 /// A list of an operator's tensors.
@@ -51,14 +51,14 @@ template <class Op>
 inline constexpr auto all_tensors =
     stock::all_tensors<Op>(std::make_index_sequence<stock::count_tensors<Op>()>());
 
-/// Products A2 and A3: the page offers the operator on one and not on the other.
+/// Products A2 and A3: the page says that one has the operator and the other does not.
 template <class Op>
 Requirement<Op> offered_on_a2(Requirement<Op> row) {
   row.sides = {Side::accept};
   row.applies = [](const Call<Op>& c) { return c.product == Product::a2; };
   return row;
 }
-/// A call cannot break this requirement: the table of products is a fact of the documents, and the
+/// A call cannot break this requirement: the documentation contains the table of products, and the
 /// computation does not depend on it.
 template <class Op>
 Requirement<Op> not_offered_on_a3(Requirement<Op> row) {
@@ -86,8 +86,8 @@ Requirement<Op> pointers_not_null(Requirement<Op> row) {
   return row;
 }
 
-/// The types of tensors are fp16 or bf16. `wrong`: for each tensor, the type that the violation
-/// gives it.
+/// The types of these tensors must be fp16 or bf16. `wrong`: for each tensor, the type that the
+/// violation gives it.
 template <DType... wrong, class Op, Member<Op>... members>
 Requirement<Op> of_16_bits(Tensors<Op, members...> tensors, Requirement<Op> row) {
   row.holds = [](const Call<Op>& c) { return all_have_type<Op>(c, {members...}, is_16_bit); };
@@ -102,8 +102,8 @@ Requirement<Op> of_type_of(Tensors<Op, members...> tensors, Requirement<Op> row)
   return row;
 }
 
-/// Returns whether every present tensor has the rank of the table. With `required`, an absent
-/// tensor does not.
+/// Returns whether every present tensor has the rank of the table. If `required`, an absent tensor
+/// gives false.
 template <class Op, Member<Op>... members>
 bool has_listed_ranks(const Call<Op>& call, Tensors<Op, members...>, bool required) {
   bool all = !required || all_present<Op>(call, {members...});
@@ -124,7 +124,7 @@ Requirement<Op> of_listed_rank(Tensors<Op, members...> tensors, Requirement<Op> 
   return row;
 }
 
-/// Formats are not private. `wrong`: for each tensor, the format that the violation gives it.
+/// Formats must not be private. `wrong`: for each tensor, the format that the violation gives it.
 template <Format... wrong, class Op, Member<Op>... members>
 Requirement<Op> of_plain_format(Tensors<Op, members...> tensors, Requirement<Op> row) {
   row.statement = "Tensors have storage format ND, never a private one.";
@@ -141,7 +141,7 @@ Requirement<Op> maybe_strided(Tensors<Op, members...>, Requirement<Op> row) {
   return row;
 }
 
-/// No tensor is empty. The requirement's own violations make them so.
+/// No tensor may be empty. The violations of the requirement make them empty.
 template <class Op, Member<Op>... members>
 Requirement<Op> not_empty(Tensors<Op, members...>, Requirement<Op> row) {
   row.holds = [](const Call<Op>& c) {

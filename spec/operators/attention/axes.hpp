@@ -51,13 +51,13 @@ std::vector<std::int64_t> lengths_of(const Extents& extents);
 /// Gives `parameter` a shape and contiguous strides.
 void reshape(Parameter& parameter, const Shape& shape);
 
-/// Gives a problem sequences of one length on each side, at least 1; queries and keys of the same
-/// length; the same in fp32, where the type of slopes is not disputed; a single short head.
+/// Give a problem: one length (at least 1) for queries and one for keys; equal lengths of queries
+/// and keys; the same in fp32, whose type of slopes is not disputed; a single short head.
 void make_uniform(AttentionProblem& problem);
 void make_square(AttentionProblem& problem);
 void make_square_fp32(AttentionProblem& problem);
 void make_small(AttentionProblem& problem);
-/// make_uniform if some sequence is empty.
+/// Calls make_uniform if some sequence is empty.
 void leave_no_sequence_empty(AttentionProblem& problem);
 
 }  // namespace assay::spec::detail

@@ -49,7 +49,7 @@ void add_axis(Call<Op>& call) {
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
-/// Removes the last axis, or adds one of extent 1 if the rank is at most three.
+/// Removes the last axis; if the rank is at most three, adds an axis of extent 1 instead.
 template <auto member, class Op>
 void change_rank(Call<Op>& call) {
   Shape shape = (call.parameters.*member).shape;
@@ -111,7 +111,7 @@ void grow(Call<Op>& call, std::initializer_list<MemberOf<Op>> members, Axis axis
 
 /// Add an optional input to a call and leave the rest unchanged: a mask with an unbounded window; a
 /// pse of pseType 1; slopes of pseType 2 or 3; a prefix that lets all queries see every key. The
-/// pse is full in padded layouts. For packed sequences it has the form that no document disputes.
+/// pse is full in padded layouts. For packed sequences it has an undisputed form.
 template <class Op>
 void put_mask(Call<Op>& call, std::int64_t sparse_mode, const Shape& shape) {
   call.parameters.atten_mask = {.present = true, .dtype = DType::boolean};

@@ -78,7 +78,7 @@ std::optional<Shape> expected_statistics(const Call<Op>& c) {
   return Shape{query->batch, query->heads, query->seq, statistics_replicas};
 }
 
-/// Exchanges the axes of heads and queries, which precede the axis of replicas.
+/// Exchanges the axes of heads and queries, which are before the axis of replicas.
 inline Shape with_heads_exchanged(Shape shape) {
   std::swap(shape[shape.size() - 3], shape[shape.size() - 2]);
   return shape;
@@ -107,7 +107,7 @@ void keep_one_replica(Call<Op>& call) {
   reshape(call.parameters.*member, shape);
 }
 
-/// `is_spared` returns whether other requirements cover this tensor of the call.
+/// `is_spared`: returns whether other requirements cover this tensor of the call.
 template <auto lists_heads_first, auto is_spared, class Op>
 bool statistics_fit(const Call<Op>& c) {
   const auto expected = expected_statistics(c);
@@ -162,7 +162,7 @@ Requirement<Op> statistics_shape_of_table(const Stated<Op>& by) {
 }
 
 /// Returns whether the output of attention has query's own shape although value is narrower. The
-/// words of the pages allow this shape; their formula Y = P V excludes it.
+/// text of the documentation pages allows this shape; the formula Y = P V there excludes it.
 template <auto attention, class Op>
 bool is_literally_like_query(const Call<Op>& c) {
   const auto value = value_as_given(c);

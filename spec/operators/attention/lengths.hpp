@@ -150,7 +150,7 @@ Requirement<Op> packed_tokens(const Stated<Op>& by) {
                      .reason = content_reason});
 }
 
-/// Other requirements cover null pointers and arrays of different lengths.
+/// Null pointers and arrays of different lengths are covered by other requirements.
 template <class Op>
 Requirement<Op> some_length(const Stated<Op>& by) {
   static constexpr auto empty = [](const Sums& sums) { return sums && sums->empty(); };

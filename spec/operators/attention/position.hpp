@@ -53,8 +53,8 @@ bool is_compressed(const Call<Op>& c) {
   return form == PseShape::bnhs || form == PseShape::one_nhs;
 }
 
-/// Returns whether the mode is causal: 0 and 4 are if their window is, all others count as causal.
-/// The documents say this of modes 2 and 3 only.
+/// Returns whether the mode is causal: modes 0 and 4 if their window is, all others always. (The
+/// documentation says this about modes 2 and 3 only.)
 template <class Op>
 bool is_causal(const Call<Op>& c) {
   const auto& a = c.attributes;
@@ -136,7 +136,7 @@ Requirement<Op> pse_type_range(const Stated<Op>& by) {
                           {"four", [](Call<Op>& c) { set_pse_type(c, 4); }}}});
 }
 
-/// Other requirements cover the pseTypes that entry points with ropes refuse.
+/// Other requirements cover the values of pseType that entry points with ropes refuse.
 template <class Op>
 Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "Without a pseShift pseType is 1.",
@@ -155,7 +155,7 @@ Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
                                         {"three", [](Call<Op>& c) { set_pse_type(c, 3); }}}});
 }
 
-/// The pages name a size H, which is 1024 rows.
+/// The documentation pages call the number of rows H; it is 1024.
 template <class Op>
 Requirement<Op> pse_shapes(const Stated<Op>& by) {
   return stated<Op>(
@@ -218,8 +218,8 @@ Requirement<Op> slopes_need_equal_lengths(const Stated<Op>& by) {
                            }}}});
 }
 
-/// With Sq = 1024 the compressed pse is the full one. `allows` says which calls may have a
-/// compressed pse, `compares` on which entry points Sq and Skv must be equal.
+/// With Sq = 1024 the compressed pse equals the full pse. `allows`: which calls may have a
+/// compressed pse; `compares`: on which entry points Sq and Skv must be equal.
 template <class Op, auto allows, auto compares>
 Requirement<Op> compressed_pse_is_causal(const Stated<Op>& by) {
   return stated<Op>(

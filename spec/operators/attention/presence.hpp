@@ -9,7 +9,7 @@ void remove_on(Call<Op>& call) {
   if (on(call)) remove<member>(call);
 }
 
-/// The tensors `members` are not null, on the entry points `on`.
+/// The tensors `members` must not be null, on the entry points `on`.
 template <class Op, auto on, auto... members>
 Requirement<Op> tensors_present(const Stated<Op>& by) {
   return stated<Op>(
@@ -21,7 +21,7 @@ Requirement<Op> tensors_present(const Stated<Op>& by) {
            .violations = {{name_of<Op>(members), remove_on<on, members, Op>}...}});
 }
 
-/// The outputs `members`, workspaceSize and executor are not null.
+/// The outputs `members`, workspaceSize and executor must not be null.
 template <class Op, auto... members>
 Requirement<Op> outputs_present(const Stated<Op>& by) {
   Requirement<Op> requirement = tensors_present<Op, always<Op>, members...>(by);

@@ -9,7 +9,7 @@
 
 namespace assay::spec::detail {
 
-/// The statement on an entry point's page about one product.
+/// The statement of an entry point's documentation page about one product.
 template <class Op>
 struct Cell {
   typename Op::EntryPoint entry_point;
@@ -28,13 +28,13 @@ inline constexpr std::string_view refused_product_reason =
     "no page says which status a call on such a product returns; a sweep has cases only for "
     "products that offer the entry point";
 
-/// Pages of the upstream repository, which are not seeds.
+/// Pages of the upstream repository that are not seeds (not in the first set of documentation).
 inline bool is_public(std::string_view page) { return page.starts_with("ops-transformer: "); }
 inline Standing standing_of(std::string_view page) {
   return is_public(page) ? Standing::page : Standing::documented;
 }
 
-/// The cell about an entry point and a product.
+/// The cell of the table that belongs to an entry point and a product.
 template <class Op>
 const Cell<Op>& cell_of(std::span<const Cell<Op>> cells, typename Op::EntryPoint entry_point,
                         Product product) {
@@ -43,7 +43,7 @@ const Cell<Op>& cell_of(std::span<const Cell<Op>> cells, typename Op::EntryPoint
   throw std::logic_error("no requirement says whether this product offers this entry point");
 }
 
-/// A call cannot break these requirements: the table of products is a fact of the documents, and
+/// A call cannot break these requirements: the documentation contains the table of products, and
 /// the computation does not depend on it. `cells` must have static storage.
 template <class Op>
 std::vector<Requirement<Op>> requirements_of(std::span<const Cell<Op>> cells) {

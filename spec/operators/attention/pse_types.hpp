@@ -69,7 +69,7 @@ Requirement<Op> pse_of_fitting_type(const Stated<Op>& by) {
 }
 
 /// Attaches slopes of type `slopes` in pseType 3, and gives all tensors that have query's type the
-/// type `dtype`. Does so on entry points that `takes` accepts.
+/// type `dtype`. Only on entry points for which `takes` returns true.
 template <class Op>
 void attach_slopes_beside(Call<Op>& call, DType dtype, DType slopes,
                           bool (*takes)(const Call<Op>&)) {

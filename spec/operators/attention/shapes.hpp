@@ -19,7 +19,7 @@ void widen_key(Call<Op>& call) {
     reshape(call.parameters.*member, shape);
 }
 
-/// Sets inputLayout, but only on the padded entry points or only on the packed ones.
+/// Sets inputLayout on the padded entry points only, or on the packed ones only.
 template <bool packed, class Op>
 void name_layout(Call<Op>& call, std::string_view name) {
   if (is_packed(call) == packed) call.attributes.input_layout = name;
@@ -155,7 +155,7 @@ void miscount_value_heads(Call<Op>& call) {
     reshape(call.parameters.*member, shape);
 }
 
-/// key and value in step: the violations that both operators have come first.
+/// key and value change together. The first violations are those that both operators have.
 template <class Op>
 Requirement<Op> operands_in_step(const Stated<Op>& by) {
   return stated<Op>(

@@ -25,8 +25,8 @@ using MemberOf = Parameter Op::Parameters::*;
 /// The tensors of an operator by their roles; each operator specialises it in its table.hpp.
 /// laid_out(entry_point): the required tensors whose shapes follow inputLayout. key_like,
 /// value_like, query_rope_like, key_rope_like: those with the shape of key, value and the ropes.
-/// operands: those whose batch sizes must agree. packed_pse: the form of a bias of packed sequences
-/// that no document disputes.
+/// operands: those whose batch sizes must agree. packed_pse: for packed sequences, the form of a
+/// bias on which all pages agree.
 template <class Op>
 struct TensorRoles;
 
@@ -58,13 +58,13 @@ bool takes_slopes(const Call<Op>& call) {
   return has_pse_type(call.entry_point) && !has_rope(call.entry_point);
 }
 
-/// Why no call breaks a requirement about elements.
+/// The reason why no call can break a requirement about elements.
 inline constexpr std::string_view content_reason =
     "the requirement is about elements, which phase 1 does not read; all numerically judged cases "
     "satisfy it";
 
-/// The members of a requirement that say where an operator's documents state it. `statement`
-/// replaces the words of the shared requirement if it is not empty.
+/// The members of a requirement that say where the documentation of an operator states it.
+/// `statement` replaces the text of the shared requirement if it is not empty.
 template <class Op>
 struct Stated {
   std::string_view id;
@@ -78,7 +78,7 @@ struct Stated {
   std::span<const typename Op::EntryPoint> status_for = {};
 };
 
-/// The other members, which all operators that state the requirement share.
+/// The other members of a requirement, which are equal for all operators that state it.
 template <class Op>
 struct Shared {
   std::string_view statement;
@@ -93,7 +93,7 @@ struct Shared {
 
 template <class Op>
 Requirement<Op> stated(const Stated<Op>& by, Shared<Op> shared) {
-  // Nobody must accept a disputed call.
+  // No kernel must accept a disputed call.
   if (by.standing == Standing::disputed) std::erase(shared.sides, Side::accept);
   return {.id = by.id,
           .statement = by.statement.empty() ? shared.statement : by.statement,
@@ -119,7 +119,7 @@ void change_on(Call<Op>& call) {
   if (on(call)) change(call);
 }
 
-/// The calls that `on` selects must fit. Each of `changes` breaks such a call; `names` are theirs.
+/// Requires `fits` if `on` selects the call. Each of `changes`, with these `names`, breaks it.
 template <class Op, auto on, auto fits, auto... changes>
 Requirement<Op> demanded(const Stated<Op>& by, std::initializer_list<std::string_view> names) {
   auto name = names.begin();
@@ -209,7 +209,7 @@ std::int64_t pse_type_of(const Call<Op>& call) {
   return has_pse_type(call.entry_point) ? call.attributes.pse_type : 1;
 }
 
-/// Returns whether a mask is given and sparseMode is `mode`.
+/// Returns whether the call has a mask and the sparseMode `mode`.
 template <class Op>
 bool masked_in_mode(const Call<Op>& call, std::int64_t mode) {
   return given(call.parameters.atten_mask) && call.attributes.sparse_mode == mode;
@@ -275,8 +275,8 @@ std::optional<PseShape> pse_form_of(const Call<Op>& call) {
   if (!problem) return std::nullopt;
   std::vector<PseShape> forms = {PseShape::bnss, PseShape::one_nss, PseShape::bn1s};
   if (is_packed(call)) forms.insert(forms.end(), {PseShape::packed_bnss, PseShape::packed_bn1s});
-  // With fewer queries than the compressed form has rows, the columns of that form would be outside
-  // the tensor.
+  // If there are fewer queries than the compressed form has rows, it would need columns outside the
+  // tensor.
   if (is_packed(call) || problem->seq_q >= compressed_pse_rows)
     forms.insert(forms.end(), {PseShape::bnhs, PseShape::one_nhs});
   if (pse_type_of(call) >= 2) forms = {PseShape::slopes_n, PseShape::slopes_bn};
@@ -287,7 +287,7 @@ std::optional<PseShape> pse_form_of(const Call<Op>& call) {
   return std::nullopt;
 }
 
-/// The form in which the mask is passed; nothing as for pse.
+/// The form in which the mask is passed; nothing if no form matches.
 template <class Op>
 std::optional<MaskShape> mask_form_of(const Call<Op>& call) {
   auto problem = bare_problem_of(call);

@@ -14,7 +14,7 @@ struct Window {
 };
 
 /// Returns one window per sequence; in the padded layouts, where all windows are equal, only one.
-/// Without a mask the window has no meaning, so the result is empty and no refusal is required.
+/// Returns none without a mask: then the window means nothing, and nothing must be refused.
 template <class Op>
 std::vector<Window> windows_in_mode(const Call<Op>& c, std::int64_t mode) {
   if (!masked_in_mode(c, mode)) return {};
@@ -29,8 +29,8 @@ std::vector<Window> windows_in_mode(const Call<Op>& c, std::int64_t mode) {
   return windows;
 }
 
-/// Modes 7 and 8: the window of the only sequence that it restricts, the last one with queries
-/// (mode 7) or the first one (mode 8).
+/// Modes 7 and 8: the window restricts only one sequence: the last one with queries (mode 7) or the
+/// first one (mode 8).
 template <class Op>
 std::optional<Window> band_window(const Call<Op>& c, std::int64_t mode) {
   const auto windows = windows_in_mode(c, mode);
@@ -56,8 +56,8 @@ inline bool sum_is_zero(std::int64_t a, std::int64_t b) {
   return !sum_is_negative(a, b) && (a < 0 || b < 0 ? a + b == 0 : a == 0 && b == 0);
 }
 
-/// The pages limit a negative nextTokens by the key length and a negative preTokens by the query
-/// length; the host code exchanges the two lengths.
+/// The documentation pages limit a negative nextTokens by the key length and a negative preTokens
+/// by the query length; the host code exchanges the two lengths.
 inline bool pages_allow(const Window& w) {
   return !sum_is_negative(w.pre, w.next) && (w.next >= 0 || w.next > -w.seq_kv) &&
          (w.pre >= 0 || w.pre > -w.seq_q);
@@ -124,8 +124,8 @@ Requirement<Op> outer_split_limits(const Stated<Op>& by) {
            {"first_empty", [](Call<Op>& c) { confine_band(c, 8, 0, -1); }}}});
 }
 
-/// Mode 7: the other sequences are parts that were cut off at the right of a causal mask, so none
-/// of them may have more queries than keys.
+/// Mode 7 restricts one sequence. All others are parts of a causal mask that were cut off at its
+/// right, so none of them may have more queries than keys.
 inline bool mode_page_allows_last(const std::vector<Window>& windows, const Window& band) {
   return band.pre >= band.seq_kv && band.next <= 0 && band.next >= band.seq_q - band.seq_kv &&
          std::ranges::all_of(windows,

@@ -6,8 +6,8 @@
 
 #include "operators/compression/table.hpp"
 
-/// Requirements that the pages of NsaCompress and of its gradient both contain. A builder adds
-/// predicates and violations to the texts of one page.
+/// Requirements that the documentation pages of NsaCompress and of its gradient both contain. A
+/// builder gets the texts of one page, and adds predicates and violations.
 namespace assay::spec::nsa {
 
 using Attributes = CompressionAttributes;
@@ -31,7 +31,7 @@ Requirement<Op> shaped_as_weights(Requirement<Op> row) {
   return row;
 }
 
-/// `member` has one row for each window; its N and D are those of input.
+/// `member` must have one row for each window; its N and D must be those of input.
 template <class Op, Member<Op> member>
 Requirement<Op> shaped_as_windows(Requirement<Op> row) {
   row.applies = [](const Call<Op>& c) { return windows_as_given(c).has_value(); };
@@ -51,7 +51,7 @@ Requirement<Op> shaped_as_windows(Requirement<Op> row) {
   return row;
 }
 
-/// No tensor is empty: there are heads, channels and windows.
+/// No tensor may be empty: there must be heads, channels and windows.
 template <class Op, Member<Op>... members>
 Requirement<Op> with_elements(Tensors<Op, members...> tensors, Requirement<Op> row) {
   row.violations = {{"no_heads", rewrite_with<&CompressionProblem::heads, 0, Op>},
@@ -96,7 +96,7 @@ Requirement<Op> multiple_of_16(Requirement<Op> row) {
   return row;
 }
 
-/// compressStride is above 0.
+/// compressStride must be above 0.
 template <class Op>
 Requirement<Op> positive_stride(Requirement<Op> row) {
   row.holds = [](const Call<Op>& c) { return c.attributes.compress_stride > 0; };
@@ -149,7 +149,7 @@ Requirement<Op> ascending_sums(Requirement<Op> row) {
   return row;
 }
 
-/// An array with at least one sum is given.
+/// An array with at least one sum must be given.
 template <class Op>
 Requirement<Op> sums_given(Requirement<Op> row) {
   row.holds = has_sums<Op>;

@@ -19,7 +19,7 @@ bool ranks_fit(const Call<Op>& call) {
   return has_listed_ranks(call, all_tensors<Op>, true);
 }
 
-/// Returns whether an array of sums is given and not empty.
+/// Returns whether the call has an array of sums that is not empty.
 template <class Op>
 bool has_sums(const Call<Op>& call) {
   const Sums& sums = call.parameters.act_seq_len;
@@ -67,7 +67,7 @@ std::optional<std::int64_t> windows_as_given(const Call<Op>& call) {
   return windows;
 }
 
-/// The problem that a call with fitting ranks and sums describes; nothing for other calls.
+/// The problem that a call describes; nothing if its ranks or sums do not match.
 template <class Op>
 std::optional<CompressionProblem> problem_of(const Call<Op>& call) {
   const auto input = input_as_given(call);

@@ -126,15 +126,15 @@ ForwardRow some_window() {
                       {"split", [](ForwardCall& c) { confine_band(c, 8, 0, -1); }}}});
 }
 
-/// Returns whether a token that counts backwards is smaller than the other token and than both
-/// lengths.
+/// The window is given by preTokens and nextTokens. Returns whether a negative one is smaller in
+/// magnitude than the other one and than both lengths.
 bool stays_inside(const Window& w, std::int64_t pre, std::int64_t next) {
   const std::int64_t least = std::min({pre, next, std::int64_t{0}});
   return !sum_is_negative(pre, next) && (least == 0 || -least < std::min(w.seq_q, w.seq_kv));
 }
 
-/// The windows that the host code of the forward accepts. A window of the padded layouts is counted
-/// from the left-up corner.
+/// The windows that the host code of the forward accepts. In the padded layouts the window is
+/// counted from the upper-left corner.
 bool host_allows_forward(const ForwardCall& c, const Window& w, bool band) {
   const std::int64_t shift = w.seq_kv - w.seq_q;
   if (is_padded(c)) return stays_inside(w, w.pre - (band ? shift : 0), w.next + (band ? shift : 0));
@@ -165,7 +165,8 @@ ForwardRow windows_of_host_code() {
            {"band_pre", [](ForwardCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}});
 }
 
-/// Values other than 2 leave fully masked rows undefined: the variants apply without a mask.
+/// With other values than 2, fully masked rows are undefined, so these variants apply only without
+/// a mask.
 template <std::int64_t value>
 void set_inner_precise_without_mask(ForwardCall& c) {
   if (!given(c.parameters.atten_mask)) c.attributes.inner_precise = value;

@@ -29,7 +29,7 @@ void widen_ropes(ForwardCall& c) {
   });
 }
 
-/// The host code pads the head sizes of calls without ropes, and refuses to with ropes.
+/// The host code pads head sizes, but not in calls with ropes, which it refuses.
 bool needs_padding(std::int64_t dim) { return dim % (dim < 196 || dim == 448 ? 16 : 128) != 0; }
 
 bool has_unpadded_head_sizes(const ForwardCall& c) {

@@ -9,7 +9,7 @@
 #include "assay/spec/operators/flash_attention_score.hpp"
 #include "operators/attention/changes.hpp"
 
-/// The documents and tensors that the requirements of FlashAttentionScore name.
+/// The documentation pages and tensors that the requirements of FlashAttentionScore name.
 namespace assay::spec::detail {
 
 using ForwardOp = FlashAttentionScore;
@@ -17,8 +17,8 @@ using ForwardCall = Call<ForwardOp>;
 using ForwardRow = Requirement<ForwardOp>;
 using ForwardPages = std::span<const FlashForwardEntryPoint>;
 
-/// The public pages, which are the only ones, and the vendor's host code. Nobody opened the page of
-/// f2: its rows follow that of aclnnFlashAttentionScoreV3, which adds one tensor to it.
+/// The public pages (there are no others) and the vendor's host code. The page of f2 was not
+/// available; its requirements follow aclnnFlashAttentionScoreV3, which adds one tensor.
 inline constexpr std::string_view dense_page =
     "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionScore.md";
 inline constexpr std::string_view slopes_page =
@@ -72,9 +72,9 @@ struct TensorRoles<ForwardOp> {
   }
 };
 
-/// A requirement that a public page states for the entry points `pages` (empty: all); one that only
-/// the host code contains; one whose page the host code contradicts by accepting the call; one on
-/// which documents disagree. `implies`: requirements that are broken whenever this one is.
+/// Builders of requirements, by source: a public page, for the entry points `pages` (empty: all);
+/// only the host code; a page that the host code contradicts by accepting the call; pages that
+/// disagree. `implies`: requirements that are broken whenever this one is.
 using RowIds = std::vector<std::string_view>;
 inline Stated<ForwardOp> on_page(std::string_view id, Source source, ForwardPages pages = {},
                                  RowIds implies = {}) {
@@ -97,7 +97,7 @@ inline Stated<ForwardOp> of_standing(Standing standing, Stated<ForwardOp> by,
   by.notes = notes;
   return by;
 }
-/// The page names the status of a refusal: on all entry points, or on `pages`.
+/// Says that the page names the status of a refusal: on all entry points, or on `pages`.
 inline Stated<ForwardOp> with_status(Stated<ForwardOp> by, Status status,
                                      ForwardPages pages = every_forward) {
   by.status = exactly(status);
@@ -111,7 +111,7 @@ inline Stated<ForwardOp> worded(Stated<ForwardOp> by, std::string_view statement
   return by;
 }
 
-/// A requirement that no call can exercise, because a call contains only data.
+/// A requirement that no call can exercise, because a call has no other data than its arguments.
 inline ForwardRow untried(const Stated<ForwardOp>& by, Side side,
                           bool (*applies)(const ForwardCall&),
                           std::string_view reason = content_reason) {

@@ -76,8 +76,8 @@ ForwardRow plain_formats() {
 
 }  // namespace
 
-/// The documents name 161002 for the types of query, key, value and realShift; the vendor's code
-/// tests the types of the other tensors late or never.
+/// The documentation names 161002 for the types of query, key, value and realShift; the vendor's
+/// code tests the types of the other tensors late or never.
 std::vector<ForwardRow> forward_type_requirements() {
   const Source codes = {dense_page, "return values"}, types = {dense_page, "parameters"},
                rope = {third_varlen_page, "constraints"};

@@ -109,7 +109,7 @@ FlashRequirement default_mode() {
       .reason = "no call can break advice; cases use every other mode, too"};
 }
 
-/// A requirement that no call can exercise, because a call contains only data.
+/// A requirement that no call can exercise, because a call has no other data than its arguments.
 FlashRequirement untried(std::string_view id, std::string_view statement, Source source,
                          std::span<const FlashEntryPoint> pages, Side side,
                          bool (*applies)(const FlashCall&), std::string_view reason) {

@@ -26,8 +26,8 @@ void empty_inputs(FlashCall& call, void (*change)(AttentionProblem& problem)) {
   call.parameters.dk_rope = before.dk_rope;
 }
 
-/// In upstream's code, empty gradients are legal, and the other gradients are filled with zeros.
-/// The lower limits of 1 on the pages contradict this.
+/// In the upstream code, empty gradients are legal, and the other gradients are filled with zeros.
+/// The lower limits of 1 on the documentation pages contradict this.
 FlashRequirement no_lone_empty_input() {
   return {.id = "FAG-C49",
           .statement = "query has an extent of 0 only if dqOut is empty as well.",

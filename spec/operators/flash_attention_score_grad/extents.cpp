@@ -10,8 +10,8 @@ using P = FlashParameters;
 /// Returns whether the entry point's page lists [N,T,8] in addition to [T,N,8].
 bool lists_heads_first(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
-/// Returns whether the shape is [B,N,S,8] on an entry point for packed sequences: the page of u1
-/// lists ranks 0 and 4.
+/// Returns whether the shape is [B,N,S,8] on an entry point for packed sequences: the documentation
+/// page of u1 lists ranks 0 and 4.
 bool has_padded_shape(const FlashCall& c, const Parameter& parameter) {
   const auto query = query_as_given(c);
   return is_u1(c) && query &&

@@ -5,8 +5,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Returns whether pse has a shape with one axis, which the host code accepts but the page of u1
-/// does not list.
+/// Returns whether pse has a shape with one axis, which the host code accepts but the documentation
+/// page of u1 does not list.
 bool is_taken_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::packed_bn1s, PseShape::packed_bnss});
 }
@@ -64,7 +64,7 @@ FlashRequirement listed_pse_shapes() {
           .holds = always};
 }
 
-/// FAG-C79d covers the shape that the page of u2 lists.
+/// FAG-C79d covers the shape that the documentation page of u2 lists.
 FlashRequirement packed_pse_shapes() {
   static constexpr auto is_beside_the_page = [](const FlashCall& c) {
     return is_u2(c) ? is_packed_pse_of(c, {PseShape::packed_bn1s}) : is_taken_only(c);

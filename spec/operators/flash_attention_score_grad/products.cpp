@@ -12,8 +12,8 @@ using enum Product;
 constexpr Cell<FlashOp> cells[] = {
     {g1, a2, "FAG-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "", is_cell<g1, a2>},
-    // The other upstream pages of the same revision say that the product is not supported; the
-    // operator's own page decides.
+    // Other upstream pages of the same revision say that the product is not supported. The
+    // operator's own page takes precedence.
     {g1, a3, "FAG-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "FAG-Q1", is_cell<g1, a3>},
     {g2, a2, "FAG-P03", "Atlas A2 training products offer aclnnFlashAttentionScoreGradV2.",

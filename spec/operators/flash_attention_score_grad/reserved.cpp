@@ -28,8 +28,8 @@ bool passes_reserved_input(const FlashCall& c) {
 bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dpse); }
 bool passes_dpse_of_u1(const FlashCall& c) { return is_u1(c) && passes_dpse(c); }
 
-/// No code uses the values of paddingMask and softmaxIn, so it is not verified what the host code
-/// does with them.
+/// No code uses the values of paddingMask and softmaxIn, so nobody verified what the host code does
+/// with them.
 FlashRequirement reserved_types() {
   return {
       .id = "FAG-C29",
@@ -59,8 +59,8 @@ FlashRequirement reserved_types() {
                    {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}};
 }
 
-/// The page lists types for dpseOut, but its list of refusals omits them, and no kernel writes this
-/// output.
+/// The documentation page lists types for dpseOut, but its list of refusals omits them, and no
+/// kernel writes this output.
 FlashRequirement dpse_types() {
   return {.id = "FAG-C29a",
           .statement =
@@ -95,7 +95,7 @@ FlashRequirement passed_dpse() {
                        {"fp32", pass<&P::dpse, DType::fp32, 1, 4, 8, 8>}}};
 }
 
-/// The page lists axes but no refusal, and the host code never checks the axes.
+/// The documentation page lists axes but no refusal, and the host code never checks the axes.
 FlashRequirement reserved_ranks() {
   static constexpr auto has = [](const Parameter& p, std::initializer_list<std::size_t> ranks) {
     return !given(p) || std::ranges::count(ranks, p.shape.size()) > 0;
@@ -138,7 +138,7 @@ void pass_on_u3(FlashCall& call) {
   reshape(call.parameters.*member, {extents...});
 }
 
-/// The page says "not used" and lists neither types nor axes for this tensor.
+/// The documentation page says "not used" and lists neither types nor axes for this tensor.
 FlashRequirement unused_on_u3() {
   return {.id = "FAG-C29d",
           .statement = "softmaxIn and dpseOut may be passed; they have no meaning.",
@@ -155,14 +155,15 @@ FlashRequirement unused_on_u3() {
                        {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}};
 }
 
-/// Makes a tensor of rank 0, the "0" in the page's column of axes.
+/// Makes a tensor of rank 0: the documentation page's column of axes contains a "0".
 template <FlashMember member, DType dtype>
 void pass_scalar(FlashCall& call) {
   if (is_u3(call) || (call.parameters.*member).present) return;
   call.parameters.*member = {.present = true, .dtype = dtype};
 }
 
-/// The page lists rank 0 for every tensor; upstream's code reads such a tensor as a null pointer.
+/// The documentation page lists rank 0 for every tensor; the upstream code reads such a tensor as a
+/// null pointer.
 FlashRequirement scalars() {
   static constexpr FlashMember optional[] = {&P::pse_shift,  &P::drop_mask,  &P::padding_mask,
                                              &P::atten_mask, &P::softmax_in, &P::dpse};
@@ -194,8 +195,8 @@ void set_inner_precise(FlashCall& call) {
   call.attributes.inner_precise = value;
 }
 
-/// S-V1 and S-V3 call innerPrecise unused. The other pages give meanings to its values, but these
-/// meanings belong to the forward operator.
+/// The sources S-V1 and S-V3 call innerPrecise unused. The other pages give meanings to its values,
+/// but these meanings belong to the forward operator.
 FlashRequirement inner_precise() {
   return {.id = "FAG-C85",
           .statement = "innerPrecise may have any value: it is not used.",

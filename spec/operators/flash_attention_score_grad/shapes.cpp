@@ -9,7 +9,7 @@ namespace {
 
 using P = FlashParameters;
 
-/// Returns whether key and value agree, and dy differs from query only in its last axis, which must
+/// Returns whether key and value agree, and dy equals query except in the last axis, which must
 /// have the size of value's.
 bool operands_agree(const FlashCall& c) {
   const auto key = key_as_given(c);
@@ -23,8 +23,8 @@ bool operands_agree(const FlashCall& c) {
   return p.dy.shape == dy_shape;
 }
 
-/// Returns whether the page of u1 lists the rank of this tensor in addition to 3, although TND
-/// has three axes.
+/// Returns whether the documentation page of u1 lists the rank of this tensor in addition to 3,
+/// although TND has three axes.
 bool is_listed_rank(const FlashCall& c, const Parameter& parameter) {
   return is_packed_but_u3(c) && parameter.present &&
          (parameter.shape.empty() || parameter.shape.size() == 4);

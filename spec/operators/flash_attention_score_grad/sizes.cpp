@@ -36,7 +36,7 @@ FlashRequirement packed_sequence_limit() {
 bool is_of_wide_page(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 bool is_of_narrow_page(const FlashCall& c) { return is_padded(c) || is_u1(c); }
 
-/// FAG-C44a covers sizes from 513, which this page excludes, to 768, which other pages allow.
+/// FAG-C44a covers sizes from 513 to 768: this page excludes them, other pages allow them.
 FlashRequirement head_size_limit() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c);

@@ -9,7 +9,7 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "operators/attention/changes.hpp"
 
-/// The documents and tensors that the requirements of FlashAttentionScoreGrad name.
+/// The documentation pages and tensors that the requirements of FlashAttentionScoreGrad name.
 namespace assay::spec::detail {
 
 using FlashOp = FlashAttentionScoreGrad;
@@ -18,8 +18,8 @@ using FlashParameters = FlashOp::Parameters;
 using FlashRequirement = Requirement<FlashOp>;
 using FlashMember = MemberOf<FlashOp>;
 
-/// The documents that the requirements cite: the seeds, and the pages and host code of the upstream
-/// repository.
+/// The sources that the requirements cite: the seeds (the first set of documentation), and the
+/// pages and host code of the upstream repository.
 inline constexpr std::string_view operator_page = "FlashAttentionScoreGrad.md";
 inline constexpr std::string_view unpadding_page = "aclnnFlashAttentionUnpaddingScoreGrad.md";
 inline constexpr std::string_view rope_page = "aclnnFlashAttentionUnpaddingScoreGradV3.md";
@@ -99,12 +99,12 @@ struct TensorRoles<FlashOp> {
   }
 };
 
-/// Conditions under which requirements apply: the pages differ.
+/// Conditions under which requirements apply; the documentation pages of the entry points differ.
 inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u1; }
 inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
 inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u4; }
-/// u1, u2 and u4: about their shapes and modes the page of u1 and upstream's code disagree.
+/// u1, u2 and u4: the page of u1 and the upstream code disagree about their shapes and modes.
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
 /// u2 and u4, whose only page is the public one.
 inline bool is_of_public_page(const FlashCall& call) { return is_u2(call) || is_u4(call); }

@@ -11,7 +11,7 @@ using P = FlashParameters;
 
 bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
 
-/// FAG-C22 covers the 8-bit types, which only the page of the padded layouts names.
+/// FAG-C22 covers the 8-bit types, which only the documentation page of the padded layouts names.
 bool left_to_another_row(const FlashCall& c, DType dtype) {
   return is_padded(c) && is_float8(dtype);
 }
@@ -86,7 +86,7 @@ FlashRequirement no_8_bit_floats() {
                      {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
 }
 
-/// The page lists both 0 and 1 axes; the host code counts only the elements.
+/// The documentation page lists 0 and 1 as numbers of axes; the host code only counts the elements.
 FlashRequirement drop_mask_rank() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u1(c) && has_drop_mask(c); };
   return {.id = "FAG-C24a",
@@ -108,12 +108,12 @@ FlashRequirement drop_mask_rank() {
                           }}}};
 }
 
-/// Tensors that the page of the operator, which g1 and g2 share, does not describe.
+/// Tensors that the documentation page of the operator, which g1 and g2 share, does not describe.
 constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,  &P::softmax_in,
                                                 &P::padding_mask, &P::attention_in, &P::dpse};
 
-/// The pages name only ND; the host code treats formats such as NCHW as plain. No requirement
-/// covers those formats.
+/// The documentation pages name only ND; the host code treats formats such as NCHW as plain. No
+/// requirement covers those formats.
 FlashRequirement plain_formats() {
   return {.id = "FAG-C28",
           .statement =

@@ -8,7 +8,7 @@ namespace assay::spec::detail {
 namespace {
 
 /// Returns whether the pages and the host code both forbid the window of some sequence. The
-/// documents do not cover empty sequences.
+/// documentation does not cover empty sequences.
 bool is_refused(const FlashCall& c) {
   return std::ranges::any_of(
              windows_in_mode(c, 0),
@@ -17,8 +17,8 @@ bool is_refused(const FlashCall& c) {
                              [](const Window& w) { return !w.is_empty() && !host_allows_band(w); });
 }
 
-/// Returns whether the host code allows, and the pages forbid, the window of some sequence in mode
-/// 0.
+/// Returns whether the host code allows, and the documentation pages forbid, the window of some
+/// sequence in mode 0.
 bool is_of_host_alone(const FlashCall& c) {
   return !is_refused(c) && std::ranges::any_of(windows_in_mode(c, 0), [](const Window& w) {
     return !w.is_empty() && !pages_allow(w) && host_allows(w);
@@ -35,7 +35,7 @@ bool binds_nothing(const FlashCall& c) {
                              [](const Window& w) { return w.is_empty() && !host_allows_band(w); });
 }
 
-/// Sets a window that the host code allows but the pages forbid.
+/// Sets a window that the host code allows but the documentation pages forbid.
 void confine_between_readings(FlashCall& call) {
   if (!problem_of(call)) return;
   rewrite(call, make_uniform);
@@ -91,7 +91,7 @@ FlashRequirement windows_of_the_pages() {
           .violations = {{"between", confine_between_readings}}};
 }
 
-/// Makes two sequences, the first without queries, and a window in the past.
+/// Makes two sequences, the first one without queries, and a window of earlier keys only.
 void confine_beside_nothing(FlashCall& call) {
   if (is_padded(call) || !problem_of(call)) return;
   rewrite(call, [](AttentionProblem& p) {
@@ -120,7 +120,8 @@ FlashRequirement windows_of_nothing() {
           .violations = {{"no_queries", confine_beside_nothing}}};
 }
 
-/// The mode page forbids only a negative sum; the host code also refuses 0.
+/// The documentation page about sparse modes forbids only a negative sum; the host code also
+/// refuses 0.
 FlashRequirement window_of_one_key() {
   return {.id = "FAG-C71a",
           .statement =

@@ -16,7 +16,7 @@ constexpr std::string_view returns = "return values", parameters = "parameters",
                            sizes = "constraints";
 constexpr ExpectedStatus invalid = exactly(Status::param_invalid);
 
-/// A requirement that a section of the page states, with the status that the page names.
+/// A requirement in a section of the documentation page, with the status that the page names.
 Row stated(std::string_view id, std::string_view section, std::string_view statement,
            std::string_view notes = {}, ExpectedStatus status = any_refusal) {
   return {.id = id,
@@ -33,7 +33,7 @@ Row coded(std::string_view id, std::string_view statement = {}, std::string_view
   row.standing = Standing::upstream;
   return row;
 }
-/// A condition on sizes or attributes; `reaches`: see Requirement.
+/// Builds a condition on sizes or attributes; for `reaches` see Requirement.
 Row limited(Row row, Legal holds, std::vector<Violation<Op>> violations, Legal reaches = nullptr) {
   row.holds = holds;
   row.violations = std::move(violations);
@@ -41,7 +41,8 @@ Row limited(Row row, Legal holds, std::vector<Violation<Op>> violations, Legal r
   return row;
 }
 
-/// Extent of an axis of input; 0 if other requirements cover the call.
+/// Returns the extent of an axis of input; 0 if the call is wrong in a way that other requirements
+/// cover.
 std::int64_t extent(const Call<Op>& c, std::size_t axis) {
   return ranks_fit(c) ? c.parameters.input.shape[axis] : 0;
 }

@@ -133,8 +133,8 @@ std::vector<Row> shapes() {
                              .standing = documented,
                              .notes = "NSAC-Q3, NSAC-Q4",
                              .status = exactly(Status::param_invalid)}),
-      // The page calls outputGrad the gradient of the forward's output; only its example shows the
-      // number of rows.
+      // The documentation page calls outputGrad the gradient of the forward's output; only its
+      // example shows the number of rows.
       shaped_as_windows<Op, &P::output_grad>(
           {.id = "NSAC-C16",
            .statement =
@@ -184,8 +184,8 @@ std::vector<Row> windows() {
           {.id = "NSAC-C10", .source = constraints, .standing = documented}),
       multiple_of_16<Op, &Attributes::compress_stride>(
           {.id = "NSAC-C11", .source = constraints, .standing = documented}),
-      // By the words of the page, a stride of 0 is legal: 0 is a multiple of 16 and smaller than
-      // every window. The host code accepts it.
+      // A literal reading of the documentation page allows a stride of 0, which is a multiple of 16
+      // and smaller than every window. The host code accepts it.
       positive_stride<Op>(
           {.id = "NSAC-C11a",
            .statement = "compressStride is above 0, although no document says this.",
@@ -197,7 +197,8 @@ std::vector<Row> windows() {
                    .standing = documented,
                    .notes = "NSAC-Q7",
                    .implies = {"NSAC-C08"}}),
-      // The page says "larger than"; the forward's page and the host code accept equal sizes.
+      // The documentation page says "larger than"; the forward's page and the host code accept
+      // equal sizes.
       {.id = "NSAC-C12a",
        .statement = "compressBlockSize is larger than compressStride; the forward and the kernel "
                     "also accept equal sizes.",
@@ -221,8 +222,8 @@ std::vector<Row> windows() {
            },
        .violations = {{"2", set<&Attributes::act_seq_len_type, 2, Op>},
                       {"negative", set<&Attributes::act_seq_len_type, -1, Op>}}},
-      // The page says "only 0 at present"; the host code accepts 1, and the kernel then reads
-      // lengths.
+      // The documentation page says "only 0 at present"; the host code accepts 1, and the kernel
+      // then reads lengths.
       {.id = "NSAC-C13a",
        .statement = "actSeqLenType is 0, which means sums; with 1 the kernel reads lengths.",
        .source = parameters,

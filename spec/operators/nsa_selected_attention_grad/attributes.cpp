@@ -82,8 +82,8 @@ SelectedRow mode_without_mask() {
                           }}}};
 }
 
-/// The formulas of the page divide by the root of the head size; the description of scaleValue and
-/// the example do not.
+/// The formulas of the documentation page divide by the root of the head size; the description of
+/// scaleValue and the example do not.
 SelectedRow any_scale() {
   return {.id = "NSAS-C33b",
           .statement = "scaleValue is usually one over the square root of D.",

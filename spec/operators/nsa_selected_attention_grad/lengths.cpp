@@ -8,12 +8,12 @@ namespace {
 using Op = SelectedOp;
 using P = Op::Parameters;
 
-/// The limits "2M" and "128K" of the page. The page does not say whether K is 1000 or 1024:
-/// NSAS-C44 covers the sizes between the two.
+/// The limits "2M" and "128K" of the documentation page, which does not say whether K is 1000 or
+/// 1024. NSAS-C44 covers the sizes between the two.
 constexpr std::int64_t most_tokens = 2 * 1024 * 1024, agreed_tokens = 2 * 1000 * 1000;
 constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
-/// The smallest number of sequences of length `agreed_longest` whose tokens together exceed the
-/// limit.
+/// The smallest number of sequences of length `agreed_longest` that together have more tokens than
+/// the limit.
 constexpr std::int64_t too_many_longest = most_tokens / agreed_longest + 1;
 
 bool has_lengths(const SelectedCall& c) { return key_as_given(c).has_value(); }
@@ -224,7 +224,7 @@ SelectedRow number_of_sequences() {
                           }}}};
 }
 
-/// The ways to make a sequence empty belong to NSAS-C15; they also break this requirement.
+/// The violations with an empty sequence belong to NSAS-C15; they also break this requirement.
 SelectedRow length_limits() {
   static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
   return {.id = "NSAS-C28",
@@ -302,8 +302,8 @@ bool has_block_size(const SelectedCall& c) {
   return has_lengths(c) && c.attributes.selected_block_size >= 1;
 }
 
-/// With a count of 0 every length is long enough. The product of size and count can exceed 64 bits,
-/// so the function divides.
+/// With a count of 0 every length is long enough. The function divides, because the product of size
+/// and count can exceed 64 bits.
 SelectedRow enough_keys() {
   return {.id = "NSAS-C29",
           .statement =

@@ -23,7 +23,7 @@ SelectedRow offered() {
           .violations = {}};
 }
 
-/// A call cannot break these requirements: the table of products is a fact of the documents, and
+/// A call cannot break these requirements: the documentation contains the table of products, and
 /// the computation does not depend on it.
 SelectedRow not_offered() {
   return {

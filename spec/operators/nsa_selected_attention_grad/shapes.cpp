@@ -79,7 +79,8 @@ SelectedRow ranks() {
                      {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
 }
 
-/// TND, the only layout, has three letters; the page's column of axes says "3-4" anyway.
+/// TND, the only layout, has three letters; the documentation page's column of axes says "3-4"
+/// anyway.
 SelectedRow three_axes_of_operands() {
   return {.id = "NSAS-C12a",
           .statement = "query, key and value have three axes, like TND; the page also lists four.",
@@ -239,8 +240,8 @@ SelectedRow mask_rank() {
                          {"four", add_leading_axes<2>}}};
 }
 
-/// The page's column of axes says 2. In the related operators a tensor without axes counts as
-/// absent.
+/// The documentation page's column of axes says 2. In the related operators a tensor without axes
+/// counts as absent.
 SelectedRow mask_without_axes() {
   return {.id = "NSAS-C36a",
           .statement =
@@ -261,7 +262,8 @@ SelectedRow mask_without_axes() {
                           }}}};
 }
 
-/// The page does not list the shapes of the gradients; each gradient has the shape of its input.
+/// The documentation page does not list the shapes of the gradients; each gradient has the shape of
+/// its input.
 SelectedRow gradient_shapes() {
   return {.id = "NSAS-C37",
           .statement = "dqOut, dkOut and dvOut have the shapes of query, key and value.",

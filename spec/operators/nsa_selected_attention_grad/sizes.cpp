@@ -44,8 +44,8 @@ void make_block(SelectedCall& call) {
   });
 }
 
-/// The page says "K and V may differ", without an order; the host code refuses one of the two
-/// orders.
+/// The documentation page says "K and V may differ" without saying which is larger; the host code
+/// refuses one of the two cases.
 SelectedRow wider_value() {
   return {.id = "NSAS-C20",
           .statement = "If the head size of query and key is 128, that of value may be 192.",
@@ -109,8 +109,8 @@ SelectedRow query_heads() {
                          {"remainder", make_heads<3, 2>}}};
 }
 
-/// If key has too many heads, query also has too many, or its heads do not form whole groups. If
-/// key has 0 heads, the part of NSAS-C25 about groups does not apply.
+/// If key has too many heads, either query has too many, too, or its heads do not form whole
+/// groups. If key has 0 heads, the part of NSAS-C25 about groups does not apply.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
           .statement = "key has 1 to 128 heads.",
@@ -181,7 +181,8 @@ SelectedRow some_block() {
                           }}}};
 }
 
-/// The host code refuses counts above 32, which the page does not mention; later editions say 128.
+/// The host code refuses counts above 32, which the documentation page does not mention; later
+/// editions say 128.
 SelectedRow many_blocks() {
   return {.id = "NSAS-C35a",
           .statement = "selectedBlockCount may be above 32: only the lengths of key limit it.",

@@ -19,7 +19,7 @@ bool ranks_fit(const SelectedCall& call);
 /// Returns whether both arrays of sums are given and not empty.
 bool has_sums(const SelectedCall& call);
 
-/// Returns whether `sums` start above 0, strictly increase and end with the tokens of `parameter`.
+/// Returns whether `sums` start above 0, strictly increase and end at the tokens of `parameter`.
 bool sums_fit(const Sums& sums, const Parameter& parameter);
 
 /// The extents of query and of key, from shapes and sums; nothing if ranks or sums do not define
@@ -27,7 +27,7 @@ bool sums_fit(const Sums& sums, const Parameter& parameter);
 std::optional<Extents> query_as_given(const SelectedCall& call);
 std::optional<Extents> key_as_given(const SelectedCall& call);
 
-/// The problem that a call with fitting ranks and sums describes; nothing for other calls.
+/// The problem that a call describes; nothing if its ranks or sums do not match.
 std::optional<SelectedProblem> problem_of(const SelectedCall& call);
 
 /// Applies `change` to the problem of the call, then writes the call again: contiguous, without

@@ -159,7 +159,7 @@ SelectedRow operands_of_one_type() {
                          {"attention_out_grad", swap_type<Op, &P::attention_out_grad>}}};
 }
 
-/// Passes formats as the page's example does, whose tensors all have three axes.
+/// Passes formats as the documentation page's example does, whose tensors all have three axes.
 void pass_nchw(SelectedCall& call) {
   visit_fields(call.parameters, [](std::string_view, auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, Parameter>)
@@ -167,7 +167,8 @@ void pass_nchw(SelectedCall& call) {
   });
 }
 
-/// The page names ND, and its example passes NCHW. No requirement covers the other plain formats.
+/// The documentation page names ND, and its example passes NCHW. No requirement covers the other
+/// plain formats.
 SelectedRow plain_formats() {
   return {
       .id = "NSAS-C10",
@@ -203,7 +204,8 @@ SelectedRow plain_formats() {
       .variants = {{"nchw", pass_nchw}}};
 }
 
-/// The page's table of return codes omits this requirement; its table of parameters contains it.
+/// The documentation page's table of return codes omits this requirement; its table of parameters
+/// contains it.
 SelectedRow plain_index_format() {
   return {.id = "NSAS-C10a",
           .statement = "topkIndices has storage format ND, never a private one.",
@@ -232,7 +234,7 @@ SelectedRow strided_views() {
           .violations = {}};
 }
 
-/// The page does not mention strides for these tensors.
+/// The documentation page does not mention strides for these tensors.
 SelectedRow strided_gradients() {
   return {
       .id = "NSAS-C10c",

@@ -17,7 +17,7 @@ struct Numerics;
 
 /// How the attention mask is passed. `compressed` and the values after it are the fixed pattern of
 /// the sparse modes: the lower triangle of 2048 x 2048 elements; in mode 6 the 1024 rows of the
-/// prefix follow below it. The documents list the same shapes for every mode, so a fixed pattern
+/// prefix follow below it. The documentation has the same shapes for every mode, so a fixed pattern
 /// may also have batch and head axes, with the same pattern in each slice. In TND, S are the
 /// longest lengths, and element (b, n, i, j) counts queries and keys from the start of sequence b.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
@@ -55,12 +55,12 @@ constexpr bool is_written_out(MaskShape shape) {
 
 /// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`; 2 and 3: `slopes_n` and
 /// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i,
-/// j) counts queries and keys from the start of sequence b, as in a mask; the page lists these
-/// shapes for TND and gives them no other meaning. `bnhs`, `one_nhs`: only the last H = 1024 query
-/// rows of a bias that depends on i - j alone, under a causal mask; in TND the columns are the
-/// longest key length. If the longest query length is 1024, this shape equals that of the whole
-/// bias and is read as such. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps;
-/// these two come from the host code, the others from the page.
+/// j) counts queries and keys from the start of sequence b, as in a mask; the documentation page
+/// lists these shapes for TND and gives them no other meaning. `bnhs`, `one_nhs`: only the last H =
+/// 1024 query rows of a bias that depends on i - j alone, under a causal mask; in TND the columns
+/// are the longest key length. If the longest query length is 1024, this shape equals that of the
+/// whole bias and is read as such. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without
+/// gaps; these two come from the host code, the others from the page.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
   absent,
@@ -112,9 +112,9 @@ inline constexpr auto spellings_of<SoftmaxInLayout> = Spellings<SoftmaxInLayout,
 }}};
 
 /// Memory order of the statistics in TND, whose shape is (T, N, 8) in either order. `heads_first`:
-/// sequence by sequence, each head by head, as upstream's code reads them. `tokens_first`: token by
-/// token, as the shape says. The documents contradict each other on every entry point (requirement
-/// FAG-C83a).
+/// sequence by sequence, each head by head, as the upstream code reads them. `tokens_first`: token
+/// by token, as the shape says. The documentation contradicts itself on every entry point
+/// (requirement FAG-C83a).
 enum class StatisticsOrder : std::uint8_t { heads_first, tokens_first };
 
 template <>
@@ -123,8 +123,8 @@ inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder,
     {StatisticsOrder::tokens_first, "tokens_first"},
 }}};
 
-/// The memory order in which upstream's code reads the statistics for a value of softmaxInLayout.
-/// Entry points without this attribute read as for "".
+/// The memory order in which the upstream code reads the statistics, for a value of
+/// softmaxInLayout. Entry points without this attribute behave as for "".
 constexpr StatisticsOrder upstream_order(SoftmaxInLayout layout) {
   return layout == SoftmaxInLayout::empty ? StatisticsOrder::heads_first
                                           : StatisticsOrder::tokens_first;
@@ -138,9 +138,9 @@ inline constexpr std::int64_t compressed_pse_rows = 1024;
 inline constexpr std::int64_t unbounded_tokens = 2147483647;
 
 /// One legal computation of softmax attention: of the forward operator FlashAttentionScore or of
-/// its gradient, through any of their entry points. Names are those of the documents, in
-/// snake_case, without the endings Optional, In and Out; where the two differ (realShift), those of
-/// the gradient.
+/// its gradient, through any of their entry points. Names are those of the documentation, in
+/// snake_case, without the endings Optional, In and Out. If the names of both operators differ
+/// (realShift), those of the gradient are used.
 struct AttentionProblem {
   Layout input_layout = Layout::bnsd;
   DType dtype = DType::bf16;
@@ -251,9 +251,9 @@ Shape drop_mask_shape(const AttentionProblem& problem);
 /// Returns whether statistics_order changes the memory order of the statistics: in TND, if there
 /// are several heads and a sequence with several tokens. Cost: O(batch).
 bool is_order_of_statistics_seen(const AttentionProblem& problem);
-/// Returns the memory order of the statistics that the numerics declare for entry points without an
-/// attribute for this order or, if `by_layout`, for this value of that attribute; nothing if they
-/// declare none.
+/// Returns the memory order of the statistics that the numerics declare, or nothing. It applies to
+/// entry points without an attribute for this order; if `by_layout`, to this value of the
+/// attribute.
 std::optional<StatisticsOrder> declared_order(const Numerics& numerics, bool by_layout,
                                               SoftmaxInLayout layout);
 /// Element type of pseShift. For slopes it is the type of query or fp32; otherwise it is the type

@@ -25,7 +25,7 @@ inline constexpr auto spellings_of<Format> = Spellings<Format, 7>{{{
     {Format::fractal_nz, "FRACTAL_NZ"},
 }}};
 
-/// Products (device families) about which the documents say whether they support an entry point.
+/// Products (device families). For each, the documentation says which entry points it supports.
 enum class Product : std::uint8_t { a2, a3 };
 
 template <>
@@ -42,7 +42,7 @@ struct Parameter {
 };
 
 /// One call of an operator as phase 1 receives it: an entry point, a product, a descriptor per
-/// documented parameter, and the attributes. The documents may forbid the call.
+/// documented parameter, and the attributes. The call may be forbidden.
 template <class Op>
 struct Call {
   typename Op::EntryPoint entry_point;

@@ -9,9 +9,9 @@
 
 namespace assay::spec {
 
-/// Element types, named as in the documents. The operators compute in fp16, bf16 and fp32; masks
-/// are uint8 or boolean. The other types exist so that a call can contain them and a kernel can
-/// refuse it.
+/// Element types, named as in the documentation. The operators compute in fp16, bf16 and fp32;
+/// masks are uint8 or boolean. The other types exist so that a call can contain them and a kernel
+/// can refuse it.
 /// Source: acl_base.h (aclDataType).
 enum class DType : std::uint8_t {
   fp16,

@@ -21,13 +21,13 @@ struct Metric {
 };
 
 /// The unit of a metric that counts how often a run used a tiling regime, a planner branch or a
-/// tail: {"key_tile.tail", 3, regime_unit}. A count of 0 means that the implementation has the
-/// regime, but this run did not use it.
+/// tail: {"key_tile.tail", 3, regime_unit}. Count 0: the implementation has the regime, but this
+/// run did not use it.
 inline constexpr std::string_view regime_unit = "regime";
 
-/// A fault that the runner observed instead of an answer. The judge calls the implementation
-/// through the runner, whose `check` or `run` throws this exception; the implementation itself
-/// cannot report such a fault.
+/// A fault that the runner observed instead of an answer. The runner is the code through which the
+/// judge calls an implementation. Its `check` or `run` throws this exception; the implementation
+/// itself cannot report such a fault.
 class ImplementationFault : public std::runtime_error {
  public:
   /// inputs_modified: bytes of an input changed during the run. wrote_outside: bytes outside a

@@ -20,8 +20,8 @@ enum class Overflow : std::uint8_t { inf, saturate, either };
 /// kernel computes them.
 enum class Origin : std::uint8_t { given, own };
 /// How the kernel computes the row term. `given`: dy . attention_in; `own`: the sum of the kernel's
-/// P dP; `own_output`: dy . the output of the kernel's own forward, which stages P and casts the
-/// output to the io type.
+/// P dP; `own_output`: dy . the output of the kernel's own forward pass, which rounds P to the
+/// staging type and the output to the io type.
 enum class RowTerm : std::uint8_t { given, own, own_output };
 /// Order of accumulation. `fixed` promises that a second run gives the same bits.
 enum class Order : std::uint8_t { any, fixed };
@@ -30,7 +30,7 @@ enum class Order : std::uint8_t { any, fixed };
 enum class Product32 : std::uint8_t { exact, tf32, tf32_truncating, hf32 };
 /// The memory order in which a kernel reads softmaxMax and softmaxSum in TND. `heads_first`:
 /// sequence by sequence, each head by head; `tokens_first`: token by token, as the shape (T, N, 8)
-/// says. The documents contradict each other.
+/// says. The documentation contradicts itself about this.
 enum class DeclaredOrder : std::uint8_t { undeclared, heads_first, tokens_first };
 /// Type and rounding of the accumulator of matrix products.
 enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
@@ -162,7 +162,7 @@ Numerics numerics_preset(std::string_view name, DType io, std::string_view opera
 /// Parses declared numerics for `io`. The text is a preset followed by the fields that differ from
 /// it, "ascend_a2,order=fixed", or one such text per type, "fp32:torch_fp32
 /// bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type that the text does not name,
-/// fields have their defaults. Presets are those of the operator.
+/// fields have their default values. The presets are those of the operator.
 /// Errors: std::invalid_argument with the wrong word and the accepted values.
 Numerics numerics_from_text(std::string_view text, DType io, std::string_view operator_name = {});
 

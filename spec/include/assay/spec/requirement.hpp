@@ -26,14 +26,14 @@ inline constexpr std::string_view rule_of_documents =
     "--documents=strict: a kernel must refuse open calls. --upstream=off: a kernel may accept a "
     "call that only the vendor's code forbids.";
 
-/// The source of a requirement on an entry point, see `sentence_of`. "Accepts" means that the
-/// vendor's own code is known to give a result: a vendor test makes the call, the vendor's kernel
-/// has a path for it, or the vendor's code never reads the argument. If only a check is missing,
-/// the code does not count as accepting.
+/// The source of a requirement on an entry point, see `sentence_of`. "Accepts" means: we know that
+/// the vendor's own code gives a result, because a vendor test makes the call, the vendor's kernel
+/// has a path for it, or the vendor's code never reads the argument. A missing check alone is not
+/// enough.
 enum class Standing : std::uint8_t { documented, page, derived, open, disputed, upstream, advice };
 /// How a case can exercise a requirement: with a call that a kernel must accept, or with one that
 /// it must refuse. content: the requirement concerns the elements, which phase 1 cannot see; none:
-/// there is nothing to test.
+/// nothing can be tested.
 enum class Side : std::uint8_t { accept, reject, content, none };
 
 template <>
@@ -57,8 +57,8 @@ inline constexpr auto spellings_of<Side> = Spellings<Side, 4>{{{
 /// User option for calls that only the vendor's code forbids. on: a kernel must refuse them; off:
 /// it may refuse or accept them.
 enum class Upstream : std::uint8_t { on, off };
-/// User option for open calls. lenient: a kernel may refuse or accept them; strict: it must refuse
-/// them.
+/// User option for calls about which the documentation leaves a question open. lenient: a kernel
+/// may refuse or accept them; strict: it must refuse them.
 enum class Documents : std::uint8_t { lenient, strict };
 
 template <>
@@ -76,8 +76,8 @@ struct Policy {
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-/// Returns whether a kernel must refuse a call that breaks a requirement of this standing. If not,
-/// the judge reports which answer it got, and neither answer is a failure.
+/// Returns whether a kernel must refuse a call that breaks a requirement of this standing. If it
+/// need not, the judge only reports the answer: neither accepting nor refusing is a failure.
 constexpr bool must_refuse(Standing standing, const Policy& policy) {
   switch (standing) {
     case Standing::documented:
@@ -95,7 +95,7 @@ constexpr bool must_refuse(Standing standing, const Policy& policy) {
   return false;
 }
 
-/// Describes a standing and what it requires of a kernel.
+/// Describes a standing (kind of source), and what it requires of a kernel.
 constexpr std::string_view sentence_of(Standing standing) {
   switch (standing) {
     case Standing::documented:
@@ -147,7 +147,7 @@ struct Variant {
   void (*apply)(Call<Op>& call);
 };
 
-/// One documented statement. Its id is that of the specification's tables.
+/// One documented statement. Its id is the one in the tables of the specification.
 template <class Op>
 struct Requirement {
   std::string_view id;
@@ -156,8 +156,8 @@ struct Requirement {
   Standing standing;  ///< the source that states it, see `standing_on`
   /// For a documented requirement: the entry points whose page contains it; empty: all.
   std::span<const typename Op::EntryPoint> stated_for = {};
-  /// Entry points without a page of their own in the seeds, whose public page contains the
-  /// requirement.
+  /// Entry points without a page in the seeds (the first set of documentation): those whose public
+  /// page contains the requirement.
   std::span<const typename Op::EntryPoint> page_for = {};
   std::vector<Side> sides = {Side::accept, Side::reject};
   std::string_view notes =
@@ -172,8 +172,8 @@ struct Requirement {
   bool (*applies)(const Call<Op>& call) = always;
   /// Returns whether the call satisfies the requirement or the requirement does not apply.
   bool (*holds)(const Call<Op>& call) = always;
-  /// For a limit: returns whether a legal call is exactly at the limit. Only such a call exercises
-  /// the accept side. Null: every call to which the requirement applies exercises it.
+  /// For a limit: returns whether a legal call is exactly at the limit; only such a call exercises
+  /// the accept side. Null: every call to which the requirement applies does.
   bool (*reaches)(const Call<Op>& call) = nullptr;
   std::vector<Violation<Op>> violations = {};
   std::vector<Variant<Op>> variants = {};  ///< for requirements with an accept side

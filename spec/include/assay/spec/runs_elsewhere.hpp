@@ -5,15 +5,15 @@
 namespace assay::spec {
 
 /// Base class of an implementation whose kernel runs in another process. The kernel gets a copy of
-/// the inputs, which is compared with the inputs afterwards. It cannot modify the inputs
-/// themselves, so the caller does not need a copy of its own.
+/// the inputs, which is compared with them afterwards. The caller needs no copy, because the kernel
+/// cannot modify the inputs themselves.
 class RunsElsewhere {
  public:
   virtual ~RunsElsewhere() = default;
   RunsElsewhere(const RunsElsewhere&) = delete;
   RunsElsewhere& operator=(const RunsElsewhere&) = delete;
 
-  /// An implementation that forwards its calls returns the answer of the implementation that it
+  /// An implementation that forwards calls returns the answer of the implementation that it
   /// wraps.
   virtual bool runs_elsewhere() const { return true; }
 

@@ -5,8 +5,8 @@
 
 namespace assay::spec {
 
-/// A part of an operator's computation, and the outputs that depend on it. It contains names only,
-/// no formulas.
+/// A stage: a part of an operator's computation, and the outputs that depend on it. It contains
+/// names only, no formulas.
 struct Stage {
   std::string_view what;                      ///< "the sum over queries that gives dk"
   std::span<const std::string_view> outputs;  ///< by their documented names

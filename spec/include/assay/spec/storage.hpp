@@ -19,7 +19,7 @@ struct Piece {
 class SparseFile;
 
 /// The bytes of a tensor: owned, or borrowed from the owner of the memory. A copy always owns its
-/// bytes, and so does a storage after a resize.
+/// bytes. So does a storage after a resize.
 class Storage {
  public:
   Storage() = default;
@@ -35,8 +35,8 @@ class Storage {
   /// Borrows memory that maps the bytes of the open memory file `file` from `begin` on. Memory and
   /// file must outlive the storage. The storage is sparse if the file is sparse.
   static Storage borrowed(std::span<std::byte> memory, int file, std::size_t begin);
-  /// Returns a storage of zeros, for a view that reaches only a few of many bytes: pages that were
-  /// never written take no memory.
+  /// Returns a storage of zeros for a view that uses only a few of many bytes: memory pages that
+  /// were never written take no memory.
   /// Errors: std::system_error if the system cannot create the file.
   static Storage sparse(std::size_t size);
 

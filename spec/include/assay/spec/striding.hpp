@@ -14,8 +14,8 @@ namespace assay::spec {
 /// How one tensor of a call is strided. padded: rows are further apart than needed, after an
 /// offset; transposed: the first two axes are exchanged in memory; columns: the last two axes are
 /// exchanged in memory, so that the elements of a row are not adjacent; mixed: strides and offset
-/// differ from those of every other tensor of the call; far: the last element is at least 2^31
-/// elements after the first one.
+/// are different for every tensor of the call; far: the last element is at least 2^31 elements
+/// after the first one.
 enum class Striding : std::uint8_t { contiguous, padded, transposed, columns, mixed, far };
 
 template <>
@@ -39,12 +39,12 @@ void apply_striding(Parameter& parameter, Striding striding, std::int64_t number
 /// Size in bytes of the smallest storage that contains the view of a parameter.
 std::int64_t storage_bytes(const Parameter& parameter);
 
-/// Returns whether the view reaches only a small share of the bytes that it spans, so that its
-/// storage is sparse.
+/// Returns whether the view uses only a small share of the bytes that it spans; then its storage is
+/// sparse.
 bool is_sparse(const Parameter& parameter);
 
-/// The striding of the inputs of a call, or of its outputs: one for all tensors, except for tensors
-/// that are named with their own.
+/// The striding of the inputs of a call, or of its outputs: one for all tensors, and others for
+/// named tensors.
 class Strides {
  public:
   Strides() = default;
@@ -53,7 +53,7 @@ class Strides {
   /// Sets the striding of the named tensor only.
   void set(std::string_view tensor, Striding striding);
 
-  /// The striding of all tensors without their own.
+  /// The striding of all tensors that have no striding of their own.
   Striding all() const { return all_; }
   /// Tensors with their own striding, sorted by name.
   const std::vector<std::pair<std::string, Striding>>& named() const { return named_; }

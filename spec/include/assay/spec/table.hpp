@@ -35,8 +35,8 @@ struct ArgumentRow {
 template <class Parameters, class Member>
 ArgumentRow(const char*, Member Parameters::*) -> ArgumentRow<Parameters, Member>;
 
-/// The one list of an operator's tensors: inputs, outputs, then host arrays and pointers. From it
-/// follow `visit_fields` for Inputs, Outputs and Parameters, the tensors of a call, and names in
+/// The one list of an operator's tensors: inputs, outputs, then host arrays and pointers. It gives
+/// `visit_fields` for Inputs, Outputs and Parameters, the tensors of a call, and names in
 /// requirements. Its type is a tuple of TensorRow and ArgumentRow.
 template <class Op>
 inline constexpr std::tuple<> table_of;

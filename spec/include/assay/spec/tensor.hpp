@@ -79,7 +79,7 @@ class HeadView {
   double operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
     return tensor_->load(index_(b, n, s, d));
   }
-  /// Copies the row (b, n, s) into `row`, whose size must be the extent of dim.
+  /// Copies the row (b, n, s) into `row`, whose size must be that of the axis dim.
   void read_row(std::int64_t b, std::int64_t n, std::int64_t s, std::span<double> row) const;
   const Extents& extents() const { return index_.extents(); }
 

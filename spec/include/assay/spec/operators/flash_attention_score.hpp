@@ -19,7 +19,7 @@
 namespace assay::spec {
 
 /// Entry points. f1 aclnnFlashAttentionScore, f2 ...V2 (adds start indices and pseType);
-/// l1 aclnnFlashAttentionVarLenScore (TND), l2 ...V2 (adds what f2 adds), l3 ...V3 (l2 with
+/// l1 aclnnFlashAttentionVarLenScore (TND), l2 ...V2 (adds the same as f2), l3 ...V3 (l2 with
 /// separate rope tensors).
 enum class FlashForwardEntryPoint : std::uint8_t { f1, f2, l1, l2, l3 };
 
@@ -39,8 +39,8 @@ constexpr bool has_pse_type(FlashForwardEntryPoint s) {
 }
 constexpr bool has_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
 
-/// Returns whether the entry point's page offers it on the product. The next function returns the
-/// requirement FAS-P* that says so. Expected values depend on neither.
+/// Returns whether the entry point's page says that the product has it. The next function returns
+/// the requirement FAS-P* for this. Expected values do not depend on the product.
 bool supports(FlashForwardEntryPoint entry_point, Product product);
 std::string_view product_requirement(FlashForwardEntryPoint entry_point, Product product);
 
@@ -58,7 +58,7 @@ inline constexpr auto forward_stages = std::to_array<Stage>({
 }  // namespace detail
 
 /// Softmax attention, and the statistics that its gradient needs. Names are those of its gradient
-/// FlashAttentionScoreGrad: the pages call pse_shift realShift here.
+/// FlashAttentionScoreGrad, although the forward's pages name pse_shift "realShift".
 struct FlashAttentionScore {
   static constexpr std::string_view name = "flash_attention_score";
   static constexpr bool has_softmax = true;
@@ -66,7 +66,7 @@ struct FlashAttentionScore {
   using EntryPoint = FlashForwardEntryPoint;
   using Problem = AttentionProblem;
 
-  /// Shapes and meanings are those of the gradient's inputs.
+  /// Shapes and meanings are those of the inputs of the gradient.
   struct Inputs {
     Tensor query, key, value;
     std::optional<Tensor> atten_mask = {}, pse_shift = {}, drop_mask = {};
@@ -170,7 +170,7 @@ inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
   return declared_order(numerics, false, layout);
 }
 
-/// Builds the call for `problem`. Fields for which the entry point has no parameter are left out.
+/// Builds the call for `problem`. It omits fields for which the entry point has no parameter.
 /// A call with a mask passes `invalid_row_handling`: other values leave fully masked rows
 /// undefined.
 Call<FlashAttentionScore> call_of(const AttentionProblem& problem,

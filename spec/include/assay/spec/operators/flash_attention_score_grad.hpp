@@ -21,8 +21,8 @@
 namespace assay::spec {
 
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
-/// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with
-/// separate rope tensors), u4 ...V4 (u1 with softmaxInLayout).
+/// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds the same as g2), u3 ...V3 (u2
+/// with separate rope tensors), u4 ...V4 (u1 with softmaxInLayout).
 enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4 };
 
 template <>
@@ -43,13 +43,13 @@ constexpr bool has_pse_type(FlashEntryPoint s) {
 constexpr bool has_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
 constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntryPoint::u4; }
 
-/// Returns whether the entry point's page offers it on the product. The next function returns the
-/// requirement FAG-P* that says so. Expected values depend on neither.
+/// Returns whether the entry point's page says that the product has it. The next function returns
+/// the requirement FAG-P* for this. Expected values do not depend on the product.
 bool supports(FlashEntryPoint entry_point, Product product);
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
-/// The gradient of softmax attention. Names are those of the documents, in snake_case, without the
-/// endings Optional, In and Out.
+/// The gradient of softmax attention. Names are those of the documentation, in snake_case, without
+/// the endings Optional, In and Out.
 struct FlashAttentionScoreGrad {
   static constexpr std::string_view name = "flash_attention_score_grad";
   /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.

@@ -25,8 +25,8 @@ template <>
 inline constexpr auto spellings_of<NsaCompressEntryPoint> =
     Spellings<NsaCompressEntryPoint, 1>{{{{NsaCompressEntryPoint::f1, "f1"}}}};
 
-/// Returns whether the entry point's page offers it on the product. The next function returns the
-/// requirement NSCF-C10* that says so.
+/// Returns whether the entry point's page says that the product has it. The next function returns
+/// the requirement NSCF-C10* for this.
 bool supports(NsaCompressEntryPoint entry_point, Product product);
 std::string_view product_requirement(NsaCompressEntryPoint entry_point, Product product);
 
@@ -38,7 +38,7 @@ inline constexpr auto nsa_compress_stages = std::to_array<Stage>({
 }  // namespace detail
 
 /// Shortens a key or value tensor by weighted sums over sliding windows. Names are those of the
-/// documents, in snake_case, without the ending Optional.
+/// documentation, in snake_case, without the ending Optional.
 struct NsaCompress {
   static constexpr std::string_view name = "nsa_compress";
   /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.

@@ -25,8 +25,8 @@ template <>
 inline constexpr auto spellings_of<CompressEntryPoint> =
     Spellings<CompressEntryPoint, 1>{{{{CompressEntryPoint::c1, "c1"}}}};
 
-/// Returns whether the entry point's page offers it on the product. The next function returns the
-/// requirement NSAC-C01* that says so.
+/// Returns whether the entry point's page says that the product has it. The next function returns
+/// the requirement NSAC-C01* for this.
 bool supports(CompressEntryPoint entry_point, Product product);
 std::string_view product_requirement(CompressEntryPoint entry_point, Product product);
 
@@ -44,7 +44,7 @@ inline constexpr auto compress_stages = std::to_array<Stage>({
 });
 
 /// The gradient of a compression: weighted sums over sliding windows shorten a key or value tensor.
-/// Names are those of the documents, in snake_case, without the endings Optional and Out.
+/// Names are those of the documentation, in snake_case, without the endings Optional and Out.
 struct NsaCompressGrad {
   static constexpr std::string_view name = "nsa_compress_grad";
   /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.

@@ -37,14 +37,14 @@ template <>
 inline constexpr auto spellings_of<SelectedEntryPoint> =
     Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Returns whether the entry point's page offers it on the product. The next function returns the
-/// requirement NSAS-C01* that says so.
+/// Returns whether the entry point's page says that the product has it. The next function returns
+/// the requirement NSAS-C01* for this.
 bool supports(SelectedEntryPoint entry_point, Product product);
 std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
 
 /// The gradient of softmax attention in which every query attends to the key blocks that it lists.
-/// Names are those of the documents, in snake_case, without the ending Optional. attentionOut and
-/// attentionOutGrad keep "Out"; the names of the gradients drop it.
+/// Names are those of the documentation, in snake_case, without the ending Optional. The names of
+/// the gradients also lose the ending Out; attentionOut and attentionOutGrad keep it.
 struct NsaSelectedAttentionGrad {
   static constexpr std::string_view name = "nsa_selected_attention_grad";
   /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
@@ -212,7 +212,7 @@ Extents key_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents value_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents topk_extents(const NsaSelectedAttentionGrad::Problem& problem);
 
-/// The shapes of the statistics and of the mask. Errors: std::invalid_argument for an absent mask.
+/// The shapes of the statistics and of the mask. Errors: std::invalid_argument without a mask.
 Shape statistics_shape(const NsaSelectedAttentionGrad::Problem& problem);
 Shape mask_shape(const NsaSelectedAttentionGrad::Problem& problem);
 

@@ -17,8 +17,8 @@
 /// - A thread that cannot be started, or cannot allocate its workspace, does not take part; the
 /// others do its work. The calling thread always takes part.
 ///
-/// Therefore no iteration may wait for another thread to start. It may wait for a result of an
-/// earlier iteration if that one also signals when it fails.
+/// Therefore no iteration may wait for another thread to start. It may wait for the result of an
+/// earlier iteration if that iteration also signals a failure.
 namespace assay::parallel {
 
 /// Converts a requested number of threads to the number that is used; 0 means all threads of the
@@ -26,7 +26,7 @@ namespace assay::parallel {
 std::int64_t thread_count(std::int64_t asked);
 
 /// While an object of this class exists, loops that the same thread starts with 0 threads use one
-/// thread. Use it for work whose callers already keep the other threads busy.
+/// thread. Use it in work that already runs on all threads.
 class Alone {
  public:
   Alone();
@@ -68,9 +68,9 @@ std::optional<std::invoke_result_t<const Make&, std::int64_t>> equipment(const M
   }
 }
 
-/// Distributes the items that next() returns until it returns nothing. One thread at a time calls
-/// next(), so items start in their order. Each thread t calls make(t) once, and calls the resulting
-/// function for each of its items.
+/// Calls next() until it returns nothing, and distributes the items that it returned. One thread at
+/// a time calls next(), so items start in their order. Each thread t calls make(t) once, and calls
+/// the resulting function for each of its items.
 template <class Next, class Make>
 void work_off(Next next, const Make& make, std::int64_t threads) {
   Team team;
