@@ -11,7 +11,7 @@ namespace assay::tests {
 template <class... Ops>
 ::testing::Types<Ops...> types_of(spec::TypeList<Ops...>);
 
-/// The operators of the list, for TYPED_TEST_SUITE: a new operator is tested without being named.
+/// The operators of the list, for TYPED_TEST_SUITE: a new operator is tested without changes here.
 using EveryOperator = decltype(types_of(spec::Operators()));
 
 /// Names each typed test by its operator.

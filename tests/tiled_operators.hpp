@@ -19,10 +19,10 @@ template <class... Ops>
 auto tiled_of(spec::TypeList<Ops...>)
     -> decltype(types_of(std::tuple_cat(std::declval<IfTiled<Ops>>()...)));
 
-/// The operators of the list for which we have an implementation.
+/// The operators of the list that our implementation supports.
 using EveryTiledOperator = decltype(tiled_of(spec::Operators()));
 
-/// Our implementation for the modelled A2.
+/// Our implementation, for the modelled A2.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> tiled_kernel() {
   return optimized::Tiled<Op>::make(device::a2(), {});

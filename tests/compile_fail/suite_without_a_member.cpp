@@ -3,7 +3,7 @@
 
 using namespace assay;
 
-/// The smallest operator for which a suite can be instantiated.
+/// The smallest operator for which a suite can be instantiated, except for one missing member.
 struct Toy {
   enum class EntryPoint {};
   struct Problem {};

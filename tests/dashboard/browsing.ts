@@ -1,4 +1,4 @@
-// A browser for the tests: pages from the file system, no network, and the actions of a user.
+// A browser for the tests: it opens pages from the file system without a network, and does what a user does.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

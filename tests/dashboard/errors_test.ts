@@ -1,4 +1,4 @@
-// Tests what a user sees of the positions of errors in a failing case.
+// Tests how the page shows the positions of errors in a failing case.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -64,7 +64,7 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   await page.locator("#case-page .copy").first().click();
   await page.waitForFunction(() => document.querySelector("#case-page .copy")!.textContent === "Copied");
   await page.click("#back");
-  // Pastes the copied line into the search field, where the test can read it.
+  // Pastes the copied line into the search field, so that the test can read it.
   await page.fill("#filter-text", "");
   await page.focus("#filter-text");
   await page.keyboard.press("Control+v");
@@ -74,7 +74,7 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
 });
 
 testAtNight("every line that the page offers runs as it stands", async () => {
-  // Keeps one case of each kind: the cheapest, since later entries replace earlier ones.
+  // Keeps one case of each kind, the cheapest: later entries replace earlier ones.
   const cases = report().cases.sort((a, b) => b.seconds_total - a.seconds_total);
   const kinds = new Map(cases.map((c) => [c.verdict + " " + c.fields["track"], c.id]));
   assert.ok(kinds.size >= 5, [...kinds.keys()].join(", "));
@@ -221,8 +221,8 @@ test("a cell of errors leaves as many cases as it says", async () => {
   for (const cell of cells) {
     await page.locator(`#chart-errors [aria-label="${cell}"]`).first().click();
     await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("q="));
-    // The chart counts only tolerance cases, but the search also counts exact cases. The search is
-    // restricted here.
+    // The chart counts only tolerance cases, but the search also counts exact cases. So this search is restricted to
+    // tolerance cases.
     const said = Number(/: (\d+) with/.exec(cell)![1]);
     await search(page, (await queryOf(page)) + " -track=exact -track=exact_staged");
     assert.equal(await left(page), said, cell);
@@ -358,8 +358,7 @@ testAtNight("20,000 cases are at most 9 MB and shown within 2 seconds", async ()
   let state = 1;
   const random = (): number => { state = (state * 48271) % 2147483647; return state / 2147483647; };
   const copies = new Map(some.map((c) => [c.id, [] as string[]]));
-  // Gives every case different numbers, so that the page is as large as with the same number of
-  // real cases.
+  // Gives every case different numbers, so that the page is as large as with real cases.
   made.cases = Array.from({ length: 20000 }, (_, k) => {
     const c = structuredClone(some[k % some.length]!);
     const copiesOfIt = copies.get(c.id)!;
@@ -381,12 +380,12 @@ testAtNight("20,000 cases are at most 9 MB and shown within 2 seconds", async ()
   assert.ok(size <= 9e6, `${size} bytes`);
   const page = await open(browser, "many.html");
   assert.equal(await left(page), 20000);
-  // Other programs use the machine, too: the test measures the time of the page's own thread.
+  // The test measures only the time of the page's own thread, because other programs also use the machine.
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
   const spent = async (): Promise<number> =>
     (await session.send("Performance.getMetrics")).metrics.find((m) => m.name === "ThreadTime")!.value;
-  // Other programs on the same core still slow a thread down: the shortest of several times is the best estimate.
+  // Other programs on the same core still slow this thread down, so the shortest of several times is the best estimate.
   let seconds = Infinity;
   for (let k = 0; k < 6 && seconds > 2; k += 1) {
     const start = await spent();

@@ -1,4 +1,4 @@
-// Tests what a user sees of a plan on the modelled device.
+// Tests how the page shows a plan for the modelled device.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,14 +1,14 @@
-// A kernel with two injected faults, for the tests of the page: with sparse mode 3 the second half
-// of dq is too large by an eighth, and in fp16 the last channels of dv are missing if it has 32 or
-// more.
+// A kernel with two injected faults, for the tests of the page: in sparse mode 3 the second half of
+// dq is too large by an eighth; in fp16 the last channels of dv are missing if dv has 32 channels
+// or more.
 
 #include "../tools/wrapped.hpp"
 
 namespace assay::tests {
 namespace {
 
-/// Multiplies the elements of the view by `factor`, from the fraction `from` of the view to its
-/// end.
+/// Multiplies the elements of the view by `factor`. `from`: the fraction of the view at which it
+/// begins.
 void change_behind(spec::Tensor& tensor, double from, double factor) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   const auto first = static_cast<std::size_t>(from * static_cast<double>(elements.size()));

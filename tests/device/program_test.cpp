@@ -19,7 +19,8 @@ Task move(Pipe pipe, double cycles, std::int64_t bytes) {
 }
 
 TEST(Program, LetsQueuesWorkSideBySideAndEachInOrder) {
-  // mte2: 0-100, 100-200. The second product waits for the second load: 200-230.
+  // The load queue (mte2) works in cycles 0-100 and 100-200. The second product waits for the
+  // second load and runs in cycles 200-230.
   Program program;
   const TaskId first = program.add({.pipe = Pipe::cube_mte2, .cycles = {100}}, {});
   const TaskId second = program.add({.pipe = Pipe::cube_mte2, .cycles = {100}}, {});
@@ -32,8 +33,8 @@ TEST(Program, LetsQueuesWorkSideBySideAndEachInOrder) {
 }
 
 TEST(Program, OfAQueueNeverOvertakesAnInstructionThatWaits) {
-  // The first product waits for a load until 100. The second product needs no load, but is queued
-  // after the first.
+  // The first product waits for a load until 100. The second product needs no load, but waits in
+  // the queue for the first one.
   Program program;
   const TaskId load = program.add({.pipe = Pipe::cube_mte2, .cycles = {100}}, {});
   program.add({.pipe = Pipe::cube, .cycles = {10}}, {load});
@@ -67,8 +68,8 @@ TEST(Program, SlowsMovesThatAskForMoreThanTheShareAlike) {
 }
 
 TEST(Program, IsHeldUpByTheNarrowerOfTwoMemories) {
-  // A load of 1000 bytes in 100 cycles. All bytes miss in L2 and come from HBM, which at 2 bytes a
-  // cycle takes 500 cycles.
+  // A load of 1000 bytes in 100 cycles. All bytes miss in L2. They come from HBM at 2 bytes a
+  // cycle, which takes 500 cycles.
   Program program;
   program.add({.pipe = Pipe::cube_mte2, .cycles = {100}, .l2 = {1000}, .hbm = {1000}}, {});
   EXPECT_DOUBLE_EQ(run(program, {.l2 = 5, .hbm = 2}).makespan.count, 500);
@@ -102,8 +103,9 @@ TEST(Ring, FaultsWhereAKernelWouldWaitForItself) {
   EXPECT_THROW(ring.take(), DeviceFault);
 }
 
-/// Holds for any program: a queue needs at least the time of its work, a memory at least its bytes
-/// divided by its bandwidth. The total is at most the time of all instructions in sequence.
+/// True for any program: a queue takes at least the time of its work, and a memory takes at least
+/// its bytes divided by its bandwidth. The total is at most the time of all instructions in
+/// sequence.
 RC_GTEST_PROP(Program, LiesBetweenItsBoundsAndItsSum, ()) {
   Program program;
   const Share share = {.l2 = 1.0 * *rc::gen::inRange(1, 200),

@@ -36,8 +36,8 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// For each sequence and each of the first `heads` heads, one line for each query: the result of
-/// `cell` for each key.
+/// Draws, for each sequence and each of the first `heads` heads, one line per query with the result
+/// of `cell` for each key.
 template <class Cell>
 std::string drawing_of(const Op::Problem& p, std::int64_t heads, const Cell& cell) {
   std::ostringstream out;
@@ -55,7 +55,7 @@ std::string drawing_of(const Op::Problem& p, std::int64_t heads, const Cell& cel
   return out.str();
 }
 
-/// '#' if the pair is unmasked, '.' if the mask excludes it.
+/// Draws '#' if the pair is unmasked, '.' if the mask excludes it.
 std::string keys_of(const FlashCase& c) {
   const auto tensor = conformance::make_mask(c);
   const reference::Mask mask(c.problem, tensor ? &*tensor : nullptr);
@@ -76,7 +76,8 @@ std::string distances_of(const FlashCase& c) {
   });
 }
 
-/// Row and column of the bias of 1024 rows that the reference reads for each unmasked pair.
+/// Draws the row and the column that the reference reads from the bias of 1024 rows, for each
+/// unmasked pair.
 std::string elements_of(const FlashCase& c) {
   auto pse = conformance::make_pse(c);
   if (!pse || c.problem.pse_shift != spec::PseShape::one_nhs)
@@ -101,7 +102,7 @@ std::string numbers_of(const FlashCase& c) {
   });
 }
 
-/// The kinds and sparse modes that the drawings of the page show.
+/// The kinds of drawings and the sparse modes that the page must contain.
 struct Seen {
   std::set<std::string> kinds;
   std::set<std::int64_t> modes;

@@ -108,8 +108,7 @@ Pair<T> pair_of(const Head& h, std::int64_t i, std::int64_t j) {
   return pair;
 }
 
-/// Calls of_row(i) for every row, and of_pair(i, j, times) for every key j to which the row
-/// attends.
+/// Calls of_row(i) for every row, and of_pair(i, j, times) for every key j to which row i attends.
 template <class OfRow, class OfPair>
 void for_each_pair(const Head& h, OfRow of_row, OfPair of_pair) {
   for (std::int64_t i = 0; i < h.queries; ++i) {

@@ -14,8 +14,8 @@ namespace assay::engine::attention {
 
 using Bound = engine::Bound<double>;
 
-/// The bound of an element of a gradient with this factor and this number of elements; `output` has
-/// the other parameters.
+/// The bound of an element of a gradient that has this factor and this number of elements; `output`
+/// has the other parameters.
 Bound written(const Element& element, Output output, double factor, std::size_t elements);
 
 /// The parameters of a random head of attention.
@@ -33,13 +33,13 @@ Head random_head(const Draw& draw);
 /// Sets the statistics and attention_in of the head to those of its forward.
 void give_forward(Head& head);
 
-/// The three gradients, row by row.
+/// The three gradients; each is stored row by row.
 template <class T>
 struct Gradients {
   std::vector<T> dq, dk, dv;
 };
 
-/// T is double or Naive.
+/// T, the number type, is double or Naive.
 template <class T>
 Gradients<T> plain_gradients(const Head& head);
 
@@ -51,7 +51,7 @@ struct Planted {
   bool exponential = false, residue = false, store = false;
 };
 
-/// `output` describes the sums, except factor and lambda, which come from the head.
+/// `output` describes the sums, except the factor and lambda, which come from the head.
 Gradients<Bound> bounds(const Head& head, const Output& output, const Planted& planted = {});
 
 /// Returns the gradients of a kernel with every rounding of the formula. `shares` gives the size of

@@ -7,7 +7,7 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// The roundings of one pair, row or call, in the order of their use.
+/// The roundings of one pair, of one row or of one call, in the order of their use.
 class Steps {
  public:
   Steps(const Call& call, const Shares& shares, Source source)

@@ -158,7 +158,7 @@ spec::FlashAttentionScoreGrad::Problem problem_of<spec::FlashAttentionScoreGrad>
 
 using Entry = std::function<void(fuzz::Bytes&)>;
 
-/// Adds the entry points of the operator, if tests/optimized/aclnn can call them.
+/// Adds the entry points of the operator, if the code in tests/optimized/aclnn can call them.
 template <class Op>
 void add_entries(std::vector<Entry>& all) {
   if constexpr (requires { test::phase_2_of(typename Op::EntryPoint{}); })

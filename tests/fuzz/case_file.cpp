@@ -8,8 +8,8 @@
 #include "fuzz.hpp"
 
 /// Every case in a file of these bytes is either read or refused. HDF5 itself crashes on some
-/// files, so the judge reads them in a separate process. The fuzzer reports only faults of our own
-/// code.
+/// files, so the judge reads them in a separate process. So the fuzzer reports only faults of our
+/// own code.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   const QuietErrors quiet;

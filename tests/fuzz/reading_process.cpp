@@ -8,8 +8,8 @@
 
 namespace {
 
-/// Returns whether the view has few elements. (With strides of 0 it can have many elements in a
-/// small memory.)
+/// Returns whether the view has few elements. (With strides of 0, a view of little memory can have
+/// many elements.)
 bool is_small(const assay::spec::Tensor& tensor) {
   return assay::spec::element_count(tensor.shape) <= 1 << 20;
 }

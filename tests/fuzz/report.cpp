@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Prints the results as `assay report` does.
+/// Prints the results in the same way as `assay report`.
 void tell(const assay::conformance::Results& results) {
   std::ostringstream printed;
   assay::cli::print_results(results, results.environment.program, assay::cli::Detail::whole,

@@ -8,7 +8,7 @@
 
 namespace assay::hostile {
 
-/// Actions of a hostile kernel in the middle of a call, by name.
+/// The actions that a hostile kernel can do in the middle of a call, by name.
 using Acts = std::map<std::string, std::function<void()>>;
 
 /// Actions that take more memory than the limit of the tests allows, in different ways.

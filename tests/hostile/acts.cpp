@@ -123,7 +123,7 @@ void behind_the_call(Work work) {
   }).detach();
 }
 
-/// Sets a timer. The judge sees neither a thread nor a child.
+/// Sets a timer: the judge sees neither a thread nor a child process.
 void set_a_timer() {
   itimerval timer = {};
   timer.it_value.tv_sec = 3600;
@@ -339,7 +339,7 @@ void lower(decltype(RLIMIT_AS) resource, rlim_t most) {
   setrlimit(resource, &limit);
 }
 
-/// Actions whose effects would damage later calls in the same process.
+/// Actions that would affect later calls in the same process.
 Acts legacies() {
   return {
       {"lowers its descriptors", [] { lower(RLIMIT_NOFILE, 5); }},

@@ -134,8 +134,8 @@ TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
 }
 INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);
 
-/// Hostile actions that do not end their process are also detected if the kernel runs in the
-/// judge's own process. The arithmetic of this process must not change.
+/// Hostile actions that do not end their process must also be detected if the kernel runs in the
+/// judge's own process. The floating-point mode of this process must not change.
 class KernelInProcess : public testing::TestWithParam<Expected> {};
 
 TEST_P(KernelInProcess, IsNamedAndTheNextCaseConforms) {
@@ -250,7 +250,7 @@ TEST(Isolated, SignalIsHandledWhileAKernelHangs) {
   const Hostilities hostilities("leaves a daemon and hangs");
   const Started sweep({"sweep", "flash_attention_score_grad", "--random=0", "--time-limit=3s",
                        "--only=--layout=BSND --dtype=fp32 --batch=2", "--shrink=0"});
-  // The processes: judge, guardian, init, worker, daemon. The first call hangs.
+  // The processes are: judge, guardian, init, worker, daemon. The first call hangs.
   while (hostilities.mark().processes().size() < 5)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   sweep.signal(SIGTERM);

@@ -124,7 +124,7 @@ const char* name() {
   return "hostile";
 }
 
-/// Actions that happen while the library is loaded.
+/// Actions that are done while the library is loaded.
 struct Loading {
   Loading() {
     if (manner == "crashes when loaded") raise(SIGSEGV);

@@ -83,12 +83,13 @@ const std::vector<Expected> connections = {
     {"answers a text without end", crash, "nonsense: it ends early"},
     {"answers too much", crash, "bytes are left after the answer"},
     {"spreads descriptors", crash, "answered nonsense"},
-    // If the action happens before the next query, it is reported as an unexpected answer. If it
-    // happens later, it is taken as the answer.
+    // The action sends data. If this happens before the next query, it is reported as an unexpected
+    // answer; if it happens later, the data count as the answer.
     {"writes after its call", crash, "the worker"},
 };
 
-/// Some kernels act while the same case runs a second time. The finding then has other words.
+/// Some kernels do the action while the same case runs a second time. Then the text of the finding
+/// is different.
 const std::vector<Expected> afterthoughts = {
     {"crashes in a while", crash, "SIGSEGV"},
     {"exits in a while", crash, "exit code 3"},
@@ -178,14 +179,14 @@ const std::vector<Expected> answers = {
     {"crashes when it checks", crash, "SIGSEGV"},
 };
 
-/// Actions against which namespaces are needed, too. On a machine without namespaces the test is
+/// Actions that are detected only with namespaces. On a machine without namespaces the test is
 /// skipped.
 const std::vector<Expected> of_namespaces = {
     {"takes shared memory by name", crash, "the limit is 200 MiB"},
     {"leaves shared memory by name", conforms, ""},
     {"leaves System V memory", conforms, ""},
     {"kills its parent", conforms, ""},
-    // Root without capabilities cannot map itself into a user namespace. Other users can.
+    // Root without capabilities cannot map its id into a user namespace. Other users can.
     {"takes a file system in memory", geteuid() == 0 ? conforms : crash,
      geteuid() == 0 ? "" : "the limit is 200 MiB"},
 };
@@ -199,7 +200,7 @@ const std::vector<Expected> of_root = {
     {"changes settings of the system", conforms, ""},
 };
 
-/// Files and settings that a kernel may read on any machine.
+/// Files and settings that a kernel may read on all machines.
 const std::vector<Expected> looks = {
     {"reads the memory of its judge", conforms, ""},
     {"looks whether it is judged", conforms, ""},
@@ -310,7 +311,7 @@ TEST(PluginMetrics, AreThoseOfThePlugin) {
   }
 }
 
-/// If a plug-in cannot be opened, the command ends with a message.
+/// If a plug-in cannot be opened, the command must end with a message.
 class PluginAtItsStart : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginAtItsStart, IsRefusedWithAReason) {

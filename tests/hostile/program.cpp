@@ -117,7 +117,8 @@ bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRec
   return manner.find(" the file") != std::string::npos || manner.starts_with("writes ");
 }
 
-/// The text that the program prints instead of `done`. If it is empty, the program prints `done`.
+/// The text that the program prints instead of `done`. If the text is empty, the program prints
+/// `done`.
 std::string said_instead(const std::string& manner) {
   if (manner == "says something else") return "well done\n";
   if (manner == "says two things") return "done\ndone\n";

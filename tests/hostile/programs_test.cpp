@@ -57,7 +57,7 @@ const std::vector<Expected> kept = {
     {"writes into an input", structural, "modified the input key in its file, first at byte 4"},
 };
 
-/// The program is started for every case.
+/// The judge has already written the next query, which this program never reads.
 const std::vector<Expected> started = {
     {"reads address zero", crash, "signal 11"},
     {"exits with 3", crash, "exit status 3"},
@@ -103,7 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"ends with 0 after its answer", conforms, ""}),
     test_name);
 
-/// The first answer is about numerics. A change before this answer counts as part of the start.
+/// The first answer is about numerics. A change before this answer counts as a part of the
+/// program's start.
 class Changes : public testing::TestWithParam<Expected> {};
 TEST_P(Changes, IsNamedAndTheNextCaseConforms) {
   const Hostilities hostilities(GetParam().manner);

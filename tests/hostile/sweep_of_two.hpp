@@ -29,12 +29,12 @@ struct Expected {
   double seconds = 15;  ///< time limit of a call, long enough for a busy machine
 };
 
-/// A time limit for tests that must wait until it has passed. It is long enough for a correct call.
+/// A time limit for tests that wait until it has passed. It is long enough for a correct call.
 inline constexpr double short_time = 1;
 
 inline std::ostream& operator<<(std::ostream& out, const Expected& e) { return out << e.manner; }
 
-/// The name of a test: "readsAddressZero".
+/// The form of the name of a test: "readsAddressZero".
 inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
   std::string name;
   bool is_first = false;
@@ -88,7 +88,7 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
   EXPECT_EQ(spec::to_string(reports[1].verdict.value()), "conforms") << findings(reports[1]);
 }
 
-/// Judges the only case of a run. No call follows, and the case is judged immediately.
+/// Judges the only case of a run: no call follows, and the case is judged immediately.
 inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected& expected) {
   const CaseReport report = conformance::judge_case(
       conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}),

@@ -27,10 +27,11 @@
 namespace assay::hostile {
 namespace {
 
-/// More than the memory limit of the tests, 200 MiB.
+/// More bytes than the memory limit of the tests, 200 MiB.
 constexpr std::size_t too_much = std::size_t{300} << 20;
 
-/// Raises the limit of descriptors to the maximum: a pipe holds at least 16 KiB.
+/// Raises the limit of descriptors to the maximum, because many pipes are needed: each has at least
+/// 16 KiB.
 void allow_many_descriptors() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -38,8 +39,7 @@ void allow_many_descriptors() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Waits for 20 seconds. If the memory watcher has not ended the process by then, the test notices
-/// it.
+/// Waits for 20 seconds. If the memory watcher has not ended the process by then, the test fails.
 void hold() { std::this_thread::sleep_for(std::chrono::seconds(20)); }
 
 void* touched(void* memory) {

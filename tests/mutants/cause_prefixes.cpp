@@ -9,9 +9,9 @@
 #include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/results.hpp"
 
-/// Reads the first cases of a recorded sweep in increasing numbers. For each number it prints one
-/// line about the first cause: number of cases, failing cases of the cause, outputs, stage and
-/// terms, separated by tabs.
+/// Reads the first N cases of a recorded sweep, for increasing N. For each N it prints one line
+/// about the first cause: number of cases, failing cases of the cause, outputs, stage and terms,
+/// separated by tabs.
 int main(int argc, char** argv) {
   using namespace assay::conformance;
   if (argc != 2) {

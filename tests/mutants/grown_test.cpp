@@ -113,7 +113,8 @@ TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
 /// position.
 constexpr std::size_t sample = ASSAY_GROWN_SAMPLE;
 
-/// The stage to which a step belongs, by the beginning of the mutant's name.
+/// The stage (step of the computation) to which a mutant's step belongs, by the beginning of the
+/// mutant's name.
 std::string_view stage_of(std::string_view mutant) {
   constexpr std::pair<std::string_view, std::string_view> stages[] = {
       {"grown_compress_channel_sum_", "the sums over channels and windows"},
@@ -137,7 +138,7 @@ std::string_view stage_of(std::string_view mutant) {
 }
 
 /// Expects that the first cause of nearly every mutant names the stage with the fault. At most 5 %
-/// of the mutants may be exceptions, or one mutant if there are few.
+/// of the mutants may be exceptions; if there are few mutants, at most one.
 void expect_stages_named(const KillTable& table) {
   std::int64_t asked = 0, named = 0;
   std::string others;

@@ -24,7 +24,7 @@ using spec::DType;
 using Flash = spec::FlashAttentionScoreGrad;
 using Selected = spec::NsaSelectedAttentionGrad;
 
-/// Random draws for one case. Each number is drawn once.
+/// The random numbers for one case. Each of them is drawn only once.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed, 0x6865616c746879) {}
@@ -50,7 +50,7 @@ class Draws {
 
 constexpr DType types[] = {DType::fp16, DType::bf16, DType::fp32};
 
-/// Yields scales of all sizes: 0 and tiny scales, which give nearly equal probabilities, ordinary
+/// Draws scales of all sizes: 0 and tiny scales, which give nearly equal probabilities, ordinary
 /// scales and large ones.
 double scale(Draws& draws, std::int64_t head_dim) {
   const double ordinary = 1 / std::sqrt(static_cast<double>(head_dim));
@@ -168,9 +168,8 @@ conformance::CaseReport report_of(PreparedCase<Op>& prepared, const Case<Op>& c,
   return prepared.judge(outputs, numerics);
 }
 
-/// Returns the report on the case, with the statistics in the order that the kernel declares. If
-/// the kernel declares no order, the report on the first order in which the kernel conforms is
-/// returned.
+/// Returns the report on the case, with the statistics in the order that the kernel declares.
+/// If the kernel declares no order, returns the report on the first order in which it conforms.
 template <class Op>
 conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case<Op>& c,
                                           spec::Implementation<Op>& kernel) {
@@ -191,7 +190,7 @@ conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case
   return report;
 }
 
-/// Judges some correct kernels on the case. The confirmation run of a sweep is left out.
+/// Judges some correct kernels on the case. Omits the run with which a sweep confirms a failure.
 template <class Op>
 void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy, Tally& tally) {
   constexpr std::int64_t mutants_a_case = 5;
@@ -260,7 +259,7 @@ TEST(HealthyFuzz, RowsWithOneShiftAreNotAFalsePositive) {
   EXPECT_GE(tally.runs, 50);
 }
 
-/// Judges random cases until enough runs are done, for attention more than for other operators.
+/// Judges random cases until enough runs are done: more for attention than for other operators.
 template <class Op>
 constexpr std::int64_t wanted_runs = ASSAY_HEALTHY_RUNS / (Op::has_softmax ? 4 : 8);
 template <>

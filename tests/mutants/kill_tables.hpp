@@ -27,7 +27,7 @@ inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   EXPECT_FALSE(table.interrupted);
 }
 
-/// The kill table of the mutants with this subject.
+/// The kill table (faults and the cases that detect them) of the mutants with this subject.
 template <class Op>
 KillTable kill_table_of(Subject subject) {
   auto chosen = mutants<Op>();

@@ -16,7 +16,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// At least 2^31 bits of dropout, in a band of few keys.
+/// At least 2^31 dropout bits, where few keys are unmasked.
 constexpr const char* large_dropout =
     "flash_attention_score_grad --seq_q=50000 --seq_kv=50000 --head_dim=8 --head_dim_v=8 "
     "--scale_value=0.3535533845424652 --keep_prob=0.5 --drop_mask=exact --sparse_mode=4 "
@@ -39,8 +39,8 @@ void expect_failure(const std::string& line, const std::string& name) {
   EXPECT_EQ(contribution(verdict_of(line, *bug->mutant.make())), ExitCode::nonconformant) << name;
 }
 
-/// Each test runs in its own process. Therefore the peak memory of the process is that of the
-/// test's cases.
+/// Each test runs in its own process, so the peak memory of the process is that of the cases of
+/// this test.
 class LargeOffsets : public ::testing::Test {
  protected:
   void TearDown() override {

@@ -42,8 +42,8 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
   const KillTable table = mutants::kill_table(mutants::mutants<spec::FlashAttentionScoreGrad>(),
                                               mutants::kill_cases<spec::FlashAttentionScoreGrad>());
   mutants::expect_each_told_apart(table, {.planted = 159, .healthy = 24});
-  // Rules that can decide a case without another rule. The rule "bias" never does this in these
-  // cases; compare_test.cpp has a case in which it does.
+  // The rules that alone detect a fault in some case. The rule "bias" never does so in these cases;
+  // compare_test.cpp has a case in which it does.
   const std::pair<const char*, const char*> expected[] = {{"ties_away_in_cast", "exact_case"},
                                                           {"ties_away_in_staging", "exact_case"},
                                                           {"truncating_staging", "exact_case"},

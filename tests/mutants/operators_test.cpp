@@ -5,14 +5,15 @@
 #include "../each_operator.hpp"
 #include "kill_tables.hpp"
 
-/// The kill tables of every operator: of the mutants that check their arguments wrongly, or of
-/// those that compute wrong numbers. ASSAY_SUBJECT selects the table.
+/// Tests the kill table of every operator: the table of mutants with wrong argument checks, or that
+/// of mutants with wrong numbers. ASSAY_SUBJECT selects the table.
 namespace assay::mutants {
 namespace {
 
 constexpr Subject subject = Subject::ASSAY_SUBJECT;
 
-/// The minimum counts of mutants, so that none is lost. A new operator may have any number.
+/// The minimum numbers of mutants, so that none is lost unnoticed. A new operator may have any
+/// number.
 const std::map<std::pair<std::string_view, Subject>, Crowd> least = {
     {{"flash_attention_score_grad", Subject::arguments}, {.planted = 79, .healthy = 1}},
     {{"flash_attention_score_grad", Subject::numbers}, {.planted = 74, .healthy = 23}},

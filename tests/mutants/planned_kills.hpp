@@ -11,13 +11,13 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
-/// Injected faults that show only with some sizes. They are tested on the planned cases that have
-/// these sizes.
+/// Injected faults that have an effect only with certain sizes. They are tested on the planned
+/// cases that have these sizes.
 namespace assay::conformance::testing {
 
 using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 
-/// The planned numerical cases in which the fault can show, the cheapest first.
+/// The planned numerical cases in which the fault can have an effect, the cheapest first.
 inline std::vector<FlashCase> concerned(const mutants::SizeMutant& mutant) {
   std::vector<FlashCase> cases;
   for (const FlashCase& c : default_cases<spec::FlashAttentionScoreGrad>())

@@ -12,7 +12,7 @@
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
 
-/// No code of the program reads a sentence that another part of the program wrote.
+/// Tests that no code of the program reads a sentence that another part of the program wrote.
 namespace assay {
 namespace {
 
@@ -20,8 +20,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using conformance::CaseReport;
 using conformance::Cause;
 
-/// Faults of different kinds: they show in one output or in several, as a factor, in another head,
-/// or in the rows of a tile.
+/// Faults of different kinds: they affect one output or several; the wrong values have a factor,
+/// come from another head, or are in the rows of a tile.
 const std::set<std::string> bugs = {
     "scale_missing_on_dk", "prefix_one_more", "drop_bits_reversed",
     "ties_away_in_cast",   "all_nan",         "low_accumulator_dq",
@@ -29,7 +29,7 @@ const std::set<std::string> bugs = {
     "slope_of_next_head",  "row_term_staged", "last_head_of_group_only",
 };
 
-/// For each of the faults the reports of a few cases.
+/// The reports of a few cases for each of the faults.
 std::vector<std::vector<CaseReport>> failing_sweeps() {
   std::vector<std::vector<CaseReport>> sweeps;
   const auto cases = mutants::kill_cases<Op>();
@@ -125,7 +125,7 @@ TEST(Sentences, AreNotReadByThePrograms) {
   EXPECT_GE(failing, bugs.size() / 2);
 }
 
-/// report.json contains the error patterns. Therefore the causes are the same after the report is
+/// report.json contains the error patterns, so the causes must be the same after the report is
 /// written and read.
 TEST(Sentences, CausesAreTheSameAfterAReportIsRead) {
   for (const auto& as_written : failing_sweeps()) {

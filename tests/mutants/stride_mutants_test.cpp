@@ -17,7 +17,7 @@
 #include "plan/hand_made_cases.hpp"
 
 /// Injected faults in the use of strides, offsets and padding. They are tested on the cases of the
-/// default sweep that have these.
+/// default sweep that have strides, offsets or padding.
 namespace assay::conformance {
 namespace {
 
@@ -26,7 +26,7 @@ bool has_padding(const spec::FlashAttentionScoreGrad::Problem& p) {
 }
 bool has_padding(const auto&) { return false; }
 
-/// Cases, sorted by cost: the cheapest first.
+/// Cases in the order of their cost: the cheapest first.
 template <class Op>
 std::vector<Case<Op>> strided_cases() {
   std::vector<Case<Op>> cases;
@@ -93,8 +93,8 @@ std::set<std::string> strided_alone(std::string_view layout) {
   return names;
 }
 
-/// A kernel that checks the contiguity of the wrong tensor is detected only if this tensor and the
-/// right one differ.
+/// A kernel that checks the contiguity of the wrong tensor is detected only if the wrong tensor and
+/// the right one differ in contiguity.
 TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
   const std::set<std::string> attention = {
       "query",       "key",       "value",      "dy", "attention_in", "softmax_max",
@@ -117,7 +117,8 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
             (std::set<std::string>{"input", "weight", "output"}));
 }
 
-/// A kernel that assumes contiguous elements within a row fails only on tensors without them.
+/// A kernel that assumes contiguous elements within a row fails only on tensors whose rows are not
+/// contiguous.
 template <class Op>
 std::set<std::string> laid_in_columns_alone() {
   std::set<std::string> names;

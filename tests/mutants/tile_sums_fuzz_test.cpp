@@ -19,7 +19,7 @@ using Case = conformance::Case<Op>;
 using spec::DType;
 using spec::MaskShape;
 
-/// Kinds of problems in which roundings add up in different ways.
+/// Kinds of problems that differ in how rounding errors add up.
 void shape(std::uint64_t kind, Op::Problem& p) {
   switch (kind) {
     case 1:

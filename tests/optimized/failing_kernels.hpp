@@ -15,8 +15,8 @@ inline void count_product() {
   if (products_left-- == 0) throw std::runtime_error("a product failed");
 }
 
-/// The portable kernels, one of which throws an exception after this number of products or sums
-/// over windows.
+/// The portable kernels; one of them throws an exception after this number of products or sums over
+/// windows.
 inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
   products_left = products;
   optimized::tile::Kernels kernels = optimized::tile::portable_kernels;

@@ -15,7 +15,7 @@
 #include "assay/optimized/traffic.hpp"
 #include "assay/spec/implementation.hpp"
 
-/// Properties that the implementations of all operators must have.
+/// Checks of properties that the implementations of all operators must have.
 namespace assay::test {
 
 /// Returns options that must not change any bit of a result: these numbers of threads, then two
@@ -33,7 +33,7 @@ inline std::string printed(const optimized::Options& options) {
          std::string(spec::to_string(options.instructions));
 }
 
-/// The message with which phase 1 refuses a call. Empty if phase 1 accepts the call.
+/// Returns the message with which phase 1 refuses a call; empty if phase 1 accepts it.
 template <class Call>
 std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call& call) {
   try {

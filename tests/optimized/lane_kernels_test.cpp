@@ -88,7 +88,7 @@ Stored stored(Storage storage, std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// The rows have gaps between them. The windows use the weights from the last to the first.
+/// The rows have gaps between them. The windows use the weights in reverse order.
 struct WindowedRows {
   static constexpr std::int64_t stride = 96, step = 24, most_windows = 11, most_rows = 23;
   std::int64_t rows, windows, channels;

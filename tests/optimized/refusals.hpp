@@ -31,8 +31,8 @@ Answer answer(spec::Implementation<Op>& kernel, const spec::Call<Op>& call) {
 }
 
 /// Calls visit(case, call, answer) for every case of the default plan. The plan contains legal
-/// calls up to the limits of every requirement. For each requirement it also contains the calls
-/// that break it, one for each listed way.
+/// calls up to the limits of every requirement. For each requirement it also contains calls that
+/// break it, one for each listed violation.
 template <class Op, class Visit>
 void each_planned_answer(const Visit& visit) {
   const auto kernel = tests::tiled_kernel<Op>();

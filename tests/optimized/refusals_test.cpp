@@ -16,8 +16,8 @@
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 
-/// Compares two implementations of the same documents, written independently: the argument checks
-/// of our implementation, and the tables of requirements.
+/// Compares two independent implementations of the same documentation: the argument checks of our
+/// implementation, and the tables of requirements.
 namespace assay::test {
 namespace {
 
@@ -59,7 +59,7 @@ void expect_agreement(const Broken& broken, const Answer& given, const std::stri
   }
 }
 
-/// The requirement without letter to which an id belongs: FAG-C20 for FAG-C20a.
+/// The requirement without a letter to which an id belongs: FAG-C20 for FAG-C20a.
 std::string row_of(std::string_view id) {
   return std::string(id.substr(0, id.find_last_of("0123456789") + 1));
 }

@@ -42,7 +42,7 @@ def made_a_fifo(path):
 
 
 def made_a_socket(path):
-    # The path of a socket has a length limit.
+    # The path of a socket must be short: its length is limited.
     here = os.getcwd()
     os.chdir(path.parent)
     with socket.socket(socket.AF_UNIX) as server:

@@ -22,7 +22,7 @@ spec::Tensor tensor_of(const spec::Parameter& parameter) {
   return tensor;
 }
 
-/// Returns whether the user mask excludes the element. Only modes that read the mask are tested.
+/// Returns whether the user mask excludes the element. Only modes that read this mask call it.
 bool excludes(std::int64_t element_index, std::int64_t i) {
   return i == 1 || element(/*seed=*/77, element_index) < -0.34;
 }

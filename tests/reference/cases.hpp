@@ -19,12 +19,12 @@ struct NamedProblem {
 };
 inline void PrintTo(const NamedProblem& named, std::ostream* out) { *out << named.name; }
 
-/// Small problems: grouped heads, Dv < D, every mode, every mask shape and pse shape except the
-/// compressed ones, dropout, rope, sequences of unequal length, sequences without rows, fully
-/// masked rows, one row, one key.
+/// Small problems that together have: grouped heads, Dv < D, every mode, every mask shape and pse
+/// shape except the compressed ones, dropout, rope, sequences of unequal length, sequences without
+/// rows, fully masked rows, one row, one key.
 std::vector<NamedProblem> small_problems();
 
-/// Uniform in (-1, 1), a multiple of 2^-6: exact in every type of the operator.
+/// A random multiple of 2^-6, uniform in (-1, 1): exact in every type of the operator.
 double element(std::uint64_t seed, std::int64_t index);
 
 /// The mask, pse and drop mask of a problem, contiguous.
@@ -38,13 +38,13 @@ struct OwnedSides {
 /// that the problem does not have are absent.
 OwnedSides make_sides(const Problem& problem);
 
-/// Random query, key, value, dy and rope parts. The statistics and attention_in are those of the
-/// exact forward in type Real.
+/// Random query, key, value, dy and rope parts. The statistics and attention_in are results of the
+/// exact forward pass in type Real.
 template <class Real>
 Operands<Real> consistent_operands(const Problem& problem, const SideInputs& side);
 
 /// The tensors of the operator. Element (b, n, s, d) is the same in every layout, striding and
-/// order of the statistics. The statistics and attention_in are arbitrary.
+/// order of the statistics. The values of the statistics and of attention_in are arbitrary.
 Inputs make_inputs(const Problem& problem, spec::Striding striding);
 
 /// All rows of the gradients, contiguous, in the order of `spec::Extents::row`.
@@ -64,7 +64,7 @@ Real largest_magnitude(const std::vector<Real>& values) {
   return largest;
 }
 
-/// Packed sequences of these lengths.
+/// Makes packed sequences of these lengths.
 Problem with_lengths(Problem problem, std::vector<std::int64_t> lengths_q,
                      std::vector<std::int64_t> lengths_kv);
 

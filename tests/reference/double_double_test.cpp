@@ -43,7 +43,8 @@ class Numbers {
   int count_ = 0;
 };
 
-/// D2. The error is below the bound, and so close to the bound that a wrong step would exceed it.
+/// D2 (docs/double_double.md). The error is below the bound, but so close to it that an error in
+/// any step would exceed it.
 TEST(DoubleDouble, OperationsAreWithinTheirUnit) {
   Numbers numbers;
   double worst[4] = {};
@@ -111,7 +112,7 @@ TEST(DoubleDouble, NonFiniteValuesStayNonFinite) {
   EXPECT_FALSE(is_finite(sum[0]));
 }
 
-/// D3, for sums with cancellation and numbers of very different sizes.
+/// Tests D3 (docs/double_double.md) for sums with cancellation and numbers of very different sizes.
 TEST(DoubleDouble, DotProductsAndSumsAreWithinUnitsOfTheirMagnitudes) {
   Numbers numbers;
   double worst_dot = 0, worst_sum = 0;

@@ -27,7 +27,7 @@ spec::Tensor bytes(const std::vector<int>& values) {
   return tensor;
 }
 
-/// "1" for each kept score and "0" for each dropped one. The rows of a head form one text.
+/// Returns "1" for each kept score and "0" for each dropped one; one text for all rows of a head.
 std::vector<std::string> kept(const Problem& p, const spec::Tensor& mask) {
   const Dropout dropout(p, &mask);
   std::vector<std::string> heads;
@@ -52,8 +52,8 @@ TEST(Dropout, ReadsBitsFromTheLeastSignificantOneOn) {
 
 TEST(Dropout, CountsTheBitsOfPackedSequencesWithoutGaps) {
   const Problem p = with_lengths(dropping(0.5), {1, 0, 2}, {3, 2, 1});
-  // Sequence 0 has 2 heads of 1 x 3 scores, sequence 1 has no score, sequence 2 has two heads of 2
-  // x 1: bits 110 100, 0 1, 1 0.
+  // Sequence 0 has two heads of 1 x 3 scores, sequence 1 has no score, sequence 2 has two heads of
+  // 2 x 1 scores. The bits in this order: 110 100, 0 1, 1 0.
   EXPECT_EQ(kept(p, bytes({0x8b, 0x01})),
             (std::vector<std::string>{"110", "100", "", "", "0 1", "1 0"}));
 }

@@ -17,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The largest argument whose exponential is below 2^-1022.
 constexpr double ln_smallest_normal = -708.3964185322641;
 
-/// Relative error, compared with 113 bits.
+/// The relative error, compared with a result in 113 bits.
 double relative_error(double x) {
   const Quad exact = exp(Quad(x));
   return std::abs(static_cast<double>((Quad(exp(x)) - exact) / exact));
@@ -26,8 +26,8 @@ double relative_error(double x) {
 TEST(Exp, IsWithinItsStatedErrorOverTheWholeRange) {
   double worst = 0.0;
   for (int k = 0; k < 6000; ++k) {
-    // The arguments are multiples of an irrational-like step. They never fall on the points of the
-    // argument reduction.
+    // The arguments are multiples of a step that is nearly irrational, so they never coincide with
+    // the points of the argument reduction.
     const double x = ln_smallest_normal * (k + 0.31830988618379) / 6000.0;
     worst = std::max(worst, relative_error(x));
   }

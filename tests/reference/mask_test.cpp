@@ -25,7 +25,8 @@ class OwnedMask {
   Mask mask_;
 };
 
-/// "first..last" of the unmasked keys of query i, which must be consecutive; "-" if all are masked.
+/// "first..last": the unmasked keys of query i, which must be consecutive; "-" if all keys are
+/// masked.
 std::string kept_range(const Mask& mask, const Problem& p, std::int64_t b, std::int64_t i) {
   std::vector<std::int64_t> kept;
   for (std::int64_t j = 0; j < p.length_kv(b); ++j)
@@ -113,7 +114,8 @@ TEST(Mask, ModeSixReadsThePrefixOfItsSequence) {
   EXPECT_EQ(kept_ranges(p, 1), (Ranges{"0..1", "0..2"}));
 }
 
-/// Lengths from the documents' arrays, which are cumulative sums.
+/// The documentation passes the lengths as arrays of cumulative sums. Returns the lengths of such
+/// an array.
 Problem packed(std::int64_t mode, std::vector<std::int64_t> ends_q,
                std::vector<std::int64_t> ends_kv) {
   std::adjacent_difference(ends_q.begin(), ends_q.end(), ends_q.begin());
@@ -230,7 +232,7 @@ UserMask user_mask(spec::MaskShape shape, std::int64_t excluded_element) {
   return {p, tensor};
 }
 
-/// (b, n, i, j) of every excluded score.
+/// Returns (b, n, i, j) of every excluded score.
 std::vector<std::vector<std::int64_t>> excluded(const UserMask& user) {
   const Mask mask(user.problem, &user.tensor);
   std::vector<std::vector<std::int64_t>> found;
@@ -276,7 +278,7 @@ TEST(Mask, ReadsEveryNonZeroByteAsExcluded) {
 }
 
 /// Checks that kept_range(b, i) and kept_queries(b, j) contain every unmasked pair. They may
-/// contain other pairs only if a user mask decides.
+/// contain other pairs only if the mode reads a user mask.
 void expect_ranges_of_keeps(const Mask& mask, const Problem& p, std::int64_t b, bool exact) {
   for (std::int64_t i = 0; i < p.length_q(b); ++i)
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {

@@ -39,7 +39,7 @@ MatrixXd rows_of(const std::vector<double>& operand, std::int64_t first, std::in
   return Eigen::Map<const RowMajor>(operand.data() + first * dim, seq, dim);
 }
 
-/// The sequence of modes 7 and 8 that has the band as its mask.
+/// The sequence to which modes 7 and 8 apply the band.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t first = -1, last = -1;
   for (const Sequence& at : sequences(p)) {
@@ -50,8 +50,8 @@ std::int64_t band_sequence(const Problem& p) {
   return p.sparse_mode == 7 ? last : first;
 }
 
-/// Returns whether the mask excludes (i, j) of sequence `at`. Written for this test from the table
-/// of sparse modes.
+/// Returns whether the mask excludes (i, j) of sequence `at`. It was written for this test from the
+/// table of sparse modes.
 bool excluded(const Problem& p, std::int64_t mode, const Sequence& at, std::int64_t i,
               std::int64_t j) {
   const bool right_of_corner = at.length_q - i > at.length_kv - j;
@@ -89,7 +89,7 @@ MatrixXd kept(const Problem& p, const spec::Tensor* mask, const Sequence& at, st
   return result;
 }
 
-/// The index in the contiguous pse of the element for (b, n, i, j). Only for pse types 0 and 1.
+/// The index of the element for (b, n, i, j) in the contiguous pse; only for pse types 0 and 1.
 std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, std::int64_t i,
                          std::int64_t j) {
   using enum spec::PseShape;
@@ -149,8 +149,8 @@ MatrixXd softmax(const MatrixXd& score, const MatrixXd& kept) {
   return power.array().colwise() / sum.array();
 }
 
-/// d(loss)/d(score) through the Jacobian diag(p) - p p^T of each row's softmax, without row term or
-/// attention_in.
+/// d(loss)/d(score), computed with the Jacobian diag(p) - p p^T of each row's softmax, without a
+/// row term and without attention_in.
 MatrixXd through_jacobian(const MatrixXd& prob, const MatrixXd& dprob) {
   MatrixXd dscore(prob.rows(), prob.cols());
   for (Eigen::Index i = 0; i < prob.rows(); ++i) {

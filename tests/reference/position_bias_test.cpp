@@ -84,7 +84,7 @@ TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
   });
 }
 
-/// S is the longest length. Queries and keys count from the start of their own sequence.
+/// S is the longest length. Queries and keys are counted from the start of their own sequence.
 TEST(PositionBias, OfListedShapesInTndBeginsAtEverySequence) {
   const auto ragged = [](PseShape shape) {
     return with_lengths(with_pse(1, shape), {1, 4, 2}, {3, 1, 5});
@@ -120,7 +120,8 @@ TEST(PositionBias, PackedByKeysLiesSequenceBySequence) {
   const Problem p = with_lengths(with_pse(1, PseShape::packed_bn1s), {1, 0, 2}, {3, 1, 2});
   const spec::Tensor pse = tabulated(p, [](const spec::Shape& index) { return index[0]; });
   EXPECT_EQ(pse.shape, spec::Shape{2 * 6});
-  // Sequence 0 starts at 0, sequence 1 at 2 * 3, sequence 2 at 2 * 4.
+  // The bias of sequence 0 starts at index 0, that of sequence 1 at 2 * 3, that of sequence 2 at 2
+  // * 4.
   expect_values(p, pse, [](auto b, auto n, auto, auto j) {
     return b == 0 ? 3 * n + j : b == 1 ? 6 + n + j : 8 + 2 * n + j;
   });

@@ -7,7 +7,7 @@ namespace {
 
 using std::abs;
 
-/// For each element of the gradients the sum of the magnitudes of all its terms. Also the largest
+/// For each element of the gradients, the sum of the magnitudes of all its terms; also the largest
 /// |score| + |bias|.
 struct Magnitudes {
   Gradients<Quad> sums;

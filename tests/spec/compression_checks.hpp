@@ -10,7 +10,7 @@
 #include "operators/compression/table.hpp"
 #include "table_checks.hpp"
 
-/// Calls of NsaCompress and its gradient, and tests of their requirements.
+/// Makes calls of NsaCompress and its gradient, and tests their requirements.
 namespace assay::spec {
 
 template <class Op>
@@ -74,7 +74,7 @@ Ids refused_with(Status status) {
   return ids;
 }
 
-/// All properties that the table of an operator must have, for calls that reach every accept side
+/// Tests all properties that the table of an operator must have. The calls reach every accept side
 /// and every violation.
 template <class Op>
 void expect_a_complete_table(std::string_view page, const Ids& of_an_empty_call,
@@ -88,8 +88,8 @@ void expect_a_complete_table(std::string_view page, const Ids& of_an_empty_call,
   expect_products<Op>(typename Op::EntryPoint());
 }
 
-/// Properties of a random legal call: it breaks no requirement, in no variant; a violation breaks
-/// its own requirement and only those that it implies; the call gives back its problem.
+/// Tests a random legal call: it breaks no requirement, in no variant; a violation breaks its own
+/// requirement and only those that it implies; the problem can be read back from the call.
 template <class Op>
 void assert_a_legal_call(const CompressionAsked<Op>& asked) {
   const Call<Op> call = asked.call();

@@ -12,7 +12,7 @@
 #include "table_checks.hpp"
 
 /// The requirements of FlashAttentionScore. The problems are those of its gradient, changed where
-/// the forward is stricter.
+/// the forward operator is stricter.
 namespace assay::spec::forward_requirements {
 namespace {
 
@@ -32,7 +32,7 @@ bool has_more_queries(const Problem& p) {
   return false;
 }
 
-/// Removes what the forward refuses although the gradient allows it.
+/// Removes features that the forward operator refuses but the gradient allows.
 Problem made_legal(Problem p, FlashForwardEntryPoint entry_point) {
   const bool in_tnd = is_unpadding(entry_point);
   if (in_tnd && p.sparse_mode == 3 && has_more_queries(p)) p.sparse_mode = 2;
@@ -203,7 +203,8 @@ TEST(ForwardRequirements, EveryContradictionIsANoteOfSomeRow) {
               1);
 }
 
-/// The pages name 161001 for null pointers and 161002 for types and formats, and nothing else.
+/// The documentation pages name only these codes: 161001 for null pointers, and 161002 for types
+/// and formats.
 TEST(ForwardRequirements, ExactCodesAreThoseOfThePages) {
   const std::pair<std::string_view, Status> coded[] = {
       {"FAS-C01", Status::param_nullptr}, {"FAS-C02", Status::param_nullptr},

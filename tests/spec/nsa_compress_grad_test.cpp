@@ -35,8 +35,8 @@ TEST(CompressConstraints, EveryContradictionIsANoteOfSomeRow) {
   expect_contradictions_in_notes<Op>("NSAC-Q", 15);
 }
 
-/// A requirement is "documented" if the page states it, "derived" if it follows from the page, and
-/// "upstream" if only the repository states it.
+/// A requirement is "documented" if the documentation page states it, "derived" if it follows from
+/// the page, and "upstream" if only the code of the upstream repository states it.
 TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   EXPECT_EQ(standing_as<Op>(Standing::disputed),
             (Ids{"NSAC-C09a", "NSAC-C11a", "NSAC-C14a", "NSAC-C21"}));
@@ -44,7 +44,7 @@ TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   EXPECT_EQ(standing_as<Op>(Standing::upstream), (Ids{"NSAC-C06a", "NSAC-C15", "NSAC-C24a"}));
   EXPECT_EQ(standing_as<Op>(Standing::derived),
             (Ids{"NSAC-C03", "NSAC-C14", "NSAC-C16", "NSAC-C19", "NSAC-C20"}));
-  // The page does not limit this size, so every value is allowed.
+  // The documentation page does not limit this size, so every value is allowed.
   EXPECT_EQ(broken_by(Asked{.problem = {.head_dim = 24}}.call()), Ids{});
   EXPECT_EQ(broken_by(Asked{.problem = {.heads = 129}}.call()), Ids{});
 }
@@ -62,7 +62,7 @@ TEST(CompressConstraints, LengthsInPlaceOfSumsBreakTheirTypeAlone) {
   EXPECT_TRUE(broken_by(call).contains("NSAC-C14"));
 }
 
-/// Every excluded value must violate a requirement. It may violate another requirement, too.
+/// Every excluded value must violate a requirement. It may also violate another requirement.
 TEST(CompressConstraints, SizesOfNoWindowBreakWhatThePageSays) {
   Call<Op> call = Asked{.problem = {}}.call();
   call.attributes.compress_block_size = 0;
@@ -81,8 +81,8 @@ RC_GTEST_PROP(CompressConstraints, ALegalCallBreaksNoRowAndEachViolationItsOwn, 
   assert_a_legal_call(legal_compression<Op>(16));
 }
 
-/// The table in section 2.8 of the specification: cumulative lengths, window size, stride, number
-/// of windows.
+/// The columns are those of the table in section 2.8 of the specification: cumulative lengths,
+/// window size, stride, number of windows.
 TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   struct Listed {
     std::vector<std::int64_t> sums;
@@ -107,7 +107,7 @@ TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   }
 }
 
-/// The call of the page's example.
+/// The call in the example of the documentation page.
 TEST(CompressProblem, TheExampleOfThePageIsLegal) {
   const Problem example{.dtype = DType::fp16,
                         .batch = 3,

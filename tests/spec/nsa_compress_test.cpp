@@ -39,7 +39,7 @@ TEST(NsaCompressConstraints, StandingsAndCodesAreThoseOfThePage) {
   EXPECT_TRUE(types.binds(NsaCompressEntryPoint::f1, {.upstream = Upstream::off}));
 }
 
-/// The limits are legal, and so are windows side by side, which the gradient's page forbids.
+/// Sizes at the limits are legal, and so are adjacent windows, which the gradient's page forbids.
 TEST(NsaCompressConstraints, LimitsAreLegalAndReached) {
   const Call<Op> call = Asked{
       .problem = {.heads = 128,
@@ -59,7 +59,7 @@ RC_GTEST_PROP(NsaCompressConstraints, ALegalCallBreaksNoRowAndEachViolationItsOw
   assert_a_legal_call(legal_compression<Op>(0));
 }
 
-/// The call of the page's example.
+/// The call in the example of the documentation page.
 TEST(NsaCompressProblem, TheExampleOfThePageIsLegal) {
   const Call<Op> call =
       Asked{.problem = {.dtype = DType::fp16, .seq = 64, .compress_stride = 32}}.call();

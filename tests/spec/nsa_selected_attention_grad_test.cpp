@@ -31,7 +31,8 @@ void showValue(const Asked& asked, std::ostream& out) {
   show_fields(asked.problem, out);
 }
 
-/// Lengths of every sequence in units of `unit`, and their maximum. Empty if all are equal.
+/// Returns the lengths of the sequences in units of `unit`, and the longest one. No lengths if all
+/// are equal.
 std::pair<std::vector<std::int64_t>, std::int64_t> some_lengths(std::int64_t batch,
                                                                 std::int64_t least,
                                                                 std::int64_t unit) {
@@ -134,8 +135,8 @@ TEST(SelectedConstraints, WhatThePageOffersIsNeitherDisputedNorOpen) {
       Ids{});
 }
 
-/// A requirement is "documented" if the page states it, "derived" if it follows from the page, and
-/// "upstream" if only the repository states it.
+/// A requirement is "documented" if the documentation page states it, "derived" if it follows from
+/// the page, and "upstream" if only the code of the upstream repository states it.
 TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAS-C08a", "NSAS-C09", "NSAS-C14", "NSAS-C17a", "NSAS-C19",
                         "NSAS-C34",  "NSAS-C35", "NSAS-C40", "NSAS-C42a"};
@@ -146,7 +147,7 @@ TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   }
 }
 
-/// Every excluded value must violate a requirement. It may violate another requirement, too.
+/// Every excluded value must violate a requirement. It may also violate another requirement.
 TEST(SelectedConstraints, ZerosAndSizesBeyondEveryProductBreakWhatThePageSays) {
   Call<Op> no_heads = Asked{.problem = {.heads_q = 0, .heads_kv = 0}}.call();
   EXPECT_TRUE(broken_by(no_heads).contains("NSAS-C25"));
@@ -227,7 +228,7 @@ TEST(SelectedConstraints, SizesAreLegalUpToTheirLimits) {
   EXPECT_EQ(broken_by(Asked{.problem = beyond}.call()), Ids{"NSAS-C28"});
 }
 
-/// The call in the page's example. The format of its tensors is not a private one.
+/// The call in the example of the documentation page. The format of its tensors is not private.
 TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
   const Problem example{.dtype = DType::fp16,
                         .seq_q = 1,

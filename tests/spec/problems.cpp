@@ -19,8 +19,8 @@ rc::Gen<Enum> any_spelled() {
 
 bool one_in(std::int64_t many) { return integer(1, many) == 1; }
 
-/// Chooses windows that the pages and the host code accept for every sequence. In packed sequences
-/// a window has more than one key.
+/// Chooses windows that both the documentation pages and the vendor's host code accept for every
+/// sequence. In packed sequences a window has more than one key.
 void choose_window(Problem& p) {
   std::int64_t shortest = std::min(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -45,8 +45,8 @@ void choose_window(Problem& p) {
   }
 }
 
-/// Some sequences may have no queries, but not all; the pages do not mention sequences without
-/// keys.
+/// Some sequences may be without queries, but not all. No sequence is without keys, because the
+/// documentation pages do not mention this.
 void choose_lengths(Problem& p) {
   if (!is_packed(p.input_layout) || one_in(3)) return;
   const std::int64_t least_q = one_in(3) ? 0 : 1;
@@ -64,7 +64,7 @@ void choose_lengths(Problem& p) {
   p.seq_kv = p.seq_q;
 }
 
-/// Modes 5 and 6.
+/// Adds a prefix, for sparse modes 5 and 6.
 void choose_prefix(Problem& p) {
   for (std::int64_t b = 0; b < p.batch; ++b)
     p.prefix.push_back(
@@ -77,8 +77,8 @@ bool has_more_queries_somewhere(const Problem& p) {
   return false;
 }
 
-/// The lengths of the band sequence in modes 7 and 8, which is the only one that the window
-/// restricts.
+/// The lengths of the sequence to which modes 7 and 8 apply the band; the window restricts only
+/// this one.
 std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
   std::pair<std::int64_t, std::int64_t> lengths;
   for (std::int64_t k = 0; k < p.batch; ++k) {
@@ -88,7 +88,7 @@ std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
   return lengths;
 }
 
-/// Uses the ranges of the mode page.
+/// Uses the ranges of the documentation page about sparse modes.
 void choose_outer_split(Problem& p) {
   const auto [seq_q, seq_kv] = band_lengths(p);
   if (p.sparse_mode == 7 && (has_more_queries_somewhere(p) || seq_q > seq_kv)) {
@@ -98,8 +98,8 @@ void choose_outer_split(Problem& p) {
   p.pre_tokens = one_in(2) ? unbounded_tokens : seq_kv + integer(0, 3);
   p.next_tokens = integer(seq_q - seq_kv, std::max(seq_q - seq_kv, std::int64_t{0}));
   if (p.sparse_mode == 8 && one_in(2)) p.next_tokens = unbounded_tokens;
-  // A negative pre_tokens that gives an empty band has no effect. next_tokens must stay within the
-  // keys of the band.
+  // If a negative pre_tokens makes the band empty, the band has no effect. next_tokens must stay
+  // within the keys of the band.
   if (p.pre_tokens + p.next_tokens < 0 || -p.next_tokens > seq_kv) p.next_tokens = 0;
 }
 
@@ -150,7 +150,8 @@ void compress_bias(Problem& p, FlashEntryPoint entry_point) {
   p.pse_shift = *rc::gen::element(PseShape::bnhs, PseShape::one_nhs);
 }
 
-/// Uses fp32. For this type the page and the upstream code agree on the type of slopes.
+/// Uses fp32. For this type the documentation page and the upstream code agree on the type of
+/// slopes.
 void choose_slopes(Problem& p) {
   p.dtype = DType::fp32;
   p.pse_type = integer(2, 3);
@@ -168,7 +169,8 @@ void choose_bias(Problem& p, FlashEntryPoint entry_point) {
     return choose_slopes(p);
   if (has_pse_type(entry_point) && one_in(2)) p.pse_type = 0;
   if (is_square(p) && (unpadding || one_in(4))) return compress_bias(p, entry_point);
-  // For packed sequences the pages and the host code agree only on the compressed bias.
+  // For packed sequences, only the compressed bias has the same meaning in the documentation pages
+  // and in the host code.
   if (!unpadding)
     p.pse_shift = *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
   else
@@ -224,7 +226,7 @@ rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
   });
 }
 
-/// Any striding except far: with far, a storage takes 8 GiB.
+/// Any kind of strides except `far`, with which a storage takes 8 GiB.
 rc::Gen<Striding> near_striding() {
   return rc::gen::suchThat(any_spelled<Striding>(),
                            [](Striding striding) { return striding != Striding::far; });
@@ -255,7 +257,7 @@ Problem plain_problem(FlashEntryPoint entry_point, Layout layout) {
   return p;
 }
 
-/// Problems for one entry point. Each has a single feature.
+/// Problems for one entry point; each has a single feature.
 std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
   const Problem plain = plain_problem(entry_point, layout);
   std::vector<Problem> problems;
@@ -311,8 +313,8 @@ std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
   return problems;
 }
 
-/// Features that the pages offer for packed sequences, but that the host code refuses or interprets
-/// differently.
+/// Features that the documentation pages allow for packed sequences, but that the host code refuses
+/// or interprets differently.
 std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
   std::vector<Problem> problems(2, plain_problem(entry_point, Layout::tnd));
   problems[0].batch = 2;
@@ -330,7 +332,7 @@ std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
   return problems;
 }
 
-/// Features that only packed sequences have.
+/// Features that exist only for packed sequences.
 std::vector<Problem> packed_features(FlashEntryPoint entry_point) {
   std::vector<Problem> problems;
   for (const std::int64_t mode : {7, 8}) {

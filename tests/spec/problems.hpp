@@ -9,7 +9,7 @@
 
 namespace assay::spec {
 
-/// A legal call and the choices that it is made from: problem, entry point, product, strides.
+/// A legal call, and the choices from which it is made: problem, entry point, product, strides.
 struct Asked {
   FlashAttentionScoreGrad::Problem problem;
   FlashEntryPoint entry_point = FlashEntryPoint::g1;

@@ -22,7 +22,8 @@ Call<Op> broken(Call<Op> call, std::string_view id, std::string_view name) {
   return call;
 }
 
-/// A legal call on g2 to which most violations apply: it has a mask and a layout with four axes.
+/// A legal call on the entry point g2 to which most violations can be applied: it has a mask and a
+/// layout with four axes.
 Call<Op> willing_call() {
   const Op::Problem problem{.batch = 2,
                             .heads_q = 4,
@@ -174,8 +175,8 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
                          .call());
   };
   EXPECT_EQ(broken_by(Asked{.problem = wide}.call()), Ids{});
-  // Sizes up to powers of 1000 are legal. Between these and powers of 1024 the pages leave the
-  // limit open.
+  // Sizes up to the limit with K = 1000 are legal. Between it and the limit with K = 1024 the
+  // documentation pages leave the question open.
   EXPECT_EQ(with(1, 1'000'000, 1), Ids{});
   EXPECT_EQ(with(1, 1'000'001, 1), Ids{"FAG-C94"});
   EXPECT_EQ(with(1, 1, 1024 * 1024), Ids{"FAG-C94"});
@@ -237,8 +238,8 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
     }
 }
 
-/// The operator's page belongs to g1 and g2. It lists neither the statistics nor the forward's
-/// output.
+/// The operator's page belongs to g1 and g2. It lists neither the statistics nor the output of the
+/// forward operator.
 TEST(FlashConstraints, WhatAPageDoesNotListItDoesNotDocument) {
   for (const auto member : {&Op::Parameters::softmax_max, &Op::Parameters::softmax_sum,
                             &Op::Parameters::attention_in}) {
@@ -368,8 +369,8 @@ TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
   EXPECT_EQ(broken_by(narrow), Ids{"FAG-C79"});
 }
 
-/// Returns what a call violates after `change`. The call is for u1 and has two sequences with 3 and
-/// 5 queries and 7 and 2 keys.
+/// Returns the requirements that a call violates after `change`. The call is for u1 and has two
+/// sequences with 3 and 5 queries, and 7 and 2 keys.
 Ids broken_of_packed(void (*change)(Op::Problem& p)) {
   Op::Problem p{.input_layout = Layout::tnd,
                 .batch = 2,
@@ -426,7 +427,8 @@ TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
       EXPECT_EQ(mask_shape(p), expected);
       EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{}) << mode << " " << to_string(shape);
     }
-  // The pages also list these shapes for packed sequences, with equal and with unequal lengths.
+  // The documentation pages also list these shapes for packed sequences, with equal and with
+  // unequal lengths.
   for (const MaskShape shape : {b_one_ss, bnss}) {
     Op::Problem p{.input_layout = Layout::tnd,
                   .batch = 2,

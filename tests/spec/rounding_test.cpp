@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The value of a 16-bit pattern. It is computed in double, without code of the library.
+/// The value of a 16-bit pattern. It is computed in double, independently of the library.
 double value_of(std::uint32_t bits, FloatFormat format) {
   const int fraction_bits = format.significand_bits - 1;
   const std::uint32_t fraction = bits & ((1u << fraction_bits) - 1);
@@ -35,8 +35,8 @@ double value_of(std::uint32_t bits, FloatFormat format) {
                                                            << (52 - fraction_bits));
 }
 
-/// The result of a cast to nearest, ties to even. Every double between two neighbouring 16-bit
-/// numbers is allowed, and its distances to both are exact.
+/// The result of a cast to nearest, ties to even. `value` may be any double between two
+/// neighbouring 16-bit numbers; its distances to both are exact.
 std::uint32_t nearest(double value, FloatFormat format) {
   const std::uint32_t sign = std::signbit(value) ? 0x8000u : 0u;
   const double magnitude = std::fabs(value);
@@ -56,7 +56,7 @@ std::uint32_t nearest(double value, FloatFormat format) {
   return sign | (low % 2 == 0 ? low : high);
 }
 
-/// A value, its two neighbouring doubles, and all three negated.
+/// A value and the two neighbouring doubles; also all three negated.
 std::array<double, 6> around(double value) {
   const double below = std::nextafter(value, -infinity), above = std::nextafter(value, infinity);
   return {value, below, above, -value, -below, -above};
@@ -84,7 +84,7 @@ TEST_P(NarrowFormat, ReadsEveryPattern) {
   }
 }
 
-/// A tensor with every pattern, with a stride of `step` elements.
+/// A tensor that contains every 16-bit pattern, with a stride of `step` elements.
 Tensor every_pattern(DType dtype, std::int64_t step) {
   Tensor tensor = contiguous_tensor(dtype, {0x10000 * step});
   for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
@@ -204,7 +204,7 @@ TEST_P(NarrowFormat, RoundsOnceNotByWayOfSinglePrecision) {
 INSTANTIATE_TEST_SUITE_P(Rounding, NarrowFormat, testing::Values(DType::fp16, DType::bf16),
                          [](const auto& type) { return std::string(to_string(type.param)); });
 
-/// Expects the result of the processor's cast to nearest, ties to even.
+/// Expects the same result as the processor's cast to nearest, ties to even.
 void expect_as_the_processor(double x) {
   const float narrowed = static_cast<float>(x);
   ASSERT_EQ(round_to_bits(x, fp32_format), std::bit_cast<std::uint32_t>(narrowed))
@@ -298,8 +298,8 @@ TEST(OtherTypes, HaveTheSizesOfTheirNames) {
   EXPECT_EQ(size_of(DType::boolean), 1);
 }
 
-/// bf16 is the upper half of fp32. The added number carries into this half where rounding to
-/// nearest, ties to even, requires it.
+/// bf16 is the upper half of fp32. Where rounding to nearest, ties to even, must round up, the
+/// added number carries into this half.
 std::uint32_t upper_half(std::uint32_t pattern) {
   return (pattern + 0x7fffu + ((pattern >> 16) & 1u)) >> 16;
 }

@@ -8,13 +8,14 @@
 #include "problems.hpp"
 #include "table_checks.hpp"
 
-/// The rule that says which documents bind, and its consequences on the entry points.
+/// Tests the rule that says which sources a kernel must obey, and its consequences for the entry
+/// points.
 namespace assay::spec {
 namespace {
 
 using Op = FlashAttentionScoreGrad;
 
-/// For each kind of source ("standing"), whether a kernel must refuse a violation.
+/// For each standing (kind of source): must a kernel refuse a call that violates the requirement?
 TEST(RuleOfDocuments, SaysWhatMustBeRefused) {
   const Policy usual, without_upstream{.upstream = Upstream::off},
       strict{.documents = Documents::strict};
@@ -43,7 +44,7 @@ TEST(RuleOfDocuments, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
   EXPECT_TRUE(requirement_of<Op>("FAG-C48").binds(FlashEntryPoint::g1, without));  // derived
 }
 
-/// Calls that a page forbids and that the vendor's own code accepts.
+/// Calls that a documentation page forbids but the vendor's own code accepts.
 TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   const Policy strict{.documents = Documents::strict};
   const std::pair<std::string_view, FlashEntryPoint> open[] = {
@@ -59,8 +60,8 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   }
 }
 
-/// No seed document describes u2 and u4. Therefore their public pages bind, even if the upstream
-/// code is ignored.
+/// No seed (page of the first set of documentation) describes u2 and u4, so their public pages
+/// apply, even if the upstream code is ignored.
 TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4Bind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
@@ -89,7 +90,7 @@ TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
   asked.problem.head_dim = 769;
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44b"});
   EXPECT_EQ(requirement_of<Op>("FAG-C44a").standing, Standing::open);
-  // The pages of u2, u3 and u4 say 768.
+  // The documentation pages of u2, u3 and u4 state the limit 768.
   for (const FlashEntryPoint entry_point : {FlashEntryPoint::u2, FlashEntryPoint::u4}) {
     Asked packed{.problem = {.input_layout = Layout::tnd, .head_dim = 768, .head_dim_v = 768},
                  .entry_point = entry_point};
@@ -99,8 +100,8 @@ TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
   }
 }
 
-/// The pages S-V1 and S-V3 have a table of codes. The page of g1 and g2 has none, and the pages of
-/// u2 and u4 do not belong to the seed documents.
+/// The documentation pages S-V1 (of u1) and S-V3 (of u3) have a table of status codes. The page of
+/// g1 and g2 has none, and the pages of u2 and u4 are not seeds.
 TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
   int named = 0;
   for (const auto& requirement : Op::requirements())

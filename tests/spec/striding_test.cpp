@@ -26,8 +26,8 @@ bool is_contiguous(const Parameter& p) {
   return p.offset == 0 && p.strides == contiguous_strides(p.shape);
 }
 
-/// All tensors of the call have different strides. A kernel that uses the strides of another
-/// tensor, or none, finds wrong elements.
+/// All tensors of the call have different strides. So a kernel that uses the strides of another
+/// tensor, or ignores strides, reads wrong elements.
 template <class Op>
 void expect_all_different(const Call<Op>& call) {
   const auto all = tensors_of(call);

@@ -15,7 +15,7 @@
 
 #include "assay/spec/requirement.hpp"
 
-/// Properties that all tables of requirements must have.
+/// Tests properties that all tables of requirements must have.
 namespace assay::spec {
 
 using Ids = std::set<std::string_view>;
@@ -82,8 +82,8 @@ void expect_ids_in_order() {
     EXPECT_LT(requirements[k - 1].id, requirements[k].id);
 }
 
-/// Checks the sources of requirements. The page must be the operator's, and an upstream requirement
-/// must name a file of the upstream repository.
+/// Checks the sources of requirements. A documented requirement must name the operator's page, an
+/// upstream requirement a file of the upstream repository.
 template <class Op>
 void expect_statements_and_sources(std::string_view page) {
   for (const auto& requirement : Op::requirements()) {
@@ -136,8 +136,8 @@ void expect_sides_and_what_they_need() {
   }
 }
 
-/// Expects the ids `prefix` + "01" to `prefix` + `last`, and the ids in `readings`: these have a
-/// letter and are interpretations of a requirement.
+/// Expects the ids `prefix` + "01" to `prefix` + `last`, and the ids in `readings`, which have a
+/// letter because they are interpretations of another requirement.
 template <class Op>
 void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& readings) {
   std::set<std::string> expected(readings.begin(), readings.end());
@@ -177,8 +177,8 @@ void expect_every_violation_to_work_alone(const std::vector<Call<Op>>& calls) {
   });
 }
 
-/// Applies every violation to a legal call. The result must break nothing, or only the violation's
-/// requirement and those that it implies.
+/// Applies every violation to a legal call. The changed call must break nothing, or only the
+/// requirement of the violation and those that it implies.
 template <class Op>
 void assert_violations_break_their_rows_alone(const Call<Op>& legal) {
   each_violation<Op>([&](const auto& requirement, const auto& violation) {
@@ -203,8 +203,8 @@ bool is_legal(const Call<Op>& call) {
   });
 }
 
-/// Expects that every requirement is satisfied non-trivially by at least one legal call or by a
-/// variant of one.
+/// Expects that every requirement applies to at least one legal call (or variant of one), which
+/// satisfies it.
 template <class Op>
 void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
   const auto reached = [&](const auto& requirement) {
@@ -224,7 +224,7 @@ void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
   }
 }
 
-/// Changes a legal call by every variant. The result must be legal, too.
+/// Applies every variant to a legal call. The result must also be legal.
 template <class Op>
 void assert_variants_are_legal(const Call<Op>& legal) {
   for (const auto& requirement : Op::requirements())
@@ -237,8 +237,8 @@ void assert_variants_are_legal(const Call<Op>& legal) {
     }
 }
 
-/// A call whose pointers are all null must break the requirements of presence. Every violation must
-/// be applicable to it without a crash.
+/// A call whose pointers are all null must break the requirements that tensors are present.
+/// Applying any violation to it must not crash.
 template <class Op>
 void expect_an_empty_call_to_be_survived(typename Op::EntryPoint entry_point, const Ids& always) {
   const Call<Op> empty{

@@ -31,13 +31,13 @@ Answer sweep(const std::string& kernel, std::vector<std::string> more) {
   return answer(registry_of({kernel}), more);
 }
 
-/// Returns whether the filter `value` matches a case with this text.
+/// Returns whether the filter `value` selects a case with this text.
 bool holds_of_text(const std::string& value, const std::string& text) {
   return cli::Filter("--only", value, {}).holds({.text = text, .fields = {}});
 }
 
-/// A table of search terms. For each term it lists which of two cases match. The test of the page's
-/// search reads the same table.
+/// A table of search terms; each has the list of the cases (out of two) that match. The test of the
+/// page's search reads the same table.
 TEST(FieldTerm, AgreesWithThePagesSearch) {
   const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
   std::vector<std::string> names;
@@ -111,7 +111,7 @@ TEST(Filter, HoldsWhatItsTermsSay) {
     EXPECT_EQ(holds_of_text(value, text), holds) << value;
 }
 
-/// Users paste notes into filters, and notes contain parentheses.
+/// Users paste notes into filters; notes contain parentheses.
 TEST(Filter, TakesParenthesesInATextAsTheyStand) {
   const std::string note = "BERT-base: 5 of 12 kv heads (5 of 12 query heads)";
   EXPECT_TRUE(holds_of_text(note, note));
@@ -169,8 +169,8 @@ TEST(Sweep, LeavesOutWhatAFilterExcludes) {
   }
 }
 
-/// A value that is followed by a blank must match completely. This includes the last field of a
-/// line, which has no blank after it.
+/// A value that is followed by a blank must match completely. This is also true for the last field
+/// of a line, which has no blank after it.
 TEST(Sweep, MatchesAWholeValueBeforeABlank) {
   const Folder folder;
   const std::string line = "flash_attention_score_grad --head_dim=8 --head_dim_v=8 --seed=";
@@ -300,7 +300,7 @@ TEST(Sweep, StopsAfterTheFirstFailure) {
   EXPECT_PRED2(has, result.out, std::string("stopped after the first failure: "));
 }
 
-/// A sweep with three failing cases. Tests write a baseline for these cases.
+/// A sweep with three failing cases, for which the tests write baselines (lists of known failures).
 class KnownFailures : public testing::Test {
  protected:
   KnownFailures() {
@@ -366,7 +366,7 @@ TEST_F(KnownFailures, MayBeAConditionOnFields) {
   EXPECT_PRED2(has, repaired.out, std::string("seq_q>=1 or seq>=1\n"));
 }
 
-/// An inconclusive case that is listed as a known failure still counts for the exit code.
+/// An inconclusive case counts for the exit code even if it is listed as a known failure.
 TEST_F(KnownFailures, MayBeCasesThatAreNotConclusive) {
   EXPECT_EQ(swept(known(0) + known(1) + known(2, "2999-12-31", "inconclusive")).code, 1);
 }

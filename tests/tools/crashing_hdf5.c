@@ -1,6 +1,6 @@
 // A wrapper that is loaded before HDF5. It crashes when HDF5 opens a file for reading or for
-// writing; ASSAY_TEST_CRASH selects which. Real files that crash HDF5 are different for each
-// version of HDF5.
+// writing; ASSAY_TEST_CRASH selects which. The test does not use real files, because different
+// files crash each version of HDF5.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <hdf5.h>

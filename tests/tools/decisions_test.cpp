@@ -27,7 +27,7 @@
 #include "session.hpp"
 #include "wrapped.hpp"
 
-/// Tests that every rule is reached and gives every verdict that it can give.
+/// Tests that every rule can be reached, and that it can give each of its verdicts.
 namespace assay::tests {
 namespace {
 
@@ -58,7 +58,7 @@ CompressCase arguments(const std::string& violate = "") {
   return c;
 }
 
-/// Returns the first call that violates a requirement; a kernel must refuse it if `binding`.
+/// Returns the first call that violates a requirement; `binding`: a kernel must refuse the call.
 CompressCase violation(bool binding) {
   for (CompressCase c : conformance::compression::violation_cases<CompressOp>()) {
     if (!binding) c.upstream = spec::Upstream::off;
@@ -70,7 +70,7 @@ CompressCase violation(bool binding) {
   throw std::logic_error("no call breaks such a row");
 }
 
-/// A kernel with hooks. Unless a hook is set, it behaves correctly.
+/// A kernel with hooks. Without a hook it behaves correctly.
 struct Hooks {
   CompressPlan plan = healthy_plan();
   spec::Numerics numerics = {.order = spec::Order::fixed};
@@ -119,7 +119,7 @@ void spoil_weight(CompressOp::Outputs& outputs) {
   outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[0], std::nan(""));
 }
 
-/// Makes the results differ between runs.
+/// Makes the results of two runs differ.
 void be_moody(CompressOp::Outputs& outputs) {
   static int runs = 0;
   if (++runs % 2 != 0) return;
@@ -127,8 +127,8 @@ void be_moody(CompressOp::Outputs& outputs) {
   outputs.input_grad.store(first, outputs.input_grad.load(first) * (1 + 0x1p-10));
 }
 
-/// One head of 40 rows and 4 channels. Expected values are 8, tau is 4 (the rigorous bound 6), the
-/// standard deviation is 1. `error` returns the errors.
+/// One head of 40 rows and 4 channels. All expected values are 8; tau is 4, the rigorous bound 6,
+/// the standard deviation 1. `error` returns the errors.
 Decision compared(double (*error)(std::size_t), double radius = 0) {
   Expectation e{.name = "dk", .extents = {.batch = 1, .heads = 1, .seq = 40, .dim = 4}};
   e.rows.resize(40);
@@ -176,7 +176,7 @@ Decision related(double actual) {
                                       "they agree", report);
 }
 
-/// Two related runs differ by more than the probabilistic bound, and are judged on fresh seeds.
+/// Two related runs differ by more than the probabilistic bound; they are judged with fresh seeds.
 Decision on_fresh_seeds(double actual) {
   CaseReport report;
   return conformance::confirmed(case_of(small), related(9.5), report,
@@ -213,7 +213,7 @@ Decision nothing_compared() {
   return report.verdict;
 }
 
-/// The kernel computes its own statistics; the given ones do not belong to the data.
+/// The kernel computes its own statistics; the given statistics do not belong to the data.
 Decision foreign_statistics() {
   const auto c = conformance::parse_case<Op>(
       conformance::case_words("flash_attention_score_grad --dtype=fp32 --seq_q=3", Op::name));
@@ -224,7 +224,7 @@ Decision foreign_statistics() {
   return prepared.judge(make_outputs(c), {.stats = spec::Origin::own}).verdict;
 }
 
-/// A file with outputs of only some tensors.
+/// A file that contains only some of the outputs.
 Decision incomplete_file() {
   const Folder folder;
   const std::string file = folder / "cases.h5", report = folder / "r.json";
@@ -256,7 +256,7 @@ constexpr auto with_bf16_partials = [] {
                 {.plan = plan, .numerics = {.partials = spec::DType::bf16}});
 };
 
-/// The kernel reads statistics as [T,N,8] and declares no order; the case stores heads first.
+/// The kernel reads statistics as [T,N,8] and declares no order; the case has the other order.
 constexpr auto in_another_order = [] {
   using Op = spec::FlashAttentionScoreGrad;
   const auto all = mutants::mutants<Op>();
@@ -370,7 +370,7 @@ TEST(Decisions, EveryRuleAndEveryVerdictIsReached) {
     EXPECT_TRUE(verdicts.contains(verdict)) << word;
 }
 
-/// These rules need a file or another seed, which this test does not make.
+/// These rules need a file or another seed, which this test does not have.
 TEST(Decisions, EveryVerdictOfEveryRuleIsReached) {
   std::set<std::pair<Rule, Verdict>> reached_or_known = {
       {Rule::bound, Verdict::nonconformant_statistical},

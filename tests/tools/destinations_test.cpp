@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The operator whose plan takes the least time to make.
+/// The operator whose plan takes the least time to compute.
 using CompressOp = spec::NsaCompressGrad;
 
-/// Counts the calls. No call may be made if a destination is refused.
+/// Counts the calls of the kernel. If a destination is refused, the kernel must not be called.
 class Watched final : public spec::Implementation<CompressOp> {
  public:
   Watched(int& calls, std::function<void()>& at_call) : calls_(calls), at_call_(at_call) {}
@@ -176,7 +176,7 @@ TEST_F(Destinations, ALinkStaysALink) {
                  {"is a link in a cycle of links"});
 }
 
-/// A user may mistype a path. Then it may name a source file, or a result file of another kind.
+/// A user may mistype a path, so that it names a source file or a result file of another kind.
 TEST_F(Destinations, FileOfAnotherKindIsNotOverwritten) {
   const std::map<std::string, std::string> written = {{"--report", folder / "r.json"},
                                                       {"--html", folder / "p.html"},
@@ -237,7 +237,7 @@ TEST_F(Destinations, AFolderThatAMistypedPathImpliesIsNotMade) {
       << "the folder must be created";
 }
 
-/// A pipe is tested as an example of files that are not regular files.
+/// A pipe stands for all files that are not regular files.
 TEST_F(Destinations, SpecialFileIsWrittenInPlace) {
   const std::string pipe = folder / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -249,7 +249,8 @@ TEST_F(Destinations, SpecialFileIsWrittenInPlace) {
   expect_refusal((calls = 0, sweep({"--store", pipe})), {"--store is '", "not a regular file"});
 }
 
-/// The test passes a link to the device. If the program has a bug, it replaces only the link.
+/// The test passes a link to the device, not the device: a faulty program would only replace the
+/// link.
 TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full that may be written";
   fs::create_symlink("/dev/full", folder / "full");
@@ -287,7 +288,7 @@ TEST_F(Destinations, FailureOfOneDoesNotAffectOthers) {
   }
 }
 
-/// A sweep of hours is not lost if the folder of its store disappears.
+/// A sweep that took hours must not be lost if the folder of its store disappears.
 TEST_F(Destinations, AStoreWhoseFolderDisappearsStillGivesAReport) {
   fs::create_directory(folder / "in");
   at_call = [&] { fs::remove_all(folder / "in"); };

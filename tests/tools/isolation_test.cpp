@@ -28,7 +28,7 @@ std::string plugin(const std::string& name) {
 /// Selects quick cases that the naive example kernel supports and that are numerically judged.
 const char* const few = "--only=--layout=BSND --dtype=fp32 --batch=2";
 
-/// A registry with the tiled kernel.
+/// A registry that contains the tiled kernel.
 cli::Registry registry() {
   cli::Registry registry;
   registry.add<Op>({.name = "optimized-a2",
@@ -123,7 +123,7 @@ TEST(Isolation, MemoryWithoutEndAndExitAreCrashes) {
   expect_found(judged("exiting"), "crash", "exit code 3");
 }
 
-/// Only the memory pages that are read or written are transferred.
+/// Only memory pages that are read or written may be transferred.
 TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
   const std::vector<std::string> far = {"--batch=2", "--inputs=far", "--outputs=far"};
   for (const char* kernel : {"naive", "optimized"})

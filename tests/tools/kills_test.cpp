@@ -42,7 +42,7 @@ Json example_kills() {
           {"yardsticks", Json::array({rule})}};
 }
 
-/// Writes these kills to a file and returns the output of `assay report` for it.
+/// Writes a kill table with these rows to a file, and returns the output of `assay report` for it.
 Answer shown(const Json& kills) {
   const Folder folder;
   std::ofstream(folder / "kills.json") << kills.dump(1);

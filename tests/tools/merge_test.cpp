@@ -16,15 +16,14 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;  // keeps the order of members in a changed report
 
-/// A kernel and its cases, as arguments of a sweep command.
+/// Arguments of a sweep command: a kernel and its cases.
 struct Job {
   std::string kernel, cases;
 };
 void PrintTo(const Job& job, std::ostream* out) { *out << job.kernel << ' ' << job.cases; }
 /// Failing cases and conforming cases.
 const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
-/// Several faults. The number of failing cases is larger than the number whose tensors the store
-/// keeps.
+/// A sweep with several faults. More cases fail than the store keeps tensors for.
 const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
 /// Many quick cases with calls that must be refused.
 const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};
@@ -54,7 +53,7 @@ testing::AssertionResult same(const char*, const char*, const OrderedJson& a,
 
 OrderedJson ordered_report_at(const std::string& path) { return OrderedJson::parse(text_of(path)); }
 
-/// All members of a stored case except times. Tensors are represented by their digests.
+/// All members of a stored case except times, with digests in place of tensors.
 OrderedJson printed(const fixtures::CaseRecord& record) {
   OrderedJson facts = {{"id", record.id}, {"command", record.command}, {"digests", record.digests}};
   for (const auto& input : record.inputs)
@@ -121,8 +120,8 @@ TEST_P(Whole, SweepEqualsItsJoinedPartsExceptTimes) {
 INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusals),
                          [](const auto& test) { return "sweep" + std::to_string(test.index); });
 
-/// Checks that the test data is not trivial: it must contain shrunk cases, covered pairs of values,
-/// and failing cases of which only some have stored tensors.
+/// Checks that the test data is not trivial. It must contain shrunk cases, covered pairs of values,
+/// and failing cases with and without stored tensors.
 TEST(Merge, OfTheseSweepsIsNotTrivial) {
   const Folder folder;
   swept(numbers, {"--report", folder / "numbers.json"});
@@ -146,8 +145,8 @@ class Unchecking final : public spec::Implementation<Op> {
   void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
 };
 
-/// Stores have no record of such cases. Their reports are in `/description`, which applies to the
-/// whole store.
+/// Stores have no record of cases that do not apply. Their reports are in `/description`, which
+/// describes the whole store.
 TEST(Merge, StoresHoldWhatDoesNotApply) {
   const Folder folder;
   cli::Registry registry;
@@ -218,7 +217,7 @@ const Refusal changed[] = {
             [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
             "another part has the same case or the same place of the plan"}};
 
-/// Updates the summary so that it counts the cases that the report now contains.
+/// Updates the summary, so that it counts the cases that the report now contains.
 void count_anew(OrderedJson& report) {
   OrderedJson& summary = report["summary"];
   std::map<std::string, int> verdicts;
@@ -273,7 +272,7 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
   }
 }
 
-/// Cuts a part as if its time budget had ended: the report keeps only its first cases.
+/// Shortens a part as if its time budget had been spent: the report keeps only its first cases.
 void cut(const std::string& from, const std::string& to, std::size_t kept) {
   OrderedJson report = ordered_report_at(from);
   while (report["cases"].size() > kept) report["cases"].erase(report["cases"].size() - 1);
@@ -317,7 +316,7 @@ TEST(Merge, UnfinishedPartsAreJoinedOnRequest) {
   count_anew(later);
   std::ofstream(folder / "cut.json") << later;
   EXPECT_PRED2(has, merge(asked).err, "somebody changed the file");
-  // A missing part remains missing in the merged report.
+  // A part that is missing must also be missing in the merged report.
   EXPECT_PRED2(has, merge({folder / "1.json", folder / "3.json", "--unfinished"}).err,
                "no file has part 2/3");
 }

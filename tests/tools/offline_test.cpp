@@ -69,7 +69,7 @@ TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   line.insert(line.end(), one_case.begin(), one_case.end());
   const Answer result = answer(registry_of({}), line);
   EXPECT_EQ(result.code, 0) << result.err;
-  // dq: 2 x 6 x 10, dk and dv: 2 x 9 x 10
+  // The sizes are: dq 2 x 6 x 10, dk and dv 2 x 9 x 10
   EXPECT_NE(result.out.find("480 elements, 480 of them certified"), std::string::npos)
       << result.out;
   EXPECT_NE(result.out.find("; not certified: 0 with a known radius, 0 without"), std::string::npos)
@@ -78,8 +78,8 @@ TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   EXPECT_EQ(reader.read(reader.ids().front()).expected.size(), 3u);
 }
 
-/// With the kernel's own row term, the reference differs from the definition. With scores of this
-/// size, double cannot prove any element.
+/// With the kernel's own row term, the reference differs from the definition. With such large
+/// scores, double is not accurate enough for any element.
 TEST(Offline, AGoldenFileWithOpenElementsIsNotConclusive) {
   const Folder folder;
   std::vector<std::string> line = {"golden", folder / "open.h5", "--numerics=torch_fp32"};
@@ -99,7 +99,7 @@ TEST(Offline, AGoldenFileHoldsReferencesAlone) {
   }
 }
 
-/// Exports a plan with limits that leave few small cases, and returns the answer.
+/// Exports a plan with limits that exclude all but a few small cases, and returns the answer.
 Answer export_plan(const std::string& file, const std::vector<std::string>& flags) {
   std::vector<std::string> line = {"export", file, "--random=0", "--only=--dtype=fp32"};
   line.insert(line.end(), flags.begin(), flags.end());

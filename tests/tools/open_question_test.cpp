@@ -4,12 +4,12 @@
 
 #include "session.hpp"
 
-/// Tests calls about which the documents leave a question open. A kernel may accept or refuse them.
-/// The report says what the kernel did, and no kernel fails.
+/// Tests calls about which the documentation leaves a question open. A kernel may accept or refuse
+/// them. The report says what the kernel did, and no kernel fails.
 namespace assay::tests {
 namespace {
 
-/// A kernel that refuses every call, either in the check or in the run.
+/// A kernel that refuses every call: either when it checks the call or when it runs it.
 class Refusing final : public spec::Implementation<Op> {
  public:
   explicit Refusing(int phase) : phase_(phase) {}
@@ -81,7 +81,8 @@ TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
   }
 }
 
-/// With --documents=strict the kernel must refuse calls that the documents leave open.
+/// With --documents=strict the kernel must refuse calls about which the documentation leaves a
+/// question open.
 TEST(OpenQuestion, WhatIsOpenMustBeRefusedWhereTheDocumentsAreTakenStrictly) {
   cli::Registry registry;
   registry.add<Op>({.name = "accepting",
@@ -115,7 +116,7 @@ TEST(OpenQuestion, CoverageCountsTheLegalCallsThatMayBeRefused) {
                std::string("legal calls that a kernel may refuse without a verdict: 0 of "));
 }
 
-/// The documentation pages of g1 and g2 have no table of status codes, that of u1 has one.
+/// The documentation pages of g1 and g2 have no table of status codes, the page of u1 has one.
 TEST(OpenQuestion, StatusIsExpectedOnlyIfTheDocumentsNameIt) {
   const std::string broken = "--track=arguments --violate=FAG-C01:query --entry_point=";
   for (const std::string entry_point : {"g1", "g2"}) {

@@ -24,7 +24,7 @@ inline std::string report_of_page(const std::string& html, int line = 0) {
   if (base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(bytes.data()),
                            letters.size(), letters.data()) == 0)
     throw std::runtime_error("the page has text that is not base64");
-  // The reports of the tests are small.
+  // The reports of the tests are small, so this size is enough.
   std::string text(std::size_t{1} << 24, '\0');
   uLongf length = text.size();
   if (const int status = uncompress(reinterpret_cast<Bytef*>(text.data()), &length,

@@ -68,7 +68,7 @@ const std::string loud = std::string("\x1b]0;title\a\x1b[2J\r\b") + '\0' +
                          "\xc2\x9b"
                          "1m\xe2\x80\xae\xff\xfe<&\">\nforged\tline\n";
 
-/// A kernel that returns the text `loud` in every place where a kernel can return text.
+/// A kernel that returns the text `loud` wherever a kernel can return text.
 class Shouting final : public spec::Implementation<Compress> {
  public:
   std::string name() const override { return "shouting " + loud; }
@@ -100,7 +100,7 @@ class Garrulous : public spec::Implementation<Compress> {
   std::string tale = std::string(1'000'000, 'a');
 };
 
-/// A kernel that accepts every call, so that its endless metrics are reported.
+/// A kernel that accepts every call, so that its very long metrics are reported.
 class Measuring final : public Garrulous {
   void check(const spec::Call<Compress>&) const override {}
 };
@@ -200,7 +200,7 @@ TEST(Printable, TheSmallestAndTheLargestNumberHaveAPage) {
   EXPECT_GT(text_of(folder / "p.html").size(), 1000u);
 }
 
-/// The lines of a report from another user may be pasted into a shell. The shell must see only
+/// The lines of a report from another user may be pasted into a shell. Then the shell must see only
 /// quoted words and no command.
 TEST(Printable, ForeignReplayLinesAreSafeToPaste) {
   const Folder folder;
@@ -228,7 +228,7 @@ TEST(Printable, ForeignReplayLinesAreSafeToPaste) {
   }
 }
 
-/// A folder with results. Another user chose its name.
+/// A folder with results, whose name another user chose.
 TEST(Printable, NamesOfFilesAreQuoted) {
   const Folder folder;
   const std::string mark = "\x1b[2J\nforged\t\xe2\x80\xae";

@@ -168,7 +168,7 @@ TEST(Report, NamesAFolderThatItIsGiven) {
   EXPECT_PRED2(has, result.err, (folder / "") + " is a folder; expected report.json of a sweep");
 }
 
-/// Some cases are removed from a report, or their verdicts are edited.
+/// A report from which cases were removed, or whose verdicts were edited.
 TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
   const Folder folder;
   const auto registry = registry_of_empty();
@@ -214,7 +214,7 @@ TEST(Report, IsRefusedWhereATensorContradictsItsCase) {
   }
 }
 
-/// Returns the output of a program of that name for this command line.
+/// Returns the output for this command line of a program with that name.
 std::string answer_of(const std::string& program, std::vector<std::string> words) {
   std::ostringstream out, err;
   const cli::Registry registry = registry_of_empty();

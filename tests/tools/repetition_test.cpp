@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Counts the calls of one or several kernels. If `spoils` returns true for a call, its result is
-/// made wrong.
+/// Counts the calls of one or several kernels. If `spoils` returns true for a call, the result of
+/// the call is changed to a wrong one.
 struct Calls {
   std::int64_t count = 0;
   std::function<bool(std::int64_t call)> spoils;
@@ -31,7 +31,7 @@ class Sporadic final : public Wrapped {
   Calls& calls_;
 };
 
-/// A kernel that is correct as long as all its calls have the same number of queries.
+/// A kernel that is correct only as long as all its calls have the same number of queries.
 class Remembering final : public Wrapped {
  public:
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {

@@ -31,8 +31,8 @@ TEST(Run, AHealthyKernelConforms) {
   EXPECT_TRUE(result.out.ends_with("\nflash_like conforms on this case.\n")) << result.out;
 }
 
-/// Tests all shapes that the documentation pages list for packed sequences, and compressed masks in
-/// every layout.
+/// Tests all shapes that the documentation pages list for packed sequences, and tests compressed
+/// masks in every layout.
 TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
   const cli::Registry registry = registry_of({"flash_like"});
   const std::string packed =
@@ -85,7 +85,7 @@ TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
   EXPECT_TRUE(accepted.out.starts_with("accepted_wrongly")) << accepted.out;
 }
 
-/// The kernel's gradients are NaN. A finite number cannot describe their error.
+/// The gradients of this kernel are NaN, so their error is not a finite number.
 TEST(Run, SaysThatAnErrorIsInfiniteAndHowManyElementsFail) {
   const Folder folder;
   const std::string line =

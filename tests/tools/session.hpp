@@ -39,7 +39,7 @@ inline std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Registers the named mutants of mutants/ as implementations. The first one is the default.
+/// Registers the mutants with these names as implementations. The first one is the default.
 inline cli::Registry registry_of(const std::vector<std::string>& names) {
   cli::Registry registry;
   for (const std::string& name : names)

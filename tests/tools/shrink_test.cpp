@@ -71,7 +71,7 @@ TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
 }
 
 TEST(Shrink, NoOutputIsLeftWithNothingButZeros) {
-  // With one key, dq and dk are 0, so that only dv shows the fault.
+  // With one key, dq and dk are 0, so that the fault is visible only in dv.
   const Json smallest = shrunk("last_head_of_group_only", padded)["shrunk"];
   EXPECT_EQ(number(smallest, "seq_kv"), 2) << smallest["command_line"];
   EXPECT_EQ(number(smallest, "seq_q"), 1);

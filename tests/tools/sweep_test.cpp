@@ -19,7 +19,8 @@ namespace {
 /// Many quick cases that only check arguments.
 const char* const quick = "--only=--violate=FAG-C0";
 
-/// A kernel that accepts every call and counts the checks. At check number n it calls a hook.
+/// A kernel that accepts every call and counts the checks. When the count reaches n, it calls a
+/// hook.
 class Counting final : public spec::Implementation<Op> {
  public:
   Counting(std::int64_t& checks, std::int64_t at, std::function<void()> then)
@@ -46,7 +47,7 @@ cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void
   return registry;
 }
 
-/// Returns the number that follows `text`, -1 if it does not occur.
+/// Returns the number after `text`; -1 if the text does not occur.
 std::int64_t number_after(const std::string& output, const std::string& text) {
   const std::size_t at = output.find(text);
   return at == std::string::npos ? -1 : std::stoll(output.substr(at + text.size()));
@@ -81,7 +82,7 @@ TEST(Sweep, WritesReportsThatAgree) {
   EXPECT_EQ(number_before(result.out, " cases,"), report["summary"]["cases"]);
 }
 
-/// Cases from a user's file or folder are added to the planned cases. --only finds these cases by
+/// The cases in a user's file or folder are added to the planned cases. --only can select them by
 /// their note.
 TEST(Sweep, JudgesUserCases) {
   const Folder folder;
@@ -115,7 +116,7 @@ TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
 }
 
 /// Reads the members that tools/report_schema.md and tools/causes_schema.md document: name and
-/// kind, by the heading that lists them.
+/// kind, sorted by the heading under which they are listed.
 std::map<std::string, std::vector<std::pair<std::string, std::string>>> documented_members() {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> members;
   std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md") +
@@ -375,7 +376,7 @@ TEST(Page, RefersToNothingOutside) {
   const Folder folder;
   answer(registry_of({"no_checks"}), {"sweep", quick, "--html", folder / "r.html"});
   std::string page = text_of(folder / "r.html");
-  // The HTML page itself contains the hatch patterns that its pictures refer to.
+  // The HTML page itself must contain the hatch patterns to which its pictures refer.
   const std::string inside = "url(#";
   for (std::size_t at = page.find(inside); at != std::string::npos; at = page.find(inside))
     page.erase(at, inside.size());

@@ -149,7 +149,8 @@ TEST(Usage, UnknownIdsAreNamed) {
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
-/// A flag that has no effect with this command is an error, like a flag that is not allowed.
+/// A flag that has no effect with this command is an error, in the same way as a flag that is not
+/// allowed.
 TEST(Usage, FlagsThatSelectNothingAreReported) {
   const Folder folder;
   std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
@@ -184,7 +185,7 @@ TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
   expect_usage("sweep --require-judged=1 --require-judged=2", {"--require-judged is given twice"});
 }
 
-/// The word after the flag must not be used as its value.
+/// The word after the flag is not its value.
 TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
   expect_usage("list requirements --upstream= off", {"'--upstream=' has no value"});
@@ -265,7 +266,7 @@ TEST(List, JsonHoldsEveryKind) {
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
-/// There are three kinds of pairs of values: forbidden by requirements, left out for other reasons,
+/// There are three kinds of pairs of values: forbidden by requirements, omitted for other reasons,
 /// and planned.
 TEST(List, CoverageDistinguishesForbiddenAndOmittedPairs) {
   const std::string line = "list --coverage --random=0 --only=--track=arguments";
@@ -407,8 +408,7 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
                std::string("\n  nothing_due: at least one expected value is larger"));
 }
 
-/// The lines include long runs, which the plan contains in addition to the relation's own small
-/// cases.
+/// They include long runs, which the plan contains in addition to the small cases of the relation.
 TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
   const Answer result = answer(registry_of({"flash_like"}), {"explain", "split_batch"});
   std::int64_t planned = 0;

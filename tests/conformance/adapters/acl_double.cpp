@@ -1,6 +1,6 @@
 // A shared object that exports the documented C API for one operator, aclnnNsaCompressGrad, and
 // misbehaves as the test chooses. The device memory is host memory. The signatures are written from
-// the documents, independently of the code under test.
+// the documentation, independently of the code under test.
 #include "acl_double.hpp"
 
 #include <cstdlib>

@@ -111,8 +111,8 @@ TEST_F(AclnnConduct, AByteOutsideATensorIsAFaultThatNamesTheTensor) {
 }
 
 TEST_F(AclnnConduct, AByteAfterTheDescribedStorageIsCopiedBack) {
-  // The tensor of this test has one spare element after the view. The byte lands in it and is
-  // copied back.
+  // The tensor of this test has one spare element after the view. The byte that the library writes
+  // is in it, so it is copied back.
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   tell(Conduct::writes_behind);
   const Op::Outputs outputs = run(*library, call());

@@ -29,7 +29,7 @@ std::string text_of(const Value& value) {
   return text.str();
 }
 
-/// Opens the library with the options that the C API cannot express: the numerics fields in which
+/// Opens the library with options for data that the C API cannot pass: the numerics fields in which
 /// `kernel` differs from the preset, and the order of the statistics (`kernel` reads either order).
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
@@ -98,8 +98,8 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases,
   return extra_seconds / sweep_seconds;
 }
 
-/// The wanted cases of a sweep. Cascade cases are excluded: they run a forward, for which the
-/// documents have no prototype.
+/// The wanted cases of a sweep. Cascade cases are excluded: they run a forward operator, for which
+/// the documentation has no prototype.
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted) {
   std::vector<Case<Op>> cases = sample<Op>({});

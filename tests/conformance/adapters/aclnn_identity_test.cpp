@@ -18,7 +18,7 @@ TYPED_TEST(AclnnIdentity, OutputsHaveTheSameBitsAndVerdicts) {
   expect_equal_outputs(*assay::tests::tiled_kernel<TypeParam>());
 }
 
-/// Such as reserved tensors and scalars, and the format in a page's example.
+/// For example reserved tensors and scalars, and the format in a page's example.
 TYPED_TEST(AclnnIdentity, VariantsOfCallsAreTaken) {
   expect_equal_variants(*assay::tests::tiled_kernel<TypeParam>());
 }

@@ -28,7 +28,7 @@ void flatten(spec::Tensor& tensor) {
   tensor.strides = {1};
 }
 
-/// Changes of the case itself, by name. The outputs are added in any case.
+/// The changes that can be made to the case itself, by name. Outputs are always added.
 const std::map<std::string, std::function<void(fixtures::CaseRecord&)>> changes = {
     {"leaves out an input",
      [](auto& record) {
@@ -58,7 +58,7 @@ void add_foreign(hid_t file) {
   H5Sclose(space);
 }
 
-/// Changes of the written file, by name.
+/// The changes that can be made to the written file, by name.
 const std::map<std::string, std::function<void(hid_t)>> alterations = {
     {"adds what the schema does not know", add_foreign},
     {"removes an attribute",

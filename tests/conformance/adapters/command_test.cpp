@@ -301,7 +301,7 @@ std::string printing(const std::string& words, int letters) {
          " /dev/zero | tr \"\\0\" x' {}";
 }
 
-/// A long last line is an answer if it begins like one.
+/// A long last line is an answer if it begins like an answer.
 TEST(Command, ALongLastLineCountsByItsBeginning) {
   for (const int letters : {1'000, 60'000, 70'000, 200'000, 20'000'000}) {
     try {
@@ -320,7 +320,7 @@ TEST(Command, ALongLastLineCountsByItsBeginning) {
       << "other output before status 0";
 }
 
-/// The second answer to a case is not taken as the answer to the next one.
+/// A second answer to a case must not be used as the answer to the next case.
 TEST(Command, UnexpectedAnswerIsReported) {
   const auto kernel =
       open_command<Op>("sh -c 'while read path; do echo unsupported: a; echo done; done'");
@@ -384,7 +384,7 @@ TEST(Command, FoldersOfKilledOwnersAreRemoved) {
   EXPECT_EQ(temporary.names(), living);
 }
 
-/// A name is not a mark if only its beginning matches.
+/// A name whose beginning alone matches is not a mark.
 TEST(Command, FoldersOfOtherOwnersStay) {
   const OwnTemporaryFolder temporary;
   namespace fs = std::filesystem;
@@ -474,7 +474,7 @@ TEST(Command, ChangedInputIsReported) {
   EXPECT_PRED2(has, text, std::string("changed its input query"));
 }
 
-/// The message of opening the program.
+/// Returns the message of the error when the program is opened.
 std::string refusal_of(const std::string& program) {
   try {
     open_command<Op>(program, {.greet = true});

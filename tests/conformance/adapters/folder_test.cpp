@@ -55,7 +55,7 @@ TEST(Folder, IsRemovedWithFoldersWithoutPermissions) {
   EXPECT_TRUE(left.empty()) << left.front();
 }
 
-/// Deeper than the limit of open file descriptors.
+/// The folders are nested deeper than the limit of open file descriptors.
 TEST(Folder, IsRemovedAtAnyDepth) {
   const auto left = left_behind([](const Folder& folder) {
     const rlimit few{40, 40};

@@ -242,7 +242,8 @@ TEST(Isolated, AnImplementationThatCannotBeMadeIsRefused) {
                spec::NotAsked);
 }
 
-/// Drops root privileges, since root may start any number of processes. Runs in a child.
+/// Drops root privileges, because root may start any number of processes. Call it in a child
+/// process.
 template <class Body>
 int status_of_nobody(Body&& body) {
   const pid_t child = fork();
@@ -256,7 +257,7 @@ int status_of_nobody(Body&& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// The message of a run that could not start because at most `most` processes are allowed.
+/// Returns the message of a run that could not start because at most `most` processes are allowed.
 std::string refusal_with_processes(spec::Implementation<Compress>& kernel, rlim_t most) {
   const rlimit limit{most, most};
   setrlimit(RLIMIT_NPROC, &limit);
@@ -311,7 +312,7 @@ void wait_for(const std::string& file) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-/// With and without the namespaces of the operating system.
+/// The test runs with and without the namespaces of the operating system.
 class Worker : public testing::TestWithParam<const char*> {
  protected:
   Worker() { setenv("ASSAY_NAMESPACES", GetParam(), 1); }

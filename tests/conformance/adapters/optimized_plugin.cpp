@@ -23,7 +23,7 @@ spec::Implementation<Op>& kernel() {
   return *implementation;
 }
 
-/// Stores a text that stays valid until the next call.
+/// Stores a text; it stays valid until the next call.
 const char* kept(std::string text) {
   static std::string last;
   last = std::move(text);

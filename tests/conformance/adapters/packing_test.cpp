@@ -45,8 +45,8 @@ std::string packed(const T& value) {
   return packer.text();
 }
 
-/// Reserved tensors of a call keep their own names, axes, formats and elements, like inputs and
-/// outputs.
+/// Reserved tensors of a call keep their own names, axes, formats and elements, as inputs and
+/// outputs do.
 TEST(PluginCall, HoldsReservedTensorsAndFormats) {
   using Op = spec::FlashAttentionScoreGrad;
   spec::Call<Op> call{
@@ -115,7 +115,7 @@ TEST(Packed, ATextThatEndsEarlyIsNoted) {
   EXPECT_THROW(Unpacker("").take<std::int64_t>(), std::runtime_error);
 }
 
-/// Arbitrary bytes are accepted or refused, and unpacking takes no more memory than their size.
+/// Unpacking arbitrary bytes succeeds or is refused, and takes no more memory than their size.
 TEST(Packed, InvalidBytesAreRefused) {
   EXPECT_THROW(Unpacker("\x02").take<bool>(), Nonsense);
   EXPECT_THROW(Unpacker("\x07").take<Answer>(), Nonsense);

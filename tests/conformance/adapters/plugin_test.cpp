@@ -37,7 +37,7 @@ TEST(Plugin, WhatCannotBeOpenedIsNamed) {
 }
 
 TEST(Plugin, ALibraryWithoutTheFunctionIsNamed) {
-  // Any shared library that is not a plug-in.
+  // A shared library that is not a plug-in.
   std::string library;
   std::ifstream maps("/proc/self/maps");
   for (std::string word; maps >> word;)

@@ -56,8 +56,8 @@ void take_230_mebibytes() {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
 }
 
-/// Starts a child process that survives this one, then hangs. The child creates `file`, is in its
-/// own process group, and its parent has ended.
+/// Starts a child process that survives this one, then hangs. The child creates `file`. It is in
+/// its own process group, and its parent has ended.
 [[noreturn]] void hang_with_a_child(const std::string& file) {
   const pid_t parent = fork();
   if (parent == 0) {

@@ -174,8 +174,8 @@ TEST(Bound, OwnStatisticsProfileConforms) {
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
-/// The rounding of m + ln z of a query's row enters the gradient of every key, and three queries do
-/// not average it out.
+/// The rounding error of m + ln z of a query's row enters the gradient of every key. With only
+/// three queries the errors do not average out.
 TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
   const Op::Problem p = {.dtype = spec::DType::fp32,
                          .batch = 1,
@@ -192,7 +192,8 @@ TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
   }
 }
 
-/// With one peaked query most of dk and dv underflows in the cast, in one direction.
+/// If the softmax of the only query is peaked, most of dk and dv underflows in the cast, always in
+/// the same direction.
 TEST(Bound, GradientsThatUnderflowInTheCastConform) {
   KernelPlan plan;
   plan.cast = [](float x) {
@@ -277,8 +278,8 @@ std::vector<std::int64_t> known_zeros(const Expectation& e) {
   return rows;
 }
 
-/// Expectations where all keys have the same value, and the output of query 2 is `factor` times
-/// that value.
+/// Returns expectations of a problem in which all keys have the same value, and the output of query
+/// 2 is `factor` times that value.
 std::vector<Expectation> with_equal_values(double factor) {
   Op::Problem p = problem_of(spec::DType::bf16);
   p.heads_q = p.heads_kv = 1;
@@ -307,7 +308,7 @@ TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
   EXPECT_EQ(known_zeros(of_one_key.expected[0]), all_rows(4 * p.seq_q));
   EXPECT_EQ(known_zeros(of_one_key.expected[1]), all_rows(2));
   EXPECT_EQ(known_zeros(of_one_key.expected[2]), Rows());
-  // A kernel that computes its own row term sums it differently, so that dq is not exactly 0.
+  // A kernel that computes its own row term adds it in another order, so that dq is not exactly 0.
   const Trial of_own(p, {.delta = spec::RowTerm::own}, 7);
   EXPECT_EQ(known_zeros(of_own.expected[0]), Rows());
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The result arrays of a row, one vector for each entry.
+/// The result arrays of a row; each has one entry per element.
 struct Row {
   explicit Row(std::size_t count) : doubles(7, Numbers(count, -1)), floats(3) {
     for (auto& field : floats) field.assign(count, -1);
@@ -39,7 +39,7 @@ Row one_by_one(const SummedRow& row) {
   return all;
 }
 
-/// Numbers of all sizes, some of them 0, and one NaN.
+/// Makes numbers of all sizes, some of them 0, and one NaN.
 engine::ElementRow elements(std::size_t count) {
   const Random random(7, 1);
   std::uint64_t next = 0;

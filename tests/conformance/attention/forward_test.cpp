@@ -19,8 +19,8 @@ namespace {
 
 using namespace reference;
 
-/// The lengths are larger than a panel of keys and a block of queries, and are not multiples of
-/// them.
+/// The lengths are larger than a panel of keys or a block of queries, and are not multiples of
+/// these.
 Problem ragged(std::int64_t mode, spec::MaskShape mask) {
   Problem p;
   p.dtype = spec::DType::fp32;
@@ -81,7 +81,8 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
   ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
   ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
   // |score| <= |scale| head_dim, and each term is rounded twice. A bias is a number below 1, or at
-  // most a slope below 1 times a distance. The exponential and the sums follow.
+  // most a slope below 1 times a distance. Then follow the errors of the exponential and of the
+  // sums.
   const auto dim = static_cast<double>(p.head_dim + p.head_dim_rope);
   const auto keys = static_cast<double>(p.seq_kv);
   const double bias = p.pse_shift == spec::PseShape::absent ? 0.0

@@ -28,7 +28,7 @@ inline float to_nearest_bf16(float x) {
   return static_cast<float>(spec::round_to(static_cast<double>(x), spec::bf16_format));
 }
 
-/// Gradients row by row, in the order of Extents::row.
+/// The gradients row by row, in the order of Extents::row.
 struct Gradients {
   std::vector<float> dq, dk, dv, dq_rope, dk_rope;
 };
@@ -131,8 +131,8 @@ inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
   return r;
 }
 
-/// Normal inputs, contiguous, with the statistics and the output of a forward. Dropout keeps an
-/// element if a normal number is positive.
+/// Normal inputs, contiguous, with the statistics and the output of a forward pass. Dropout keeps
+/// an element if its normal random number is positive.
 inline Op::Inputs normal_inputs(const Op::Problem& p, std::uint64_t seed) {
   Op::Inputs inputs;
   const auto filled = [&](Stream which, spec::DType dtype, const spec::Shape& shape) {

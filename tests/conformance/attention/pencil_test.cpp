@@ -20,7 +20,7 @@ using spec::DType;
 using testing::Op;
 constexpr DType bf16 = DType::bf16, fp16 = DType::fp16;
 
-/// Bounds are sums in float, which are never too small (B1).
+/// Bounds are sums in float, which are never too small (engine/blocks/README.md, B1).
 void expect_no_less(double found, double wanted, const char* what) {
   EXPECT_GE(found, wanted * (1 - 1e-9)) << what;
   EXPECT_LE(found, wanted * (1 + 5e-5)) << what;
@@ -30,7 +30,7 @@ void expect_close(double found, double wanted, const char* what, double error = 
   EXPECT_NEAR(found, wanted, error * std::abs(wanted)) << what;
 }
 
-/// E12, E13, E14. One pair with all features: 12 channels of query and key, 9 of value.
+/// Equations E12, E13, E14: one pair with all features: 12 channels of query and key, 9 of value.
 TEST(Pencil, TheTermsOfAPair) {
   struct Line {
     const char* name;
@@ -116,7 +116,7 @@ TEST(Pencil, TheTermsOfAPair) {
   }
 }
 
-/// Random numbers that have two and a half bits and are never 0.
+/// Random numbers of two or three bits that are never 0.
 double element(std::int64_t index, std::int64_t seed) {
   return static_cast<double>((7 * index * index + 3 * index + seed) % 17 - 8) / 4 + 0.125;
 }
@@ -163,8 +163,8 @@ double weighed(const Numbers& numbers) {
   return sum;
 }
 
-/// The upper bound of what the constants of the fused form add to the elements of dq, dk and dv,
-/// computed pair by pair.
+/// An upper bound, computed pair by pair, of the errors of dq, dk and dv that come from the rounded
+/// constants of the fused form.
 std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
                                              const std::vector<attention::RowTerms>& rows) {
   const Op::Problem& p = dense.problem;
@@ -196,8 +196,8 @@ std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
   return by_score;
 }
 
-/// E4, E5, E7, E8, E9, E10, E11, E15, E17, E23. Two query heads of 40 rows share 90 keys. This is
-/// large enough that the statistical part of the bound decides for some profiles.
+/// Equations E4, E5, E7, E8, E9, E10, E11, E15, E17, E23: two query heads of 40 rows share 90 keys.
+/// This is large enough that the statistical part of the bound decides for some profiles.
 TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
   struct Line {
     const char* name;

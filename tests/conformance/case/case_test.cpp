@@ -50,8 +50,8 @@ std::int64_t between(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
 
-/// Lengths of up to `most` tokens that are not all equal, since equal lengths are not written as a
-/// list.
+/// Makes lengths of up to `most` tokens that are not all equal, because equal lengths are not
+/// written as a list.
 std::vector<std::int64_t> any_lengths(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> lengths = {most};
   while (static_cast<std::int64_t>(lengths.size()) < count)

@@ -100,7 +100,7 @@ TEST(Record, OutputsOfRopeAreTaken) {
   EXPECT_EQ(refusal(c, tensors), "'dk_rope' is not an output; expected one of dq, dk, dv");
 }
 
-/// 1 + 2^-8 and 3 + 2^-7 are half way between two bf16 numbers; 1 + 2^-8 + 2^-30 is not.
+/// 1 + 2^-8 and 3 + 2^-7 are exactly half way between two bf16 numbers; 1 + 2^-8 + 2^-30 is not.
 TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
   const Expected expected{
       .name = "dq",

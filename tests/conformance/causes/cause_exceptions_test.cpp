@@ -9,11 +9,11 @@
 #include "assay/conformance/causes/causes.hpp"
 #include "failing_cases.hpp"
 
-/// Rules with exceptions, and terms that faults in public reports need.
+/// Rules that have exceptions, and terms that are needed for faults of public reports.
 namespace assay::conformance {
 namespace {
 
-/// One of many plain cases: 4 layouts, 3 types, groups of 1 to 16 heads, 24 lengths.
+/// One of many ordinary cases: 4 layouts, 3 types, groups of 1 to 16 heads, 24 lengths.
 struct Toy {
   std::string layout, dtype;
   int heads_q, heads_kv, seq, number;
@@ -189,8 +189,8 @@ std::string stage_where(const Names& outputs, const std::string& field, const st
 }
 
 TEST(CausesWithExceptions, OutputsExpectedToBeZeroDoNotSplitACause) {
-  // As with one key for each query: dq and dk are 0, so that a fault of all three gradients shows
-  // in dv only.
+  // For example with one key for each query: then dq and dk are 0, so a fault in all three
+  // gradients is visible in dv only.
   constexpr int longest_of_zeros = 6;
   std::vector<CaseReport> all = reports([](const std::string&, int seq, int) {
     return seq <= longest_of_zeros ? Names{"dv"} : Names{"dk", "dq", "dv"};
@@ -265,7 +265,7 @@ TEST(CausesWithExceptions, AWordIsFoundAmongManyListsOfAField) {
 
 TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
   auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
-  // In the shortest sequences dv does not show the fault.
+  // In the shortest sequences the fault is not visible in dv.
   for (CaseReport& one : all)
     if (std::stoi(one.fields[1].second) < 115)
       std::erase_if(one.findings, [](const Finding& finding) { return finding.tensor == "dv"; });

@@ -8,7 +8,7 @@
 #include "causes/conditions.hpp"
 #include "failing_cases.hpp"
 
-/// Terms of causes: between fields, in the tails of tiles, and from shrunk cases.
+/// Terms of causes that compare fields, concern the tails of tiles, or follow from shrunk cases.
 namespace assay::conformance {
 namespace {
 

@@ -144,7 +144,7 @@ TEST(Causes, ExcludeAccidentalRules) {
   }
 }
 
-/// Returns the pattern of the only cause, a fault of dq. `deviation` gives the deviation for a
+/// Returns the pattern of the only cause, a fault of dq. `deviation` returns the deviation for a
 /// sequence length.
 std::string pattern_of_multiples(const std::function<Deviation(int)>& deviation) {
   auto all =
@@ -260,8 +260,8 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "this operator names no stages";
 }
 
-/// Missing rows can come from a fault at the edges of a stage. An output that is never written at
-/// all cannot.
+/// Missing rows can come from a fault at the edges of a stage (step of the computation). An output
+/// that is never written cannot.
 TEST(Causes, AnOutputThatIsNeverWrittenHasNoStage) {
   for (const std::int64_t failing : {4, 8}) {
     auto all =

@@ -11,7 +11,7 @@ namespace assay::conformance {
 
 using Names = std::vector<std::string>;
 
-/// The report of a case with these fields, in which the tensors `failed` exceed their bounds.
+/// The report of a case with these fields. Its tensors `failed` exceed their bounds.
 inline CaseReport report(const std::string& dtype, int seq, int mode,
                          std::vector<std::string> failed) {
   CaseReport one;
@@ -43,7 +43,7 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
   return one;
 }
 
-/// Reports for 2 types, 12 lengths and 4 modes. The function `failed` names the failing tensors.
+/// Reports for 2 types, 12 lengths and 4 modes. The function `failed` selects the failing tensors.
 template <class Failed>
 std::vector<CaseReport> reports(const Failed& failed) {
   std::vector<CaseReport> all;
@@ -54,7 +54,7 @@ std::vector<CaseReport> reports(const Failed& failed) {
   return all;
 }
 
-/// Cases of several lengths and numbers of heads. The function `fails` selects the failing ones.
+/// Cases of several lengths and numbers of heads. The function `fails` selects those that fail.
 template <class Fails>
 std::vector<CaseReport> sized_reports(const Fails& fails) {
   std::vector<CaseReport> all;
@@ -73,7 +73,7 @@ std::vector<CaseReport> sized_reports(const Fails& fails) {
   return all;
 }
 
-/// The shrunk form of a case: one field has another value.
+/// Returns the shrunk form of a case: one field has another value.
 inline ShrunkCase shrunk(const CaseReport& one, std::size_t field, const std::string& value) {
   ShrunkCase result{.id = one.id, .command_line = one.command_line, .verdict = one.verdict.value()};
   result.fields = one.fields;

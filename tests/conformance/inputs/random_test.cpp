@@ -11,7 +11,7 @@ namespace assay::conformance {
 namespace {
 
 // Test vectors of philox4x64-10 that the generator's authors publish: counter, key, block. Our
-// generator adds one to the first word of the counter.
+// generator first adds one to the first word of the counter.
 TEST(Random, BlocksAreThoseThatTheGeneratorsAuthorsPublish) {
   constexpr auto ones = ~std::uint64_t{0};
   static_assert(Random(0, 0).block(ones) == Random::Block{0x16554d9eca36314c, 0xdb20fe9d672d0fdc,

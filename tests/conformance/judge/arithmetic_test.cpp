@@ -15,7 +15,8 @@
 #include "attention/bound/sums.hpp"
 #include "judge/tolerance.hpp"
 
-/// How declared numerics become error terms, and when R, b and a judgement apply.
+/// Tests how declared numerics become error terms, and when the statistics R and b and a judgement
+/// apply.
 namespace assay::conformance {
 namespace {
 
@@ -133,7 +134,7 @@ TEST(ArithmeticOfNumerics, WhereTypesOverflow) {
   EXPECT_EQ(largest_finite(fp32), static_cast<double>(std::numeric_limits<float>::max()));
 }
 
-/// A problem and the judge's expectations for it, every row judged.
+/// A problem and the judge's expectations for it; every row is judged.
 struct Subject {
   explicit Subject(Op::Problem p, Numerics numerics = {.fused = false})
       : inputs(testing::normal_inputs(p, 1)),
@@ -156,7 +157,8 @@ struct Subject {
   Arithmetic arithmetic;
 };
 
-/// E11a, by hand: two keys of equal scores, values 1 and 3, dy 1, so P = 1/2, dP = 1 and 3, O = 2.
+/// Equation E11a, by hand: two keys of equal scores, values 1 and 3, dy 1, so P = 1/2, dP = 1 and
+/// 3, O = 2.
 TEST(RowTerms, OwnOutputAddsRoundingOfPAndCast) {
   const Op::Problem p = {.dtype = bf16, .seq_q = 1, .seq_kv = 2, .head_dim = 1, .head_dim_v = 1};
   const auto delta_error = [&](spec::RowTerm term) {
@@ -234,8 +236,8 @@ TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   }
   for (const double ulps : {1.0, 3.0}) {
     Subject off(p, own);
-    // Searches for a number in the upper half of a binade: there a rounding and an error of one ulp
-    // together are at most 2^-7 of the number.
+    // Searches for a number in the upper half of a binade (between two powers of two): there a
+    // rounding and an error of one ulp together are at most 2^-7 of the number.
     std::int64_t at = 0;
     const auto is_upper = [](double x) { return std::abs(x) >= 1.5 * std::exp2(std::ilogb(x)); };
     while (!is_upper(off.inputs.attention_in.load(at))) ++at;
@@ -266,7 +268,8 @@ TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
       EXPECT_EQ(made[tensor].floor[k] > 0, k < 3 * 8) << made[tensor].name << ' ' << k;
 }
 
-/// dS of 2 * 65,520 is not representable in fp16; nor is P from a statistic that is far too small.
+/// A dS of 2 * 65,520 is too large for fp16, and so is a P that was computed from a much too small
+/// statistic.
 TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   Op::Problem p = {.dtype = fp16, .seq_q = 3, .seq_kv = 4, .head_dim = 1, .head_dim_v = 1};
   Subject subject(p, {.stage = fp16});
@@ -299,7 +302,7 @@ bool prob_may_overflow(const Numerics& numerics, double sum) {
 }
 
 TEST(PairsByHand, PossibleOverflowIsReportedWithItsError) {
-  // 65,500 * (1 + 2^-10) exceeds 65,520; 65,500 * (1 + 2^-22) does not
+  // 65,500 * (1 + 2^-10) exceeds 65,520, but 65,500 * (1 + 2^-22) does not.
   const double sum = 1.0 / 65500;
   const Numerics exact = {.stage = fp16, .fused = false},
                  rough = {.stage = fp16, .exp_error = 0x1p-10};
@@ -309,14 +312,14 @@ TEST(PairsByHand, PossibleOverflowIsReportedWithItsError) {
   EXPECT_FALSE(dscore_may_overflow(exact, 1, 65500));
   EXPECT_TRUE(dscore_may_overflow(rough, 1, 65500));
   EXPECT_FALSE(dscore_may_overflow(rough, 1, 65400));
-  // a stored dP rounds to infinity from 65,520 on; with the error of its sum, 65,519.99 reaches
-  // this number
+  // A stored dP rounds to infinity from 65,520 on; with the error of its sum, 65,519.99 reaches
+  // this number.
   EXPECT_TRUE(dscore_may_overflow({.store_dp = fp16}, 1, -65519.99));
   EXPECT_FALSE(dscore_may_overflow({.store_dp = fp16}, 1, 65510));
   EXPECT_FALSE(dscore_may_overflow({.store_dp = bf16}, 1, 1e6));
 }
 
-/// P = 0.2 with a residue of 2^-4 may exceed 0.25, where the unit of bf16 is 2^-9.
+/// P = 0.2 plus an error (residue) of 2^-4 may exceed 0.25, where the unit of bf16 is 2^-9.
 TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
   const auto terms = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1);
   EXPECT_NEAR(terms[1].number.rigorous, 0x1p-4 + 0x1p-10, 1e-6);
@@ -332,8 +335,8 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 
-/// E23. The residue of one P: kappa |dO| max|V| plus the row's sum |dO O|, multiplied by twice sum
-/// |K| and by the scale.
+/// Equation E23: the effect of the residue (the error of a masked P): kappa |dO| max|V| plus the
+/// row's sum |dO O|, multiplied by twice sum |K| and by the scale.
 TEST(Expectations, FloorsByHand) {
   Op::Problem p = {.dtype = fp32,
                    .seq_q = 1,
@@ -363,7 +366,7 @@ TEST(Expectations, FloorsByHand) {
   EXPECT_EQ(floor.dq(dense, {0, 0, 0}, 1), row * 2 * 7);
 }
 
-/// Keys that no list contains have no residues.
+/// Keys that no list contains have no residues (errors of masked pairs).
 TEST(Expectations, UnlistedKeysHaveNoTolerance) {
   using Selected = spec::NsaSelectedAttentionGrad;
   Case<Selected> c = {.patterns = {.lists = "shared"}};

@@ -45,9 +45,9 @@ TEST(Certainty, StochasticCastsNeedNoDefinition) {
   EXPECT_TRUE(CastSteps(DType::fp16, Rounding::stochastic).decides(1 + 0x1p-11, 0x1p-11));
 }
 
-/// Compares the decision with the cast itself. If a value is decided, both ends of its radius have
-/// the same cast. If the radius is larger than the offset, it reaches a number with a different
-/// cast.
+/// Compares the decision with the cast itself. If the cast of a value is certain, both ends of its
+/// radius have the same cast. If the radius is larger than the offset, it includes a number with
+/// another cast.
 TEST(Certainty, DecidedValuesHaveOneCast) {
   std::mt19937_64 random(20);
   std::uniform_real_distribution<double> mantissa(1, 2);
@@ -79,7 +79,7 @@ TEST(Certainty, DecidedValuesHaveOneCast) {
   EXPECT_GT(undecided, 5000);
 }
 
-/// A definition with the same value for every element. It counts its calls.
+/// A definition that returns the same value for every element. It counts its calls.
 class Constant : public Definition {
  public:
   Constant(reference::SeventyFive value, std::size_t dim, std::int64_t* asked)
@@ -95,7 +95,7 @@ class Constant : public Definition {
   std::int64_t* asked_;
 };
 
-/// Three rows of two bf16 elements with the value 8 within 2^-30, with tau 1/4.
+/// Three rows of two bf16 elements: the value is 8 within 2^-30, and tau is 1/4.
 struct Rows {
   Rows() {
     e.name = "dk";
@@ -138,7 +138,8 @@ TEST(Certainty, RowsWithWideRadiiUseTheDefinitionWithinTheBudget) {
   EXPECT_EQ(rows.e.certainty.by_definition, 1);
   EXPECT_EQ(rows.e.certainty.open, 1);
   EXPECT_DOUBLE_EQ(rows.e.certainty.share(), 5.0 / 6);
-  // The definition of a row is computed once. Other numerics use the stored row.
+  // The definition of a row is computed once. When other numerics are judged, the stored row is
+  // used.
   Rows again;
   again.e.radius[0] = 0x1p-20;
   Certifier::certify(certifier, again.arithmetic, again.e);
@@ -161,8 +162,8 @@ TEST(Certainty, WideRadiusEnclosesWithoutTheDefinition) {
   EXPECT_EQ(rows.e.certainty.share(), 1);
 }
 
-/// The certification of casts must not use the budget that rows with wide radii in a later part
-/// need.
+/// Rows with wide radii in a later part need a part of the budget. Certifying casts must not use
+/// this part.
 TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
   Rows rows;
   rows.e.tau.assign(6, 0x1p30);
@@ -208,7 +209,8 @@ TEST(Certainty, ExemptElementsAreNotCounted) {
   EXPECT_EQ(rows.e.certainty.elements(), 4);
 }
 
-/// Returns the given answers for every element, in double-double and in 75 digits.
+/// A definition that returns the given values for every element: one in double-double, one in 75
+/// digits.
 class TwoAnswers : public Definition {
  public:
   TwoAnswers(reference::DoubleDouble quick, reference::SeventyFive slow, std::int64_t* asked)
@@ -251,7 +253,7 @@ TEST(Certainty, DoubleDoubleDecidesWithinItsRadius) {
   EXPECT_EQ(settled.certainty.share(), 1);
   EXPECT_EQ(settled.value[2], std::nextafter(tie, 9));
   EXPECT_GE(settled.radius[2], 0x1p-51);
-  // The distance to the tie equals the radius: 75 digits decide the cast.
+  // The distance to the tie equals the radius, so the cast is decided by 75 digits.
   const Expectation asked_again = certified({tie, 0x1p-51}, 0x1p-4, asked);
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(asked_again.certainty.by_double_double, 0);

@@ -41,7 +41,7 @@ struct Pencil {
                report.yardsticks, name, [](const auto& one) -> const auto& { return one.first; })
         ->second;
   }
-  /// The names of the rules of all findings except notes.
+  /// The names of the rules of all findings that are not notes.
   std::set<std::string> rules() const {
     std::set<std::string> rules;
     for (const Finding& finding : findings)

@@ -25,8 +25,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using Rules = std::set<std::string>;
 
-/// Errors of two standard deviations with alternating signs: no bias, and every element is within
-/// tau.
+/// Errors of two standard deviations with alternating signs: they have no bias, and every element
+/// is within tau.
 TEST(Compare, LargeDeviationDecidesAlone) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] += k % 2 == 0 ? 2 : -2;
@@ -39,7 +39,7 @@ TEST(Compare, LargeDeviationDecidesAlone) {
   EXPECT_NEAR(p.report.bias, 0, 1e-15);
 }
 
-/// If the arithmetic itself may overflow, the element decides neither for nor against the kernel.
+/// If the arithmetic itself may overflow, the element proves nothing for or against the kernel.
 TEST(Compare, InfiniteToleranceDecidesNothing) {
   for (const double written : {infinity, -infinity, std::nan(""), 8.0}) {
     Pencil p(2, 4);
@@ -59,8 +59,8 @@ TEST(Compare, TheLimitOfTheDeviationIsAtLeastFivePercent) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// Two kinds of rows count less: rows whose errors have few degrees of freedom, and rows in which
-/// few elements carry information.
+/// Two kinds of rows count less in the statistics: rows whose errors have few degrees of freedom,
+/// and rows with few informative elements.
 TEST(Compare, OnlyInformativeElementsGiveDegreesOfFreedom) {
   Pencil p(3, 4);
   p.e.share = {1, 0.5, 0.25};
@@ -74,7 +74,7 @@ TEST(Compare, OnlyInformativeElementsGiveDegreesOfFreedom) {
   EXPECT_DOUBLE_EQ(p.report.nu, 5.0 * 5 / (4 * (1 * 1 + 4 * 0.25)));
 }
 
-/// Errors of 0.4 and 0.6 standard deviations in the direction of the reference's sign.
+/// Errors of 0.4 and 0.6 standard deviations, with the sign of the reference.
 void lean(Pencil& p, double sign) {
   for (std::size_t k = 0; k < p.actual.size(); ++k) {
     const std::size_t row = k / static_cast<std::size_t>(p.e.dim());
@@ -111,7 +111,7 @@ TEST(Compare, ABiasNeedsRowsSizeAndSignificance) {
   EXPECT_EQ(verdict(32, 0.4, 0.6), Verdict::statistical_unconfirmed);
   EXPECT_EQ(verdict(40, 0.078, 0.08), Verdict::conforms);
   EXPECT_EQ(verdict(40, 0.081, 0.083), Verdict::statistical_unconfirmed);
-  // means 0.5 +- x: t = 0.5 / (x / sqrt 39) is 8 at x = 0.390
+  // The means are 0.5 +- x: t = 0.5 / (x / sqrt 39) is 8 at x = 0.390
   EXPECT_EQ(verdict(40, 0.5 - 0.395, 0.5 + 0.395), Verdict::conforms);
   EXPECT_EQ(verdict(40, 0.5 - 0.385, 0.5 + 0.385), Verdict::statistical_unconfirmed);
 }
@@ -135,8 +135,8 @@ TEST(Compare, NeitherAppliesWhereRoundingsHaveAMeanNorABiasWhereRowsShareThem) {
   EXPECT_EQ(alike.judge(), Verdict::conforms);
 }
 
-/// The reference contains only the rounding error of the given statistics, so its sign has no
-/// meaning. A kernel with its own statistics does not have this error.
+/// Here the reference is only the rounding error of the given statistics, so its sign has no
+/// meaning. A kernel that computes its own statistics does not have this error.
 TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   Pencil p(40, 4);
   lean(p, 1);
@@ -160,7 +160,7 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.judge(), Verdict::conforms);
   EXPECT_NEAR(p.report.rms, 0.9 * std::sqrt(3.0), 1e-12);
   EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
-  // Casts that are known to be small do not explain an error.
+  // If the errors of casts are known to be small, they do not explain a larger error.
   for (double& x : p.e.value) x = 1;
   for (std::size_t k = 0; k < p.actual.size(); ++k)
     p.actual[k] = 1 + (k % 2 == 0 ? 0x1p-8 : -0x1p-8);
@@ -184,7 +184,8 @@ TEST(Compare, KnownCastsAreNotABias) {
   EXPECT_NEAR(p.report.bias, -2 * std::sqrt(3.0) / 8, 1e-12);
 }
 
-/// The same with a known error of staging: the cast is applied to the value plus this drift.
+/// The same with a known error of staging (drift): the cast is applied to the value plus this
+/// drift.
 TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;
@@ -405,8 +406,8 @@ TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   EXPECT_EQ(with_radius({1, 2, 3, 4}, p.e), (std::vector<double>{1.5, 2.25, infinity, infinity}));
 }
 
-/// Exact cases: the bits of the cast, zeros of either sign, and residues up to the floor where zero
-/// is expected.
+/// Exact cases accept: the bits of the cast, zeros of either sign, and values up to the floor where
+/// zero is expected.
 TEST(Judging, ExactElementsHaveTheirBitsAndZerosTheirFloor) {
   const auto judged = [](std::vector<double> values, spec::Rounding cast, double floor) {
     spec::Tensor output = spec::contiguous_tensor(DType::bf16, {1, 3});

@@ -72,7 +72,7 @@ void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& 
   }
 }
 
-/// A fixed number of `rows`, evenly spaced.
+/// Returns a fixed number of `rows`, evenly spaced.
 std::vector<std::int64_t> some_of(const std::vector<std::int64_t>& rows) {
   constexpr std::int64_t most = 12;
   std::vector<std::int64_t> some;
@@ -117,7 +117,8 @@ void look_at(const Case<Op>& c, const std::string& preset, Found& found) {
   ++found.cases;
 }
 
-/// Visits cases of a sweep, hostile inputs among them, until enough elements are compared.
+/// Visits cases of a sweep, including cases with hostile inputs, until enough elements are
+/// compared.
 template <class Op>
 Found look(std::int64_t elements, std::int64_t largest) {
   constexpr const char* presets[] = {"ascend_a2", "fp32_staging"};
@@ -155,8 +156,8 @@ TYPED_TEST(Enclosure, NoReferenceMissesItsDefinition) {
   EXPECT_EQ(found.misses, 0) << found.first_miss;
   EXPECT_EQ(found.quick_misses, 0) << found.first_miss;
   EXPECT_LT(found.without_radius, found.elements / 100);
-  // Shows that the check can fail: with radii that are much too narrow it finds errors. The
-  // exceptions are operators that only add 16-bit products, which double represents exactly.
+  // Shows that the check can fail: with radii that are much too narrow it finds errors. An
+  // exception: operators that only add products of 16-bit numbers, which double represents exactly.
   if (TypeParam::has_softmax) {
     EXPECT_GT(found.misses_of_planted, 0);
     EXPECT_GT(found.quick_elements, found.elements / 2);

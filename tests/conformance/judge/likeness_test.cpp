@@ -35,7 +35,7 @@ Expectation expectation() {
   return e;
 }
 
-/// The likeness of a tensor that has `output` at (n, s, d).
+/// Returns the likeness of a tensor that has the value `output` at (n, s, d).
 std::string likeness_of(
     const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& output) {
   const Expectation e = expectation();
@@ -79,7 +79,7 @@ TEST(Likeness, IsEmptyForUnexpectedValues) {
   EXPECT_EQ(likeness_of([](auto, auto, auto) { return 0.0; }), "");
 }
 
-/// The quantities of a case that match a factor.
+/// Returns the quantities of a case that equal a factor.
 std::vector<std::string> quantities_of(double factor, const std::string& scale = "0.125") {
   CaseReport report;
   report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};

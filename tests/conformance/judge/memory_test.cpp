@@ -64,7 +64,7 @@ class Weighing : public spec::Implementation<Op> {
 template <class Op>
 class WeighingElsewhere final : public Weighing<Op>, public spec::RunsElsewhere {};
 
-/// The planned case with the largest inputs that are drawn within a second.
+/// The planned case with the largest inputs, among those whose inputs are made within a second.
 template <class Op>
 conformance::Case<Op> case_of_large_inputs() {
   using Suite = conformance::Suite<Op>;
@@ -127,7 +127,7 @@ TEST(Memory, CompressJudgeUsesOneCopyAndOneRatio) {
   EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
 }
 
-/// The forward converts at most 2^20 elements to double at a time. Double copies of the whole
+/// The forward pass converts at most 2^20 elements to double at a time. Double copies of the whole
 /// query, key and value would take four times their size.
 TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
   using Op = NsaSelectedAttentionGrad;
@@ -147,8 +147,8 @@ TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
 }
 
 /// A case whose expectations would take 70 bytes for each output element if all were kept. The
-/// judge must take only the memory of a few heads and of the definition's operands. No output is
-/// right, and every error is reported.
+/// judge may use only the memory of a few heads and of the definition's operands. All outputs are
+/// wrong, and every error must be reported.
 TEST(Memory, JudgeOfManyHeadsUsesMemoryOfAFew) {
   using Op = spec::FlashAttentionScoreGrad;
   conformance::Case<Op> c;

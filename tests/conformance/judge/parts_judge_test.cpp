@@ -18,7 +18,7 @@ constexpr std::int64_t vague_row = 50, wrong_row = 71;
 
 using spec::at;
 
-/// A definition that agrees with the expected values, except in the row `vague_row`, where it is
+/// A definition whose values equal the expected ones, except in the row `vague_row`, where they are
 /// larger by one.
 class Truth : public Definition {
  public:
@@ -37,8 +37,8 @@ class Truth : public Definition {
   std::int64_t* asked_;
 };
 
-/// A tensor in which the reference of one row is uncertain by two units. In the outputs one row is
-/// wrong and one row is exempt.
+/// A tensor in which the reference of one row is uncertain by two units, and one row is exempt. In
+/// the outputs one row is wrong.
 struct Subject {
   Subject() {
     e.name = "dk";
@@ -95,7 +95,7 @@ struct Subject {
     report = {}, controls.clear();
     return judge.finish(1000, report, controls);
   }
-  /// The same as above, with stored entries.
+  /// Does the same with stored entries.
   Decision kept(std::int64_t affordable) {
     Expectation whole = e;
     const auto own = certifier(affordable);
@@ -172,8 +172,8 @@ TEST(PartsJudge, UsesTheDefinitionForUncertainRows) {
   EXPECT_EQ(subject.report.tensors[0].certainty.open, dim);
 }
 
-/// The budget is known only at the end, and rows are stored until then. Therefore only some of them
-/// are stored.
+/// Rows are stored until the end, when the budget is known. So that this takes little memory, only
+/// some rows are stored.
 TEST(PartsJudge, CertifiesCastsOfSomeRowsOfEveryPart) {
   Subject subject;
   for (std::int64_t row = 0; row < row_count; ++row)

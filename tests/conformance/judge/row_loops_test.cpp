@@ -89,7 +89,7 @@ TEST(RowLoops, RowIsWithinIfAllElementsAre) {
   EXPECT_GT(others, 300);
 }
 
-/// E29, compared with the functions for one element.
+/// Equation E29, compared with the functions for one element.
 TEST(RowLoops, MomentsAreThoseOfTheElements) {
   std::int64_t printing = 0, biased = 0;
   for (const DType io : {DType::bf16, DType::fp16, DType::fp32}) {

@@ -21,8 +21,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Stores the words of a reference with every bit inverted, so that a search in memory does not
-/// find this copy.
+/// Stores words of a reference with every bit inverted: a search in memory must not find this copy.
 struct Inverted {
   static constexpr std::size_t count = 8;
   std::array<std::uint64_t, count> words{};
@@ -38,7 +37,7 @@ struct Inverted {
   }
 };
 
-/// Returns whether the words are anywhere in the writable memory of this process.
+/// Returns whether the words occur anywhere in the writable memory of this process.
 bool is_in_memory(const Inverted& wanted) {
   std::ifstream maps("/proc/self/maps");
   std::ifstream memory("/proc/self/mem", std::ios::binary);
@@ -92,8 +91,8 @@ Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
                   [](Dyadic value) { return static_cast<std::uint64_t>(value.numerator); });
 }
 
-/// Computes the inverted words in another process. Only the judge can have written the words
-/// themselves to this process's memory.
+/// Computes the inverted words in another process. So only the judge can have written the words
+/// themselves to the memory of this process.
 template <class Op>
 Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   std::array<int, 2> pipe{};
@@ -119,7 +118,7 @@ Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   return result;
 }
 
-/// Searches the judge's memory for the reference in every run.
+/// In every run, searches the judge's memory for the reference.
 template <class Op>
 class Looking final : public spec::Implementation<Op> {
  public:

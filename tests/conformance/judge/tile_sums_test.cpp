@@ -35,7 +35,7 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
   return rows;
 }
 
-/// The tile sums and the expectations of all rows of one problem.
+/// The tile sums of one problem, and the expectations of all its rows.
 struct Both {
   Both(const attention::Dense& dense, const spec::Numerics& numerics)
       : arithmetic(numerics, dense.problem.dtype),
@@ -50,7 +50,7 @@ struct Both {
   std::vector<TileSums> sums;
 };
 
-/// One field summed over a tile's rows, with signs or as magnitudes.
+/// Sums one field over the rows of a tile, with signs or as magnitudes.
 double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
                  const Entries<double>& field, std::int64_t d, bool is_signed) {
   double sum = 0;
@@ -62,8 +62,8 @@ double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
   return sum;
 }
 
-/// Expects that sums and rigorous tolerances equal the sums over the rows. Then the gradient is the
-/// same, and no error of a row is omitted.
+/// Expects that tile sums and their rigorous tolerances equal the sums over the rows: then the
+/// gradient is the same, and no error of a row is omitted.
 void expect_agreement(const Both& both) {
   ASSERT_EQ(both.sums.size(), both.expected.size());
   for (std::size_t t = 0; t < both.sums.size(); ++t) {
@@ -128,7 +128,7 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
   const spec::Numerics numerics = spec::numerics_preset("ascend_a2", c.problem.dtype);
   const Flash::Inputs inputs = make_inputs(c);
   const Both plain(attention::Dense(c.problem, inputs), numerics);
-  // The factors of dq, dk and dv.
+  // The factors by which dq, dk and dv change.
   const auto expect = [&](const Both& moved, const std::vector<double>& by, const char* what) {
     for (std::size_t t = 0; t < by.size(); ++t)
       for (std::size_t k = 0; k < plain.sums[t].tolerance_det.size(); ++k) {
@@ -150,8 +150,8 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
   expect({attention::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
 }
 
-/// fp16 numbers that underflow have no relative error bound: a scaled operand and each 16-bit
-/// partial sum lose up to half the smallest number.
+/// There is no relative error bound for fp16 numbers that underflow: a scaled operand and each
+/// 16-bit partial sum may lose half the smallest number.
 TEST(TileSums, IncludeUnderflow) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8 "
@@ -164,7 +164,7 @@ TEST(TileSums, IncludeUnderflow) {
     expect_agreement(Both(dense, numerics));
 }
 
-/// One key, whose P is 1: dv is dO, to which two heads add 2^-20 each in 16 bits.
+/// With one key P is 1, so dv is dO. Two heads add 2^-20 each to it, in 16 bits.
 TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=2 --heads_kv=1 --seq_q=1 --seq_kv=1 --head_dim=1 --head_dim_v=1");
@@ -229,7 +229,7 @@ TEST(TileSums, LeaveTilesOutWhereAllNeedTooMuch) {
   }
 }
 
-/// The values of a tensor in a tile of rows.
+/// Returns the values of a tensor in the rows of a tile.
 using Rows = std::vector<double>;
 using Corruption = std::function<void(Rows& rows, std::int64_t dim)>;
 
@@ -258,8 +258,8 @@ const Planted planted[] = {
 };
 
 /// Outputs of a kernel whose gradients are exact except for the cast, for a case of one head, with
-/// the elements of each tensor in row order. In one tensor, the rows that are not judged
-/// individually are corrupted.
+/// the elements of each tensor in row order. In one tensor, the rows that are not judged one by one
+/// are corrupted.
 template <class Op>
 class PerfectOutputs {
  public:
@@ -411,7 +411,7 @@ TEST(TileSums, TheirSignsAndTilesAreThoseOfTheSeed) {
   EXPECT_EQ(tiles[1].count, 6);
 }
 
-/// E37. One tile of one row and one channel: the formula by hand.
+/// Equation E37: one tile of one row and one channel: the formula by hand.
 TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   TileSums sums{.name = "dq",
                 .extents = {.batch = 1, .heads = 1, .seq = 2, .dim = 1},
@@ -420,7 +420,8 @@ TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   sums.resize(1);
   sums.value = {0}, sums.radius = {0}, sums.tolerance = {0.25}, sums.tolerance_det = {0.5};
   const Arithmetic bf16(spec::numerics_preset("cuda_flash", spec::DType::bf16), spec::DType::bf16);
-  // Two rows of 1, with the same sign or not: casts of at most 2^-8 each.
+  // Two rows with the value 1, added with equal or different signs. Each cast has an error of at
+  // most 2^-8.
   const double same = sums.signs(0) * sums.signs(1);
   const auto verdict = [&](double first, double second, double lambda, double& ratio) {
     TensorReport report;

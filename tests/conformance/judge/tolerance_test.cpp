@@ -15,7 +15,7 @@ namespace {
 
 using spec::DType;
 
-/// E3. Sixteen terms with a total magnitude of 3, with fp32 and with an fp16 accumulator.
+/// Equation E3: sixteen terms with a total magnitude of 3, with fp32 and with an fp16 accumulator.
 TEST(Equations, ADotProductErrsByItsLengthOrByItsRoot) {
   const engine::Units single, half = {.u_sum = 0x1p-11};
   EXPECT_EQ(3 * engine::worst_dot(single, 16), 60 * 0x1p-24);
@@ -23,7 +23,7 @@ TEST(Equations, ADotProductErrsByItsLengthOrByItsRoot) {
   EXPECT_EQ(3 * engine::worst_dot(half, 16), 60 * 0x1p-11);
 }
 
-/// E6. Small arguments use the series, which is never too small; others use expm1.
+/// Equation E6. Small arguments use the series, which is never too small; others use expm1.
 TEST(Equations, RelativeErrorsGrowLikeExpm1) {
   EXPECT_EQ(engine::growth(0x1p-20), 0x1p-20 + 0x1p-40);
   EXPECT_GE(engine::growth(0x1p-13), std::expm1(0x1p-13));
@@ -39,7 +39,7 @@ TEST(Equations, RelativeErrorsGrowLikeExpm1) {
   }
 }
 
-/// E16. Four rows along one axis have one channel, along two axes two.
+/// Equation E16. Four rows along one axis have one effective channel; rows along two axes have two.
 TEST(Equations, ChannelsCountAsFarAsTheyAreAlike) {
   const double along[] = {1, 0}, across[] = {0, 1};
   const std::array<const double*, 4> alike = {along, along, along, along},
@@ -48,15 +48,15 @@ TEST(Equations, ChannelsCountAsFarAsTheyAreAlike) {
   EXPECT_EQ(attention::effective_channels(mixed, 2), 2);
 }
 
-/// E18. One sum, and a million of them.
+/// Equation E18: one sum, and a million of them.
 TEST(Equations, LambdaGrowsWithTheRootOfALogarithm) {
   EXPECT_DOUBLE_EQ(azuma_factor(1), std::sqrt(2 * std::log(2e9)));
   EXPECT_NEAR(azuma_factor(1'000'000), 8.3943, 1e-4);
   EXPECT_EQ(azuma_factor(0), azuma_factor(1));
 }
 
-/// E19, E20. 1 + 5 * 3 + 2 = 18. A rigorous bound of 17 is smaller and decides; 19 does not.
-/// Without averages the rigorous bound always decides.
+/// Equations E19, E20. 1 + 5 * 3 + 2 = 18. A rigorous bound of 17 is smaller, so it is used; one of
+/// 19 is not. If errors do not average out, the rigorous bound is always used.
 TEST(Equations, TheCoreIsTheSmallerError) {
   EXPECT_EQ(engine::probable_error(-1.0, 5, 9.0, 2.0), 18);
   EXPECT_EQ(engine::core_error(17.0, 18.0, true), 17);
@@ -64,15 +64,16 @@ TEST(Equations, TheCoreIsTheSmallerError) {
   EXPECT_EQ(engine::core_error(19.0, 18.0, false), 19);
 }
 
-/// E21. A chain of a hundred terms with lambda 7, and a chain of four terms, for which the root
-/// gives no smaller bound.
+/// Equation E21: a chain of a hundred terms with lambda 7, and a chain of four terms, for which the
+/// root gives no smaller bound.
 TEST(Equations, AChainIsAsLongAsItsTermsOrTheirRoot) {
   EXPECT_EQ(engine::worst_chain(100), 104);
   EXPECT_EQ(engine::probable_chain(104, 100, 7), 74);
   EXPECT_EQ(engine::probable_chain(8, 4, 7), 8);
 }
 
-/// E22. Two heads whose parts have magnitude 5, and a gradient of 3 with a core of 1.
+/// Equation E22: two heads whose parts have magnitude 5, and a gradient of 3 with a core error of
+/// 1.
 TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
   const auto error = [](const engine::Parts& parts) {
     return engine::partial_error(parts, 5.0, 3.0, 1.0);
@@ -82,8 +83,8 @@ TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
   EXPECT_EQ(error({.u = 0x1p-11, .lost = 0x1p-25, .count = 2}), 13 * 0x1p-11 + 4 * 0x1p-25);
 }
 
-/// E24. The cast applies to reference, core, accumulation and the rest: 1 + 1/2 + 1/4 + 1/4 = 2,
-/// whose unit is twice that of 1.
+/// Equation E24. The cast applies to reference, core, accumulation and the rest: 1 + 1/2 + 1/4 +
+/// 1/4 = 2, whose unit is twice that of 1.
 TEST(Equations, TauIsAllErrorsAndTheirCast) {
   const auto tau = [](DType io) {
     return engine::tolerance_of(store_of(io, spec::Rounding::rne), 1.0, 0.5, 0.25, 0.25);
@@ -99,8 +100,8 @@ TEST(Equations, AReferenceInDoubleIs2To27TimesAsAccurate) {
   EXPECT_EQ(engine::reference_radius(0.0, 0.0), 0);
 }
 
-/// E26. Casts, staging and accumulation, one at a time. Each adds a third of the square of its
-/// largest error.
+/// Equation E26: casts, staging and accumulation, one at a time. Each adds a third of the square of
+/// its largest error.
 TEST(Equations, TheVarianceIsThatOfEveryRounding) {
   engine::Element x = {.value = 1};
   const auto variance = [&](DType io) {
@@ -116,7 +117,8 @@ TEST(Equations, TheVarianceIsThatOfEveryRounding) {
   EXPECT_DOUBLE_EQ(variance(DType::fp32), 1 + 1 + 0x1p-48 + of_bias);
 }
 
-/// E28. 65520 is the smallest number that fp16 rounds to infinity; bf16 has the range of fp32.
+/// Equation E28. 65520 is the smallest number that fp16 rounds to infinity; bf16 has the range of
+/// fp32.
 TEST(Equations, OnlyFp16OverflowsWhereFp32DoesNot) {
   EXPECT_FALSE(may_overflow(DType::fp16, 65519));
   EXPECT_TRUE(may_overflow(DType::fp16, 65520));

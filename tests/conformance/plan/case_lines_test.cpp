@@ -21,7 +21,7 @@ namespace {
 const std::set<std::string> kinds = {"biases", "corners",   "exact",   "heads", "legal",
                                      "models", "relations", "strides", "twins"};
 
-/// The OPERATOR or the KIND of "cases/OPERATOR/KIND.txt".
+/// The words OPERATOR and KIND of a path "cases/OPERATOR/KIND.txt".
 std::string operator_of(const CaseText& text) {
   return std::filesystem::path(text.name).parent_path().filename();
 }
@@ -72,8 +72,8 @@ TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
   });
 }
 
-/// Twins are two cases that differ in only one input. For every input that a caller chooses there
-/// is at least one such pair.
+/// Twins are two cases that differ in only one input. Every input that a caller chooses must differ
+/// in at least one pair of twins.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
   const std::set<std::string> of_the_forward = {"attention_in", "attention_out", "softmax_max",
                                                 "softmax_sum"};
@@ -118,7 +118,7 @@ const std::set<std::string> attributes<spec::NsaSelectedAttentionGrad> = {
 template <>
 const std::set<std::string> attributes<spec::NsaCompressGrad> = {"lengths", "compress_stride"};
 
-/// A kernel fails if it caches prepared data by the shapes of a problem only.
+/// A kernel that caches prepared data and compares only the shapes of problems must fail.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneAttribute) {
   std::vector<std::vector<std::pair<std::string, std::string>>> known;
   std::set<std::string> alone;

@@ -53,8 +53,8 @@ TEST(PairCoverage, NamesTheRequirementsThatForbidAPair) {
   EXPECT_EQ(cell(pairs, "entry_point=g1 lengths=many").forbidden_by, Ids{"FAG-C30"});
 }
 
-/// A disputed requirement forbids no pair, and neither does a requirement that applies only to some
-/// layouts.
+/// A disputed requirement forbids no pair. A requirement that applies only to some layouts does
+/// not, either.
 TEST(PairCoverage, RequiresEveryPairOfALegalCall) {
   const PairCoverage pairs = pair_coverage<Op>();
   for (const char* text : {"entry_point=u3 product=a3", "entry_point=u2 sparse_mode=8",

@@ -14,8 +14,8 @@ namespace {
 
 using Ids = std::vector<std::string_view>;
 
-/// Four requirements: one excludes a value of one factor, one a pair, one a triple, and one is
-/// broken only by some calls.
+/// Four requirements. They exclude a value of one factor, a pair of values, and a triple of values;
+/// the last is broken only by some calls.
 Ids broken(const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among) {
   Ids ids;
   if (choice[0] == 2) ids.emplace_back("single");

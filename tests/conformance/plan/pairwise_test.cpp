@@ -118,8 +118,8 @@ TEST(RandomChoice, IsAdmissibleAndChangesWithItsSeed) {
   EXPECT_GE(choices.size(), 49u);
 }
 
-/// The shortest processor time of a few runs, since other programs use the machine and its caches,
-/// too.
+/// The shortest processor time of a few runs, because other programs also use the machine and its
+/// caches.
 TEST(PairwiseCover, OfTheWholeFamilyIsMadeWithinASecond) {
   constexpr int runs = 5;
   double seconds = HUGE_VAL;

@@ -105,14 +105,14 @@ TYPED_TEST(Plan, DrawsEveryValueOfSizesOfFew) {
 }
 
 /// In modes 7 and 8 the pages require that preTokens is at least the number of keys of the band's
-/// sequence (FAG-C69a). The forward of TND requires the same. Therefore preTokens masks no key
-/// there.
+/// sequence (FAG-C69a). The forward operator requires the same in TND. So in these modes preTokens
+/// masks no key.
 bool masks_nothing(std::string_view field, std::string_view place) {
   return field == "pre_tokens" &&
          (place.find("sparse_mode=7") != place.npos || place.find("sparse_mode=8") != place.npos);
 }
 
-/// A wrong value of any field that the formulas use would be detected wherever they use it.
+/// If a kernel used a wrong value of any field in the formulas, some case would detect it.
 TYPED_TEST(Plan, HasCasesThatDependOnEveryFieldOfTheFormulas) {
   for (const FieldCoverage& field : field_coverage<TypeParam>(this->cases)) {
     EXPECT_GT(field.places, 0) << field.field;

@@ -17,7 +17,7 @@
 /// Properties of the sweep plans of all operators.
 namespace assay::conformance::testing {
 
-/// The plan of a sweep without options, made once.
+/// The plan of a sweep without options; it is made only once.
 template <class Op>
 const std::vector<Case<Op>>& default_cases() {
   static const auto cases = sample<Op>({});
@@ -29,7 +29,7 @@ bool is_value_case(const Case<Op>& c) {
   return c.track != Track::arguments;
 }
 
-/// Sets the axis that a text like "entry_point=u1" names.
+/// Sets the axis and the value in a text like "entry_point=u1".
 inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
   const std::size_t equals = text.find('=');
   const auto axis = std::ranges::find(axes.all, text.substr(0, equals), &Axis::name);

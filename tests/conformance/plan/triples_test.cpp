@@ -13,7 +13,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Five factors. Some exclusions contain two or three of them; together these forbid more than each
+/// Five factors. Some exclusions contain two or three of them; together they forbid more than each
 /// one alone.
 ChoiceSpace crooked() {
   const auto forbids = [](std::string_view id) { return Reason{Why::forbidden, id}; };
@@ -25,7 +25,7 @@ ChoiceSpace crooked() {
             }}}};
 }
 
-/// All complete choices. Every one is checked separately.
+/// Returns all complete choices, found by testing each of them.
 std::vector<Choice> admitted(const ChoiceSpace& space) {
   std::vector<Choice> all;
   Choice choice(space.sizes().size(), 0);
@@ -98,7 +98,7 @@ TEST(TripleCover, AddsOnlyNewTuplesAndKeepsFixedValues) {
   for (const Choice& choice : some) EXPECT_EQ(choice[4], 1u);
 }
 
-/// Counts the planned cases only. A sweep finds which of these cases conform.
+/// Counts only planned cases; a sweep finds out whether they conform.
 template <class Op>
 PairCoverage planned(const SamplingPlan& plan) {
   PairCoverage coverage = pair_coverage<Op>();

@@ -132,8 +132,8 @@ TEST(RequirementCoverage, IgnoresARowThatTheTableDoesNotHave) {
   EXPECT_EQ(summary.requirements.rejected(), 0);
 }
 
-/// A summary in which both sides of every requirement (accepted and rejected) are exercised, but
-/// none of the ways to do so.
+/// A summary in which both sides of every requirement (accepted and rejected) are exercised, but no
+/// variant or violation is.
 Summary with_every_side_of_a_table() {
   Summary summary;
   summary.requirements = requirement_coverage<Op>();
@@ -172,8 +172,8 @@ TEST(RequirementCoverage, SaysOfEveryRowWithoutASideWhy) {
   EXPECT_GT(without, 20);
 }
 
-/// The summary prints "none" for missing ways only if no way is missing: the default plan contains
-/// every way of every requirement.
+/// The summary lists variants and violations that no case exercises. It must print "none" here,
+/// because the default plan contains all of them.
 template <class AnyOp>
 void expect_every_way_planned() {
   Summary summary;
@@ -193,8 +193,8 @@ TEST(RequirementCoverage, OfTheDefaultPlanLeavesOutNoWay) {
   expect_every_way_planned<spec::NsaCompressGrad>();
 }
 
-/// If a limit is reached on one entry point, this does not count for another entry point whose page
-/// states the same limit.
+/// A limit that is reached on one entry point does not count as reached on another entry point
+/// whose page states the same limit.
 TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) {
   Summary summary = with_every_side_of_a_table();
   const auto row = std::ranges::find(summary.requirements.requirements, "FAG-C39",
@@ -217,8 +217,8 @@ TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) 
   EXPECT_TRUE(missing("FAG-C39 on u3"));
 }
 
-/// The same for entry points: the default plan reaches and breaks every limit on each entry point
-/// whose page states it.
+/// On each entry point whose page states a limit, the default plan contains calls that reach it and
+/// calls that break it.
 template <class AnyOp>
 void expect_every_stated_side_planned() {
   RequirementCoverage coverage = requirement_coverage<AnyOp>();

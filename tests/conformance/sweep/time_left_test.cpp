@@ -20,8 +20,9 @@ struct Simulated {
   double seconds;
 };
 
-/// A small full sweep of about 1,000 s: refusals that take 30 times the expected time, exact cases,
-/// relations that take a fifth of the expected time, and bound cases up to the largest models.
+/// A small model of a full sweep of about 1,000 s: refusals that take 30 times the expected time,
+/// exact cases, relations that take a fifth of the expected time, and bound cases up to the largest
+/// models.
 std::vector<Simulated> full_sweep(double kernel) {
   std::vector<Simulated> cases;
   for (int k = 0; k < 900; ++k) cases.push_back({{"op arguments", 1e-4}, 3e-3});
@@ -154,7 +155,7 @@ TEST(Console, PromisesNoMoreThanTheBudget) {
   EXPECT_EQ(lines[3], "3 of 100 cases, 0 not conforming, about 0 s of the budget left");
 }
 
-/// The bar is drawn ten times a second, and also for the first and the last case.
+/// The progress bar is drawn ten times a second, and also for the first and the last case.
 TEST(Console, ABarIsDrawnToItsEnd) {
   std::ostringstream out;
   ConsoleListener console(out, Progress::bar, std::vector<ExpectedCost>(3, {"kind", 1}), 0,

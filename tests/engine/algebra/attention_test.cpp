@@ -9,7 +9,8 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention_problem.hpp"
 
-/// The formula of attention, evaluated with every number type (A1 to A12 of engine/README.md).
+/// Tests the formula of attention, evaluated with every number type (A1 to A12 of
+/// engine/README.md).
 namespace assay::engine::attention {
 namespace {
 
@@ -163,7 +164,7 @@ TEST_P(Attention, SumsAndCastsOfThatKernelStayWithinTheProvenBound) {
   }
 }
 
-/// Removes a rounding from the formula, and returns whether the errors of the step by step kernel
+/// Removes a rounding from the formula, and returns whether the errors of the step-by-step kernel
 /// then exceed the bound.
 bool caught(const Head& head, const Planted& planted) {
   const auto reached = reach(head, bounds(head, {}, planted), [&](const Shares& shares) {
@@ -182,21 +183,21 @@ Head coarse(const Draw& draw, const std::function<void(Call&)>& declare) {
   return named("", draw, declare).head;
 }
 
-/// The indices of roundings and dot products are those in the formula's text.
+/// The indices of roundings and dot products are those in the text of the formula.
 std::vector<Bug> bugs() {
-  // Scores are far from their maximum, so the rounding of the scores causes the largest error.
+  // Here scores are far from their maximum, so the rounding of the scores causes the largest error.
   Head far = coarse({.dim = 1, .size = 2, .seed = 21}, [](Call& c) { c.exp_error = 0; });
   for (double& x : far.query) x = 64;
   for (double& x : far.key) x = 1;
   for (double& m : far.max) m = 0;
   for (double& z : far.sum) z = std::exp(32.0) * 7;
-  // Dot products are long, sums are short.
+  // Here dot products are long and sums are short.
   const Draw many = {.dim = 64, .dim_v = 64, .seed = 22};
   Head fused = far;
   fused.call.fused = true;
   const auto narrow = [](Call& c) { c.units.u_sum = 0x1p-16; };
-  // Scores and row terms (sums of dy * output) are 0, so that every other rounding has its full
-  // size.
+  // Here scores and row terms (sums of dy * output) are 0, so that every other rounding has its
+  // full size.
   Head level = coarse({.keep_prob = 0.5, .seed = 25}, [](Call& c) { c.exp_error = 0; });
   for (double& x : level.query) x = 0;
   give_forward(level);
@@ -256,8 +257,8 @@ TEST(AttentionFormula, OneKeyByHand) {
   EXPECT_EQ(value.dq[0], 0.5 * 12 * 4);
   EXPECT_EQ(value.dk[0], 0.5 * 12 * 2);
   EXPECT_EQ(value.dv[0], 3);
-  // To first order, with u = 2^-24: S has the error 5 u 4 + 3 u (4 + 4 + 4/3), P 4 u and 2^-22
-  // more.
+  // To first order, with u = 2^-24: S has the error 5 u 4 + 3 u (4 + 4 + 4/3); P has 4 u + 2^-22 in
+  // addition.
   const double u = 0x1p-24, p = (20 + 28 + 4 + 4) * u;
   EXPECT_NEAR(bounds(head, {}).dv[0].rigorous, 3 * (p + u), 1e-10);
   // dP has the error 5 u 15, delta (5 + 2) u 3, their difference 2 u (15 + 3), dS 2 u 12.

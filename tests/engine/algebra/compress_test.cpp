@@ -11,8 +11,8 @@
 #include "assay/reference/nsa_compress_grad.hpp"
 #include "bilinear/arithmetic.hpp"
 
-/// The formula of the compression, evaluated with every number type and compared with the
-/// operator's definition.
+/// Tests the formula of the compression, evaluated with every number type, against the operator's
+/// definition.
 namespace assay::engine::compress {
 namespace {
 
@@ -97,8 +97,8 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   EXPECT_EQ(naive(factors), defined);
   EXPECT_NEAR(element.value, defined.convert_to<double>(), 1e-14);
   const auto bound = bound_of(element, {.lambda = mean_free_factor(1, 1e-9)});
-  // The error is largest if all rounding errors have the same sign. The bound is not larger than
-  // this error.
+  // The error is largest if all rounding errors have the same sign. The bound must not be larger
+  // than this error.
   const double worst = injected(factors, [](const Source&) { return 1.0; }) - element.value;
   EXPECT_LE(worst, bound.rigorous);
   EXPECT_GE(worst, 0.999999 * bound.rigorous);

@@ -161,7 +161,8 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
 }
 
-// A6. Below e^-709 the exponential counts as 0; the bound covers this as a residue.
+// README A6. Below e^-709 the exponential counts as 0; the bound covers this as a residue (an error
+// term of this size).
 TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
   const Reading on(Units{}, {});
   Number x = on.exact(-1e38);
@@ -264,8 +265,8 @@ TEST(Bound, LambdaOfOneSumAndOneInABillion) {
   EXPECT_EQ(mean_free_factor(0, 1e-9), mean_free_factor(1, 1e-9));
 }
 
-// A2, A3, A7 of the compression, E31: one product whose rounding error is a known number, not a
-// random one.
+// Compression: engine/README.md A2, A3, A7, and equation E31. One product whose rounding error is a
+// known number, not a random one.
 TEST(Compress, AStagedProductErrsByHalfAStepAndItsDriftIsThatError) {
   const Units units;
   const ToleranceReading<double, 0> on(units, {});

@@ -110,7 +110,8 @@ TEST_P(Blocks, BoundsAreThoseOfPairsAndNeverLess) {
                           {&Bound::probable, &Bound::proven, &Bound::core, &Bound::rigorous}) {
                        ASSERT_TRUE(std::isfinite(block.*member));
                        EXPECT_GE(block.*member, each.*member * (1 - 1e-6));
-                       // With few pairs, `core` is a difference of numbers that float rounds up.
+                       // With few pairs, `core` is a difference of numbers that are rounded up in
+                       // float.
                        EXPECT_LE(block.*member, each.*member * (1 + 3e-5) + far_below);
                      }
                    });

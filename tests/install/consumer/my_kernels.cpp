@@ -1,4 +1,4 @@
-// A user's binary: a kernel written from the formulas, with the command line of Assay.
+// The program of a user: a kernel written from the formulas, with the command line of Assay.
 #include <assay/cli/main.hpp>
 #include <cmath>
 
@@ -7,7 +7,7 @@ using Op = spec::FlashAttentionScoreGrad;
 
 namespace {
 
-/// Dense attention without a mask, in double, rounded once.
+/// Dense attention without a mask, computed in double; the results are rounded once.
 class Plain final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "plain"; }

@@ -25,7 +25,7 @@ spec::CompressionProblem problem_of(std::vector<std::int64_t> lengths, const Ext
 std::vector<Geometry> geometries() {
   using enum spec::Striding;
   return {
-      // The length arrays that the document shows: with a leading 0, and without it.
+      // The arrays of lengths in the documentation: with a leading 0, and without it.
       {.problem = problem_of({0, 128, 144}, {2, 32, 32, 16})},
       {.problem = problem_of({128, 144}, {3, 16, 32, 16}), .outputs = padded},
       // Short and empty sequences at the start, in the middle, adjacent to each other and at the
@@ -43,13 +43,13 @@ std::vector<Geometry> geometries() {
       // Four and eight windows per token, with one sequence and one head.
       {.problem = problem_of({200, 64}, {2, 16, 64, 16}), .outputs = padded},
       {.problem = problem_of({300}, {1, 64, 128, 16})},
-      // So many sums that two orders of addition differ in some of them, even after rounding to 16
-      // bits.
+      // There are enough sums that two orders of addition give different results in some of them,
+      // even after rounding to 16 bits.
       {.problem = problem_of({240}, {32, 16, 128, 16})},
       // Sequences of equal length; a sequence with a single window.
       {.problem = {.batch = 3, .heads = 2, .seq = 70, .head_dim = 16}},
       {.problem = problem_of({32}, {3, 16, 32, 16})},
-      // One window more than 24 cores; more than 8,192 numbers in a token.
+      // 25 windows, one more than the 24 cores; more than 8,192 numbers in a token.
       {.problem = problem_of({416}, {1, 16, 32, 16})},
       {.problem = problem_of({32}, {33, 256, 32, 16})},
   };

@@ -17,7 +17,7 @@
 /// Tests of the kernels of NsaCompress and of its gradient.
 namespace assay::mutants::compress {
 
-/// A call with its inputs, and with the outputs by the formulas, without rounding.
+/// A call with its inputs, and with the outputs that the formulas give without rounding.
 template <class Op>
 struct Sample {
   spec::CompressionProblem problem;
@@ -97,7 +97,7 @@ std::vector<Sample<Op>> exact_samples(void (*formulas)(Sample<Op>& sample)) {
   return all;
 }
 
-/// Returns whether the viewed elements equal the expected ones, rounded as declared, and the other
+/// Returns whether the viewed elements equal the expected ones, rounded as declared, and all other
 /// bytes are unchanged.
 inline bool is_right(const spec::Tensor& tensor, const std::vector<double>& expected,
                      spec::Rounding rounding) {
@@ -133,7 +133,7 @@ void expect_all_exact(const std::vector<MutantOf<Op>>& variants,
       EXPECT_TRUE(is_exact(variant, samples[k])) << variant.name << " on sample " << k;
 }
 
-/// Expects that each mutant is wrong on some sample, except those with these endings of names.
+/// Expects that each mutant is wrong on some sample; exceptions: names with these endings.
 template <class Op>
 void expect_each_wrong(const std::vector<MutantOf<Op>>& mutants,
                        const std::vector<Sample<Op>>& samples,
@@ -174,7 +174,7 @@ void expect_fixed_orders(const std::vector<MutantOf<Op>>& variants, const Mutant
   EXPECT_TRUE(differs(unsteady));
 }
 
-/// The id of the requirement whose check refuses the call; "" if no check refuses it.
+/// The id of the requirement whose check refuses the call; empty if no check refuses it.
 template <class Op>
 std::string refusal(const MutantOf<Op>& mutant, const spec::Call<Op>& call) {
   try {
@@ -186,9 +186,9 @@ std::string refusal(const MutantOf<Op>& mutant, const spec::Call<Op>& call) {
   return "";
 }
 
-/// Expects that the first two mutants, which are correct, accept every legal call, and refuse a
-/// call by the check of the requirement that it breaks; the first one only if the requirement
-/// binds. Expects that a mutant that lacks one check accepts a call that breaks this requirement.
+/// Expects that the first two mutants, which are correct, accept every legal call and refuse a call
+/// with the check of the requirement that it breaks (the first: only if a kernel must refuse it),
+/// and that a mutant without one check accepts a call that breaks this requirement.
 template <class Op>
 void expect_checks_of_requirements(const std::vector<MutantOf<Op>>& mutants) {
   const spec::Call<Op> plain = call_of_geometry<Op>({.problem = geometries().front().problem});
@@ -202,8 +202,8 @@ void expect_checks_of_requirements(const std::vector<MutantOf<Op>>& mutants) {
     for (const auto& violation : row.violations) {
       spec::Call<Op> call = plain;
       violation.apply(call);
-      // The call must be refused by the check of its own requirement, or by that of a requirement
-      // that is violated together with it.
+      // The call must be refused by the check of the requirement that it breaks, or by that of a
+      // requirement that it breaks at the same time.
       const auto is_expected = [&](const std::string& id) {
         return id == row.id || std::ranges::find(row.implies, id) != row.implies.end();
       };

@@ -13,7 +13,8 @@
 namespace assay::mutants {
 namespace {
 
-/// In fp32 nothing is staged. The only error comes from the accumulation of about ten terms.
+/// In fp32 no intermediate result is rounded to a narrower type, so the only error comes from
+/// adding about ten terms.
 constexpr double tolerance = 1e-4;
 
 /// A geometry with few keys and more than 122 queries, since one mutant loses the rows of dq after
@@ -28,7 +29,7 @@ Geometry many_queries() {
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> all = [] {
     std::vector<Geometry> known = geometries();
-    // Geometries with storages of 8 GiB are tested only with the judge, which stores only the bytes
+    // Geometries with storages of 8 GiB are tested only by the judge, which stores only the bytes
     // that are written.
     std::erase_if(known, [](const Geometry& g) { return g.inputs.all() == spec::Striding::far; });
     known.push_back(many_queries());
@@ -46,7 +47,7 @@ double worst_error_of(const Mutant& mutant, const Sample& sample) {
   return worst_error(sample, outputs);
 }
 
-/// If the distances are this large, the bias adds more rounding error to a score in fp32.
+/// With such large distances, the bias increases the rounding error of a score in fp32.
 double tolerance_of(const Sample& sample) {
   const auto& start = sample.problem.q_start_idx;
   return start.empty() ? tolerance : tolerance * std::max(1.0, 2e-3 * double(start[0]));
@@ -59,11 +60,12 @@ TEST(Kernel, HealthyVariantsAgreeWithTheFormulasOnEveryGeometry) {
           << mutant.name << " on geometry " << k;
 }
 
-/// This mutant needs more than 32 heads. No geometry has them, since they would lengthen every run
-/// of the kill table.
+/// This mutant needs more than 32 heads. No geometry has so large a number, because every run of
+/// the kill table would take longer.
 constexpr std::string_view of_many_heads = "bias_of_head_in_5_bits";
 
-/// Tests injected faults that show in fp32 and need none of the judge's other rules.
+/// Tests injected faults that have an effect in fp32 and can be detected without the judge's other
+/// rules.
 TEST(Kernel, EveryInjectedFaultChangesTheGradientsOfSomeGeometry) {
   for (const auto& family :
        {mask_mutants(), head_and_scale_mutants(), tile_mutants(), sequence_mutants(),
@@ -89,7 +91,8 @@ TEST(Kernel, ABiasOfMoreThan32HeadsShowsThatHeadsAreTakenIn5Bits) {
   EXPECT_GT(worst_error_of(*mutant, sample), 10 * tolerance_of(sample));
 }
 
-/// The shift of 1024 rows affects only longer sequences. These would make the kill table too slow.
+/// The shift of 1024 rows affects only longer sequences. Such sequences would make the kill table
+/// too slow.
 TEST(Kernel, CompressedBiasOfAPaddedLayoutHoldsItsLastRows) {
   Geometry geometry = geometries().front();
   geometry.entry_point = spec::FlashEntryPoint::g2;

@@ -240,7 +240,7 @@ class Builder {
       sum += views_[left](a.b, a.n, a.s, d) * views_[right](c.b, c.n, c.s, d);
     return sum;
   }
-  /// Adds factor times a row of an input to a row of a gradient.
+  /// Adds factor times a row of an input to the row of a gradient.
   void add(std::size_t gradient, const spec::RowPosition& to, double factor, View view,
            const spec::RowPosition& from) {
     const spec::Extents& e = sample_.expected[gradient].extents;

@@ -24,8 +24,8 @@ struct Sample {
 
 Sample sample_of(const Geometry& geometry, spec::DType dtype, std::uint64_t seed);
 
-/// The largest |error| of all gradients, relative to the largest exact value of the same gradient;
-/// infinite if one is not finite.
+/// The largest |error| of all gradients, divided by the largest exact value of the same gradient;
+/// infinite if an element is not finite.
 double worst_error(const Sample& sample, const spec::FlashAttentionScoreGrad::Outputs& outputs);
 
 }  // namespace assay::mutants

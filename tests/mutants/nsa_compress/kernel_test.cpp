@@ -49,7 +49,7 @@ TEST(CompressForwardKernel, RunsDifferOnlyWhereTheOrderOfTokensDoes) {
       sample_of<Op>(geometries()[9], spec::DType::fp16, Numbers::rounding, compress));
 }
 
-/// The example of the page: adjacent windows, and ones everywhere.
+/// The example in the documentation page: adjacent windows, and all numbers are 1.
 TEST(CompressForwardKernel, AddsUpTheOnesOfTheExample) {
   const Geometry example = {.problem = {.seq = 64, .compress_stride = 32}};
   auto sample = sample_of<Op>(example, spec::DType::fp16, Numbers::exact, compress);

@@ -56,8 +56,8 @@ std::vector<Example> examples() {
   wide.batch = 1, wide.lengths_q = {}, wide.lengths_kv = {}, wide.seq_q = 3, wide.seq_kv = 384;
   wide.heads_q = 17, wide.heads_kv = 1;
   wide.selected_block_size = 128, wide.selected_block_count = 2;
-  // The number of blocks exceeds 8 bits, the number of tokens is one more than 24 cores, and a
-  // group has 7 heads.
+  // The number of blocks exceeds 8 bits, the number of tokens is 25 (one more than the number of
+  // cores), and a group has 7 heads.
   Op::Problem large = packed();
   large.batch = 1, large.lengths_q = {}, large.lengths_kv = {};
   large.seq_q = 25, large.seq_kv = 257 * 16, large.heads_q = 7, large.heads_kv = 1;
@@ -162,7 +162,7 @@ std::vector<Broken> broken_calls() {
   return all;
 }
 
-/// Returns whether a mutant's phase 1 refuses the call as the table expects.
+/// Returns whether phase 1 of a mutant refuses the call as the table expects.
 bool refuses(const Mutant& mutant, const Broken& broken) {
   try {
     mutant.make()->check(broken.call);

@@ -23,8 +23,8 @@ class Events : public Session {
       EXPECT_EQ(aclrtMemsetAsync(start, size, task, size, in), ACL_SUCCESS);
     EXPECT_EQ(aclrtMemsetAsync(start, size, value, size, in), ACL_SUCCESS);
   }
-  /// Submits tasks and returns whether `seen` is true immediately afterwards. This thread may be
-  /// delayed until the tasks have ended, so the test is repeated.
+  /// Submits tasks and returns whether `seen` is true immediately afterwards. The test is repeated,
+  /// because this thread may be delayed until the tasks have ended.
   template <class Seen>
   bool while_busy(int value, Seen&& seen) {
     for (int round = 0; round < 100; ++round) {
@@ -82,8 +82,8 @@ TEST_F(Events, MakeAStreamWaitForAnother) {
   }
 }
 
-/// A thread that waits for an event keeps the recorded state, even if the event is recorded again
-/// or destroyed.
+/// A thread that waits for an event waits for the recorded state, even if the event is recorded
+/// again or destroyed.
 TEST_F(Events, CanBeRecordedAgainOrDestroyedDuringAWait) {
   keep_busy(stream, 1);
   EXPECT_EQ(aclrtRecordEvent(event, stream), ACL_SUCCESS);

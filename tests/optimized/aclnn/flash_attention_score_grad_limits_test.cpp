@@ -22,7 +22,7 @@ class FlashLimits : public Session {
   std::unique_ptr<spec::Implementation<Op>> own =
       optimized::flash_attention_score_grad(device::a2());
 
-  /// The outputs of the entry point on the device.
+  /// The outputs of the entry point, on the device.
   Filling<Op> through(const Call& call) {
     Filling<Op> filling = filling_of(call);
     Handles handles(filling.uploaded.addresses());
@@ -210,8 +210,8 @@ TEST_F(FlashLimits, PrefixOutsideItsRangeIsAccepted) {
                   FlashEntryPoint::g1));
 }
 
-/// The documentation pages allow 2K sequences, or 1K with a prefix. A test of the vendor passes
-/// 2049.
+/// The documentation pages allow 2K sequences, or 1K with a prefix. One of the vendor's tests
+/// passes 2049.
 TEST_F(FlashLimits, MoreSequencesThanThePagesAllowAreAccepted) {
   Op::Problem problem = {.input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
   through(call_of(problem, FlashEntryPoint::u1));
@@ -250,7 +250,7 @@ TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
       << message;
 }
 
-/// 64 GiB: 256 heads of 2^20 rows of 128 elements of 2 bytes.
+/// 64 GiB is the size of 256 heads of 2^20 rows of 128 elements of 2 bytes.
 TEST_F(FlashLimits, TensorAsLargeAsTheDeviceIsAccepted) {
   void* start = nullptr;
   EXPECT_EQ(aclrtMalloc(&start, (std::size_t{1} << 36) + 1, ACL_MEM_MALLOC_HUGE_FIRST),
@@ -308,8 +308,8 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
   const Prepared prepared =
       phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashEntryPoint::g1), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // Workspace, each part rounded up to 512 B: dq 2 * 100 * 24 floats, dk 16 * 24, dv 16 * 16, row
-  // terms 2 * 100.
+  // The workspace consists of these parts, each rounded up to 512 B: dq 2 * 100 * 24 floats, dk 16
+  // * 24, dv 16 * 16, row terms 2 * 100.
   EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
 }
 
@@ -329,8 +329,8 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
                                             FlashEntryPoint::u3),
                                     handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // Workspace, each part rounded up to 512 B: dq 100 * 2 * 24 floats, dq_rope 100 * 2 * 8, dk 26 *
-  // 24, dk_rope 26 * 8, dv 26 * 24, row terms 2 * 100.
+  // The workspace consists of these parts, each rounded up to 512 B: dq 100 * 2 * 24 floats,
+  // dq_rope 100 * 2 * 8, dk 26 * 24, dk_rope 26 * 8, dv 26 * 24, row terms 2 * 100.
   EXPECT_EQ(prepared.workspace_size, 19456U + 6656U + 2560U + 1024U + 2560U + 1024U);
 }
 

@@ -108,7 +108,7 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
     }
 }
 
-/// The statistics of every call have the memory order that the vendor's code does not expect.
+/// In every call the statistics have the memory order that the vendor's code does not expect.
 struct OtherOrders {
   OtherOrders() {
     setenv("ASSAY_ACLNN_STATISTICS",
@@ -163,7 +163,7 @@ TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
     }
 }
 
-/// Calls about which the documents contradict each other may be refused.
+/// Calls about which the documentation contradicts itself may be refused.
 TEST_F(Flash, GivesTheBitsOrTheRefusalOfTheImplementationForAnyLegalCall) {
   EXPECT_TRUE(rc::check([&] {
     const Asked asked = *spec::legal_call();

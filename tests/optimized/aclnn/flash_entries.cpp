@@ -9,7 +9,7 @@ using Op = spec::FlashAttentionScoreGrad;
 using Attributes = Op::Attributes;
 using spec::FlashEntryPoint;
 
-/// Handles of all parameters, null for absent ones.
+/// Handles of all parameters; null for absent parameters.
 struct Filled {
   const aclTensor *query, *query_rope, *key, *key_rope, *value, *dy, *pse_shift, *drop_mask,
       *padding_mask, *atten_mask, *softmax_max, *softmax_sum, *softmax_in, *attention_in, *dq,

@@ -157,7 +157,7 @@ TEST_F(Misuse, AnArrayMustLiveUntilPhase2) {
   expect_message("actualSeqQLenOptional was destroyed between phase 1 and phase 2");
 }
 
-/// A refused call leaves the executor unchanged, even if the call is repeated.
+/// A refused call must leave the executor unchanged, even if the call is repeated.
 TEST_F(Misuse, ATensorWithoutMemoryIsFoundInPhase2) {
   Addresses addresses = filling.uploaded.addresses();
   addresses["value"] = nullptr;
@@ -278,7 +278,7 @@ spec::Call<Op> whole_call(FlashEntryPoint entry_point) {
   return call;
 }
 
-// The messages use the names in the documents.
+// The messages use the names of the documentation.
 TEST_F(Misuse, EveryDestroyedHandleIsReported) {
   const std::vector<std::string> names = {"query",
                                           "queryRope",

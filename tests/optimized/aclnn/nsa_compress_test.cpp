@@ -45,7 +45,7 @@ TEST_F(NsaCompressForward, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, "aclnnNsaCompressGetWorkspaceSize"), 14U);
 }
 
-/// The result of the forward in fp32, as documented.
+/// The result of the forward operator in fp32, as documented.
 std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inputs) {
   const auto input = spec::viewed_elements(inputs.input);
   const auto weight = spec::viewed_elements(inputs.weight);

@@ -16,7 +16,7 @@ Phase2 phase_2_of(spec::SelectedEntryPoint entry_point);
 Phase2 phase_2_of(spec::CompressEntryPoint entry_point);
 Phase2 phase_2_of(spec::NsaCompressEntryPoint entry_point);
 
-/// The forward of selected attention, with the parameters of its gradient.
+/// The forward operator of selected attention, with the parameters of its gradient.
 Prepared forward_phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles);
 
 }  // namespace assay::test

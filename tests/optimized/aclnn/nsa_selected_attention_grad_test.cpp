@@ -97,8 +97,8 @@ TEST_F(NsaSelected, TheWorkspaceHoldsTheSumsOfTheGradients) {
   Handles handles;
   const Prepared prepared = phase_1(call_of(plain()), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // Workspace, each part rounded up to 512 B: dq 9 * 4 * 192 floats, dk 64 * 2 * 192, dv 64 * 2 *
-  // 128, row terms 9 * 4.
+  // The workspace consists of these parts, each rounded up to 512 B: dq 9 * 4 * 192 floats, dk 64 *
+  // 2 * 192, dv 64 * 2 * 128, row terms 9 * 4.
   EXPECT_EQ(prepared.workspace_size, 27648U + 98304U + 65536U + 512U);
 }
 
@@ -129,7 +129,7 @@ TEST_F(NsaSelected, RefusesForwardsOfWhichTheGradientWouldBeRefused) {
   EXPECT_EQ(forward_phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
 }
 
-/// Phase 1 cannot detect this fault of the call. The task in the stream detects it.
+/// Phase 1 cannot detect this mistake of the caller. The task in the stream detects it.
 class NsaSelectedFailure : public NsaSelected {
  protected:
   NsaSelectedFailure() {

@@ -9,8 +9,8 @@
 
 namespace assay::test {
 
-/// Takes every call and violates every requirement in every way that does not change the entry
-/// point. Expects that phase 1 and `own` give the same answer. Returns the number of violated
+/// Breaks every requirement in each call, in every way that does not change the entry point.
+/// Expects the same answer from phase 1 and from `own`. Returns the number of violated
 /// requirements.
 template <class Op>
 std::size_t expect_same_refusals(const std::vector<spec::Call<Op>>& calls,

@@ -243,7 +243,7 @@ TEST_F(Runtime, GetsBackTheMemoryThatIsFreed) {
   EXPECT_EQ(taken, most) << recent_message();
 }
 
-/// All available bytes can be allocated, but no more.
+/// All available bytes can be allocated, but not more.
 TEST_F(Runtime, CountsAllocatedMemory) {
   void* start = nullptr;
   EXPECT_EQ(aclrtMalloc(&start, std::size_t{1} << 50, ACL_MEM_MALLOC_HUGE_FIRST),

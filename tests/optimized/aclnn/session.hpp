@@ -14,7 +14,7 @@
 #include "aclnn/aclnn_base.h"
 #include "assay/spec/call.hpp"
 
-/// The C API as its callers see it: this code uses only the public headers.
+/// The C API as its callers see it. This code uses only the public headers.
 namespace assay::test {
 
 /// The last error message of this thread, empty if there is none. Reading it clears it.
@@ -45,8 +45,8 @@ class DeviceBytes {
   std::size_t size_;
 };
 
-/// The addresses of the elements of a call's tensors, by the tensor's name. A tensor that is not
-/// listed has no memory.
+/// The addresses of the elements of a call's tensors, by tensor name. A tensor that is not in the
+/// map has no memory.
 using Addresses = std::map<std::string_view, void*>;
 
 /// The handles of calls. The destructor destroys them.
@@ -57,10 +57,10 @@ class Handles {
   Handles& operator=(const Handles&) = delete;
   ~Handles();
 
-  /// Null for an absent tensor.
+  /// Returns null for an absent tensor.
   aclTensor* tensor(std::string_view name, const spec::Parameter& parameter);
   const aclIntArray* array(const std::optional<std::vector<std::int64_t>>& values);
-  /// Makes the destructor destroy the arrays before the tensors.
+  /// Makes the destructor destroy the arrays before it destroys the tensors.
   void destroy_arrays();
   /// Destroys handle number `number` before it is used. Tensors and arrays are counted in the order
   /// in which they are requested.
@@ -82,7 +82,7 @@ struct Prepared {
   aclOpExecutor* executor = nullptr;
 };
 
-/// Null for an absent text. The entry points take char*, but do not write to it.
+/// Null for an absent text. The entry points have char* parameters, but do not write to them.
 char* text(const std::optional<std::string>& text);
 
 }  // namespace assay::test

@@ -47,7 +47,7 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
   for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body, number);
 }
 
-/// The thread of the stream exists already. The gradient can start only one more thread.
+/// The thread of the stream exists already, so the gradient can start only one more thread.
 TEST_F(Threads, ThatCannotStartAreNotNeeded) {
   const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
   const auto own = optimized::flash_attention_score_grad(device::a2());

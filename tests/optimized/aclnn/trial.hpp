@@ -113,8 +113,8 @@ void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
   visit_tensors_of(call.parameters, filling.outputs, compare);
 }
 
-/// Expects the entry point and `own` to write the same bytes: in outputs, outside of views, in
-/// inputs.
+/// Expects that the entry point and `own` leave the same bytes everywhere: in outputs, outside of
+/// views, and in inputs.
 template <class Op, class Phase2>
 void expect_same_bits(const spec::Call<Op>& call, const typename Op::Problem& problem,
                       spec::Implementation<Op>& own, Phase2 phase_2, aclrtStream stream) {

@@ -23,7 +23,8 @@ std::string refusal(const Call& call) {
 }
 
 /// Returns a masked problem with 3 sequences, 4 query heads, 2 key heads, head sizes 24 and 16
-/// (rope: 8). Lengths in TND: 5, 20, 12 queries and 30, 25, 7 keys. Otherwise: 20 and 30.
+/// (rope: 8). In TND the lengths are 5, 20, 12 queries and 30, 25, 7 keys; in other layouts 20 and
+/// 30.
 Op::Problem plain_problem(FlashEntryPoint entry_point) {
   Op::Problem problem = {.input_layout = Layout::bnsd,
                          .dtype = DType::bf16,
@@ -136,7 +137,7 @@ TEST(Checks, LookAtACallOfWhichSomeOutputsAreEmpty) {
   }
 }
 
-/// Strings and required arguments are checked first, even if no output has an element.
+/// Strings and required arguments are checked first, even if all outputs are empty.
 TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   Call call = call_of(plain_problem(FlashEntryPoint::u4), FlashEntryPoint::u4);
   empty_outputs(call);
@@ -152,7 +153,7 @@ TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   EXPECT_EQ(id_of(refusal(call)), "FAG-C05");
 }
 
-/// The difference of the start indices is 10, like that of the lengths, only modulo 2^64.
+/// Only modulo 2^64 is the difference of the start indices equal to that of the lengths, 10.
 TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   Op::Problem problem = plain_problem(FlashEntryPoint::u2);
   problem.lengths_q = problem.lengths_kv = {20, 20, 20};
@@ -166,7 +167,7 @@ TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   EXPECT_EQ(id_of(refusal(call_of(problem, FlashEntryPoint::u2))), "FAG-C75");
 }
 
-/// The tensor has 2^32 * 2^32 elements, which is 0 modulo 2^64.
+/// The tensor has 2^32 * 2^32 elements; modulo 2^64 this is 0.
 TEST(Checks, DoNotTakeHugeOutputsForEmptyOnes) {
   Call call = legal();
   for (Parameter* output : {&call.parameters.dq, &call.parameters.dk, &call.parameters.dv})
@@ -198,8 +199,8 @@ TEST(Checks, TakeRopeTensorsWithoutChannels) {
   EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u3)), "");
 }
 
-/// Makes the calls of the example programs in the documents. The call of u1 passes a prefix that
-/// its sparse mode ignores.
+/// Makes the calls of the example programs in the documentation. The call of u1 passes a prefix
+/// that its sparse mode ignores.
 TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
   Op::Problem problem = {.input_layout = Layout::tnd,
                          .dtype = DType::fp16,

@@ -213,7 +213,7 @@ TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
       }
 }
 
-/// S is the longest length. Therefore the row stride is larger than the number of keys of a shorter
+/// S is the longest length, so the row stride is larger than the number of keys of a shorter
 /// sequence.
 TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})

@@ -126,7 +126,7 @@ void expect_products(void (*multiply)(const PairProduct&)) {
                 ASSERT_NEAR(static_cast<double>(c[at]), exact, bound)
                     << rows << " x " << columns << " x " << depth << transposed;
               }
-            // Nothing may be written after the last whole group of column lanes, nor after the last
+            // Nothing may be written after the last whole group of column lanes, or after the last
             // row.
             const auto first_kept = static_cast<std::size_t>((columns + lanes - 1) / lanes * lanes);
             for (std::size_t i = 0; i < lines; ++i) {
@@ -348,7 +348,7 @@ void expect_near_the_default(const Example& example, const Op::Inputs& inputs,
   }
 }
 
-/// The instruction would replace subnormal numbers by zero.
+/// The instruction for pairs of bf16 numbers would replace subnormal numbers by zero.
 TEST_F(HostModes, KeepSubnormalNumbers) {
   const Example example = {
       .problem = {.seq_q = 40, .seq_kv = 50, .head_dim = 32, .head_dim_v = 32}};

@@ -17,7 +17,7 @@ bool sees(const Window& window, std::int64_t i, std::int64_t j) {
   return j < window.prefix || (i - window.before <= j && j <= i + window.after);
 }
 
-/// Counts the blocks of 128 x 128 in which the window leaves a pair unmasked: tests every pair.
+/// Counts the blocks of 128 x 128 scores that have an unmasked pair. Tests every pair.
 std::int64_t counted_blocks(const Problem& p) {
   std::int64_t blocks = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)

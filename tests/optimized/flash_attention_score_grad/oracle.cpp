@@ -26,7 +26,7 @@ double dot(const double* x, const double* y, std::int64_t count) {
   return sum;
 }
 
-/// The quantities of one pair that the gradients need.
+/// The quantities of one pair of query and key that the gradients need.
 class Pairs {
  public:
   Pairs(const Example& example, const Op::Inputs& inputs)

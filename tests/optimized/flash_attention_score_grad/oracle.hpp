@@ -17,7 +17,7 @@ struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
   /// This predicate is used in modes 0, 1 and 5. The masks of other modes have the contents that
-  /// the documents prescribe.
+  /// the documentation prescribes.
   std::function<bool(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> excludes =
       [](auto, auto, std::int64_t i, std::int64_t j) { return j > i; };
 };
@@ -35,10 +35,10 @@ bool dropped(const Pair& pair);
 /// The compressed bias of one head, and the slope of pse_type 2 and 3. All are bf16 numbers.
 double bias_of_distance(std::int64_t b, std::int64_t n, std::int64_t distance);
 double slope(std::int64_t b, std::int64_t n);
-/// A bf16 number in (-2, 2) for every pair.
+/// A bf16 number in (-2, 2) that depends on the pair.
 double bias_of_pair(const Pair& pair);
 
-/// Random tensors with the statistics and the output of a forward in double.
+/// Random tensors, with the statistics and the output of a forward pass in double.
 Op::Inputs inputs_of(const Example& example);
 /// Outputs whose storage is filled with 0xAB.
 Op::Outputs outputs_of(const Example& example);

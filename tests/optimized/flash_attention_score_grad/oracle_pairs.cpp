@@ -19,7 +19,7 @@ std::uint64_t number_of(std::initializer_list<std::int64_t> parts) {
   return hash;
 }
 
-/// One of 255 numbers of 7 bits.
+/// One of 255 numbers that have 7 bits.
 double small_number(std::uint64_t hash) { return (static_cast<double>(hash % 255) - 127) / 64; }
 
 bool in_band(const Op::Problem& p, const Pair& x) {

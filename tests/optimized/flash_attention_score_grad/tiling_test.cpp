@@ -158,7 +158,7 @@ TEST(Tiling, HoldsWhatAFeatureNeedsInTheUnifiedBuffer) {
   EXPECT_LE(full.vector_rows, plain.vector_rows);
 }
 
-/// Checks the predicates element by element.
+/// Checks the results of the predicates element by element.
 bool may_attend(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   if (p.atten_mask == spec::MaskShape::absent) return true;
   const std::int64_t right = i + p.length_kv(b) - p.length_q(b);

@@ -45,7 +45,7 @@ TEST(Compress, TakesEverySizeOfHeadsAndAnyNumberOfThem) {
     }
 }
 
-/// These sizes are outside of the documented domain, but the formulas still apply.
+/// These sizes are not legal, but the formulas still apply.
 TEST(Compress, AcceptsAdjacentWindowsAndGaps) {
   for (const auto& [size, stride] : {std::pair{32, 32}, {16, 48}, {5, 3}, {7, 1}, {1, 1}})
     expect_gradients({.problem = problem_of({200, 3, 64}, size, stride)});
@@ -135,8 +135,8 @@ TEST(Compress, WritesAllOfTheViewsAndNoByteOutside) {
   }
 }
 
-/// Returns the lengths that follow from each row of the document's table: the cumulative sums
-/// {0,128,272}, {128,272}, ..., and the number of windows of each sequence.
+/// Returns the lengths that follow from each row of the table in the documentation page: the
+/// cumulative sums {0,128,272}, {128,272}, ..., and the number of windows of each sequence.
 TEST(Compress, ReadsTheSequenceArraysOfTheDocument) {
   struct Row {
     std::vector<std::int64_t> sums;
@@ -174,8 +174,8 @@ TEST(Compress, ALeadingZeroAndRepeatedSumsAreEmptySequences) {
     EXPECT_TRUE(same_bits(run({.problem = problem_of(lengths, 32, 16)}, inputs), expected));
 }
 
-/// Compares with the numbers that the document's program computes. It fills its fp16 tensors with
-/// the bytes of floats 1.0f.
+/// Compares with the numbers that the program in the documentation page computes. It fills its fp16
+/// tensors with the bytes of floats 1.0f.
 TEST(Compress, GivesTheNumbersOfTheDocumentedExample) {
   Op::Problem problem = problem_of({0, 128, 144}, 32, 16);
   problem.dtype = DType::fp16, problem.heads = 64, problem.head_dim = 128;
@@ -290,7 +290,7 @@ TEST(Compress, HasTheSameBitsWhenTheSameObjectRunsAgain) {
   EXPECT_TRUE(same_bits(between, run(little, little_inputs)));
 }
 
-/// A sequence gives the same bits alone as within a pack of sequences.
+/// A sequence alone gives the same bits as the same sequence within a pack.
 TEST(Compress, APackOfSequencesIsItsSequencesAlone) {
   Op::Problem problem = problem_of({150, 20, 0, 333}, 48, 16);
   problem.heads = 2;

@@ -16,10 +16,10 @@ struct Example {
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
 };
 
-/// A problem of sequences of these lengths.
+/// A problem with sequences of these lengths.
 Op::Problem problem_of(std::vector<std::int64_t> lengths, std::int64_t size, std::int64_t stride);
 
-/// Counts the windows within a sequence by trying every start.
+/// Counts the windows of a sequence by trying every start.
 std::int64_t windows_within(std::int64_t length, std::int64_t size, std::int64_t stride);
 std::int64_t windows_within(const Op::Problem& problem);
 
@@ -39,13 +39,13 @@ struct Gradients {
 std::vector<double> values(const spec::Tensor& tensor);
 Gradients values(const Op::Outputs& outputs);
 
-/// Gradients by the formulas, window by window, and the sums of the magnitudes of their terms.
+/// The gradients by the formulas, window by window, and the sums of the magnitudes of their terms.
 struct Expected {
   Gradients values, magnitudes;
 };
 Expected oracle(const Op::Problem& problem, const Op::Inputs& inputs);
 
-/// Each element must be within one output rounding of the formula, plus the rounding of fp32 sums.
+/// Each element may differ from the formula by one rounding of the output plus that of fp32 sums.
 void expect_gradients(const Example& example);
 
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y);

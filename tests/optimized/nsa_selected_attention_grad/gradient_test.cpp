@@ -154,7 +154,7 @@ TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
   expect_gradients({.problem = causal(p)});
 }
 
-/// A block after the query's position adds nothing to any sum. Its keys get no gradient.
+/// A block after the query's position adds nothing to any sum, so its keys get no gradient.
 TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   const auto list = [](const Entry& e) { return e.slot == 0 ? 0 : e.slot + 2; };
   Op::Problem p = causal(small(DType::bf16));
@@ -203,7 +203,7 @@ TEST(SelectedGradient, CountsPositionsBeyondTheEdgeOfTheMask) {
   expect_gradients({.problem = causal(p), .block = list});
 }
 
-/// The program in the documents. All gradients that it computes are rounded to zero.
+/// The program in the documentation. All gradients that it computes are rounded to zero.
 TEST(SelectedGradient, OfTheDocumentedExampleIsZero) {
   const Example example = {.problem = {.dtype = DType::fp16,
                                        .seq_q = 1,

@@ -96,8 +96,8 @@ spec::Call<Op> call(const Example& e) {
                        e.outputs);
 }
 
-/// Returns any block. The first entry is a block that begins at or before the token, so that the
-/// token attends to some key.
+/// Returns any block for an entry. For the first entry the block begins at or before the token, so
+/// that the token attends to some key.
 std::int64_t any_block(const Op::Problem& p, const Entry& e) {
   const std::int64_t blocks = p.length_kv(e.b) / p.selected_block_size;
   const std::int64_t seen = std::min(blocks, e.token / p.selected_block_size + 1);

@@ -18,20 +18,20 @@ struct Entry {
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
-  /// If no block is given: any block of the sequence. The first entry is a block to which the token
-  /// attends.
+  /// If no block is given, the entries are any blocks of the sequence. The first entry is a block
+  /// to which the token attends.
   std::function<std::int64_t(const Entry&)> block = {};
 };
 
-/// Random tensors with the statistics and the output of a forward in double.
+/// Random tensors, with the statistics and the output of a forward pass in double.
 Op::Inputs inputs_of(const Example& example);
 /// The same tensors with zeros in softmax_max, softmax_sum and attention_out.
 Op::Inputs inputs_without_forward(const Example& example);
 /// Outputs whose storage is filled with 0xAB.
 Op::Outputs outputs_of(const Example& example);
 
-/// Gradients in double by the formulas, entry by entry and key by key; each as (token, head,
-/// channel).
+/// The gradients in double by the formulas, entry by entry and key by key; each is stored as
+/// (token, head, channel).
 struct Gradients {
   std::vector<double> dq, dk, dv;
 };

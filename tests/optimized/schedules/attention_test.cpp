@@ -39,7 +39,8 @@ double of_tile(const Round& round, Pipe pipe) {
 TEST(Attention, CountsBlocksThatHoldAPair) {
   EXPECT_EQ((Attention{.heads = 3, .seq_q = 256, .seq_kv = 384}.blocks()), 3 * 6);
   EXPECT_EQ((Attention{.seq_q = 4096, .seq_kv = 4096, .causal = true}.blocks()), 32 * 33 / 2);
-  // Query 0 attends to keys 0 to 128, which are in two blocks. Query 255 attends to all 384 keys.
+  // Query 0 attends to keys 0 to 128, which are in two blocks of 128. Query 255 attends to all 384
+  // keys.
   EXPECT_EQ((Attention{.seq_q = 256, .seq_kv = 384, .causal = true}.blocks()), 2 + 3);
   EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
 }
@@ -70,7 +71,7 @@ TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
               96 * 1024.0 / 256 + 4 * (1 + 16), 0.01);
 }
 
-/// Section 4.4: the buffers of the round of 512 x 512 scores fill L1 completely.
+/// Device facts, section 4.4: the buffers of a round of 512 x 512 scores fill L1 completely.
 TEST(Gradient, FaultsWhereARoundDoesNotFitByOneByte) {
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(rounds(1), same_ab(), spec));

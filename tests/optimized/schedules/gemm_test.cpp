@@ -94,7 +94,7 @@ TEST(Rounds, BeyondTheMostAreAddedAtTheSteadyPace) {
   EXPECT_NEAR(some.makespan.count, all.makespan.count, 1e-6);
   EXPECT_NEAR(some.l2_bytes, all.l2_bytes, 1e-6);
   EXPECT_NEAR(some.busy[0].count, all.busy[0].count, 1e-6);
-  // In the steady state a round takes 518 cycles. Half a round more takes half of this.
+  // In the steady state a round takes 518 cycles. Half a round takes half of this.
   for (const double whole : {5.0, 100.0}) {
     const Cycles part = run_rounds(spec, share, whole + 0.5, 8, write).makespan;
     EXPECT_NEAR((part - run_rounds(spec, share, whole, 8, write).makespan).count, 259, 1e-6);

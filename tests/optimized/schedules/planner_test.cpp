@@ -74,7 +74,7 @@ TEST(Woven, MovesTheBytesOfItsRound) {
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 50 * 32768.0 / 88 / 8, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe), 24 * 65536.0 * 3 / 256 / 8, 0.01);
   // Each tile needs three products, and two more for the scores. All are computed in two halves of
-  // 256 steps. Each half has a start time of six cycles.
+  // 256 steps. Each half needs six cycles to start.
   EXPECT_NEAR(of_tile(woven, Pipe::cube), 10 * 262, 0.01);
 }
 
@@ -179,7 +179,7 @@ TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
 }
 
 TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
-  // Tests one round of 4 x 4 tiles for each of 24 cores, and then a few rounds more than 24.
+  // Tests one round of 4 x 4 tiles on each of 24 cores, and then a few more rounds than 24.
   const device::Spec spec = device::a2();
   const auto busy = [&](std::int64_t rounds, const auto& schedule) {
     const Attention attention = {.heads = rounds, .heads_kv = rounds, .seq_q = 512, .seq_kv = 512};
@@ -202,7 +202,7 @@ TEST(Roofline, IsWhatCubeAndMemoriesAllowAtItsIntensities) {
   Modelled modelled;
   modelled.seconds = 2, modelled.l2_share = 0.5;
   // Five products of 2 x 1024 x 1024 x 128 FLOP for each of eight heads. Eight tensors of 8 x 1024
-  // x 128 numbers with two bytes each. The L2 traffic is half of what L2 can move in two seconds.
+  // x 128 numbers with two bytes each. The L2 traffic is as much as L2 can move in one second.
   const Roofline roofline = roofline_of(square(1024), modelled, spec);
   const double flop = 5.0 * 8 * 2 * 1024 * 1024 * 128;
   EXPECT_NEAR(roofline.cube, 353.9e12, 0.1e12);
@@ -267,8 +267,8 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
   }
 }
 
-/// The cost of a search is counted in schedules, which does not depend on the machine. `assay_bench
-/// modelled` measures seconds.
+/// The cost of a search is the number of schedules, which does not depend on the machine.
+/// `assay_bench modelled` measures seconds.
 TEST(Planner, ModelsFewSchedulesOfALongProblem) {
   for (const std::int64_t seq : {8192, 16384})
     EXPECT_LE(plans(square(seq), device::a2()).size(), 250u) << seq;
@@ -343,10 +343,10 @@ TEST(Planner, IsNeverSlowerThanTheVendorsFamiliesInAnyMode) {
 }
 
 TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
-  // Rounds of 4 x 2 tiles by groups of 2 rows. MovesTheBytesOfItsRound gives the number of loaded
-  // operands: 8 + 2 of query and key for scores and dq, 4 of query for dk; the same number of dy
-  // and value for dP, and 4 of dy for dv. Every product has a step of 16 x 16 x 16, or two of depth
-  // 8.
+  // A round has 4 x 2 tiles, processed by groups of 2 rows. As counted in the test
+  // MovesTheBytesOfItsRound, it loads these operands: 8 + 2 of query and key for scores and dq, 4
+  // of query for dk; the same number of dy and value for dP, and 4 of dy for dv. Every product has
+  // a step of 16 x 16 x 16, or two of depth 8.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   Attention narrow, rope, wide;
   narrow.head_dim_v = 64;
@@ -357,14 +357,14 @@ TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
     return element * 128 * (keys * channels + values * channels_v + exchanged * 128) / 88 / 8;
   };
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2, narrow), read(128, 64, 2), 0.01);
-  // In fp32 rounds are smaller. Rounds of 2 x 2 tiles by single rows load 6 + 2 + 2 of query and
-  // key, 6 + 2 of dy and value, and 12 of P and dS.
+  // In fp32 rounds are smaller: 2 x 2 tiles, processed by single rows. They load 6 + 2 + 2 of query
+  // and key, 6 + 2 of dy and value, and 12 of P and dS.
   const Woven small = {.rows = 2, .columns = 2, .group = 1};
   EXPECT_NEAR(of_tile(small, Pipe::cube_mte2, wide), 4 * 128 * 30 * 128.0 / 88 / 4, 0.01);
   const double start = 10 * 6;
   EXPECT_NEAR(of_tile(woven, Pipe::cube, narrow), start + 3 * 512 + 2 * 256, 0.01);
-  // fp32 takes four times the number of steps. Half of L0A contains 64 channels of 128 rows, and a
-  // quarter of L0B contains 32 channels.
+  // fp32 takes four times as many steps as 16-bit types. Half of L0A contains 64 channels of 128
+  // rows, and a quarter of L0B contains 32 channels.
   EXPECT_NEAR(of_tile(small, Pipe::cube, wide), (12 + 8) * 6 + 5 * 4 * 512, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe, narrow),
               (16 * 128 + 6 * 128 + 2 * 64) * 128 * 4 * 3 / 256.0 / 8, 0.01);
@@ -388,17 +388,17 @@ TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
   EXPECT_EQ(end("L1"), 512 * 1024);
   EXPECT_EQ(end("L0C"), 128 * 1024);
   EXPECT_EQ(end("UB"), 96 * 1024);
-  // Four buffers of a quarter of the size take the same memory. P and dS in fp32 take twice the
-  // memory of 16-bit ones.
+  // Four buffers of a quarter of the size take as much memory as one. P and dS in fp32 take twice
+  // the memory of 16-bit ones.
   Attention wide = square(1024);
   wide.element = {4};
   const Woven quarters = {
       .rows = 2, .columns = 2, .group = 1, .vector_buffers = 4, .vector_tile = 2048};
   EXPECT_EQ(occupied(buffers_of(square(1024), quarters, device::a2()), "UB"), 96 * 1024);
   EXPECT_EQ(occupied(buffers_of(wide, quarters, device::a2()), "UB"), 128 * 1024);
-  // L2 contains for each of 24 cores: 4 steps of 2 tiles of 128 KiB, 48 tiles of P and 60 tiles of
-  // dS. A round has only 36 tiles of each. The others are stored by a step before the same number
-  // of tiles is read.
+  // L2 contains, for each of 24 cores: 2 tiles of 128 KiB in each of 4 steps, 48 tiles of P and 60
+  // tiles of dS. A round has only 36 tiles of P and of dS; the others are stored by a step before
+  // the same number of tiles is read.
   EXPECT_EQ(end("L2"), 24 * (8 * 128 + (48 + 60) * 32) * 1024);
 }
 

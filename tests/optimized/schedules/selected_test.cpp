@@ -52,7 +52,8 @@ device::Spec boundless_memories() {
   return spec;
 }
 
-/// The cycles in which one queue of a core is busy, if a schedule has this number of items.
+/// Returns the cycles in which one queue of a core is busy, for a schedule with this number of
+/// items.
 template <class Schedule>
 double busy(const Selection& s, const Schedule& schedule, Pipe pipe, std::int64_t count) {
   const device::Spec spec = boundless_memories();
@@ -69,9 +70,9 @@ double bytes_through_l2(const device::Program& program, Pipe pipe) {
   return bytes;
 }
 
-/// Device facts, section 4.7. For a chunk of eight blocks, the cube works for 1664 cycles. The
-/// chunk reads 320 KiB of keys and values and 64 KiB of scores and dP, and adds 640 KiB of dk and
-/// dv.
+/// Source: device facts, section 4.7. For a chunk of eight blocks, the cube works for 1664 cycles.
+/// The chunk reads 320 KiB of keys and values and 64 KiB of scores and dP, and adds 640 KiB of dk
+/// and dv.
 TEST(ByToken, MovesThePublishedBytesOfAChunk) {
   const Selection s = selection(1, 16, 64, 4096);
   const device::Spec spec = device::a2();

@@ -166,7 +166,7 @@ TEST(FlashAttentionScore, AMaskedScoreSpreadsNoNaN) {
   EXPECT_EQ(row.attention_out, std::vector<Quad>{5});
 }
 
-/// In a tensor whose element is the number of its row in memory, each query row must have the
+/// Every element of the tensor is the number of its row in memory. Each query row must have the
 /// expected number.
 TEST(FlashAttentionScore, StatisticsOfTwoSequencesHaveTheirPlacesInMemory) {
   Problem p = with_lengths(one_head(1, 1), {2, 1}, {1, 1});
@@ -174,7 +174,7 @@ TEST(FlashAttentionScore, StatisticsOfTwoSequencesHaveTheirPlacesInMemory) {
   spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::statistics_shape(p));
   for (std::int64_t k = 0; k < spec::element_count(tensor.shape); ++k)
     tensor.store(k, static_cast<double>(k / 8));
-  // (b, n, i) = (0,0,0) (0,0,1) (0,1,0) (0,1,1) (1,0,0) (1,1,0)
+  // The rows (b, n, i) in this order: (0,0,0) (0,0,1) (0,1,0) (0,1,1) (1,0,0) (1,1,0)
   p.statistics_order = spec::StatisticsOrder::heads_first;
   EXPECT_EQ(statistics_of<double>(tensor, p), (std::vector<double>{0, 1, 2, 3, 4, 5}));
   p.statistics_order = spec::StatisticsOrder::tokens_first;

@@ -37,7 +37,7 @@ TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
 }
 
 TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
-  // The scores are 0, so P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1.
+  // The scores are 0, so P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term 4, dS = -1, 1.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
                                                {.query = {0},
                                                 .key = {5, 8},
@@ -75,8 +75,8 @@ TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
 }
 
 TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither) {
-  // As above, but the sum is 4, which halves P, and attention_in is 0, which removes the row term:
-  // dS = 1/4 * 2, 1/4 * 6.
+  // The same call, except that the sum is 4, which halves P, and attention_in is 0, which removes
+  // the row term: dS = 1/4 * 2, 1/4 * 6.
   const FlashAttentionScoreGrad<double> gradient(one_query(2, 0.5),
                                                  {.query = {2},
                                                   .key = {3, 3},

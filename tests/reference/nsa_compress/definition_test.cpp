@@ -8,14 +8,15 @@
 #include "../filled.hpp"
 #include "assay/reference/nsa_compress.hpp"
 
-/// The tests of the gradient compare both definitions: difference quotients of this one, and the
+/// The tests of the gradient compare it with this definition: by difference quotients, and by the
 /// bilinear form of output_grad and output.
 namespace assay::reference {
 namespace {
 
 using Problem = spec::CompressionProblem;
 
-/// The example of the page: one sequence of two windows side by side, all elements 1.
+/// The example of the documentation page: one sequence with two adjacent windows; all elements are
+/// 1.
 TEST(NsaCompress, TheExampleOfThePageGivesTwoRowsOf32) {
   const Problem p{.seq = 64, .head_dim = 2, .compress_block_size = 32, .compress_stride = 32};
   const NsaCompress<double> definition(
@@ -24,7 +25,8 @@ TEST(NsaCompress, TheExampleOfThePageGivesTwoRowsOf32) {
     EXPECT_EQ(definition.output_row(0, 0, i), std::vector<double>(2, 32.0));
 }
 
-/// If one weight of each head is 1 and the others are 0, a window copies the token at that place.
+/// If one weight of each head is 1 and the others are 0, a window copies the token at the position
+/// of that weight.
 TEST(NsaCompress, OneWeightCopiesATokenOfEveryWindow) {
   const Problem p{.batch = 3,
                   .heads = 2,

@@ -26,12 +26,12 @@ struct Windows {
   std::int64_t size, stride;
 };
 
-/// Block size and stride with two and more windows over a token, with sizes that are and are not
-/// multiples of the stride. Outside of the domain also adjacent windows and windows with gaps.
+/// Block sizes and strides: two or more windows cover a token; sizes that are multiples of the
+/// stride, and others; also adjacent windows and windows with gaps, which are not legal.
 constexpr Windows windows[] = {{2, 1}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {3, 3}, {2, 3}};
 
-/// Lengths of one sequence and of several: empty ones at the start, in the middle and at the end,
-/// shorter than a window, exactly one window, with a tail.
+/// Lengths of one sequence and of several: empty sequences at the start, in the middle and at the
+/// end; shorter than a window; exactly one window; with tokens after the last window.
 std::vector<NamedCompression> small_compressions() {
   std::vector<NamedCompression> compressions;
   for (const auto& [size, stride] : windows) {
@@ -159,7 +159,8 @@ MatrixXd window_matrix(const CompressProblem& p, const std::vector<double>& weig
   return result;
 }
 
-/// dk = W^T dk_cmp, and dw is the sums of dk_cmp K^T along the windows, as the page writes it.
+/// As in the documentation page: dk = W^T dk_cmp, and dw contains the sums of dk_cmp K^T along the
+/// windows.
 CompressGradients<double> matrix_form(const CompressProblem& p,
                                       const CompressOperands<double>& operands) {
   CompressGradients<double> all{.input = {},
@@ -224,7 +225,7 @@ TEST_P(Compression, IsLinearInItsGradient) {
     sum.output_grad[k] = 3 * first.output_grad[k] + second.output_grad[k];
   const auto of_first = all_rows(p, first), of_second = all_rows(p, second);
   auto of_sum = all_rows(p, sum);
-  // Multiples of 2^-18 below 2^10: exact.
+  // The numbers are multiples of 2^-18 below 2^10, so they are exact.
   for (std::size_t k = 0; k < of_sum.input.size(); ++k)
     EXPECT_EQ(of_sum.input[k], 3 * of_first.input[k] + of_second.input[k]);
   for (std::size_t k = 0; k < of_sum.weight.size(); ++k)
@@ -287,7 +288,7 @@ TEST_P(Compression, OnesCountTheWindowsOfEveryToken) {
 }
 
 TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithHandComputation) {
-  // Windows 0-1 and 1-2 with weights 2, 3 and gradients 5, 7.
+  // Windows 0-1 and 1-2, with the weights 2, 3 and the gradients 5, 7.
   const CompressProblem p{.seq = 3, .head_dim = 1, .compress_block_size = 2, .compress_stride = 1};
   const CompressOperands<Quad> operands{
       .output_grad = {5, 7}, .input = {1, 10, 100}, .weight = {2, 3}};
@@ -297,7 +298,7 @@ TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithHandComputation) {
   EXPECT_EQ(all.weight, (std::vector<Quad>{75, 750}));    // 5*1 + 7*10, 5*10 + 7*100
 }
 
-/// These windows are outside of the domain, which requires overlapping windows.
+/// These windows are not legal: windows must overlap.
 TEST(NsaCompressGrad, WindowsSideBySideAreBlockDiagonal) {
   const CompressProblem p{
       .heads = 2, .seq = 14, .head_dim = 3, .compress_block_size = 4, .compress_stride = 4};
@@ -403,8 +404,8 @@ TEST(NsaCompressGrad, RefusesTensorsOfAnotherShapeAndWindowsOfNothing) {
   EXPECT_THROW(NsaCompressGrad<double>(p, make_operands<double>(p)), std::invalid_argument);
 }
 
-/// The example of the page. Its fp16 buffers contain the halves of 1.0f: even elements are 0, odd
-/// ones 1.875.
+/// The example of the documentation page. Its fp16 buffers contain the bytes of 1.0f, so even
+/// elements are 0, odd elements 1.875.
 TEST(NsaCompressGrad, TheExampleOfThePageIsAsDecoded) {
   const CompressProblem p{.dtype = spec::DType::fp16,
                           .batch = 3,

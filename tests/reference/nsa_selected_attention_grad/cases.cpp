@@ -42,7 +42,7 @@ std::int64_t choice(ListKind kind, std::int64_t list, std::int64_t slot, std::in
   return 0;
 }
 
-/// One value of one axis: extends the name and changes the problem.
+/// One value of one axis: it extends the name of a problem, and changes the problem.
 struct Choice {
   std::string name;
   void (*apply)(SelectedProblem& problem);

@@ -24,8 +24,8 @@ struct NamedSelection {
 inline void PrintTo(const NamedSelection& named, std::ostream* out) { *out << named.name; }
 
 /// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size,
-/// head sizes (Dv below, at and above D) and lengths (equal, unequal with more and with fewer
-/// queries than keys), with 2 blocks of 2 keys.
+/// head sizes (Dv below, equal to and above D) and lengths (equal, or unequal with more and with
+/// fewer queries than keys). Lists have 2 blocks of 2 keys.
 std::vector<NamedSelection> small_selections();
 
 /// The problem with sparse mode 2 and its mask.
@@ -35,13 +35,13 @@ SelectedProblem causal(SelectedProblem problem);
 /// of its list.
 std::vector<std::int64_t> make_lists(const SelectedProblem& problem, ListKind kind);
 
-/// Random query, key, value and gradient. Statistics and output are those of the exact forward in
-/// type Real.
+/// Random query, key, value and gradient. Statistics and output are results of the exact forward
+/// pass in type Real.
 template <class Real>
 SelectedOperands<Real> consistent_operands(const SelectedProblem& problem,
                                            std::vector<std::int64_t> topk_indices);
 
-/// Sets statistics and output to the results of the forward.
+/// Sets statistics and output to the results of the forward pass.
 template <class Real>
 void make_consistent(const SelectedProblem& problem, SelectedOperands<Real>& operands);
 

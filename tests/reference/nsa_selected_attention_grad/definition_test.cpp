@@ -23,8 +23,8 @@ SelectedProblem one_query(std::int64_t keys, std::int64_t blocks, double scale) 
 }
 
 TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithHandComputation) {
-  // Keys 0 and 2 with scores 0: P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1. No list
-  // contains key 1.
+  // Keys 0 and 2 have the scores 0: P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term 4, dS =
+  // -1, 1. No list contains key 1.
   const NsaSelectedAttentionGrad<Quad> gradient(one_query(3, 2, 0.5), {.query = {0},
                                                                        .key = {5, 77, 8},
                                                                        .value = {1, 99, 3},
@@ -41,8 +41,8 @@ TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithHandComputation) {
 }
 
 TEST(NsaSelectedAttentionGrad, KeyListedTwiceAgreesWithHandComputation) {
-  // Entries 0, 0, 1 with the score 3 = 0.5 * 2 * 3: P = 1/3 each. Output 2, dP = 3, 3, 12, row term
-  // 6, dS = -1, -1, 2.
+  // The entries are 0, 0, 1, each with the score 3 = 0.5 * 2 * 3: P = 1/3 each. The output is 2, dP
+  // = 3, 3, 12, the row term 6, dS = -1, -1, 2.
   const NsaSelectedAttentionGrad<Quad> gradient(one_query(2, 3, 0.5), {.query = {2},
                                                                        .key = {3, 3},
                                                                        .value = {1, 4},
@@ -121,8 +121,8 @@ TEST(NsaSelectedAttentionGrad, TheMaskCountsInSparseModeTwoAlone) {
   EXPECT_TRUE(sees_the_future());
   p.sparse_mode = 2;
   EXPECT_FALSE(sees_the_future());
-  // The documents leave it open whether sparse mode 2 masks without a mask tensor. The forward of
-  // the same arguments does not.
+  // The documentation does not say whether sparse mode 2 masks anything without a mask tensor. The
+  // forward operator with the same arguments does not.
   p.atten_mask = spec::SelectedMask::absent;
   EXPECT_TRUE(sees_the_future());
 }
@@ -144,7 +144,7 @@ TEST(NsaSelectedAttentionGrad, AnUnseenKeyOfNaNReachesNoOtherElement) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 1).dv[0], 0.0);
 }
 
-/// This problem is outside of the domain: the list of query 0 contains only future blocks.
+/// This problem is not legal: the list of query 0 contains only blocks after its position.
 TEST(NsaSelectedAttentionGrad, ARowThatSeesNoKeyContributesNothing) {
   SelectedProblem p = causal({.seq_q = 2,
                               .seq_kv = 2,
@@ -222,7 +222,8 @@ TEST(NsaSelectedAttentionGrad, RefusesOtherSparseModes) {
   EXPECT_THROW(Selection(p, {0}), std::invalid_argument);
 }
 
-/// The example of the page: fp16 buffers filled with the integer 2, statistics 2, indices 0 to 15.
+/// The example of the documentation page: fp16 buffers filled with the integer 2, statistics 2,
+/// indices 0 to 15.
 TEST(NsaSelectedAttentionGrad, TheExampleOfThePageIsAsDecoded) {
   const SelectedProblem p{.dtype = spec::DType::fp16,
                           .seq_q = 1,

@@ -71,7 +71,7 @@ struct Place {
   std::int64_t queries, keys, lists, length_q, length_kv;
 };
 
-/// A matrix with the number of times that a query's list contains each key.
+/// A matrix whose element says how often a query's list contains a key.
 MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists, const Place& at) {
   MatrixXd result = MatrixXd::Zero(at.length_q, at.length_kv);
   for (std::int64_t i = 0; i < at.length_q; ++i)
@@ -86,7 +86,7 @@ MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists
 }
 
 /// Softmax over keys that a list may contain several times. The gradient uses the Jacobian diag(p)
-/// - p p^T of each row. Here p is the probability of all copies of a key together.
+/// - p p^T of each row. Here p is the total probability of all copies of a key.
 void add_head(const SelectedProblem& p, const SelectedOperands<double>& operands, const Place& at,
               SelectedGradients<double>& all) {
   const MatrixXd query = rows_of(operands.query, at.queries, at.length_q, p.head_dim);

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScarceThreads;
 
-/// For each number of a loop over `count` numbers, the count of its visits.
+/// Runs a loop over `count` numbers. Returns how often it visited each number.
 std::vector<int> visits(std::int64_t count, std::int64_t threads) {
   std::vector<int> visited(static_cast<std::size_t>(count));
   for_each(
@@ -113,7 +113,7 @@ TEST(Loop, EndsBeforeItThrows) {
   EXPECT_EQ(running, 0);
 }
 
-/// The item that next() was about to return is lost. After that no thread may get an item.
+/// next() throws, so the item that it should return is lost. After that, no thread may get an item.
 TEST(Loop, ReturnsNoItemAfterAnException) {
   for (int round = 0; round < 50; ++round) {
     std::int64_t asked = 0;

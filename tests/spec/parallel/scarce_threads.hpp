@@ -2,8 +2,8 @@
 
 namespace assay::test {
 
-/// While this object exists, the machine reports this number of cores. This number of further
-/// threads can be started, then no more.
+/// While this object exists, the machine reports this number of cores. `threads` more threads can
+/// be started; after that, starting a thread fails.
 class ScarceThreads {
  public:
   explicit ScarceThreads(int startable, int cores = 7);

@@ -10,8 +10,8 @@
 #include "printing/print_pace.hpp"
 #include "session.hpp"
 
-/// Tests kernels that cheat. A sweep uses three means against them: fresh inputs, which no kernel
-/// can predict, repeated problems, and a report of calls that take too long.
+/// Tests with kernels that cheat. A sweep has three measures against them: fresh inputs, which no
+/// kernel can predict, repeated problems, and a report of calls that take too long.
 namespace assay::tests {
 namespace {
 
@@ -49,8 +49,8 @@ std::string fields_of(const Compress::Problem& problem) {
 }
 
 /// A kernel that caches its outputs. The key of the cache contains the fields of the problem and
-/// the bytes of some tensors, which a bit mask selects: 1 the input, 2 the weight, 4 the output's
-/// gradient.
+/// the bytes of some tensors. A bit mask selects these tensors: 1 the input, 2 the weight, 4 the
+/// output's gradient.
 template <unsigned tensors>
 class Forgetful final : public Cheat {
  public:
@@ -114,7 +114,7 @@ cli::Registry registry_with() {
 }
 
 /// The printed text and the report of a sweep. `drawn` is the random number that the program draws;
-/// with 0 the draw fails.
+/// 0: drawing fails.
 struct Swept {
   Answer printed;
   Json report;
@@ -192,8 +192,8 @@ TEST(FreshData, IsLeftOutWhereDataAreNamed) {
   EXPECT_PRED2(has, refused.printed.err, std::string("so --fresh has no effect"));
 }
 
-/// The parts of a sweep can run on any machine at any time and can be merged to one sweep. The same
-/// applies to the cases of a resumed store.
+/// The parts of a sweep can run on any machine at any time, and must still fit together when they
+/// are merged. The same is true for the cases of a resumed store.
 TEST(FreshData, IsTheSameInAllPartsAndInResumedSweeps) {
   const Folder folder;
   std::set<int> seeds;

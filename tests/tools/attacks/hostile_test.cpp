@@ -18,7 +18,7 @@
 #include "program_process.hpp"
 #include "session.hpp"
 
-/// Starts the program itself, in several processes at a time, and kills it.
+/// Runs the program itself, in several processes at a time, and kills it.
 namespace assay::tests {
 namespace {
 
@@ -37,7 +37,7 @@ std::set<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// A few hundred small cases.
+/// Selects a few hundred small cases.
 const std::vector<std::string> small_sweep = {"sweep", "nsa_compress_grad", "--random=0",
                                               "--only=--violate=NSAC"};
 
@@ -56,7 +56,7 @@ std::int64_t records_in(const std::string& journal) {
   return count;
 }
 
-/// Returns the number that follows `text`, 0 if it does not occur.
+/// Returns the number after `text`; 0 if the text does not occur.
 std::int64_t number_after(const std::string& output, const std::string& text) {
   const std::size_t at = output.find(text);
   return at == std::string::npos ? 0 : std::stoll(output.substr(at + text.size()));
@@ -75,8 +75,8 @@ TEST(Kills, LoseNoFinishedCase) {
     const auto delay =
         std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
     const auto deadline = std::chrono::steady_clock::now() + delay;
-    // The random delay before the kill starts only after the sweep has resumed its cases, because
-    // later kills are tested.
+    // The random delay before the kill begins when the sweep has resumed its cases, because the
+    // test is about kills after that moment.
     while (!sweep.has_ended() && records_in(journal) <= before &&
            std::chrono::steady_clock::now() < deadline + 20s)
       std::this_thread::sleep_for(1ms);
@@ -188,7 +188,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   Program second(with(small_sweep, {"--store", store}), folder / "second");
   const int code = second.wait();
   ASSERT_EQ(first.wait(), 0) << first.output();
-  // The second sweep may have started after the first one ended.
+  // The second sweep may have started when the first one had already ended.
   if (code != 0) {
     EXPECT_EQ(code, 2);
     EXPECT_PRED2(has, second.output(), std::string("is in use by another process"));
@@ -196,7 +196,8 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   EXPECT_GT(fixtures::Reader(store).ids().size(), 10u);
 }
 
-/// A program in which HDF5 crashes in every process that opens a file for this `use`.
+/// A program in which HDF5 crashes in every process that opens a file for `use` (reading or
+/// writing).
 struct CrashAtOpening {
   std::string use;
   void operator()() const {
@@ -272,7 +273,7 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
   EXPECT_TRUE(has_worked);
 }
 
-/// Some of the threads cannot be started, and some get no memory.
+/// Some threads cannot be started, and some threads get no memory.
 TEST(Poverty, OfMemoryForThreadsDoesNotBlock) {
   const Folder folder;
   Program run({"run", "flash_attention_score_grad", "--heads_q=16", "--heads_kv=16", "--seq_q=512",
@@ -319,7 +320,7 @@ TEST(Poverty, OfFileDescriptorsIsNotAFileFault) {
   }
 }
 
-/// The destructor of a JSON value needs memory, too.
+/// The destructor of a JSON value needs memory, so it can fail, too.
 TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
   const Folder folder;
   const std::string report = folder / "report.json", out = folder / "output";
@@ -360,8 +361,8 @@ TEST(Stops, LeaveNothingHalfWritten) {
   }
 }
 
-/// A signal asks for a stop before the process that reads the file starts. Many cases are still to
-/// be judged.
+/// A signal asks for a stop before the process that reads the file starts. At this time many cases
+/// are not judged yet.
 TEST(Stops, LeaveACheckedFileAsItWas) {
   const Folder folder;
   const std::string cases = folder / "cases.h5";

@@ -53,7 +53,8 @@ TEST(InputFiles, APipeWhoseWriterIsSilentIsRefused) {
   close(both);
 }
 
-/// A pipe from <(command), or from a writer that starts later and writes piece by piece.
+/// Returns a pipe like that of <(command), or one with a writer that starts later and writes piece
+/// by piece.
 TEST(InputFiles, APipeIsReadToItsEnd) {
   const Pipe pipe;
   const auto writer = std::async(std::launch::async, [&] {

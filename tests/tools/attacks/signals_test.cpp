@@ -14,14 +14,15 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// Expects that the signal has its default action.
+/// Expects that the signal still has its default action.
 void expect_default(int number) {
   struct sigaction action = {};
   sigaction(number, nullptr, &action);
   EXPECT_EQ(action.sa_handler, SIG_DFL) << "signal " << number;
 }
 
-/// The command line of a sweep with a worker process. The worker's temporary files are in `tmp`.
+/// The command line of a sweep with a worker process. The worker's temporary files are in the
+/// folder `tmp`.
 std::vector<std::string> isolated_sweep(const Folder& folder) {
   return {"sweep",      "nsa_compress_grad", "--random=0",
           "--isolated", "--report",          folder / "report.json"};
@@ -51,7 +52,7 @@ TEST(Signals, ThatAskForAnEndLeaveAReportAndNoTemporaryFile) {
   }
 }
 
-/// If a program is started by nohup, it continues after its terminal closes.
+/// A program that was started by nohup must continue after its terminal closes.
 TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   const Folder folder;
   const auto prepare = in_temporary_folder(folder);
@@ -66,8 +67,8 @@ TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   EXPECT_EQ(sweep.wait(), 0) << sweep.output();
 }
 
-/// ulimit -f limits the size of files. If a report exceeds the limit, this must be an error like a
-/// full disk. The program must not die by SIGXFSZ.
+/// ulimit -f limits the size of files. If a report exceeds the limit, the program must report an
+/// error, as for a full disk. It must not be killed by SIGXFSZ.
 TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
   expect_default(SIGXFSZ);
   const Folder folder;
@@ -86,7 +87,8 @@ TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
   }
 }
 
-/// The kernel's process has the default action of the signal, even if the judge ignores the signal.
+/// In the kernel's process the signal must have its default action, even if the judge ignores the
+/// signal.
 TEST(Signals, OfTheJudgeDoNotReachAKernel) {
   const Folder folder;
   Program run({"run", "nsa_compress_grad",

@@ -10,7 +10,7 @@ namespace {
 
 const std::string attention = "run flash_attention_score_grad";
 
-/// Returns the flags after the first "add " of a message: "add --layout=TND, or ..." offers
+/// Returns the flags after the first "add " of a message: "add --layout=TND, or ..." suggests
 /// --layout=TND.
 std::vector<std::string> offered_flags(const std::string& message) {
   std::smatch found;
@@ -27,7 +27,7 @@ cli::Registry kernels() {
   return registry;
 }
 
-/// Adds the flags that a message offers, again and again, until the line runs.
+/// Adds the flags that a message suggests, again and again, until the line can run.
 TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   const cli::Registry registry = kernels();
   for (const std::string& line :
@@ -53,7 +53,7 @@ TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   }
 }
 
-/// A kernel that ignores the field would conform, too. Therefore the program must tell the user.
+/// A kernel that ignores the field would also conform, so the program must inform the user.
 TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
   const cli::Registry registry = kernels();
   for (const std::string& line :
@@ -69,7 +69,7 @@ TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
     EXPECT_PRED2(has, silent.err, std::string("note: --")) << line;
     const std::vector<std::string> more = offered_flags(silent.err);
     ASSERT_FALSE(more.empty()) << silent.err;
-    // The offered flag replaces a flag of the line that gives the same field another value.
+    // A suggested flag replaces a flag of the line that gives the same field another value.
     std::vector<std::string> all = words(line);
     for (const std::string& flag : more)
       std::erase_if(all, [&](const std::string& word) {
@@ -105,7 +105,8 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect("pack modell-bert-base --to x", "; did you mean 'model-bert-base'? ");
 }
 
-/// A list of all flags would fill several lines, so the message names the help that lists them.
+/// A list of all flags would be several lines long, so the message refers to the help, which
+/// contains the list.
 TEST(Messages, TheGuessComesFirst) {
   const Answer result = answer(registry_of({"flash_like"}), words(attention + " --hed_dim=3"));
   EXPECT_PRED2(has, result.err,

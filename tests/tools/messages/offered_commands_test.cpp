@@ -21,8 +21,8 @@ std::set<std::string> commands_in(const std::string& text) {
   for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
     std::string words = (*at)[1];
     words.erase(words.find_last_not_of(" .") + 1);
-    // Skips shortened commands, because the report contains the complete line, and commands in
-    // which the user replaces FILE or ID.
+    // Skips commands that are shortened (the report contains the complete line), and commands in
+    // which the user must replace FILE or ID.
     if (words.find("...") == words.npos && words.find("FILE") == words.npos &&
         words.find(" ID") == words.npos)
       found.insert(words);
@@ -64,7 +64,7 @@ TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
   EXPECT_GT(ran.size(), 8U);
 }
 
-/// The file contains outputs of a kernel. No kernel with this name is registered here.
+/// The file contains outputs of a kernel. This program has no kernel of this name.
 TEST(OfferedCommands, OfACheckedFileJudgeItAgain) {
   const Folder folder;
   const std::string file = folder / "of a kernel.h5";
@@ -101,8 +101,8 @@ TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
   EXPECT_GE(ran.size(), 3U);
 }
 
-/// The report's HTML page itself adds the words after the program's path. Its own test, which needs
-/// a browser, runs these lines.
+/// The HTML page of a report adds the text after the program's path. These lines are run by a test
+/// of the page, which needs a browser.
 TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
   const Folder folder;
   const cli::Registry registry = registry_of({"flash_like"});

@@ -56,7 +56,7 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
             "mine conforms: 1 case, 1 judged numerically, 0 failures, 4 not run (71 s).");
 }
 
-/// Tests that the last line answers the user's question.
+/// Tests that the last printed line answers the user's question.
 TEST(Conclusion, IsTheLastLineOfASweepAReportAndACheck) {
   const Folder folder;
   const cli::Registry registry = registry_of({"argument_checks", "no_checks"});

@@ -14,7 +14,7 @@ from assay.program import Program, find_program
 from assay.sweeping import run_part
 from timeless import timeless
 
-# Only short sequences, since kernels in Python are slow.
+# Only short sequences, because kernels in Python are slow.
 ONLY = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1 & !--seq_q=102 & !--seq_kv=8193"
 FLAGS = (kernels.OPERATOR, ONLY, "--random=0", "--shrink=0", "--seed=1")
 

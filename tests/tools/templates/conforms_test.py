@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# For each kind of kernel: the file, a correct line of the file, and the line with a fault.
+# For each kind of kernel: the file, a correct line of the file, and the same line with a fault.
 FAULTS = {
     "cpp": ("main.cpp", "add(dk(b, kv, j), p.scale_value * dscore,", "add(dk(b, kv, j), dscore,"),
     "plugin": ("kernel.c", "gradient = p->scale * probability", "gradient = probability"),

@@ -26,7 +26,7 @@ double product(const double* x, const double* y, std::int64_t dim) {
   return sum;
 }
 
-/// Rows of one gradient.
+/// The rows of one gradient.
 struct Rows {
   Rows(std::int64_t rows, std::int64_t channels) : dim(channels), values(at(rows * dim)) {}
   void add(std::int64_t row, double factor, const double* x) {
@@ -36,7 +36,7 @@ struct Rows {
   std::vector<double> values;
 };
 
-/// The gradients of a case by the formula of the tolerances, pair by pair, in double.
+/// The gradients of a case, computed with the formula of the tolerances, pair by pair, in double.
 struct ByFormula {
   ByFormula(const Op::Problem& problem, const Op::Inputs& inputs, const spec::Numerics& numerics)
       : dense(problem, inputs),
@@ -91,9 +91,9 @@ std::int64_t count_alike(const std::vector<Dyadic>& golden, const std::vector<st
   return alike;
 }
 
-/// Checks expected values that are integers against the formula, independently and without any
-/// tolerance. Expected values with staging are rounded where the numerics say so, which the
-/// definition cannot express.
+/// Compares expected values that are integers with the formula, independently and without any
+/// tolerance. With staging, expected values are rounded where the numerics say so; the definition
+/// cannot express this.
 TEST(ExactCase, TheFormulaOfTolerancesGivesTheGoldens) {
   std::int64_t elements = 0, rounded = 0;
   for (const char* preset : {"ascend_a2", "cuda_flash"})

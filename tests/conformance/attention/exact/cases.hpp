@@ -8,15 +8,15 @@ namespace assay::conformance::exact_case_test {
 
 inline constexpr std::int64_t configurations = 66;
 
-/// Case k of 0 .. configurations - 1: cycles through types, layouts, head ratios, lengths, head
-/// sizes, masks and stridings.
+/// Returns case k of 0 .. configurations - 1. The cases cycle through types, layouts, head ratios,
+/// lengths, head sizes, masks and stridings.
 Case<spec::FlashAttentionScoreGrad> configuration(std::int64_t k, std::uint64_t seed, Track track);
 
 /// Cases with packed sequences, sparse modes 5 to 8, dropout, position bias and rope. Each case has
 /// one or two of these features.
 std::vector<Case<spec::FlashAttentionScoreGrad>> family(std::uint64_t seed, Track track);
 
-/// One head of seq x seq with head_dim channels, bf16, no mask.
+/// One head with seq queries, seq keys and head_dim channels, in bf16, without a mask.
 Case<spec::FlashAttentionScoreGrad> square(std::int64_t seq, std::int64_t head_dim, Track track);
 
 }  // namespace assay::conformance::exact_case_test

@@ -35,7 +35,8 @@ std::vector<Case<Op>> cases_of(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// Upper bound of the relative contribution of keys whose exponents are at most -128.
+/// Upper bound of the relative contribution of keys whose scores are at least 128 (in powers of
+/// two) below the maximum.
 constexpr double residue = 1e-40;
 
 TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
@@ -53,8 +54,8 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
           << command_line(c);
     for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {
       const auto [b, n, i] = query_extents(p).position(static_cast<std::int64_t>(row));
-      // For a sequence without keys some forwards write the statistics (0, 0), others do not. The
-      // seed of the case decides which.
+      // For a sequence without keys some forward operators write the statistics (0, 0), others do
+      // not. The seed of the case decides which.
       if (p.length_kv(b) == 0 && given.softmax_max[row] == 0 && given.softmax_sum[row] == 0)
         continue;
       ASSERT_EQ(given.softmax_max[row], forward.softmax_max[row]) << command_line(c);
@@ -83,8 +84,8 @@ TEST(ExactCase, MaximaOfRowsDiffer) {
         if (given.softmax_sum[row] > 8) continue;  // a fully masked row
         maxima.insert(given.softmax_max[row]), ++rows;
       }
-      // The fused form rounds a power of two three times, and staging does not always undo these
-      // roundings.
+      // The fused form rounds a power of two three times, and the rounding to the staging type does
+      // not always hide these errors.
       int exponent = 0;
       const bool is_power = std::abs(std::frexp(c.problem.scale_value, &exponent)) == 0.5;
       if (rows < 8 || !is_power) continue;

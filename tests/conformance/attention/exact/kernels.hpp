@@ -11,12 +11,12 @@
 #include "assay/mutants/mutant.hpp"
 #include "judge/run_kernel.hpp"
 
-/// The kernels of mutants/ are run on exact cases.
+/// Runs the kernels of mutants/ on exact cases.
 namespace assay::conformance::exact_case_test {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The mutant or the correct variant of that name.
+/// Returns the mutant or the correct variant with that name.
 inline std::unique_ptr<spec::Implementation<Op>> kernel_named(std::string_view name) {
   static const std::vector<mutants::Mutant> all = mutants::mutants<Op>();
   const auto found = std::ranges::find(all, name, &mutants::Mutant::name);

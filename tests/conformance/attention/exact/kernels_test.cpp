@@ -40,8 +40,8 @@ std::vector<Case<Op>> plain_cases(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// The exact case for the numerics of a kernel. Empty if there is none: for partial results in 16
-/// bits, and for exp(score - lse) without a cast that absorbs its error.
+/// The exact case for the numerics of a kernel. Empty if there is none: if partial results have 16
+/// bits, or if exp(score - lse) is computed without a cast that absorbs its error.
 std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& kernel,
                                                 const Case<Op>& c,
                                                 const std::optional<spec::Tensor>& mask) {
@@ -52,8 +52,8 @@ std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& 
   }
 }
 
-/// Takes the correct variants in mutants/ that declare their own numerics. Runs a third of them on
-/// each case.
+/// Runs the correct variants in mutants/ that declare their own numerics, a third of them on each
+/// case.
 void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   std::vector<mutants::Mutant> healthy = mutants::mutants<Op>();
   std::erase_if(healthy, [](const mutants::Mutant& mutant) {
@@ -97,8 +97,8 @@ TEST(ExactCaseKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
   expect_healthy_kernels_exact(family(8, Track::exact_staged));
 }
 
-/// An injected fault, the cases in which it can show, and the percentage of these cases in which it
-/// must be detected.
+/// An injected fault, the cases in which it can have an effect, and the percentage of these cases
+/// in which it must be detected.
 struct Planted {
   const char* name;
   bool (*can_show)(const Case<Op>& c);
@@ -202,8 +202,8 @@ struct Share {
   std::int64_t flagged = 0, all = 0;
 };
 
-/// Expects that every injected fault in `bugs` that can show in some of the cases is detected in
-/// most of these cases.
+/// Expects that every injected fault in `bugs` is detected in most of the cases in which it can
+/// have an effect.
 void expect_flagged(std::span<const Planted> bugs, const std::vector<Case<Op>>& cases) {
   std::vector<Share> shares(bugs.size());
   for (const Case<Op>& c : cases) {

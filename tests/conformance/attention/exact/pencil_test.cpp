@@ -11,10 +11,11 @@
 namespace assay::conformance::exact {
 namespace {
 
-/// E45. For scale 1/8, X = 128 * 8 = 1024: a query has +-1024/8 = +-128 in the channel of each bit
-/// of its code, and -1024/32 = -32 for each bit in the constant channel. With keys of +-4 and 16
-/// this gives 512 for a bit that agrees, -512 for a bit that differs, and -512 for every bit: the
-/// scaled score is 0 for the query's own code, and -128 for every bit that differs.
+/// Equation E45. For scale 1/8, X = 128 * 8 = 1024: a query has +-1024/8 = +-128 in the channel of
+/// each bit of its code, and -1024/32 = -32 for each bit in the constant channel. With keys of +-4
+/// and 16, a bit that agrees adds 512, a bit that differs adds -512, and the constant channel adds
+/// -512 for every bit. So the scaled score is 0 for the query's own code, and -128 lower for every
+/// bit that differs.
 TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
   const ExactPlan plan = plan_of(
       {.problem = {.seq_q = 4, .seq_kv = 4, .head_dim = 16, .head_dim_v = 16, .scale_value = 0.125},
@@ -60,9 +61,10 @@ std::optional<Excess> excess_of(const ExactPlan& plan) {
   return Sums(plan, group).excess();
 }
 
-/// E46. The score is 15, below 2^4. The row term is 8 * 5 = 40 in eighths of eight keys, 2^5 < 40
-/// <= 2^6. dS is 9, at most 2^4. dq = 9 * 5 = 45 is a single product, so the grid is dq itself and
-/// no bits are needed. dk = 64 * 9 * 3 and dv = 8 * 5 are single products, too. In fp16 dS is 2^13
+/// Equation E46. The score is 15, below 2^4. The row term is 8 * 5 = 40 in eighths of eight keys,
+/// 2^5 < 40 <= 2^6. dS is 9, at most 2^4. dq = 9 * 5 = 45 is a single product: it is a multiple of
+/// itself, so no bits are needed. dk = 64 * 9 * 3 and dv = 8 * 5 are single products, too. In fp16
+/// dS is 2^13
 /// * 9 = 73728 if keep_prob is 2^-13, and dq is 2^11 * 45 = 92160 if it is 2^-11.
 TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
   const auto text = [](int sum_bits, int operand_bits, int drop_shift = 0) {
@@ -81,9 +83,9 @@ TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
   EXPECT_EQ(text(6, 4, 11), "dq of row 0 is 92160.000000, the limit of fp16 is 65504");
 }
 
-/// E46. Two queries 4 and 1 have dS 1 and 2 with the same key 1: dk = 64 (1 * 4 + 2 * 1) = 256 +
-/// 128 = 3 * 128. Both terms are multiples of 128, so dk needs two bits. Each score, dS and dq
-/// needs at most one bit.
+/// Equation E46. Two queries 4 and 1 have dS 1 and 2 with the same key 1: dk = 64 (1 * 4 + 2 * 1) =
+/// 256 + 128 = 3 * 128. Both terms are multiples of 128, so dk needs two bits. Each score, dS and
+/// dq needs at most one bit.
 TEST(ExactCasePencil, SumsAreCountedOnTheirCommonGrid) {
   const auto text = [](int sum_bits) {
     Group group{.head = {.queries = 2, .keys = 1},

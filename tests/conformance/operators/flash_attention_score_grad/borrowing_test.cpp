@@ -14,7 +14,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The optimized kernel. One of its runs, counted from 1, first changes an element of the keys.
+/// The optimized kernel, which changes an element of the keys before one of its runs. Runs count
+/// from 1.
 class Meddler final : public spec::Implementation<Op> {
  public:
   explicit Meddler(int meddling_run) : meddling_run_(meddling_run) {}
@@ -38,7 +39,7 @@ class Meddler final : public spec::Implementation<Op> {
       optimized::flash_attention_score_grad(device::a2());
 };
 
-/// A case of `batch` sequences. Each has 3 MiB of keys and values.
+/// A case with `batch` sequences. Each of them has 3 MiB of keys and values.
 Case<Op> case_of(std::int64_t batch, Track track) {
   Case<Op> c{.track = track};
   c.problem = {.input_layout = spec::Layout::bnsd,
@@ -57,8 +58,8 @@ Case<Op> case_of(std::int64_t batch, Track track) {
 constexpr int none = 0;
 
 /// The judge copies small inputs for the kernel. Large inputs are not copied. If the kernel changed
-/// large inputs, they are generated again. The same applies to the second run, which checks for a
-/// fixed order.
+/// large inputs, they are generated again. The same is true for the second run, which checks for a
+/// fixed order of additions.
 TEST(Borrowing, ChangedInputsDoNotAffectLaterKernels) {
   for (const std::int64_t batch : {1, 12})
     for (const Track track : {Track::bound, Track::exact})

@@ -24,7 +24,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using Kernel = spec::Implementation<Op>;
 using testing::printed;
 
-/// The hand-made cases of the relation "cascade", each with its own seed.
+/// Returns the hand-made cases of the relation "cascade" (forward, then backward), each with its
+/// own seed.
 std::vector<Case<Op>> cases(std::uint64_t seed) {
   std::vector<Case<Op>> all = hand_made_cases<Op>("relations");
   std::erase_if(all, [](const Case<Op>& c) { return c.relation != flash::cascade_name; });
@@ -63,7 +64,7 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
     }
 }
 
-/// Each kernel judges a third of the cases. Every case is judged by six kernels.
+/// Each kernel is judged on a third of the cases, so that every case is judged with six kernels.
 TEST(Cascade, OfEveryHealthyMutantConforms) {
   std::size_t turn = 0;
   for (const mutants::Mutant& mutant : mutants(true)) {
@@ -118,7 +119,7 @@ TEST(Cascade, JudgesStatisticsOutputAndGradientsAndReportsTheDistance) {
   }
 }
 
-/// A kernel with the same backward and no forward.
+/// A kernel with the same backward pass but without a forward pass.
 class BackwardOnly final : public Kernel {
  public:
   std::string name() const override { return "backward_only"; }
@@ -140,7 +141,7 @@ TEST(Cascade, DoesNotApplyWithoutAForward) {
   EXPECT_THROW(kernel.forward(cases(1).front().problem, inputs), std::logic_error);
 }
 
-/// A kernel whose forward changes its inputs.
+/// A kernel whose forward pass changes its inputs.
 class Spoiler final : public Kernel {
  public:
   explicit Spoiler(std::function<void(Op::Inputs&)> spoil) : spoil_(std::move(spoil)) {}
@@ -174,7 +175,7 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
 }
 
 TEST(Cascade, SeesATensorThatAForwardReplaced) {
-  // The order "heads within queries" reads the same bytes with another meaning.
+  // With the order "heads within queries" the same bytes have another meaning.
   Spoiler kernel([](Op::Inputs& inputs) {
     spec::Tensor& maximum = inputs.softmax_max;
     maximum.strides[1] = spec::statistics_replicas;

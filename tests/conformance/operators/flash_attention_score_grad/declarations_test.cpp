@@ -76,7 +76,7 @@ void expect_not_told_where_declared() {
   EXPECT_EQ(printed(right, DType::fp32), 0);
 }
 
-/// An error of constant sign is a bias even if its size is declared.
+/// An error that always has the same sign is a bias even if its size is declared.
 TEST(Declarations, AnInaccurateExpOfOneSignShowsInFp32) {
   expect_told_in_fp32_alone<InaccurateExp<false>>();
 }
@@ -100,8 +100,8 @@ TEST(Declarations, AFusedExponentShowsInFp32) {
   for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(printed(hidden, dtype), 0);
 }
 
-/// Inputs with a common offset give the error of the rounded fused constants the same sign in every
-/// P.
+/// If all inputs have a common offset, the rounding error of the fused constants has the same sign
+/// in every P.
 TEST(Declarations, FusedConstantsAreNotRandomErrors) {
   Plan fused = plain;
   fused.exponential = Exponential::fused_exp2;
@@ -130,8 +130,8 @@ TEST(Declarations, StatisticsOfTheKernelsOwnShowInEveryType) {
   }
 }
 
-/// A forward in 16 bits rounds P and its output. With a causal mask, rows have few keys, and dS is
-/// the difference of nearly equal numbers.
+/// A forward pass in 16 bits rounds P and its output. With a causal mask, rows have few keys, and
+/// dS is the difference of nearly equal numbers.
 TEST(Declarations, ARowTermOfTheKernelsOwnOutputShowsIn16Bits) {
   Plan own, of_output;
   own.stats = of_output.stats = spec::Origin::own;

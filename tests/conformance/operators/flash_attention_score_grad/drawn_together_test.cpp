@@ -32,7 +32,7 @@ TEST(FormulaFields, AreListedIfNoCaseDependsOnThem) {
   }
 }
 
-/// The strings name the entry point, the longest sequence and the side (0: query, 1: key).
+/// The strings contain the entry point, the longest sequence and the side (0: query, 1: key).
 TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
   std::set<std::string> found, in_front;
   for (const FlashCase& c : testing::default_cases<Op>()) {
@@ -53,8 +53,8 @@ TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
   EXPECT_EQ(in_front.size(), 2u * 3);
 }
 
-/// The number of combinations of four values that are legal together. A case of interaction_cases()
-/// must contain each of them.
+/// The number of combinations of four values that are legal together. Each of them must occur in a
+/// case of interaction_cases().
 TEST(FourChoices, OfALegalCallOccurInACase) {
   const auto value = [](bool holds) -> std::size_t { return holds ? 1 : 0; };
   std::set<std::uint64_t> held;

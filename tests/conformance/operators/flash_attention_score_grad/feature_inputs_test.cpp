@@ -22,7 +22,7 @@ using spec::PseShape;
 using spec::StatisticsOrder;
 using spec::Striding;
 
-/// Elements of the view, row-major.
+/// The elements of a view in row-major order.
 std::vector<double> values(const spec::Tensor& tensor) {
   std::vector<double> loaded;
   for (const std::int64_t element : viewed_elements(tensor)) loaded.push_back(tensor.load(element));
@@ -34,7 +34,7 @@ double nth(const std::vector<double>& view, std::int64_t element) {
   return view.at(static_cast<std::size_t>(element));
 }
 
-/// Two heads in pairs, three sequences of unequal length, one without queries.
+/// Four heads in pairs, and three sequences of unequal length, one of them without queries.
 FlashCase packed_case(spec::FlashEntryPoint entry_point = spec::FlashEntryPoint::u2) {
   FlashCase c;
   c.entry_point = entry_point;
@@ -54,7 +54,7 @@ FlashCase packed_case(spec::FlashEntryPoint entry_point = spec::FlashEntryPoint:
   return c;
 }
 
-/// The documented computation for one query, from the tensors alone.
+/// Computes one query from the tensors alone, as documented.
 class Forward {
  public:
   Forward(const FlashCase& c, const Op::Inputs& inputs) : p_(c.problem), in_(inputs) {}

@@ -42,7 +42,7 @@ std::vector<double> values(const spec::Tensor& tensor) {
   return loaded;
 }
 
-/// The mask as rows of '1' and '.', slice by slice.
+/// The mask as text: rows of '1' and '.', one slice after the other.
 std::string picture(const FlashCase& c) {
   const auto mask = make_mask(c);
   std::string text;
@@ -144,7 +144,7 @@ TEST(Inputs, FullyMaskedRowsHaveTheStatisticsOfAnInvalidRow) {
   for (const double o : values(inputs.attention_in)) EXPECT_EQ(o, 0);
 }
 
-/// The largest |dS|, and the fraction of staged dS values that are subnormal in fp16.
+/// The largest |dS|, and the fraction of dS values, as stored in fp16, that are subnormal.
 struct Staged {
   double largest = 0, subnormal = 0;
 };

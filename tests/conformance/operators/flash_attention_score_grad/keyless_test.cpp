@@ -18,7 +18,7 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 constexpr double largest = std::numeric_limits<float>::max();
 
-/// The second of three sequences has queries and no keys.
+/// The second of three sequences has queries but no keys.
 Case<Op> keyless_case(Track track, std::uint64_t seed) {
   Case<Op> c = {.entry_point = spec::FlashEntryPoint::u2, .track = track, .seed = seed};
   c.problem = {.input_layout = spec::Layout::tnd,
@@ -40,8 +40,8 @@ std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs)
   return kinds;
 }
 
-/// The documents' software writes (0, 0) in these rows; other kernels write the statistics of every
-/// fully masked row.
+/// The vendor's software writes (0, 0) in these rows; other kernels write the statistics that they
+/// use for fully masked rows.
 TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
   const auto numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
   const auto kernel = optimized::flash_attention_score_grad(device::a2());

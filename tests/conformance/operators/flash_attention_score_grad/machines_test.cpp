@@ -1,5 +1,5 @@
 // Cases with the digests of their outputs, which must be the same on every machine. They cover the
-// generator of inputs, the forward of the reference and the tiled kernel.
+// generator of inputs, the reference's forward pass, and the tiled kernel.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -103,7 +103,7 @@ TEST(Pse, MaskingProfileHidesKeysButNeverKeyZero) {
     c.problem.seq_q = queries, c.problem.seq_kv = keys;
     c.profile = "masking_pse";
     const auto bias = *make_pse(c);
-    // pseType 1 multiplies the bias by 1/4.
+    // With pseType 1 the bias is multiplied by 1/4.
     const double lowest = -largest_finite(dtype), billion = std::max(-4e9, lowest);
     std::set<double> hiding;
     std::int64_t hidden = 0, hidden_tiles = 0;
@@ -192,8 +192,8 @@ TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
   FlashCase c = packed(pse_case(PseShape::one_nhs));
   const auto bias = *make_pse(c);
   ASSERT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 6}));
-  // The bias of i - j = distance is in row distance - (6 - 1024) of column 0. Column c of the same
-  // diagonal is c rows lower.
+  // The bias of i - j = distance is in row distance - (6 - 1024) of column 0. The element of the
+  // same diagonal in column c is c rows lower.
   for (std::int64_t i = 0; i < 5; ++i)
     for (std::int64_t j = 0; j < 6; ++j) {
       const std::int64_t row = i - j - (6 - 1024);

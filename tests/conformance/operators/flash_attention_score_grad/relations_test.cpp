@@ -24,7 +24,7 @@ namespace {
 using conformance::testing::printed;
 using mutants::Mutant;
 
-/// For each relation a mutant that breaks it. These were found by running every mutant on every
+/// For each relation, a mutant that violates it. They were found by running every mutant on every
 /// case.
 const std::map<std::string, std::string>& caught() {
   static const std::map<std::string, std::string> table = {
@@ -72,7 +72,7 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
 };
 
 /// The kernels are distributed over the cases, so that each kernel runs on one case. A kernel is
-/// skipped if its profile needs the statistics of the data and the relation replaces the statistics
+/// skipped if it needs statistics that belong to the data, and the relation replaces the statistics
 /// or the data. If a kernel declares no order of the statistics and the case has the other order,
 /// it conforms weakly.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
@@ -165,7 +165,7 @@ TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
   }
 }
 
-/// The band sequence of modes 7 and 8 is found even if all lengths are equal.
+/// Modes 7 and 8 apply a band to one sequence, which is found even if all lengths are equal.
 TEST(Relations, OfSequencesHoldForEqualLengths) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::int64_t mode : {7, 8}) {

@@ -37,7 +37,8 @@ std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
   }
 }
 
-/// FAG-C93. Patterns that keep or drop whole rows keep each row with the probability keep_prob.
+/// Requirement FAG-C93: patterns that keep or drop whole rows keep each row with the probability
+/// keep_prob.
 TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
   int masks = 0, without_dropout = 0;
   for (const FlashCase& c : default_cases()) {
@@ -116,8 +117,8 @@ TEST(Sample, HasAtMost1850CasesWithoutRefusals) {
   EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1850);
 }
 
-/// In an exact case the expected values depend on few keys of each row. Therefore even a long
-/// sequence is judged in all rows.
+/// In an exact case the expected values of a row depend on few keys. So all rows are judged, even
+/// in a long sequence.
 TEST(Sample, JudgesEveryRowOfExactCases) {
   for (const auto& c : default_cases())
     if (c.track != Track::bound && is_value_case(c)) {
@@ -125,7 +126,7 @@ TEST(Sample, JudgesEveryRowOfExactCases) {
     }
 }
 
-/// The ranges yield values that are in no list.
+/// The drawn ranges yield values that are in no list of fixed values.
 TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
   std::set<std::int64_t> head_dims, values, groups, sequences, ends;
   for (const auto& c : default_cases()) {
@@ -210,7 +211,7 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
     tracks_seen.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  // No mask and four mask shapes: the user's own mask in modes 0, 1 and 5, the compressed one in
+  // No mask, and four mask shapes: the user's own mask in modes 0, 1 and 5, a compressed mask in
   // the others.
   EXPECT_EQ(mode_masks.size(), 9u * 5);
   EXPECT_GE(masks.size(), 70u);
@@ -249,8 +250,8 @@ TEST(Categories, AdmitEveryValueOfEveryFactor) {
     }
 }
 
-/// The cases of published models in a plan. The largest cases of a full plan are left out, since
-/// they belong to no model.
+/// The cases of published models in a plan. The largest cases of a full plan are omitted, because
+/// they do not belong to a model.
 std::vector<FlashCase> models(const SamplingPlan& plan) {
   auto cases = hand_made_cases<Op>("models", plan);
   std::erase_if(cases, [](const FlashCase& c) { return !is_model(c); });

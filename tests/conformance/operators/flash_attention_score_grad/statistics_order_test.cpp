@@ -27,14 +27,14 @@ using spec::SoftmaxInLayout;
 using spec::StatisticsOrder;
 using FlashCase = Case<Op>;
 
-/// One way to pass statistics: the entry point, the layout argument and the memory order.
+/// One way to pass the statistics: an entry point, a value of softmaxInLayout, and a memory order.
 struct Way {
   FlashEntryPoint entry_point;
   SoftmaxInLayout layout;
   StatisticsOrder order;
 };
 
-/// Every entry point of TND with every value of softmaxInLayout that it accepts, in both memory
+/// All entry points of TND with every value of softmaxInLayout that they accept, in both memory
 /// orders.
 std::vector<Way> ways() {
   std::vector<Way> all;

@@ -31,7 +31,7 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
   return rows;
 }
 
-/// A problem of which every element is judged.
+/// A problem, and expectations in which every element is judged.
 struct Trial {
   Trial(const Problem& of, const spec::Numerics& numerics, CompressOp::Inputs given)
       : inputs(std::move(given)),
@@ -42,7 +42,7 @@ struct Trial {
   Trial(const Problem& of, const spec::Numerics& numerics, std::uint64_t seed)
       : Trial(of, numerics, testing::compress_inputs(of, seed)) {}
 
-  /// Verdicts of input_grad and weight_grad.
+  /// The verdicts on input_grad and weight_grad.
   std::vector<Verdict> judge(const CompressPlan& plan) {
     const CompressGradients g = testing::run_kernel(problem, inputs, plan);
     reports.assign(2, {});
@@ -212,7 +212,7 @@ TEST(CompressBound, LongSumsConformInEveryOrder) {
   }
 }
 
-/// A fault of the kernel. Each fault exceeds the rigorous bound, so that its detection does not
+/// A fault of the kernel. Its error exceeds the rigorous bound, so that detecting it does not
 /// depend on chance.
 struct Bug {
   const char* name;
@@ -312,7 +312,7 @@ TEST(CompressBound, ControlsAreCaught) {
   }
 }
 
-/// Numbers of few bits that are never 0.
+/// Numbers with few bits that are never 0.
 void fill_pattern(spec::Tensor& tensor, std::int64_t seed, double offset) {
   for (std::int64_t e = 0; e < spec::element_count(tensor.shape); ++e)
     tensor.store(e, static_cast<double>((7 * e * e + 3 * e + seed) % 17 - 8) / 4 + offset);
@@ -325,8 +325,8 @@ double weighed(const Entries<double>& numbers) {
   return sum;
 }
 
-/// E31, E32, E33, E34. The table of conformance/README.md, computed independently of the code: 32
-/// windows of 2 channels, whose 64 products are enough that lambda sqrt M is less than M.
+/// Equations E31, E32, E33, E34: the table of conformance/README.md, computed independently of the
+/// code: 32 windows of 2 channels, whose 64 products are enough that lambda sqrt M is less than M.
 TEST(CompressBound, ToleranceAndDeviationByHand) {
   struct Line {
     const char* name;
@@ -393,7 +393,8 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
   }
 }
 
-/// 256 times 255.75 is 65,472. With two roundings of 16 each it may be the largest fp16 number.
+/// 256 times 255.75 is 65,472. Two roundings of at most 16 each can turn it into the largest fp16
+/// number.
 TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
   const auto exempt = [](double gradient, const spec::Numerics& numerics) {
     const Problem p = {.dtype = DType::fp16, .seq = 32, .head_dim = 1};

@@ -67,9 +67,9 @@ std::vector<Declared> declared_kernels() {
           {"partial", {.partials = DType::bf16}, partial}};
 }
 
-/// E47. fp32 has 24 bits, fp16 11, bf16 8. The bits of a product are limited by every type to which
-/// it is rounded, including the type of the sum. The bits of a sum are limited by its accumulator
-/// and by the type of its partial sums.
+/// Equation E47. fp32 has 24 bits, fp16 11, bf16 8. The bits of a product are limited by every type
+/// to which it is rounded, including the type of the sum. The bits of a sum are limited by its
+/// accumulator and by the type of its partial sums.
 TEST(CompressExactCaseCases, BitsAreThoseOfTheNarrowestType) {
   struct Line {
     spec::Numerics numerics;
@@ -144,8 +144,8 @@ TEST(CompressExactCaseCases, SimpleBugsShow) {
     }
 }
 
-/// In every gradient some sums have more bits than the output type: the final rounding decides the
-/// last bit.
+/// In every gradient some sums have more bits than the output type, so the final rounding
+/// determines the last bit.
 TEST(CompressExactCaseCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::exact, Track::exact_staged}) {

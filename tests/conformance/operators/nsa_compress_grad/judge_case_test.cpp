@@ -72,7 +72,8 @@ class ProductsInBf16 final : public spec::PassesOn<CompressOp> {
   CompressKernel kernel_{plan()};
 };
 
-/// 40 failing cases. The last cases have another fault, and the search does not start with them.
+/// There are 40 failing cases. The last ones have another fault, and the search does not begin with
+/// these.
 TEST(CompressJudgement, OtherNumericsMustExplainNineteenInTwentyFailingCases) {
   ProductsInBf16 kernel;
   const CompressCase small = case_of("--lengths=75,20,64 --heads=2 --dtype=bf16");
@@ -156,8 +157,8 @@ class Careless final : public spec::Implementation<CompressOp> {
   CompressKernel healthy_;
 };
 
-/// A kernel whose results are correct, or wrong by one percent. They differ in every run, although
-/// the kernel declares a fixed order.
+/// A kernel whose results are correct or wrong by one percent. The results differ in every run,
+/// although the kernel declares a fixed order.
 class Moody final : public spec::Implementation<CompressOp> {
  public:
   explicit Moody(double factor) {
@@ -232,7 +233,7 @@ class Unchecked final : public spec::Implementation<CompressOp> {
   void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
 };
 
-/// The same kernel declares that it has no checks.
+/// The same kernel, which now declares that it has no checks.
 class WithoutChecks final : public spec::Implementation<CompressOp> {
  public:
   std::string name() const override { return "without checks"; }
@@ -265,7 +266,7 @@ TEST(CompressJudgement, AcceptedViolationsAreWrong) {
   EXPECT_GE(rows.size(), 15u);
 }
 
-/// Refuses every call with the same code.
+/// Refuses every call with the same status code.
 class Refusing final : public spec::Implementation<CompressOp> {
  public:
   explicit Refusing(std::int32_t code) : status_(static_cast<spec::Status>(code)) {}
@@ -329,7 +330,7 @@ TEST(CompressJudgement, UncaughtExceptionIsACrash) {
   EXPECT_EQ(judge_case(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
 }
 
-/// A kernel that becomes unreachable for the judge at the given call.
+/// A kernel that the judge can no longer reach from the given call on.
 class OutOfReach final : public spec::Implementation<CompressOp> {
  public:
   enum class From { check, numerics, run };

@@ -31,8 +31,8 @@ struct CompressPlan {
   std::function<float(float)> half_cast = [](float x) {
     return x;
   };  ///< the cast of CompressKernel for fp16
-  /// Tokens from one window to the next, and the first token of window i of a sequence. The values
-  /// 0 and empty stand for the documented windows.
+  /// The number of tokens from one window to the next (0: as documented), and a function that
+  /// returns the first token of window i of a sequence (empty: as documented).
   std::function<std::int64_t(const CompressOp::Problem&, std::int64_t b, std::int64_t i)> start;
   bool overlap = true;  ///< false: later windows overwrite the result of earlier windows
   std::int64_t skipped_window = -1;  ///< its index, counted over all sequences
@@ -48,7 +48,7 @@ struct CompressGradients {
 /// Contiguous normal inputs.
 CompressOp::Inputs compress_inputs(const CompressOp::Problem& problem, std::uint64_t seed);
 
-/// Naive fp32 gradient: lists the products of every element, then sums them as planned.
+/// A naive fp32 gradient: lists the products of every element, and adds them as planned.
 CompressGradients run_kernel(const CompressOp::Problem& problem, const CompressOp::Inputs& inputs,
                              const CompressPlan& plan);
 

@@ -136,7 +136,7 @@ Fault late_behind_empty() {
   });
 }
 
-/// The defect of the kernel in the upstream repository.
+/// The defect that the kernel in the upstream repository has.
 Fault misplaced_behind_short() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
     const bool is_behind_short =

@@ -33,7 +33,7 @@ TEST(SelectedExactCase, HealthyKernelsAreExactInEveryOrder) {
   }
 }
 
-/// With a C API, the call alone says where the elements of a tensor are.
+/// In a C API, only the call says where the elements of a tensor are.
 TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   Case<Op> c = hand_made_cases<Op>("exact")[0];
   for (const spec::Striding all : {spec::Striding::transposed, spec::Striding::mixed}) {
@@ -52,8 +52,8 @@ TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   }
 }
 
-/// Compares the tensors of the exact case with a forward of the same data. Therefore a kernel needs
-/// no special code for exact cases.
+/// Compares the tensors of the exact case with the results of a forward pass on the same data: so a
+/// kernel needs no special code for exact cases.
 TEST(SelectedExactCase, StatisticsAndOutputAreConsistent) {
   for (const char* lists : {"duplicates", "all_equal", "shuffled"}) {
     Case<Op> c = hand_made_cases<Op>("exact")[0];
@@ -100,7 +100,7 @@ TEST(SelectedExactCase, ExactGradientsAreThoseOfTheReference) {
   }
 }
 
-/// Runs every fault on the exact cases until one of them shows it.
+/// Runs every fault on the exact cases until one case detects it.
 TEST(SelectedExactCase, FaultsAreCaught) {
   const std::vector<Case<Op>> cases = hand_made_cases<Op>("exact");
   for (const char* bug : {"diagonal_block_whole",
@@ -130,7 +130,8 @@ TEST(SelectedExactCase, FaultsAreCaught) {
   }
 }
 
-/// Ties round in the other direction: only the bits show it, no bound can.
+/// The fault rounds ties in the other direction. Only a comparison of bits can detect this, not a
+/// bound.
 TEST(SelectedExactCase, UndeclaredRoundingIsCaught) {
   const mutants::Plan even, away = {.round_stage = Rounding::rna, .round_out = Rounding::rna};
   mutants::selected::Kernel kernel("undeclared", away, even);

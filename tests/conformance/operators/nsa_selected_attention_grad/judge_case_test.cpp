@@ -58,7 +58,7 @@ bool has_note(const CaseReport& report, const std::string& text) {
   });
 }
 
-/// A kernel that first makes a check of its own and then computes correctly.
+/// A kernel that first makes its own check and then computes correctly.
 template <class Refuses>
 class Choosy final : public spec::Implementation<Op> {
  public:
@@ -134,7 +134,7 @@ struct Caught {
   const char* lists;
 };
 
-/// For each fault the kind of lists that shows it.
+/// For each fault, the kind of lists that detects it.
 constexpr Caught faults[] = {{"diagonal_block_whole", 2, "anchored"},
                              {"diagonal_block_dropped", 2, "anchored"},
                              {"mask_hides_diagonal", 2, "anchored"},
@@ -192,7 +192,7 @@ TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
   EXPECT_GT(exempt, 0);
 }
 
-/// The same check as above over many seeds and shapes.
+/// Does the same check as above, with many seeds and shapes.
 TEST(SelectedBoundFuzz, HealthyKernelsConform) {
   constexpr std::int64_t runs = 60;
   const auto patterns = list_patterns();

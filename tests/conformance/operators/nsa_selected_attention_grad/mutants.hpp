@@ -8,7 +8,7 @@
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/mutants/mutant.hpp"
 
-/// The kernels of mutants/ that the tests of this operator judge.
+/// Returns kernels of mutants/ that the tests of this operator judge.
 namespace assay::conformance::testing::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;

@@ -44,7 +44,7 @@ TEST(SelectedFormulaFields, AreListedIfNoCaseDependsOnThem) {
   }
 }
 
-/// The only product that does not offer the operator.
+/// The only product that does not have the operator.
 TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
   testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
       [](const Choice& choice, std::uint64_t lot) {
@@ -52,7 +52,7 @@ TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
       });
 }
 
-/// A drawn case has the chosen values on its axes and is legal.
+/// A drawn case must be legal and have the chosen values on its axes.
 TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 300; ++lot) {
     const Choice choice = random_choice(selected::choice_space(), lot);
@@ -65,7 +65,7 @@ TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// Lists and lengths for which kernels of selected attention are often wrong.
+/// Lists and lengths with which kernels of selected attention are often wrong.
 TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
   std::set<std::int64_t> groups, sizes, counts, distances;
   std::set<std::pair<std::int64_t, std::int64_t>> dims, boundary;
@@ -81,8 +81,8 @@ TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
     has_duplicates_of_32 |= c.patterns.lists == "all_equal" && p.selected_block_count == 32;
     if (p.selected_block_count == 16 && p.selected_block_size == 64)
       boundary.emplace(p.group(), p.head_dim_v);
-    // With the mask: the query at the end of the listed blocks, the query before it, and the query
-    // after it.
+    // These cases have a mask. They contain the query at the end of the listed blocks, the one
+    // before it, and the one after it.
     if (p.sparse_mode == 2)
       for (const std::int64_t s : {-1, 0, 1})
         if (p.seq_q > listed_keys(p) + s) distances.insert(s);

@@ -118,8 +118,7 @@ def aligned_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
-# Batch, heads, queries, keys, head size, scale and mask. A kernel is compiled once for each of
-# these calls.
+# Batch, heads, queries, keys, head size, scale and mask. Each line is a call for which a kernel is compiled once.
 COMPILED = (
     (1, 2, 64, 64, 64, 0.125, ""),
     (1, 2, 32, 32, 16, 0.25, "--sparse_mode=2 --atten_mask=compressed"),
