@@ -4,7 +4,7 @@
 
 namespace assay::cli {
 
-/// The facts about how this program was built.
+/// Facts about the build of this program.
 struct BuildFacts {
   std::string version, compiler;
 };

@@ -43,7 +43,8 @@ std::string full_name(const CLI::App& app) {
 constexpr std::ptrdiff_t most_listed = 10;  // flags in an error message
 
 /// Returns the words to use instead of a word that the command does not accept: first a similar
-/// word, then all words that it accepts. If these are many flags, names the help that lists them.
+/// word, then all words that it accepts. If there are many flags, it refers to the help, which
+/// lists them.
 std::string instead_of(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> all = accepted(app);
   if (const std::size_t blank = word.find(' ');
@@ -60,7 +61,7 @@ std::string instead_of(const std::string& word, const CLI::App& app) {
   return guessed(hint, all, "'" + full_name(app) + "' takes");
 }
 
-/// Refuses words that no flag, positional or subcommand accepted, at any level.
+/// Refuses words that no flag, positional argument or subcommand has accepted.
 void refuse_extras(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) {
@@ -85,7 +86,7 @@ void allow_extras(CLI::App& app) {
 }
 
 /// Refuses empty values. A script passes an empty word if a variable was never set. The parser
-/// would take the next word as the value, or would behave as if there were no value.
+/// would use the next word as the value, or ignore the flag.
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (std::size_t k = 0; k < words.size(); ++k) {
     if (words[k].starts_with("--") && words[k].find('=') == words[k].size() - 1)
@@ -96,7 +97,7 @@ void refuse_empty_values(const std::vector<std::string>& words) {
   }
 }
 
-/// Refuses a value of a flag that takes none, which the parser would ignore: "--quiet=5".
+/// Refuses a value of a flag that accepts none, such as "--quiet=5". The parser would ignore it.
 void refuse_values_of_flags(const std::vector<std::string>& words, const CLI::App& root) {
   const CLI::App* app = &root;
   for (const std::string& word : words) {
@@ -129,7 +130,7 @@ std::string lack(const CLI::App& app) {
   return {};
 }
 
-/// Describes the parse error in Assay's own words where the parser's message has only counts or
+/// Replaces the parser's error message by Assay's own where the parser's contains only counts or
 /// internal names.
 std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
@@ -274,8 +275,8 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
 /// True while a command runs and its exit code is not known yet.
 std::atomic<bool> is_at_work = false;
 
-/// If an implementation that runs in this process calls exit, the exit code must not look like a
-/// verdict.
+/// An implementation that runs in this process may call exit. In this case the exit code must not
+/// look like a verdict.
 extern "C" void refuse_exit() {
   if (!is_at_work) return;
   constexpr std::string_view message =
@@ -294,9 +295,9 @@ void give_up_reserve() {
   throw std::bad_alloc();
 }
 
-/// Replaces the terminate handler. A destructor that cannot allocate memory, such as that of a JSON
-/// value, then ends the process with the same exit code and message as any other out-of-memory
-/// error.
+/// Replaces the terminate handler. If a destructor cannot allocate memory (for example that of a
+/// JSON value), the process then ends with the same exit code and message as for any other lack of
+/// memory.
 std::terminate_handler end_otherwise = nullptr;
 
 void end_without_memory() {

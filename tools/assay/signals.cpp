@@ -47,7 +47,7 @@ extern "C" void request_stop(int number) {
 /// The signals that request the end of a program.
 constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// Returns whether this process shall continue after its terminal closes, for example because nohup
+/// Returns whether this process must continue after its terminal closes, for example because nohup
 /// started it.
 bool outlives_terminal() {
   static const bool ignored = [] {

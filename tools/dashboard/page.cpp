@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Rounds a number to the digits that the page shows. Only for shares and statistics, which the
-/// page does not compare with limits.
+/// Rounds a number to the digits that the page shows. Used only for shares and statistics, because
+/// the page does not compare these with limits.
 void shorten(Json& value, int digits) {
   if (value.is_number_float())
     // strtod instead of stod, because stod throws if the number is subnormal.
@@ -38,7 +38,7 @@ void shorten_tensor(Json& tensor) {
   for (const char* statistic : {"rms", "rms_limit", "bias"}) shorten(tensor[statistic], 4);
 }
 
-/// Returns, for each requirement of the report, the sentence from the documents.
+/// For each requirement in the report, returns the sentence from the documentation.
 Json statements_of(const Json& requirements) {
   Json known = Json::object();
   spec::for_each_operator([&]<class Op> {
@@ -52,8 +52,8 @@ Json statements_of(const Json& requirements) {
   return statements;
 }
 
-/// Selects the cases for which the page shows an error map: the first few of each fault. A page
-/// with thousands of failing cases therefore has only a few megabytes.
+/// Selects the cases for which the page shows an error map: the first few cases of each fault. A
+/// page with thousands of failing cases therefore has only a few megabytes.
 class Mapped {
  public:
   bool takes(const conformance::CaseReport& report) {
@@ -115,7 +115,7 @@ std::string packed(const std::string& text) {
   return letters;
 }
 
-/// `reports`: packed reports, one per line. `kills` and `plan` are packed, too.
+/// `reports`: compressed reports, one on each line. `kills` and `plan` are compressed, too.
 std::string page_of(const std::string& reports, const std::string& kills, const std::string& plan) {
   const std::map<std::string_view, std::string_view> parts = {{"STYLE", assets::style()},
                                                               {"REPORTS", reports},

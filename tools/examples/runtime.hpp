@@ -17,7 +17,7 @@
 /// phases, and a table of results.
 namespace example {
 
-/// Errors: std::runtime_error naming the function that did not return ACL_SUCCESS.
+/// Errors: std::runtime_error with the name of the function that did not return ACL_SUCCESS.
 inline void demand(const char* function, int status) {
   if (status == ACL_SUCCESS) return;
   const char* text = aclGetRecentErrMsg();

@@ -104,8 +104,8 @@ class FileJudge {
     return result;
   }
 
-  /// Returns why the kernel expects other inputs than those in the file: it declares another memory
-  /// order of them. Empty if it does not.
+  /// A kernel may declare another memory order of inputs than that of the file. Returns a text that
+  /// says so; empty if it does not.
   std::optional<std::string> other_places(const spec::Numerics& numerics) const {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
@@ -115,9 +115,10 @@ class FileJudge {
            "; export the case again with the --numerics that the kernel declares";
   }
 
-  /// The documents dispute the memory order of some inputs. If the numbers in the report `first`
-  /// are wrong and the numerics do not declare this order, judges the outputs with each other
-  /// order. If they pass with one of them, the returned report says so; otherwise returns `first`.
+  /// The documentation contradicts itself about the memory order of some inputs. If the numbers in
+  /// the report `first` are wrong and the numerics declare no order, judges the outputs again with
+  /// each other order. If the outputs pass with one of them, the returned report says so; otherwise
+  /// returns `first`.
   CaseReport read_otherwise(CaseReport first, const typename Op::Outputs& outputs,
                             const spec::Numerics& numerics) {
     using Suite = conformance::Suite<Op>;

@@ -73,8 +73,8 @@ std::string refusal_text(const spec::Requirement<Op>& requirement) {
                               code, joined(named), any);
 }
 
-/// The standing of a requirement says which kind of source states it (docs/documents.md). Returns
-/// its standings on all entry points to which it applies, each once.
+/// The standing of a requirement says which kind of source states it (docs/documents.md). It may
+/// differ between entry points. Returns each standing that occurs, once.
 template <class Op>
 std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requirement,
                                          const RequirementUse& use) {
@@ -166,7 +166,7 @@ const std::vector<conformance::Case<Op>>& planned() {
   return cases;
 }
 
-/// Returns whether `id` occurs in the comma-separated `notes`.
+/// Returns whether the comma-separated `notes` contain `id`.
 bool cites(std::string_view notes, std::string_view id) {
   while (!notes.empty()) {
     const std::size_t comma = std::min(notes.find(','), notes.size());
@@ -247,8 +247,8 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Prints the rule that decides which documents bind a kernel, and the meaning of each standing of
-/// a requirement.
+/// Prints the rule that decides which sources a kernel must obey, and the meaning of each standing
+/// (kind of source).
 bool explain_documents(const std::string& word, const Context& context) {
   if (word != "documents") return false;
   context.out << fmt::format("the rule of the documents\n  {}\n", spec::rule_of_documents);

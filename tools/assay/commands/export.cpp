@@ -78,7 +78,7 @@ Chosen<Op> chosen_cases(const ExportOptions& options) {
   return chosen;
 }
 
-/// The alternatives for a case for which no exact inputs exist with these numerics.
+/// The choices that a user has if no exact inputs exist for a case with these numerics.
 enum class Inexact { left_out, recipe, refused };
 
 /// Returns the record to store for a case; nothing if the case is left out. Errors: UsageError if
@@ -183,8 +183,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   std::set<std::string> lines;
   for (auto c : cases) {
     if (context.stop) throw Stopped(options.file);
-    // Two cases may differ only in the memory order of inputs about which the documents contradict
-    // each other.
+    // Two cases may differ only in the memory order of inputs about which the documentation
+    // contradicts itself.
     c.problem = conformance::Suite<Op>::as_declared(
         c.problem, c.entry_point,
         implementation ? implementation->numerics(c.problem)
@@ -332,7 +332,7 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
   return conclude(options, golden, context.out);
 }
 
-/// Errors: UsageError for a flag that selects cases from a plan, since `named` already names the
+/// Errors: UsageError for a flag that selects cases from a plan: the flag `named` already names the
 /// cases.
 void require_no_plan(const CLI::App& app, std::string_view named) {
   for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",

@@ -45,7 +45,7 @@ Listing entry_points(const Registry&, const spec::Policy&) {
   return listing;
 }
 
-/// Lists requirements. Omits the requirements that only upstream states if the policy ignores
+/// Lists requirements. If the policy ignores requirements that only the upstream code states, omits
 /// these.
 Listing requirements(const Registry&, const spec::Policy& policy) {
   Listing listing{.head = {"requirement", "standing", "sides", "statement"}, .rows = {}};
@@ -174,7 +174,7 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   return coverage;
 }
 
-/// Removes those missing values of each size that occur in the plan of one of the next seeds.
+/// For each size, removes those missing values that the plan of one of the next seeds contains.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
   const std::uint64_t seed = flags.seed;

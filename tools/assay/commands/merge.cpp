@@ -36,7 +36,7 @@ struct MergeOptions {
   bool unfinished = false;
 };
 
-/// Returns the verdict that the sweep wrote for a case; other programs may have added more
+/// Returns the verdict that the sweep itself stored for a case: other programs may have added more
 /// verdicts.
 const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Results& results,
                                     const std::string& where) {
@@ -67,7 +67,7 @@ Results read_store(const fixtures::Reader& reader, const std::string& path) {
   return results;
 }
 
-/// A part that the command line names, and the reader of its cases; no reader if the part is a
+/// A part that the command line names, and the reader of its file of cases; none if the part is a
 /// report.
 struct Given {
   SweepShard shard;
@@ -97,8 +97,8 @@ Given given(const std::string& path) {
 }
 
 /// Stores tensors only for the first failing cases of each operator, up to the same limit as a
-/// sweep in one process. Each part may have reached this limit, so all parts together may contain
-/// more tensors.
+/// sweep in one process. (Each part may have reached this limit, so together the parts may contain
+/// more.)
 class Evidence {
  public:
   void limit(fixtures::CaseRecord& record) {

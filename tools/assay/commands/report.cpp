@@ -61,8 +61,8 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
                      conformance::counted(changes.count(Change::improvement), "improvement"));
 }
 
-/// Prints the changes since the first of the earlier reports. The exit code shows a regression, or
-/// that nothing was compared.
+/// Prints the changes since the first of the earlier reports. The exit code says whether a
+/// regression was found, and whether anything was compared.
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, Deliveries& deliveries, const Context& context) {
   const Changes changes = changes_between(results, before);

@@ -22,7 +22,7 @@ namespace assay::cli {
 
 /// Shrinks a failing case, whose report is `failing`: searches for the smallest case that fails in
 /// the same way, and returns it. `fresh` makes a new kernel, for runs of a single case. If the
-/// search ends early, `untried` gets the fields that it did not try.
+/// search ends early, it stores the fields that it did not try in `untried`.
 template <class Op>
 conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
                                const conformance::CaseReport& failing, Recorder<Op>& recorder,
@@ -36,7 +36,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
     recorder.take();
     return report;
   };
-  // While the same case is repeated, the same kernel object is used.
+  // As long as the same case is repeated, the same kernel object is used.
   std::unique_ptr<spec::Implementation<Op>> kernel;
   std::string line;
   const conformance::CaseJudge<Op> alone = [&](const conformance::Case<Op>& again) {
@@ -54,9 +54,9 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
   return result;
 }
 
-/// Searches for numerics with which an ordinary case and nearly all of `failing`, the cases of one
-/// cause, would conform, and returns them. Returns none if the failure is not numerical, or if the
-/// shrunk case does not fail every time.
+/// Searches for numerics with which the kernel would conform on an ordinary case and on nearly all
+/// of `failing`, the cases of one cause. Returns these numerics; none if the failure is not
+/// numerical, or if the shrunk case does not fail every time.
 template <class Op>
 conformance::NumericsFit fitting_numerics(const conformance::Shrunk<Op>& result,
                                           const std::vector<conformance::Case<Op>>& failing,

@@ -80,7 +80,7 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
                              [](const auto& part) { return part->operator_name(); });
 }
 
-/// Returns the first failing cases, at most one for each of `wanted` different faults, each with
+/// Returns at most `wanted` failing cases, the first one of each different fault. Each comes with
 /// the smallest case that fails in the same way.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
                                                      std::int64_t wanted, double seconds,
@@ -157,8 +157,8 @@ void require_usable(const SweepOptions& options) {
                                   {"--baseline", options.exit.baseline_path}});
 }
 
-/// The cases to run; the text by which the store recognizes the sweep; and the shard (part) if only
-/// a part of the sweep runs.
+/// The cases to run, the text by which the store recognizes the sweep, and (if only a part of the
+/// sweep runs) the shard.
 struct SweepPlan {
   Order order;
   std::string text;
@@ -209,8 +209,8 @@ void require_one_choice(const CLI::App& app) {
 }
 
 /// Selects the implementation that failed, unless the user names another one. The report may come
-/// from another person. Therefore an implementation that it names is used only if it is registered
-/// in this program; a command that it names is not executed.
+/// from another person. So the implementation in the report is used only if it is registered in
+/// this program; a command in the report is never executed.
 /// Errors: UsageError if the implementation is not registered.
 void choose_implementation(const conformance::Results& results, SweepOptions& options,
                            const Context& context) {
@@ -410,8 +410,8 @@ void SweepSteps::write() {
 }
 
 ExitCode SweepSteps::end() {
-  // Keep this last: if the process is killed before this line, the next run can resume all finished
-  // cases. Cases that a stop or a time budget left out are run then, too.
+  // This must be the last step: if the process is killed before it, the next run can resume all
+  // finished cases. The next run also runs the cases that a stop or a time budget skipped.
   bool stored = true;
   if (store_ && !deliveries_.has_failed("--store"))
     deliveries_.attempt("--store", [&] {

@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// The fields of a case. Records which of them the search for a smaller case has tried to change.
+/// The fields of a case. Records which fields the search for a smaller case tried to change.
 class TriedFields {
  public:
   using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -22,8 +22,8 @@ class TriedFields {
     for (std::size_t k = 0; k < std::min(fields_.size(), candidate.size()); ++k)
       tried_[k] = tried_[k] || candidate[k] != fields_[k];
   }
-  /// Returns the fields that are not at their defaults although no candidate changed them. The list
-  /// omits the fields that identify the problem (track, seed, relation, violate), because the
+  /// Returns the fields that differ from their default values and that no candidate changed. The
+  /// list omits the fields that identify the problem (track, seed, relation, violate), because the
   /// search never changes them.
   std::vector<std::string> untried(const Fields& defaults) const {
     static const std::set<std::string_view> kept = {"track", "seed", "relation", "violate"};

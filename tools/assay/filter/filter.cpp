@@ -29,15 +29,15 @@ class Pieces {
     return at_ == value_.size();
   }
   std::size_t place() const { return at_; }
-  /// Consumes this sign if it is next, and returns whether it was.
+  /// If this sign is next, consumes it and returns true.
   bool take(char sign) {
     skip_blanks();
     if (at_ == value_.size() || value_[at_] != sign) return false;
     ++at_;
     return true;
   }
-  /// Consumes this word if it is next, and returns whether it was. The word is an operator only
-  /// next to a field term, a flag, a quote or a parenthesis.
+  /// If this word is next, consumes it and returns true. The word is an operator only next to a
+  /// field term, a flag, a quote or a parenthesis.
   bool take_word(std::string_view word) {
     skip_blanks();
     if (field_terms_ > 0 ? word_end(at_, word) == 0 : !is_word_at(at_, word)) return false;
@@ -83,8 +83,8 @@ class Pieces {
     require_field(text, begin);
     return text;
   }
-  /// Refuses a field term whose field does not exist: no replay line contains such a term as a
-  /// text.
+  /// Refuses a field term whose field does not exist: it cannot be meant as a text either, because
+  /// no replay line contains it.
   void require_field(const std::string& text, std::size_t at) const {
     const std::string name = conformance::compared_name(text);
     if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;
@@ -156,7 +156,8 @@ class Pieces {
 
 using Question = std::function<bool(const Searched&)>;
 
-/// The name of an operator matches the cases of that operator only: it may be part of another name.
+/// The name of an operator must match only the cases of that operator, although it may be a part of
+/// another operator's name.
 Question holds_text(const std::string& words) {
   bool is_operator = false;
   spec::for_each_operator([&]<class Op> { is_operator = is_operator || words == Op::name; });

@@ -65,7 +65,7 @@ bool is_condition(const std::string& words) {
   return words.find_first_of("<>=") != std::string::npos && words.find("--") == std::string::npos;
 }
 
-/// Returns the data of a report in the form in which --only searches a planned case.
+/// Returns the data of a report in the form of a planned case, as --only searches it.
 Searched searchable(const CaseReport& report) {
   Searched searched{.text = report.command_line + '\n' + report.note + '\n',
                     .fields = report.fields};

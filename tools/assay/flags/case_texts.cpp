@@ -31,7 +31,7 @@ conformance::CaseText read_text(std::string_view flag, const std::string& path) 
   return {.name = path, .text = text_of_file(flag, path)};
 }
 
-/// Describes the error in a line whose first word is not the name of an operator.
+/// Describes the error in a line that does not begin with the name of an operator.
 std::string refusal_of_words(const std::vector<std::string>& words) {
   const std::string& first = words.front();
   if (first.starts_with('"') || first.starts_with('\''))
@@ -39,8 +39,8 @@ std::string refusal_of_words(const std::vector<std::string>& words) {
   return unknown_operator(first).what();
 }
 
-/// Returns the number of lines. Errors: UsageError for a line that is not a case of any operator,
-/// even of an operator that is not swept.
+/// Returns the number of lines. Errors: UsageError for a line that is not a case of any operator.
+/// (It may be a case of an operator that is not swept.)
 std::size_t checked_lines(const conformance::CaseText& text) try {
   const auto lines = conformance::case_lines(text);
   for (const conformance::CaseLine& line : lines) {

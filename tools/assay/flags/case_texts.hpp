@@ -15,8 +15,8 @@ namespace assay::cli {
 std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::string& path);
 
 /// Returns the text of the file that a flag names. The file may be a pipe. The size is limited,
-/// because a device may never end. Errors: UsageError naming the flag, the path and why it cannot
-/// be read.
+/// because reading from a device may never end. Errors: UsageError naming the flag, the path and
+/// why it cannot be read.
 std::string text_of_file(std::string_view flag, const std::string& path);
 
 }  // namespace assay::cli

@@ -22,8 +22,8 @@ namespace assay::cli {
 
 /// The name of the hidden command that makes this program a worker process.
 inline constexpr const char* worker_command_name = "worker";
-/// The word that follows this command, instead of an operator, if the worker shall read a case file
-/// from an untrusted source.
+/// The word after this command, in place of an operator, for a worker that reads an untrusted case
+/// file.
 inline constexpr const char* reading_word = "cases-file";
 
 inline std::vector<std::string> operator_names() {
@@ -93,8 +93,8 @@ bool is_registered(const Registry& registry, const std::string& name) {
   return registry.find<Op>(name) != nullptr;
 }
 
-/// In replay lines of `assay check`, --implementation names the kernel whose outputs are in the
-/// file.
+/// In the replay lines of `assay check`, --implementation is the name of the kernel whose outputs
+/// are in the file.
 inline constexpr const char* outputs_of_a_file =
     ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
 
@@ -112,7 +112,7 @@ inline UsageError unknown_implementation(const Registry& registry, const std::st
 }
 
 /// Returns whether the name belongs to a foreign implementation (SCHEME:REST). A registered name
-/// may contain a colon, too.
+/// may also contain a colon.
 template <class Op>
 bool is_foreign(const Registry& registry, const std::string& name) {
   return foreign(name) && !is_registered<Op>(registry, name);
@@ -137,8 +137,8 @@ std::string implementation_name(const Registry& registry, const ImplementationFl
   return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;
 }
 
-/// Makes the implementation in this process. If a call changes the floating-point mode, this is
-/// reported as its fault (`adapters::fenced`).
+/// Makes the implementation in this process. A call that changes the floating-point mode is
+/// reported as faulty (`adapters::fenced`).
 /// Errors: UsageError for an unknown name, or for --threads if the implementation has no thread
 /// setting; the errors of `open`.
 template <class Op>

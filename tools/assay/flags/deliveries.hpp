@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// Writes results to several destinations: an error at one does not stop the others.
+/// Writes results to several destinations: an error in one of them does not stop the others.
 class Deliveries {
  public:
   /// Calls `write`, which writes the file that the flag names. If `write` throws, stores the error.
@@ -22,8 +22,8 @@ class Deliveries {
 
   bool has_failed(std::string_view flag) const { return errors_.contains(flag); }
   bool has_failed() const { return !errors_.empty(); }
-  /// Returns the exit code of the command: `code`, the one of its results, or "not conclusive" if a
-  /// destination failed. Prints the failed destinations to `err`.
+  /// Returns the exit code of the command: the code of its results (`code`), or "not conclusive" if
+  /// a destination failed. Prints the failed destinations to `err`.
   ExitCode conclude(ExitCode code, std::ostream& err) const;
 
  private:

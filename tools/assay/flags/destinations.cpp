@@ -45,9 +45,9 @@ fixtures::Descriptor probe_in(const fs::path& folder) {
   return named;
 }
 
-/// Tests whether the folder is writable: writes one byte to a file that does not stay. If this
-/// fails, writing the result would fail, too. A missing folder is never created, because the path
-/// may be mistyped. Errors: UsageError; fixtures::OutOfResources.
+/// Tests whether the folder is writable: writes one byte to a temporary file. If this fails,
+/// writing the result would also fail. A missing folder is never created, because the path may be
+/// mistyped. Errors: UsageError; fixtures::OutOfResources.
 void require_folder(const Destination& destination, const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const auto refuse = [&](const std::string& why) {
@@ -138,7 +138,7 @@ void require_text(const Destination& destination, Replace replace) {
   if (!fs::exists(status) || fs::is_regular_file(status)) require_folder(destination, file);
 }
 
-/// Devices such as the null device can be the destination of several results.
+/// A device such as the null device can be the destination of several results.
 bool may_be_shared(const fs::path& file) {
   std::error_code error;
   return fs::is_character_file(file, error);
@@ -208,7 +208,7 @@ conformance::Sink sink(const std::string& path, const Context& context) {
   if (path.empty()) return {};
   if (is_standard_output(path))
     return [&out = context.out](std::string_view text) { out << text << std::flush; };
-  // The path becomes absolute now, because a kernel may change the current folder.
+  // Makes the path absolute now, because a kernel may change the current folder.
   return [file = fs::absolute(path)](std::string_view text) { fixtures::replace_file(file, text); };
 }
 

@@ -32,8 +32,8 @@ void declare_force(CLI::App& app, Replace& replace);
 /// Checks the destinations of a command before it computes anything, and does not change them.
 /// Errors: UsageError naming the flag, its value and the reason: a path that is a folder, a path
 /// that is not writable, a missing folder, a file with other contents, or two flags that name the
-/// same file. `texts`: "-" means standard output, allowed for one of them. `others`: case files, or
-/// inputs.
+/// same file. `texts`: "-" means standard output, which only one of them may use. `others`: case
+/// files, or inputs.
 void require_writable(const std::vector<Destination>& texts,
                       const std::vector<Destination>& others = {},
                       Replace replace = Replace::own_results);

@@ -27,8 +27,8 @@ std::string type_name(std::string_view operator_name) {
   return name;
 }
 
-/// The documented names of all entry points. If an operator has one entry point, it has the
-/// operator's name.
+/// The documented names of all entry points. If an operator has only one entry point, the entry
+/// point has the operator's name.
 const std::vector<DocumentedName>& names() {
   static const std::vector<DocumentedName> all = [] {
     std::vector<DocumentedName> found{

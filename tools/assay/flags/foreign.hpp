@@ -32,8 +32,8 @@ std::string content_digest(const std::filesystem::path& path);
 /// scheme.
 std::string fingerprint(const std::string& name);
 
-/// A `command:` implementation needs no additional time limit, because the judge ends a worker that
-/// takes longer than --time-limit.
+/// The scheme `command:` needs no time limit of its own, because the judge ends a worker that takes
+/// longer than --time-limit.
 inline constexpr adapters::CommandLimits limits_of_the_judge{.answer = std::chrono::hours(24 * 365),
                                                              .greet = true};
 

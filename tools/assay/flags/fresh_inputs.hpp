@@ -22,7 +22,7 @@ inline constexpr std::uint64_t fresh_share = 10;
 /// Returns a seed that is short enough to type.
 inline std::uint64_t short_seed(std::uint64_t bits) { return 1 + bits % 999'999'999; }
 
-/// Returns whether the numerical outputs of the case are judged.
+/// Returns whether the case is numerically judged.
 template <class Op>
 bool has_data(const conformance::Case<Op>& c) {
   return c.violate.empty() && c.track != conformance::Track::arguments;

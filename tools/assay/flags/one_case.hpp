@@ -20,7 +20,7 @@ struct OneCaseOptions {
 };
 
 /// Makes a command with one subcommand for each operator; a subcommand accepts the words of a
-/// replay line. Calls use.template operator()<Op>(options, app, context).
+/// replay line. The subcommand calls use.template operator()<Op>(options, app, context).
 template <class Options = OneCaseOptions, class Use>
 Command one_case_command(const std::string& name, const std::string& summary, Use use) {
   const auto declare = [name, use](CLI::App& app, const Registry&) -> Action {

@@ -33,7 +33,7 @@ void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::s
   add_value(app, flag, to, read, help);
 }
 
-/// Errors: UsageError for a product that the documents do not mention.
+/// Errors: UsageError for a product that the documentation does not mention.
 inline spec::Product product_value(const std::string& word) {
   const auto& products = spec::spellings_of<spec::Product>;
   if (const auto product = products.parse(word)) return *product;
@@ -53,7 +53,7 @@ struct PlanFlags {
   /// Seed of the fresh data (see fresh_inputs.hpp), which one in ten cases of a sweep has; 0: no
   /// fresh data.
   std::uint64_t fresh_seed = 0;
-  /// The lines of texts that replace a plan, unchanged, and the flag that named these texts.
+  /// Lines of cases that replace a plan, unchanged, and the flag that named their files.
   std::vector<conformance::CaseText> lines;
   std::string lines_flag = "--lines", lines_path;
 

@@ -12,7 +12,7 @@ namespace assay::cli {
 /// what is accepted.
 std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least,
                            std::int64_t most);
-/// `or_word`: a word that the flag also accepts instead of a number; the caller handles it.
+/// `or_word`: a word that the flag accepts in place of a number; the caller handles it.
 std::uint64_t seed_value(std::string_view flag, const std::string& text,
                          std::string_view or_word = {});
 /// Parses a time such as "90", "90s", "5min" or "1h"; returns seconds.
@@ -20,8 +20,8 @@ double seconds_value(std::string_view flag, const std::string& text);
 /// Parses a size such as "4GiB" or "512MiB"; returns bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
-/// Declares a flag. `read` converts its value while the command line is parsed, so `to` always has
-/// a valid value.
+/// Declares a flag. `read` converts its value when the command line is parsed, so `to` always has a
+/// valid value.
 template <class To, class Read>
 CLI::Option* add_value(CLI::App& app, const std::string& flag, To& to, const Read& read,
                        const std::string& help) {

@@ -11,7 +11,7 @@
 namespace assay::cli {
 namespace {
 
-/// The kinds of values of flags and positionals, by their names without dashes.
+/// The kinds of values that flags and positional arguments have, by their names without dashes.
 const std::map<std::string_view, const char*> kinds = {
     {"as", "<format>"},
     {"baseline", "<file>"},
@@ -60,7 +60,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"verify", "<folder>"},
 };
 
-/// The group of a flag in the help of a command; all others are in "Options".
+/// The group of a flag in the help of a command; flags without an entry are in the group "Options".
 const std::map<std::string_view, const char*> groups = {
     {"baseline", "Result"},
     {"budget", "Time"},
@@ -128,7 +128,7 @@ constexpr std::pair<std::string_view, std::string_view> examples[] = {
     {"help", "assay help sweep"},
 };
 
-/// A short help has one group.
+/// A short help text has only one group.
 constexpr std::size_t most_in_one_group = 10;
 
 void group_flags(CLI::App& app) {

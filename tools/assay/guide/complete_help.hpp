@@ -6,8 +6,8 @@ class App;
 
 namespace assay::cli {
 
-/// Adds the kind of value to the help of every flag and positional, such as "--budget <time>",
-/// groups the flags of commands that have many, and adds examples to the end of their help.
+/// Completes the help texts: adds the kind of value of every flag and positional argument
+/// ("--budget <time>"), groups the flags of commands with many flags, and adds examples at the end.
 void complete_help(CLI::App& app);
 
 }  // namespace assay::cli

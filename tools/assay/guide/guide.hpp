@@ -13,7 +13,7 @@ class Option;
 
 namespace assay::cli {
 
-/// The parser's data about a flag or positional.
+/// The parser's description of a flag or positional argument.
 struct FlagGuide {
   std::vector<std::string> names;  ///< "-q", "--quiet"; a positional's name alone
   std::string summary;
@@ -21,7 +21,7 @@ struct FlagGuide {
   bool takes_value = false, positional = false, required = false;
 };
 
-/// The parser's data about a command.
+/// The parser's description of a command.
 struct CommandGuide {
   std::vector<std::string> words;  ///< words of the command; empty: the program itself
   std::string summary;
@@ -36,15 +36,15 @@ std::vector<CommandGuide> guides(const CLI::App& app);
 /// The words that the command accepts: its subcommands, then its flags.
 std::vector<std::string> accepted(const CLI::App& app);
 
-/// Returns "; did you mean '--seed'?" if the word, without its value, resembles one of the names or
-/// the start of one; else an empty text.
+/// Returns "; did you mean '--seed'?" if the word (without its value) resembles a name or the start
+/// of a name; otherwise an empty text.
 std::string meant(std::string_view word, const std::vector<std::string>& others);
 
 /// Returns the end of a message about a word that is not in `names`: "; did you mean 'run'?
 /// Commands are list, run" or "; commands are list, run". `intro`: "commands are".
 std::string one_of(std::string_view word, const std::vector<std::string>& names,
                    std::string_view intro);
-/// Does the same with another suggestion, which is empty or has the form that `meant` returns.
+/// Does the same with another suggestion: empty, or in the form that `meant` returns.
 std::string guessed(const std::string& guess, const std::vector<std::string>& names,
                     std::string_view intro);
 

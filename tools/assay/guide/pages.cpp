@@ -21,7 +21,7 @@ std::string command_line(const CommandGuide& guide) {
   return guide.words.empty() ? "assay" : "assay " + joined_by(guide.words, " ");
 }
 
-/// The names and the kind of value: "-q, --quiet", "--seed <number>", "file".
+/// The names of a flag, and the kind of its value: "-q, --quiet", "--seed <number>", "file".
 std::string spelled(const FlagGuide& flag) {
   return joined_by(flag.names, ", ") +
          (flag.takes_value && !flag.positional ? " " + flag.kind : "");
@@ -35,7 +35,7 @@ std::string capitalised(std::string text) {
 /// Escapes the text for a cell of a table.
 std::string cell(const std::string& text) { return replaced(text, "|", "\\|"); }
 
-/// Lists the flags of a command that the other command does not have.
+/// Lists the flags of a command that are not flags of the other command.
 std::vector<FlagGuide> extra_flags(const CommandGuide& guide, const CommandGuide& other) {
   std::vector<FlagGuide> own;
   for (const FlagGuide& flag : guide.flags)

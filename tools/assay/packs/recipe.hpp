@@ -22,8 +22,8 @@ std::optional<conformance::Stream> drawn_stream(std::string_view input);
 std::string sequences_of(const spec::Extents& extents);
 
 /// Shortens the description of how an input is drawn: replaces its sequences by an index into a
-/// list of the case, to which new sequences are appended. Sequences can be long, so tensors share
-/// this list.
+/// list of the case (and appends new ones to the list). Tensors share this list, because sequences
+/// can be long.
 nlohmann::ordered_json with_shared_sequences(nlohmann::ordered_json drawing,
                                              nlohmann::ordered_json& of_case);
 
@@ -45,8 +45,8 @@ template <class Op>
 nlohmann::ordered_json drawing_of(const conformance::Case<Op>& c, std::string_view input) {
   const auto stream = drawn_stream(input);
   if (!stream || c.track != conformance::Track::bound) return nullptr;
-  // The values of fp16 inputs contain a factor that follows from the whole problem. The recipe does
-  // not contain this factor, so these inputs are stored.
+  // The values of fp16 inputs contain a factor that depends on the whole problem. The recipe does
+  // not contain it, so these inputs are stored.
   if (*stream == conformance::Stream::input && c.problem.dtype == spec::DType::fp16) return nullptr;
   const auto extents = conformance::extents_of_input<Op>(c.problem, input);
   // Tokens after the last sequence are not drawn.

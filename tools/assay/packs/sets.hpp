@@ -33,11 +33,11 @@ std::string model_name(const std::string& note);
 std::vector<PackSet> pack_sets();
 
 /// The input profile whose values may overflow when a kernel rounds P or dS of some rows to 16
-/// bits. The judge does not judge such rows (they are exempt), but a pack cannot mark them.
+/// bits. The judge exempts such rows, but a pack cannot mark them.
 inline constexpr std::string_view profile_with_exempt_rows = "overflow_fp16";
 
-/// Returns the cases of the ordinary plan that have tensors with at most `largest` elements, and no
-/// exempt rows; cheapest first.
+/// Returns the cases of the ordinary plan whose tensors have at most `largest` elements and that
+/// have no exempt rows; cheapest first.
 template <class Op>
 std::vector<conformance::Case<Op>> planned_up_to(std::int64_t largest) {
   std::vector<conformance::Case<Op>> cases = conformance::sample<Op>({});
@@ -58,7 +58,7 @@ std::vector<conformance::Case<Op>> first_of_each(
   return cases;
 }
 
-/// Returns those cases of published models, as shipped with Assay, that the ordinary plan contains.
+/// Returns the cases of published models (from the files of Assay) that the ordinary plan contains.
 template <class Op>
 std::vector<conformance::Case<Op>> cases_of_model(const std::string& model) {
   std::vector<conformance::Case<Op>> cases;

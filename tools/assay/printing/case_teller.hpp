@@ -23,7 +23,7 @@ class CaseTeller final : public conformance::SweepListener {
   std::ostream& out_;
 };
 
-/// Prints the name of a case that takes long, while it runs; other listeners print only afterwards.
+/// Prints the name of a case that takes long while it runs; other listeners print afterwards.
 class SlowCaseTeller final : public conformance::SweepListener {
  public:
   void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }

@@ -36,8 +36,8 @@ std::string place(const Finding& at) {
   return text.empty() ? "-" : text;
 }
 
-/// Formats two numbers: the rows in which every element was judged, and the rows of which only tile
-/// sums were judged.
+/// Formats two numbers: the rows in which every element was judged, and the rows that only tile
+/// sums (sums over the rows of a tile) judged.
 std::string rows_text(const TensorReport& t) {
   const std::string sums = t.rows_summed > 0 ? fmt::format(" (sums of {})", t.rows_summed) : "";
   return fmt::format("{} of {}{}", t.rows_judged, t.rows_total, sums);
@@ -104,7 +104,7 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
 
 namespace {
 
-/// Uses a new kernel object, because it has no state from an earlier call.
+/// Uses a new kernel object, which has no state from an earlier call.
 const char* all_but_one(const conformance::ShrunkCase& shrunk) {
   constexpr std::int64_t many = 10;
   const bool is_so = shrunk.again >= many && shrunk.failed_again == shrunk.again - 1;

@@ -44,7 +44,7 @@ void print_results(const conformance::Results& results, const std::string& progr
                    std::ostream& out);
 
 /// Describes how a search for a smaller case ended: "after 34 runs nothing smaller fails in the
-/// same way". If the found case does not always fail, states how often it fails.
+/// same way". If the case that was found does not always fail, adds how often it fails.
 std::string end_text(const conformance::ShrunkCase& shrunk);
 /// Returns for example "with numerics declared as operand_scaled=true it would conform: is that
 /// what the kernel does?"

@@ -37,7 +37,7 @@ std::string side(bool has, std::int64_t cases) {
 }
 
 /// Returns the number of legal and of forbidden calls (accept and reject side) of a requirement,
-/// for the entry points whose documentation pages state it: "u1 20, 1; u3 4, -".
+/// for each entry point whose documentation page states it: "u1 20, 1; u3 4, -".
 std::string by_entry_point(const RequirementCoverage::Requirement& requirement) {
   std::string text;
   for (const auto& on : requirement.on)

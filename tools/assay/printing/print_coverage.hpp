@@ -15,8 +15,8 @@ namespace assay::cli {
 struct Coverage {
   conformance::RequirementCoverage requirements;
   conformance::PairCoverage pairs;
-  // The values of each size, only for planned cases. A value is missing if it occurs in no plan
-  // with the seeds of `seeds_of_sizes`.
+  // The values of each size, only for planned cases. A value counts as missing if no plan with the
+  // first `seeds_of_sizes` seeds contains it.
   std::vector<conformance::SizeCoverage> sizes;
   std::optional<conformance::RefusableCalls> calls = {};
   std::vector<conformance::FieldCoverage> fields = {};

@@ -21,7 +21,7 @@ using conformance::CaseReport;
 /// Minimum number of calls for a meaningful median.
 constexpr std::size_t least_calls = 20;
 /// A call is slow if it takes at least this many times the usual time, and at least this many
-/// seconds. In shorter calls, other load on the machine may cause the delay.
+/// seconds. In shorter calls, other programs on the machine may cause the delay.
 constexpr double slow_factor = 20, slow_seconds = 1;
 constexpr std::size_t calls_shown = 5;
 /// The time per multiply-add is printed only if large calls take at least this many times as long

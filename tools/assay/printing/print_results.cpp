@@ -69,8 +69,8 @@ void print_verdicts(const Results& results, std::ostream& out) {
   table.print(out);
 }
 
-/// Prints whether all data have fixed seeds. If they do, a kernel could pass with a lookup table of
-/// the inputs.
+/// Prints whether all data have fixed seeds: in this case a kernel could pass with a lookup table
+/// of the inputs.
 void print_data(const Results& results, std::ostream& out) {
   const conformance::Environment& environment = results.environment;
   if (environment.fresh_seed != 0)
@@ -161,8 +161,8 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
 }
 
 /// Cases that failed in the same way form a group. Prints one line per group, with its first case,
-/// which is the cheapest. In brief output, prints only groups that are not conclusive; the causes
-/// describe the others.
+/// which is the cheapest. In brief output, prints only groups that are not conclusive: the causes
+/// already describe the others.
 void print_failures(const Results& results, const std::string& program, Detail detail,
                     std::ostream& out) {
   const std::size_t shown = detail == Detail::brief ? faults_shown_briefly : faults_shown;

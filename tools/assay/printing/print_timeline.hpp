@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-/// Prints how long each queue is busy, and the shortest time that each memory's bandwidth permits.
+/// Prints how long each queue is busy, and the shortest time that memory bandwidths permit.
 void print_timeline(const Timeline& timeline, std::ostream& out);
 
 }  // namespace assay::cli

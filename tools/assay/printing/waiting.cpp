@@ -12,7 +12,8 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds first_words{2}, late_first_words{10}, between_lines{10}, between_draws{1};
-/// If Assay's own code needs less than this many seconds, it ends before a user starts to wonder.
+/// If Assay's own code takes less than this number of seconds, it ends before a user starts to
+/// wonder.
 constexpr double short_work = 1;
 
 }  // namespace

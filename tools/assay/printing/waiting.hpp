@@ -20,8 +20,8 @@ struct Task {
 };
 
 /// During its lifetime, prints the current work and how long it may take: first after 2 seconds,
-/// then every 10 seconds, or on a terminal every second in the same line. While Assay's own code
-/// runs and needs less than a second, the first message comes after 10 seconds. No other code may
+/// then every 10 seconds, or on a terminal every second in the same line. If Assay's own code
+/// should take less than a second, the first message comes after 10 seconds. No other code may
 /// write to `context.err` at the same time.
 class Waiting {
  public:

@@ -66,7 +66,7 @@ struct PlanOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Errors: UsageError if there is no schedule whose events can be written.
+/// Errors: UsageError if no schedule exists whose events can be written.
 template <class Op>
 void write_trace(const typename Op::Problem& problem, const device::Spec& device,
                  const std::string& path, const Context& context) {
@@ -106,7 +106,7 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
   throw UsageError(fmt::format("no plan: Assay does not model the tiling of {}", Op::name));
 }
 
-/// `device plan OPERATOR --field=value ...`
+/// The command `device plan OPERATOR --field=value ...`.
 Action declare_plan(CLI::App& app) {
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {

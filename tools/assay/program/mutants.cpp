@@ -120,7 +120,7 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
 }
 
 /// Prints the verdicts of other projects' tolerance rules on the same runs. Runs with unusual
-/// values (very large or small) are left out.
+/// values (very large or small) are omitted.
 void print_yardsticks(const KillTable& table, std::ostream& out) {
   Table text({"rule, on the same cases with ordinary values", "injected faults that it detects",
               "correct variants that it rejects"});

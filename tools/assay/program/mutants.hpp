@@ -13,7 +13,7 @@ namespace assay::cli {
 /// detected which fault.
 Command mutants_command();
 
-/// The name of an implementation is this prefix and the name of a mutant.
+/// The name of an implementation is this prefix followed by the name of a mutant.
 inline constexpr const char* implementation_prefix = "mutant-";
 
 /// All mutants, hand-written and generated.

@@ -34,8 +34,8 @@ bool is_told(Verdict verdict) {
          conformance::contribution(verdict) != ExitCode::not_conclusive;
 }
 
-/// Returns whether a case was judged before but is not judged now. If the case failed before, this
-/// is not an improvement.
+/// Returns whether a case was judged before but is not judged now. (Even if the case failed before,
+/// this is not an improvement.)
 bool is_lost(const CaseReport& before, const CaseReport& now) {
   const bool by_numbers = before.value_case && !now.value_case && weight(now.verdict) == 0;
   return is_told(before.verdict) && (!is_told(now.verdict) || by_numbers);

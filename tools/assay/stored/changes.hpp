@@ -16,7 +16,7 @@ enum class Change : std::uint8_t {
   other,        ///< another verdict with the same exit code
 };
 
-/// A case whose verdict changed. Has pointers into the reports.
+/// A case whose verdict changed. It has pointers into both reports.
 struct ChangedCase {
   Change change;
   /// The reason of a regression: "worse" (its verdict contributes a more severe exit code), "no

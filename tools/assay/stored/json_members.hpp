@@ -13,8 +13,8 @@
 namespace assay::cli {
 
 /// Parses a text that may be untrusted. Errors: nlohmann::ordered_json::exception;
-/// std::invalid_argument if the text nests deeper than 16 levels, or an object has two members of
-/// one name.
+/// std::invalid_argument if the text nests deeper than 16 levels, or if an object has two members
+/// with the same name.
 inline nlohmann::ordered_json parse_shallow(const std::string& text, const std::string& what) {
   using Json = nlohmann::ordered_json;
   constexpr int deepest = 16;

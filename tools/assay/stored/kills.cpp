@@ -72,8 +72,8 @@ Json json_of(const Kills::Yardstick& yardstick) {
 }  // namespace
 
 bool holds_kills(const std::string& text) {
-  // A report has its own schema in its first line. If a string in a report quotes the schema of
-  // kill tables, the quotation marks are escaped, so this text does not occur in it.
+  // A report has its own schema in its first line. A string in a report cannot contain this text:
+  // if it quotes the schema of kill tables, the quotation marks are escaped.
   const std::string member = "\"schema\": \"" + std::string(kills_schema) + '"';
   return text.find(member) != std::string::npos;
 }

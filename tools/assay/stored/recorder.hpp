@@ -16,7 +16,7 @@
 
 namespace assay::cli {
 
-/// Forwards all calls to an implementation and records digests of its first run since `take`.
+/// Forwards all calls to an implementation; records digests of its first run since `take`.
 template <class Op>
 class Recorder final : public spec::PassesOn<Op> {
   using Forwarding = spec::PassesOn<Op>;
@@ -39,8 +39,8 @@ class Recorder final : public spec::PassesOn<Op> {
     const std::scoped_lock lock(mutex_);
     return said_[problem.dtype] = said;
   }
-  /// Returns the numerics that the implementation declared last for tensors of this type. Call it
-  /// from any thread.
+  /// Returns the numerics that the implementation declared last for tensors of this type. May be
+  /// called from any thread.
   std::optional<spec::Numerics> said_of(spec::DType dtype) const {
     const std::scoped_lock lock(mutex_);
     const auto found = said_.find(dtype);

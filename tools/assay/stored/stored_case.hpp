@@ -13,7 +13,7 @@ namespace assay::cli {
 /// The parts of a case that are written to a file.
 enum class Contents { recipe, tensors };
 
-/// Returns why a file cannot contain the case as the tensors of one call; nothing if it can.
+/// Returns why the tensors of one call cannot represent the case in a file; nothing if they can.
 template <class Op>
 std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
   const std::string track = "--track is '" + std::string(spec::to_string(c.track)) + "': ";

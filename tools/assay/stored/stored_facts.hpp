@@ -55,8 +55,8 @@ inline Fields head_fields(const fixtures::CaseRecord& record) {
 }
 
 /// Errors: StoreError if the facts about the case in the file differ from those that follow from
-/// its replay line: the verdict would then belong to another case. `where`: name of the case, for
-/// the message.
+/// its replay line: a verdict would belong to another case. `where`: name of the case, for the
+/// message.
 template <class Op>
 void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case<Op>& c,
                        const std::string& where) {

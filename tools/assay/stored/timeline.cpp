@@ -63,8 +63,8 @@ Timeline read(const Json& json) {
 }  // namespace
 
 bool holds_timeline(const std::string& text) {
-  // If a string in a report quotes this text, the quotation marks are escaped, so the text does not
-  // occur in a report.
+  // A string in a report cannot contain this text: if it quotes the text, the quotation marks are
+  // escaped.
   return text.find("\"traceEvents\": [") != std::string::npos;
 }
 

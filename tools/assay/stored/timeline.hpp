@@ -16,8 +16,8 @@ struct Timeline {
     /// are merged.
     std::vector<std::pair<double, double>> turns;
   };
-  /// A memory with `bandwidth` bytes per second; the plan has `intensity` FLOP per byte of its
-  /// traffic.
+  /// A memory with `bandwidth` bytes per second; the plan does `intensity` FLOP per byte that it
+  /// moves through this memory.
   struct Roof {
     std::string name;
     double intensity = 0, bandwidth = 0;

@@ -11,7 +11,7 @@
 namespace assay::cli {
 namespace {
 
-/// Returns a seed that is the same on every machine, but different for every kernel.
+/// Returns a seed that is equal on every machine, but different for every kernel.
 std::uint64_t seed_of_kernel(const ImplementationFlags& implementation, const PlanFlags& plan) {
   const std::string digest = conformance::case_id(
       fmt::format("fresh data: {} {}{} {}", program_digest(), implementation.name,

@@ -11,7 +11,7 @@
 
 namespace assay::cli {
 
-/// The value of --fresh: a seed, or 0 for off; nothing if it was not given.
+/// The value of --fresh: a seed, or 0 for off; nothing if the flag is absent.
 using FreshFlag = std::optional<std::uint64_t>;
 
 /// The facts from which the fresh seed of a sweep follows.
@@ -24,9 +24,9 @@ struct DataChoice {
 void declare_fresh(CLI::App& app, FreshFlag& fresh);
 
 /// Selects the fresh seed of a sweep, and prints it. Normally the seed is drawn for every sweep.
-/// Parts of a sweep, and runs that resume a store, need the same seed. For them it is computed from
-/// the program, the seed and the bytes of the implementation, so in this case, too, a kernel cannot
-/// know it before the sweep. Sets `asked` to a command line that repeats the sweep. Errors:
+/// Parts of a sweep, and runs that resume a store, need the same seed. For them it is computed
+/// from the program, the seed and the bytes of the implementation, so a kernel cannot know it
+/// before the sweep, either. Sets `asked` to a command line that repeats the sweep. Errors:
 /// UsageError.
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
                  PlanFlags& plan, std::string& asked, const Context& context);

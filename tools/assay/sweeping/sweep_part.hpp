@@ -23,8 +23,8 @@
 
 namespace assay::cli {
 
-/// Limits for storing tensors of failing cases: a case has at most `evidence_elements` query and
-/// key elements, and an operator at most `evidence_cases` such cases.
+/// Limits for storing the tensors of failing cases: at most `evidence_elements` elements of query
+/// and key in a case, and at most `evidence_cases` such cases of an operator.
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
 
@@ -56,7 +56,7 @@ class SweepPart {
   /// The numerics that the implementation declared: "operator dtype" -> JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
-  /// Returns the id of the case at a position of the list.
+  /// Returns the id of the case at a position in the list.
   virtual std::string id(std::size_t place) const = 0;
   /// Makes the inputs of the case at a position of the list, before its call. May be called on any
   /// thread, also in parallel.
@@ -77,7 +77,7 @@ class SweepPart {
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   /// Shrinks a failing case, and searches for numerics that would explain the failure. Shrinking
   /// may use half of the time, the search the rest. `others` fail for the same cause, so the
-  /// numerics must explain them, too.
+  /// numerics must also explain them.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;
@@ -156,8 +156,8 @@ class SweepPartOf final : public SweepPart {
     const conformance::Case<Op>& c = planned_.cases[place];
     prepared_.make(place, [&] {
       auto made = std::make_unique<conformance::PreparedCase<Op>>(c);
-      // Assumes the numerics that were declared last. The call itself asks the implementation for
-      // the numerics of this case.
+      // Assumes that the numerics are those that were declared last. The call itself queries the
+      // implementation for the numerics of this case.
       if (const auto likely = recorder_.said_of(c.problem.dtype)) made->prepare(*likely);
       return made;
     });
@@ -188,7 +188,7 @@ class SweepPartOf final : public SweepPart {
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
     const auto c = case_of(report);
     const bool small = conformance::Suite<Op>::tensor_elements(c.problem) <= evidence_elements;
-    // Do not run a kernel again that crashed or hung: it has no outputs, and would fail again.
+    // A kernel that crashed or hung is not run again: it has no outputs, and would fail again.
     const bool answered = report.verdict != conformance::Verdict::crash &&
                           report.verdict != conformance::Verdict::timeout;
     if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 || !answered ||
@@ -238,8 +238,8 @@ class SweepPartOf final : public SweepPart {
     return under_way_.at(place);
   }
 
-  /// A second instance of the kernel, for repeated calls. So the first instance gets the same calls
-  /// in every sweep, repeated or not.
+  /// A second instance of the kernel, for repeated calls. The first instance therefore gets the
+  /// same calls in every sweep.
   Recorder<Op>& other() {
     if (!other_) {
       other_kernel_ = fresh_();
@@ -268,7 +268,7 @@ class SweepPartOf final : public SweepPart {
 };
 
 /// Makes the part of a sweep for Op. Returns null if the implementation that the flags name does
-/// not offer Op; `missing` then has the reason.
+/// not support Op; then `missing` contains the reason.
 template <class Op>
 std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const ImplementationFlags& flags,
                                       const PlanFlags& plan, std::string& missing) {

@@ -8,7 +8,7 @@
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/store.hpp"
 
-/// The store of a sweep: the file of its finished cases, from which an interrupted sweep can be
+/// The store of a sweep: the file with its finished cases, from which an interrupted sweep can be
 /// resumed.
 namespace assay::cli {
 

@@ -18,9 +18,9 @@ namespace assay::cli {
 /// has one core.
 std::size_t worker_count();
 
-/// Runs a list of cases as a pipeline. A turn is one case in this list. The thread that uses this
-/// object calls the kernel for the turns and ends them, in their order. Worker threads prepare
-/// later turns, and judge turns that were called.
+/// Runs a list of cases as a pipeline. A turn is the work for one case of this list. The thread
+/// that uses this object calls the kernel for the turns and ends them, in their order. Worker
+/// threads prepare later turns, and judge turns that were called.
 ///
 /// A turn is in progress from its call until it ends. The total weight of the turns in progress is
 /// at most `most_weight`; a heavier turn runs without others. In addition, turns with the same
@@ -34,9 +34,9 @@ class Turns {
 
   using Work = std::function<void(std::size_t turn)>;
 
-  /// `prepare` is called at most once for every turn, and never after the turn has begun. `judge`
-  /// is called once for every turn that was called. `weights`: the memory that each turn needs.
-  /// With 0 threads, no turn is prepared in advance, and the caller judges.
+  /// `prepare` is called at most once for every turn, and never after the turn has begun; `judge`
+  /// once for every turn that was called. `weights`: the memory that each turn needs. With 0
+  /// threads, no turn is prepared in advance, and the caller judges.
   Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepare, Work judge);
   /// The destructor waits for work that is running.
   ~Turns();
@@ -48,8 +48,8 @@ class Turns {
   /// immediately.
   void called(std::size_t turn);
   bool is_judged(std::size_t turn);
-  /// Waits until the turn is judged. Judges it in this thread if no worker has started to, and
-  /// judges other turns while it waits. Errors: the first exception from judging any turn.
+  /// Waits until the turn (the work for a case) is judged. If no worker has begun, judges it in
+  /// this thread; judges other turns meanwhile. Errors: the first exception from judging a turn.
   void wait_for(std::size_t turn);
   /// Marks the turn as ended.
   void end(std::size_t turn);
@@ -58,8 +58,8 @@ class Turns {
   enum class State { waiting, called, at_work, judged };
 
   using Clock = std::chrono::steady_clock;
-  /// Workers start nothing in this time after the start of a call, because the time of short calls
-  /// is reported.
+  /// Workers start nothing within this time after the start of a call, because the time of short
+  /// calls is reported.
   static constexpr std::chrono::milliseconds quick{5};
 
   void work();
@@ -95,8 +95,8 @@ class Turns {
 template <class Made>
 class PreparedOnce {
  public:
-  /// Calls `make` and stores its result, unless `make` or `take` was called for this position
-  /// before.
+  /// Calls `make` and stores its result. Does nothing if `make` or `take` was already called for
+  /// this position.
   template <class Make>
   void make(std::size_t place, const Make& make) {
     {
@@ -114,7 +114,7 @@ class PreparedOnce {
   }
 
   /// Returns the object. Waits if `make` is running. Returns null if `make` was not called, if it
-  /// threw, or if the object was taken before.
+  /// threw, or if the object was already taken.
   std::unique_ptr<Made> take(std::size_t place) {
     std::unique_lock lock(mutex_);
     const auto [slot, is_new] = slots_.try_emplace(place);

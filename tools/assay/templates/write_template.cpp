@@ -72,8 +72,9 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-/// Inserts the facts about this machine: the path of the program, and how a program that uses Assay
-/// as a library finds it. If the program runs from a build folder, the text first installs it.
+/// Inserts the facts about this machine into a text: the path of the program, and how a program
+/// that uses Assay as a library finds the library. If the program runs from a build folder, the
+/// text first installs it.
 std::string filled_in(std::string text) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path build = program.parent_path().parent_path();

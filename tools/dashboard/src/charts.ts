@@ -104,7 +104,7 @@ export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: s
   }
   const width = 560, left = 58, top = 30, height = 330;
   const x = scaleBand(columns, [left, width - 8]).paddingInner(0.06);
-  // Labels that are wider than their columns are drawn at a slope.
+  // Labels that are wider than their columns are drawn at an angle.
   const letter = 6.6, longest = Math.min(LONGEST_LABEL, Math.max(...columns.map((column) => column.length)));
   const slopes = longest * letter > x.step();
   const bottom = slopes ? 34 + longest * letter * 0.5 : 44;

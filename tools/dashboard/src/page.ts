@@ -50,7 +50,7 @@ function render(page: Page): void {
   put("lost-case", state.case !== "" && chosen === undefined ? `The report has no case ${state.case}.` : "");
   if (chosen !== undefined) showCase(chosen, page.report, page.list);
   else showList(page);
-  // Programs that drive the page wait for this.
+  // Programs that control the page wait for this.
   document.body.dataset["shown"] = location.hash;
 }
 
@@ -59,7 +59,7 @@ function listen(page: Page): void {
   const search = byId("filter-text") as HTMLInputElement;
   let pause = 0;
   search.addEventListener("input", () => {
-    // With many cases, drawing a chart takes longer than a key press. Therefore redraw only when the user pauses.
+    // With many cases, drawing a chart takes longer than a key press. So the page is redrawn only when the user pauses.
     clearTimeout(pause);
     pause = setTimeout(() => change({ q: search.value.trim(), case: "" }, true), 120);
   });

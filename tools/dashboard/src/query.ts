@@ -77,7 +77,7 @@ export function fieldNames(cases: Case[]): Set<string> {
 
 /** Values of a field of a case; empty if the case does not have the field. */
 export function valuesOf(c: Case, field: string): (string | number)[] {
-  // Every object has a member "constructor", which must not be taken for a field.
+  // Every object has a member "constructor"; it must not count as a field.
   if (Object.hasOwn(derived, field)) return derived[field]!(c);
   if (Object.hasOwn(c.fields, field)) return [c.fields[field]!];
   if (field.startsWith("error.")) {
@@ -329,7 +329,7 @@ const SIGNS = new Set(["and", "or", "not", "(", ")"]);
 
 export function compile(query: string, names: Set<string>, cases: Case[]): Query {
   const all = tokens(query);
-  // The name of an operator means its cases only: it may be part of another name.
+  // The name of an operator must match only the cases of that operator, although it may be a part of another name.
   const operators = new Set(cases.map((c) => c.operator));
   const named = (term: Term): Term => (term.field === "" && operators.has(term.values[0]!) ? { ...term, field: "operator" } : term);
   const terms = all.filter((token) => !SIGNS.has(token)).map(parse).map(named);

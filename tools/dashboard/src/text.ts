@@ -48,7 +48,7 @@ export function table(head: string[], rows: Child[][], name: string): HTMLElemen
   const kind = head.map((_, k): Attributes => (k > 0 && numeric(k) ? { class: "number" } : {}));
   const titles = head.map((text, k) => element("th", { scope: "col", ...kind[k] }, text));
   const lines = rows.map((row) => element("tr", {}, ...row.map((cell, k) => element("td", kind[k], cell))));
-  // Wraps a table so that it can be scrolled, also with the keyboard, if it is wider than the page.
+  // Wraps a table, so that it can be scrolled if it is wider than the page, also with the keyboard.
   return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": name },
     element("table", {}, element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...lines)));
 }

@@ -33,7 +33,7 @@ const TILE = 16;
 
 function tiles(rows: number, channels: number, x: (d: number) => number, y: (s: number) => number): SVGElement[] {
   const lines: SVGElement[] = [];
-  // With more lines, the lines would hide the elements between them.
+  // With more grid lines, the lines would hide the elements.
   const step = (extent: number): number => TILE * Math.max(1, Math.ceil(extent / TILE / 32));
   for (let d = 0; d <= channels; d += step(channels))
     lines.push(svg("line", { class: "grid", x1: String(x(d)), x2: String(x(d)), y1: String(y(0)), y2: String(y(rows)) }));

@@ -1,5 +1,5 @@
-// Requirements of the documents, with the number of legal calls and of forbidden calls. A
-// requirement that no case exercises is not a failure, so it is grey.
+// Requirements of the documentation, with the number of legal calls and of forbidden calls. A requirement that no case
+// exercises is not a failure, so it is grey.
 
 import type { Report, Requirement } from "../report";
 import { toggleTerms } from "../state";

@@ -42,8 +42,8 @@ struct Context {
 using Action = std::function<ExitCode(const Context&)>;
 
 /// One subcommand: `declare` adds its flags to `app` and returns the action that runs after
-/// parsing. Errors of the action: UsageError; any other exception is a failure of the tool, exit
-/// code 3.
+/// parsing. Errors of the action: UsageError. Any other exception counts as a failure of the tool:
+/// exit code 3.
 struct Command {
   std::string name, summary;
   std::function<Action(CLI::App& app, const Registry& registry)> declare;

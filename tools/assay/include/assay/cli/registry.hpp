@@ -25,8 +25,8 @@ struct ImplementationEntry {
   /// Makes an implementation that uses this many host threads; empty: `--threads` is refused.
   std::function<Made(std::int64_t threads)> make_threaded = {};
   /// True: runs in the judge's own process unless `--isolated` is given; for code that is trusted
-  /// as much as the judge. False: needs a program that passes its command line to
-  /// `assay::cli::main`, since the judge starts this program again as the worker process.
+  /// like the judge. False: the program must pass its command line to `assay::cli::main`, because
+  /// the judge starts the program again as the worker process.
   bool in_process = false;
 };
 
