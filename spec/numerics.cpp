@@ -61,26 +61,27 @@ Numerics composed_sums(DType io) {
 
 constexpr NumericsPreset presets[] = {
     {"ascend_a2",
-     "Atlas A2/A3 kernels: P and dS staged in the io type, casts round ties away from zero; "
-     "kernels without softmax stage nothing, and their casts round ties to even",
+     "Atlas A2/A3 kernels: P and dS are rounded to the type of the tensors, casts round ties away "
+     "from zero; kernels without softmax round only at the end, ties to even",
      ascend_a2, ascend_a2_sums},
     {"cuda_flash",
-     "flash kernels: P and dS staged in the io type, casts round ties to even, P "
-     "computed from the log-sum-exp",
+     "flash attention kernels: P and dS are rounded to the type of the tensors, casts round ties "
+     "to even, P is computed from the log-sum-exp",
      cuda_flash, plain_sums},
     {"torch_composed_bf16",
-     "composed operators: every intermediate result in the io type; the "
-     "bounds are too loose to count as coverage",
+     "kernels composed of tensor operations: every intermediate result is rounded to the type of "
+     "the tensors; the bounds are so loose that cases do not count as coverage",
      torch_composed, composed_sums},
     {"torch_fp32",
-     "composed operators in fp32; they compute statistics and row "
-     "term themselves",
+     "kernels composed of tensor operations in fp32; they compute statistics and row term "
+     "themselves",
      torch_fp32, plain_sums},
     {"jax_cpu",
-     "XLA on a CPU: dP in the io type; the kernel computes statistics and row term "
-     "itself",
+     "XLA on a CPU: dP is rounded to the type of the tensors; the kernel computes statistics and "
+     "row term itself",
      jax_cpu, jax_cpu_sums},
-    {"fp32_staging", "no staging: P and dS stay fp32", fp32_staging, plain_sums},
+    {"fp32_staging", "P and dS stay in fp32; only the results are rounded", fp32_staging,
+     plain_sums},
 };
 
 /// Returns whether kernels of the operator compute a softmax; an empty name means attention.

@@ -43,8 +43,8 @@ spec::Strides parse_strides(std::string_view field, std::string_view text,
     for (const std::string_view name : tensors)
       names += (names.empty() ? "" : ", ") + std::string(name);
     refuse(field, std::string(text),
-           spellings.choices() + ", or NAME:STRIDING between commas, after the striding of the " +
-               "others where that is not contiguous; names are " + names);
+           spellings.choices() + ", or NAME:STRIDING separated by commas, after one striding for " +
+               "all other tensors unless that is contiguous; names are " + names);
   };
   spec::Strides strides;
   std::vector<std::string_view> seen;

@@ -71,7 +71,7 @@ std::vector<Fault> window_faults() {
        "windows continue from one sequence into the next",
        {.sequences = join_sequences}},
       {"stride_of_block",
-       "windows begin one block after each other, not one stride",
+       "each window begins a block after the previous one, not a stride",
        {.windows = each_window<[](const Problem& p, TokenWindow& one) {
           one.token += one.index * (p.compress_block_size - p.compress_stride);
         }>}},

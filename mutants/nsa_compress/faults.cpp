@@ -113,7 +113,7 @@ std::vector<Fault> own_faults() {
        {.windows = each_window<[](const Problem&, TokenWindow& one) { ++one.row; }>}},
       {"rows_exchanged", "the first two rows of output are swapped", {.windows = exchange_rows}},
       {"rows_by_token",
-       "output has one row for each token, as the page prints its shape",
+       "output has one row for each token, which is the shape in the documentation",
        {.windows = each_window<[](const Problem&, TokenWindow& one) { one.row = one.token; }>}},
       {"tokens_by_row",
        "a window begins at its row times the stride, wherever its sequence begins",
@@ -121,7 +121,7 @@ std::vector<Fault> own_faults() {
           one.token = one.row * p.compress_stride;
         }>}},
       {"core_repeats_window",
-       "the first window of a core is the last one of the core before",
+       "the first window of a core is the last window of the previous core",
        {.windows_of_core =
             [](const Work& w, std::vector<TokenWindow>& own) {
               if (!own.empty() && own[0].index > 0) own[0].token -= w.problem.compress_stride;
@@ -195,8 +195,9 @@ std::vector<Mutant> number_mutants() {
         plant.planted<ProductsIn16Bits>("products_16_bit",
                                         "products are rounded before they are added"),
         plant.planted<InputOfHeadZero>("input_of_head_0",
-                                       "every head reads the first one of input"),
-        plant.planted<HeadDim16TooFew>("head_dim_16_too_few", "input is read as if D were 16 less"),
+                                       "every head reads the first head of input"),
+        plant.planted<HeadDim16TooFew>("head_dim_16_too_few",
+                                       "input is read as if each head had 16 channels less"),
         plant.planted<AddsToOldOutput>("adds_to_old_output", "output is added to the old contents"),
         plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception")},
        plant.strides_ignored(),

@@ -30,8 +30,8 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                   {{rope_page, "constraints"}, "D is 1 to 768."},
                   {{upstream_page, "constraints"}, "D is 1 to 768."},
                   {{forward_tiling, "head size"}, "The forward refuses D above 512."}},
-       .reading = "D of 1 to 512 must work, and on u3 D of 1 to 768. On other entry points 513 to "
-                  "768 is disputed."},
+       .reading = "A kernel must accept D of 1 to 512, and on u3 D of 1 to 768. On other entry "
+                  "points D of 513 to 768 is disputed."},
       {.id = "FAG-Q3",
        .subject = "shape of softmaxMax and softmaxSum of u3",
        .claims = {{{rope_page, "parameters"}, "The shape is [N,T,8]."},
@@ -40,13 +40,14 @@ std::vector<Contradiction> of_shapes_and_sizes() {
        .reading = "A call passes the shape [T,N,8]. FAG-Q4 covers the order in memory."},
       {.id = "FAG-Q4",
        .subject = "memory order of the softmax statistics of packed sequences",
-       .claims = {{{unpadding_page, "constraints"}, "The format is [T,N,8]: tokens before heads."},
-                  {{rope_page, "parameters"}, "[N,T,8]: heads before tokens."},
-                  {{upstream_fourth_unpadding_page, "softmaxInLayout"},
-                   "\"same_as_input\" is for data in the order NTD, \"\" for TND."},
-                  {{upstream_kernels, "reading of the statistics"},
-                   "Without the attribute, and with \"\", sequences come before heads before "
-                   "queries; with \"same_as_input\", tokens come before heads."}},
+       .claims =
+           {{{unpadding_page, "constraints"}, "The format is [T,N,8]: tokens before heads."},
+            {{rope_page, "parameters"}, "[N,T,8]: heads before tokens."},
+            {{upstream_fourth_unpadding_page, "softmaxInLayout"},
+             "\"same_as_input\" means that the data have the order NTD, \"\" means the order TND."},
+            {{upstream_kernels, "the code that reads the statistics"},
+             "Without the attribute, and with \"\", the order is sequences, heads, queries. With "
+             "\"same_as_input\" it is tokens, heads."}},
        .reading = "The memory order is disputed: see the requirements that cite this point."},
       {.id = "FAG-Q5",
        .subject = "rank of the softmax statistics of packed sequences",
@@ -58,11 +59,11 @@ std::vector<Contradiction> of_shapes_and_sizes() {
        .claims = {{{unpadding_page, "parameters"},
                    "The shapes [B,N,Sq,Skv], [B,1,Sq,Skv], [1,1,Sq,Skv] and [Sq,Skv] are "
                    "supported."},
-                  {{upstream_kernels, "reading of the mask"},
+                  {{upstream_kernels, "the code that reads the mask"},
                    "A mask of rank 4 is read sequence by sequence without gaps."},
                   {{torch_front_end, "atten_mask"}, "Only [max Sq, max Skv] is described."}},
-       .reading = "[max Sq, max Skv] and [1,1,max Sq,max Skv] must work; for the other shapes see "
-                  "the standing of the requirement."},
+       .reading = "A kernel must accept [max Sq, max Skv] and [1,1,max Sq,max Skv]. For the other "
+                  "shapes see the standing of the requirement."},
       {.id = "FAG-Q17",
        .subject = "shapes of pseShift for packed sequences",
        .claims = {{{unpadding_page, "parameters"},
@@ -71,13 +72,13 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                    "Only the forms of 1024 rows and those of one axis are accepted."},
                   {{upstream_fourth_unpadding_page, "pseShift"},
                    "Only the forms of 1024 rows are listed."}},
-       .reading = "On u1 the five listed shapes are documented; only upstream's code uses a tensor "
-                  "with one axis."},
+       .reading = "On u1 the five listed shapes are documented. Only the vendor's code uses a "
+                  "tensor with one axis."},
       {.id = "FAG-Q18",
        .subject = "smallest Sq of a bias of 1024 rows",
        .claims = {{{upstream_page, "pseShift"}, "Sq is larger than 1024."},
                   {{upstream_tiling, "pse checks"}, "Sq is at least 1024."}},
-       .reading = "At Sq = 1024 the compressed form equals the full one, so no result depends on "
+       .reading = "At Sq = 1024 the compressed bias equals the full bias, so no result depends on "
                   "this point."},
       {.id = "FAG-Q20",
        .subject = "shape of attentionIn where Dv < D",
@@ -91,11 +92,13 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                   {{unit_tests, "op_host"},
                    "A call with 2049 entries succeeds if the last "
                    "sequences are empty."}},
-       .reading = "2K and 1K must work; more is disputed."},
+       .reading =
+           "A kernel must accept 2K sequences, and 1K with a prefix. Larger numbers are disputed."},
       {.id = "FAG-Q37",
        .subject = "H in the shapes [B,N,H,S] and [1,N,H,S] of pseShift",
        .claims = {{{unpadding_page, "parameters"},
-                   "H is not defined there; elsewhere on the page it is the hidden size."},
+                   "The page does not define H for these shapes; elsewhere on the page H is the "
+                   "hidden size."},
                   {{upstream_page, "pseShift"}, "H is 1024: the last 1024 query rows."}},
        .reading = "H = 1024."},
       {.id = "FAG-Q38",
@@ -105,7 +108,8 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                   {{upstream_entry, "format checks"}, "Only private formats are refused."},
                   {{"aclnnNsaSelectedAttentionGrad.md", "example"},
                    "The example passes NCHW for tensors of rank 3."}},
-       .reading = "Private formats are refused; nothing is required of plain ones such as NCHW."},
+       .reading = "A kernel must refuse private formats. For plain formats such as NCHW there is "
+                  "no requirement."},
   };
 }
 
@@ -121,14 +125,15 @@ std::vector<Contradiction> of_positions() {
        .claims = {{{rope_page, "parameters"}, "pseType is 1 only."},
                   {{rope_page, "constraints"}, "pseType is 0 or 1."},
                   {{upstream_tiling, "pse checks"}, "Without a pse only 1 is accepted."}},
-       .reading = "1 must work. 0, which means the same without a pse, is disputed."},
+       .reading = "A kernel must accept pseType 1. pseType 0 is disputed; without a pse it has the "
+                  "same meaning."},
       {.id = "FAG-Q9",
        .subject = "a position bias in sparseMode 8",
        .claims = {{{upstream_modes, "modes 7 and 8"}, "Mode 8 does not accept realShiftOptional."},
                   {{unpadding_page, "constraints"},
                    "Mode 8 accepts a bias if every sequence has as many queries as keys."}},
-       .reading = "The page of u1 is more specific and decides; realShiftOptional is "
-                  "pseShiftOptional."},
+       .reading = "The page of u1 is more specific, so it is followed. (realShiftOptional is "
+                  "another name of pseShiftOptional.)"},
       {.id = "FAG-Q10",
        .subject = "start indices in sparseMode 8 of u3",
        .claims = {{{rope_page, "constraints"},
@@ -142,21 +147,22 @@ std::vector<Contradiction> of_positions() {
        .reading = "Modes 1, 2, 3, 5 and 6."},
       {.id = "FAG-Q12",
        .subject = "preTokens and nextTokens without a mask",
-       .claims = {{{upstream_modes, "mode 0"}, "Without a mask the tokens are ignored."},
+       .claims = {{{upstream_modes, "mode 0"},
+                   "Without a mask preTokens and nextTokens are ignored."},
                   {{upstream_tiling, "token checks"},
-                   "Their ranges are checked with and without a mask."}},
-       .reading = "No result depends on these tokens. A kernel that refuses values out of range "
-                  "does not fail."},
+                   "The ranges of preTokens and nextTokens are checked with and without a mask."}},
+       .reading = "Without a mask no result depends on preTokens and nextTokens. A kernel that "
+                  "refuses values outside the ranges does not fail."},
       {.id = "FAG-Q13",
-       .subject = "bounds of negative tokens in mode 0",
+       .subject = "limits of negative preTokens and nextTokens in mode 0",
        .claims = {{{upstream_modes, "mode 0"}, "|nextTokens| < Skv and |preTokens| < Sq."},
                   {{upstream_tiling, "token checks"}, "-nextTokens <= Sq and -preTokens <= Skv."}},
-       .reading = "A window that both sources allow must work."},
+       .reading = "A kernel must accept a window that both sources allow."},
       {.id = "FAG-Q14",
        .subject = "preTokens + nextTokens = 0",
        .claims = {{{upstream_page, "constraints"}, "The two bounds of a band intersect."},
                   {{upstream_tiling, "token checks"},
-                   "0 is accepted in padded layouts, refused in TND with a mask."}},
+                   "The sum 0 is accepted in padded layouts, and refused in TND with a mask."}},
        .reading = "In TND a kernel may accept or refuse the call."},
       {.id = "FAG-Q15",
        .subject = "sparseMode 7 and 8 in padded layouts",
@@ -165,12 +171,12 @@ std::vector<Contradiction> of_positions() {
                   {{upstream_tiling, "sparse mode checks"}, "7 and 8 are refused."}},
        .reading = "Modes 7 and 8 split packed sequences, which padded layouts do not have."},
       {.id = "FAG-Q19",
-       .subject = "the root of pseType 3",
+       .subject = "the square root in pseType 3",
        .claims = {{{upstream_page, "pseType"}, "Multiply, add, then take the square root."},
                   {{upstream_kernels, "generated bias"},
                    "The code takes the root of the distance before it multiplies by the slope and "
                    "adds."}},
-       .reading = "The root is that of the distance: a negative score has no root."},
+       .reading = "The root is taken of the distance, because a negative score has no root."},
       {.id = "FAG-Q23",
        .subject = "factor of the scores",
        .claims = {{{operator_page, "formulas"}, "Scores, dQ and dK are divided by sqrt(d)."},
@@ -179,10 +185,11 @@ std::vector<Contradiction> of_positions() {
       {.id = "FAG-Q24",
        .subject = "range of a prefix",
        .claims = {{{unpadding_page, "constraints"},
-                   "0 to Skv where Sq > Skv, else Skv - Sq to Skv."},
+                   "The range is 0 to Skv if Sq > Skv, otherwise Skv - Sq to Skv."},
                   {{unit_tests, "op_host"}, "Sq = 1, Skv = 1024 with the prefix 32 succeeds."},
                   {{upstream_tiling, "prefix checks"}, "The range is not checked."}},
-       .reading = "The documented range must work. The mask of 0 to Skv is well defined."},
+       .reading = "A kernel must accept the documented range. The mask is also well defined for "
+                  "the other values from 0 to Skv."},
       {.id = "FAG-Q31",
        .subject = "mode 5 with a mask and no prefix",
        .claims = {{{upstream_modes, "mode 5"}, "Mode 5 needs a prefix."},
@@ -197,12 +204,13 @@ std::vector<Contradiction> of_positions() {
        .reading = "For pseType 0 and 1 pseShift has the type of query; the type of slopes is "
                   "disputed."},
       {.id = "FAG-Q35",
-       .subject = "the sign of generated bias",
+       .subject = "the sign of the bias that is computed from slopes",
        .claims = {{{operator_page, "formulas"},
                    "One formula adds pse to the scaled product for pseType 0, 2 and 3."},
                   {{upstream_kernels, "generated bias"},
-                   "For 2 and 3, slope times distance is subtracted."}},
-       .reading = "In the formula, pse is the tensor, or minus slope times distance."},
+                   "For pseType 2 and 3, slope times distance is subtracted."}},
+       .reading = "In the formula, pse means the tensor; for pseType 2 and 3 it means minus slope "
+                  "times distance."},
   };
 }
 
@@ -220,9 +228,9 @@ std::vector<Contradiction> of_the_rest() {
        .reading = "These inputs are required: without them no gradient is defined."},
       {.id = "FAG-Q22",
        .subject = "dpseOut",
-       .claims = {{{unpadding_page, "parameters"}, "Not used so far."},
+       .claims = {{{unpadding_page, "parameters"}, "The output is not used so far."},
                   {{upstream_fourth_unpadding_page, "parameters"},
-                   "If pse is given, shape and type are those of pse."}},
+                   "If pse is given, dpseOut has its shape and type."}},
        .reading = "The contents of dpseOut are never compared."},
       {.id = "FAG-Q26",
        .subject = "actualSeqQLen and actualSeqKvLen of g2",
@@ -230,19 +238,19 @@ std::vector<Contradiction> of_the_rest() {
                   {{upstream_page, "prototype"}, "The prototype has no such parameters."}},
        .reading = "The prototype is right, the table is wrong."},
       {.id = "FAG-Q27",
-       .subject = "status of calls that planning refuses",
+       .subject = "status of a call that the planning step refuses",
        .claims = {{{return_codes, "codes"}, "161001 means that a required pointer is null."},
                   {{upstream_entry, "launch"},
                    "Every call that the planning step refuses returns "
                    "161001."}},
-       .reading = "Where the documents name no code, any code except success is a "
-                  "correct refusal."},
+       .reading =
+           "If the documentation names no code, any code except success is a correct refusal."},
       {.id = "FAG-Q28",
        .subject = "null pointers on u4",
        .claims = {{{unpadding_page, "return values"}, "A null required input gives 161001."},
                   {{upstream_entry, "null checks"},
-                   "The check of u4 joins its conditions wrongly and never refuses."}},
-       .reading = "A null required input is refused on u4 as well."},
+                   "The check of u4 combines its conditions wrongly, so it never refuses a call."}},
+       .reading = "A kernel must also refuse a null required input on u4."},
       {.id = "FAG-Q29",
        .subject = "keepProb",
        .claims = {{{unpadding_page, "parameters"}, "keepProb is the share of ones in dropMask."},
@@ -259,9 +267,9 @@ std::vector<Contradiction> of_the_rest() {
                    "The example copies float buffers into tensors of a 16-bit type."}},
        .reading = "The examples must run; the numbers that they print are not expected values."},
       {.id = "FAG-Q32",
-       .subject = "zeros after the last entry of the length sums",
+       .subject = "zeros after the last cumulative length",
        .claims = {{{upstream_second_unpadding_page, "parameters"},
-                   "Trailing zeros are allowed: [2,5,9,0,0]."},
+                   "The array may end with zeros: [2,5,9,0,0]."},
                   {{forward_tiling, "lengths"}, "A negative difference counts as length 0."},
                   {{upstream_general_tiling, "lengths"},
                    "The backward does not treat a negative "
@@ -274,19 +282,22 @@ std::vector<Contradiction> of_the_rest() {
                    "inputLayout, sparseMode and pseType."},
                   {{operator_page, "constraints"},
                    "The text uses prefixOptional, inputLayout and pseType."}},
-       .reading = "The parameters are those of the prototypes on upstream's pages."},
+       .reading = "The parameters are those of the prototypes on the vendor's public pages."},
       {.id = "FAG-Q36",
        .subject = "actualSeqQLen and actualSeqKvLen",
-       .claims = {{{unpadding_page, "parameters"}, "The actual lengths of the sequences."},
-                  {{upstream_modes, "modes 7 and 8"}, "The examples show sums: 3, 5 for 3 and 2."},
+       .claims = {{{unpadding_page, "parameters"},
+                   "The arrays contain the actual lengths of the sequences."},
+                  {{upstream_modes, "modes 7 and 8"},
+                   "The examples show cumulative sums: 3, 5 for the lengths 3 and 2."},
                   {{torch_front_end, "actual_seq_qlen"}, "The lengths are accumulated."}},
-       .reading = "Sums up to and including each sequence."},
+       .reading = "The arrays contain cumulative sums of the lengths."},
       {.id = "FAG-Q39",
        .subject = "required and optional inputs",
        .claims = {{{unpadding_page, "parameters"},
                    "dropMask, paddingMask, attenMask and softmaxIn are plain inputs."},
-                  {{unpadding_page, "example"}, "The example passes null for three of them."}},
-       .reading = "The column of inputs does not say which of them are required."},
+                  {{unpadding_page, "example"},
+                   "The example passes null pointers for three of them."}},
+       .reading = "The page's column of inputs does not say which inputs are required."},
   };
 }
 
@@ -305,31 +316,32 @@ std::vector<Contradiction> flash_open_points() {
   return {
       {.id = "CV-O1",
        .subject = "bytes other than 0 and 1 in a mask",
-       .claims = {{{unpadding_page, "parameters"},
-                   "1 masks a score and 0 keeps it; the page does not mention other bytes."}},
+       .claims =
+           {{{unpadding_page, "parameters"},
+             "The byte 1 masks a score and 0 keeps it; the page does not mention other bytes."}},
        .reading = "No case has such bytes."},
       {.id = "CV-O2",
        .subject = "masks of rank 4 for packed sequences",
        .claims = {{{unpadding_page, "parameters"},
                    "The page lists the shapes, but not the meaning of their axes for sequences of "
                    "different lengths."}},
-       .reading = "The batch axis counts sequences, the head axis counts query heads. "
-                  "See FAG-Q16."},
+       .reading = "The batch axis is the axis of sequences, the head axis that of query heads. See "
+                  "FAG-Q16."},
       {.id = "CV-O3",
        .subject = "tokens after the last sequence",
        .claims = {{{unpadding_page, "constraints"},
                    "The sequences are packed along T "
                    "without gaps."},
-                  {{upstream_kernels, "clearing of the accumulators"},
-                   "Rows that belong to no sequence are cleared."}},
+                  {{upstream_kernels, "the code that clears the accumulators"},
+                   "Rows that belong to no sequence are set to 0."}},
        .reading = "Their gradients are 0."},
       {.id = "CV-O4",
-       .subject = "statistics of a query that keeps no key",
+       .subject = "statistics of a query that attends to no key",
        .claims = {{{forward_pages, "innerPrecise"},
-                   "With innerPrecise 2 fully masked rows are computed as invalid rows."},
+                   "With innerPrecise 2 fully masked rows are handled as invalid rows."},
                   {{forward_tiling, "invalid rows"},
-                   "With other values of innerPrecise their statistics depend on the tiling of the "
-                   "forward."}},
+                   "With other values of innerPrecise the statistics of such rows depend on the "
+                   "tiling of the forward operator."}},
        .reading = "P is 0 in such a row, whatever its statistics."},
       {.id = "CV-O5",
        .subject = "mode 5 of packed sequences",

@@ -8,23 +8,24 @@ std::vector<Contradiction> nsa_compress_contradictions() {
   constexpr std::string_view host = "ops-transformer: attention/nsa_compress/op_host";
   return {
       {.id = "NSCF-Q1",
-       .subject = "status without actSeqLen",
+       .subject = "status of a call without actSeqLen",
        .claims = {{{page, "return values"}, "A null array gives 161001."},
                   {{host, "parameters"}, "The code returns 161002."}},
        .reading = "The call must be refused with any status."},
       {.id = "NSCF-Q2",
        .subject = "shape of output",
        .claims = {{{page, "parameters"}, "[T, N, D], as input."},
-                  {{page, "formulas"}, "One row for each window."}},
-       .reading = "One row for each window of each sequence."},
+                  {{page, "formulas"}, "output has one row for each window."}},
+       .reading = "output has one row for each window of each sequence."},
       {.id = "NSCF-Q3",
-       .subject = "the function of a window",
+       .subject = "the function that is applied to a window",
        .claims = {{{page, "formulas"},
                    "The formula contains a function that the page does not "
                    "define."},
                   {{"ops-transformer: attention/nsa_compress/README.md", "description"},
-                   "The sum of the tokens, each multiplied by its weight."}},
-       .reading = "The weighted sum, of which NsaCompressGrad computes the gradient."},
+                   "The function is the sum of the tokens, each multiplied by its weight."}},
+       .reading =
+           "The function is the weighted sum: NsaCompressGrad computes the gradient of this sum."},
   };
 }
 

@@ -38,7 +38,7 @@ std::vector<Contradiction> of_parameters() {
                   {{selected_page, "prototype"}, "No parameter has such a name."}},
        .reading = "keyIn means key, dy means attentionOutGrad, attentionInOptional means "
                   "attentionOut, and softmaxMaxOptional means softmaxMax; the other names do not "
-                  "exist. topkIndices is treated like these."},
+                  "exist. The same codes apply to topkIndices."},
       {.id = "NSAS-Q3",
        .subject = "causes of 161002",
        .claims = {{{selected_page, "return values"},
@@ -48,7 +48,7 @@ std::vector<Contradiction> of_parameters() {
                    "The third row says that the layout is not supported."}},
        .reading = "A layout other than TND is refused."},
       {.id = "NSAS-Q4",
-       .subject = "left sides of the formulas",
+       .subject = "the left sides of the formulas",
        .claims = {{{selected_page, "formulas"}, "They define V, Q and K."},
                   {{later_page, "formulas"}, "They define dV, dQ and dK."}},
        .reading = "dV, dQ and dK."},
@@ -61,7 +61,8 @@ std::vector<Contradiction> of_parameters() {
        .subject = "dS and P",
        .claims = {{{selected_page, "formulas"},
                    "The formulas use dS and P without a definition, and do not use attentionOut."}},
-       .reading = "The gradient of a softmax, with the row term of attentionOut."},
+       .reading = "The formulas are those of the gradient of a softmax, with a row term that is "
+                  "computed from attentionOut."},
       {.id = "NSAS-Q7",
        .subject = "type of sparseMode",
        .claims = {{{selected_page, "parameters"}, "INT32."},
@@ -76,17 +77,19 @@ std::vector<Contradiction> of_parameters() {
        .subject = "storage formats",
        .claims = {{{selected_page, "return values"}, "Formats that are not ND give 161002."},
                   {{selected_page, "example"}, "The example passes NCHW."}},
-       .reading = "Private formats are refused; nothing is required of plain ones such as NCHW."},
+       .reading = "A kernel must refuse private formats. For plain formats such as NCHW there is "
+                  "no requirement."},
       {.id = "NSAS-Q10",
        .subject = "masks of UINT8",
        .claims = {{{selected_page, "parameters"}, "attenMask is BOOL or UINT8."},
                   {{upstream_selected_tiling, "operator prototype"}, "attenMask is BOOL."}},
-       .reading = "The page offers both types."},
+       .reading = "The page allows both types."},
       {.id = "NSAS-Q17",
        .subject = "names in the description",
-       .claims = {{{selected_page, "formulas"}, "The texts name topkIndice and keyIn."},
+       .claims = {{{selected_page, "formulas"},
+                   "The description contains the names topkIndice and keyIn."},
                   {{selected_page, "prototype"}, "The names are topkIndices and key."}},
-       .reading = "These are writing errors."},
+       .reading = "The names in the description are writing errors."},
   };
 }
 
@@ -107,7 +110,7 @@ std::vector<Contradiction> of_values() {
        .claims = {{{selected_page, "constraints"}, "D of key and of value are 192 or 128."},
                   {{upstream_selected_forward, "constraints"}, "Exactly 192 and 128."},
                   {{selected_page, "example"}, "192 and 192."}},
-       .reading = "The page offers all combinations of 192 and 128."},
+       .reading = "The page allows all combinations of 192 and 128."},
       {.id = "NSAS-Q14",
        .subject = "largest number of sequences",
        .claims = {{{selected_page, "constraints"}, "B is 1 to 2M."},
@@ -116,33 +119,33 @@ std::vector<Contradiction> of_values() {
       {.id = "NSAS-Q15",
        .subject = "keys of a sequence",
        .claims = {{{selected_page, "constraints"},
-                   "At least selectedBlockSize * selectedBlockCount."},
+                   "Each sequence has at least selectedBlockSize * selectedBlockCount keys."},
                   {{unit_tests, "op_host"},
                    "Calls with 256 and 512 keys succeed although the "
                    "product of block size and count is 1024."}},
-       .reading = "The page forbids fewer keys; upstream's code accepts them."},
+       .reading = "The page forbids fewer keys, but the vendor's code accepts them."},
       {.id = "NSAS-Q16",
        .subject = "sparseMode 2 without a mask",
        .claims = {{{upstream_selected_forward, "sparseMode"},
                    "Without a mask sparseMode has no effect."},
                   {{upstream_selected_kernels, "mask"},
                    "In the backward the mode alone makes the mask causal."}},
-       .reading = "The case is judged either way: its statistics are those of the forward without "
-                  "a mask."},
+       .reading = "Such a case is judged if the kernel accepts it. Its statistics are those of the "
+                  "forward operator without a mask."},
       {.id = "NSAS-Q18",
        .subject = "layouts",
        .claims = {{{readme, "examples"}, "The example is for layouts other than TND."},
                   {{selected_page, "constraints"}, "inputLayout is TND."}},
        .reading = "TND."},
       {.id = "NSAS-Q19",
-       .subject = "the mask of a binding's golden test",
+       .subject = "the mask in a test of the PyTorch binding",
        .claims = {{{torch_front_end, "tests"},
-                   "Above a certain length the mask keeps keys up to the product of block size and "
-                   "count, not up to the query's position; the test is skipped."}},
+                   "For long sequences this mask keeps keys up to the product of block size and "
+                   "count, not up to the query's position. The test is skipped."}},
        .reading = "This suite does not use that mask: a query keeps the listed keys up to its own "
                   "position."},
       {.id = "NSAS-Q20",
-       .subject = "limits of the lists",
+       .subject = "limits of the lists of blocks",
        .claims = {{{selected_page, "constraints"},
                    "Skv is at least selectedBlockSize * selectedBlockCount."},
                   {{selected_page, "example"},
@@ -155,7 +158,7 @@ std::vector<Contradiction> of_values() {
       {.id = "NSAS-Q21",
        .subject = "results that the example prints",
        .claims = {{{selected_page, "example"}, "dv is read from the buffer of dk."}},
-       .reading = "A writing error: dvOut is the third output."},
+       .reading = "This is a writing error: dvOut is the third output."},
   };
 }
 
@@ -172,8 +175,9 @@ std::vector<Contradiction> nsa_open_points() {
   return {
       {.id = "NSAS-U4",
        .subject = "masks of UINT8 in the backward",
-       .claims = {{{upstream_selected_tiling, "operator prototype"},
-                   "Only BOOL is registered; nobody tested a mask of UINT8 on a device."}},
+       .claims =
+           {{{upstream_selected_tiling, "operator prototype"},
+             "The prototype registers only BOOL. Nobody tested a mask of UINT8 on a device."}},
        .reading = "See NSAS-Q10."},
       {.id = "NSAS-U5",
        .subject = "sparseMode 2 without a mask; no length sums for NsaCompressGrad",

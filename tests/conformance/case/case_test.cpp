@@ -217,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--keep_prob=0.999999999 --drop_mask=exact", "--keep_prob=0.999999999: accepted"},
         BadLine{"--inputs=odd",
                 "--inputs=odd: accepted: contiguous, padded, transposed, columns, mixed, far, or "
-                "NAME:STRIDING between commas"},
+                "NAME:STRIDING separated by commas"},
         BadLine{"--inputs=dy:padded,padded", "--inputs=dy:padded,padded: accepted"},
         BadLine{"--inputs=dy:padded,dy:far", "--inputs=dy:padded,dy:far: accepted"},
         BadLine{"--inputs=dq:padded", "--inputs=dq:padded: accepted: contiguous"},

@@ -82,10 +82,10 @@ class FileJudge {
     if (const auto reason = other_places(numerics))
       return without_judgement(name, {Rule::undeclared_order, Ground::declared_otherwise, *reason});
     const auto outputs = conformance::outputs_from(case_, actual.outputs);
-    Judged result{
-        .report = read_otherwise(prepared_.judge(outputs, numerics), outputs, numerics),
-        .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
-                        "workspace rules", "numerics and file belong to the kernel named"}};
+    Judged result{.report = read_otherwise(prepared_.judge(outputs, numerics), outputs, numerics),
+                  .unconfirmed = {
+                      "guards and padding", "inputs unmodified", "status codes", "workspace rules",
+                      "that the named kernel wrote the outputs and has these numerics"}};
     CaseReport& report = result.report;
     report.implementation = name;
     report.outputs_file = options_.file;

@@ -360,9 +360,10 @@ Action declare(CLI::App& app, bool is_golden) {
                    "also store the outputs of this implementation; the numerics are those "
                    "that it declares")
         ->excludes(numerics);
-  add_integer(app, "--largest", options->largest, 1, unlimited,
-              std::string("limit of the query and key elements of a case; 1048576") +
-                  (is_golden ? "" : ", with --recipe-only none"));
+  add_integer(
+      app, "--largest", options->largest, 1, unlimited,
+      std::string("largest number of elements of query and key in a case; default 1048576") +
+          (is_golden ? "" : ", no limit with --recipe-only"));
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {

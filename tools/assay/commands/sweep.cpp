@@ -191,8 +191,9 @@ conformance::CaseText failed_lines(const std::string& path, const conformance::R
 
 /// Flags that name cases instead of planning them.
 void declare_lines(CLI::App& app, SweepOptions& options) {
-  app.add_option("--lines", options.lines,
-                 "instead of a plan, the cases of these replay lines: a file, or a folder of .txt");
+  app.add_option(
+      "--lines", options.lines,
+      "instead of a plan, the cases of these replay lines: a file, or a folder of .txt files");
   app.add_option("--last-failed", options.last_failed,
                  "instead of a plan, the cases that failed in this report.json");
 }

@@ -66,7 +66,7 @@ void print_requirement_coverage(const RequirementCoverage& requirements, std::os
 }
 
 void print_refusable_calls(const conformance::RefusableCalls& calls, std::ostream& out) {
-  out << fmt::format("legal calls that a kernel may refuse without a verdict: {} of {}\n",
+  out << fmt::format("legal calls that a kernel may refuse without failing: {} of {}\n",
                      calls.refusable, calls.legal);
   Table table({"since they break", "standing", "calls"});
   for (const auto& reason : calls.reasons)
@@ -103,7 +103,7 @@ void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
 void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
   if (sizes.empty()) return;
   Table table({"size", "numbers", "least", "most", "cases beyond",
-               fmt::format("legal values that the plans of {} seeds lack", seeds_of_sizes)});
+               fmt::format("legal values that no plan of {} seeds contains", seeds_of_sizes)});
   for (const auto& size : sizes)
     table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
                std::to_string(*size.values.rbegin()),

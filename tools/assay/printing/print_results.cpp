@@ -116,8 +116,8 @@ void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
 std::string shortened(const std::string& line) {
   constexpr std::size_t longest = 1000, kept = 200;
   if (line.size() <= longest) return line;
-  return fmt::format("{} ... ({} characters, whole in the report)", line.substr(0, kept),
-                     line.size());
+  return fmt::format("{} ... ({} characters; the report contains the whole line)",
+                     line.substr(0, kept), line.size());
 }
 
 void print_worst(const Results& results, const std::string& program, Detail detail,
