@@ -7,20 +7,20 @@
 /// as a template whose parameter `on` is a *reading*, a class that evaluates the formula with one
 /// type of numbers. `on` has these functions:
 ///
-///     on.exact(x) a number without error on.symbol(k, x) x, which is
-///     number k of those computed for the row on.dot(of, terms) a dot
-///     product, given the sums that A4 (engine/README.md) needs
-///     on.rounded(x, size, times, level) x after `times` fp32 roundings of
-///     numbers of size `size` on.exponential(x, z, error) e^x / z with the
-///     relative error `error`; z is exact on.residue(x, phi) x, or x plus
-///     an error up to phi that pairs may share: the residue of a masked
-///     pair on.stored(x, store), on.stored(x, store, size) x rounded to a
-///     narrower type. If x is only a part of the rounded number, `size` is
-///     that number's size on.staged(x, store) like stored, as the last step
-///     of a formula on.overflows(x, store) 1 if the stored value may become
-///     infinite, else 0 on.value(x) the exact value on.size(x),
-///     on.magnitude(x) |exact value of x|; upper bound of |kernel's value
-///     of x|
+///     on.exact(x)                        a number without error
+///     on.symbol(k, x)                    x, which is number k of those computed for the row
+///     on.dot(of, terms) a dot product, given the sums that A4 (engine/README.md) needs
+///     on.rounded(x, size, times, level)  x after `times` fp32 roundings of numbers of size `size`
+///     on.exponential(x, z, error)        e^x / z with the relative error `error`; z is exact
+///     on.residue(x, phi)                 x, or x plus an error up to phi that pairs may share: the
+///                                        residue of a masked pair
+///     on.stored(x, store), on.stored(x, store, size)
+///                                        x rounded to a narrower type. If x is only a part
+///                                        of the rounded number, `size` is that number's size
+///     on.staged(x, store)                like stored, as the last step of a formula
+///     on.overflows(x, store)             1 if the stored value may become infinite, else 0
+///     on.value(x)                        the exact value
+///     on.size(x), on.magnitude(x)        |exact value of x|; upper bound of |kernel's value of x|
 ///
 /// Numbers have +, - and *, and * by an exact factor.
 namespace assay::engine {
