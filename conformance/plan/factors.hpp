@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,10 +51,13 @@ Named<Value> in_order(std::initializer_list<std::string_view> names) {
 }
 
 /// Words; each word is its own name.
-inline Named<std::string_view> words(std::initializer_list<std::string_view> values) {
+inline Named<std::string_view> words(std::span<const std::string_view> values) {
   Named<std::string_view> named;
   for (const std::string_view value : values) named.emplace_back(value, value);
   return named;
+}
+inline Named<std::string_view> words(std::initializer_list<std::string_view> values) {
+  return words(std::span(values.begin(), values.size()));
 }
 
 /// The factors of Op. `Chosen` has one value of each factor.
@@ -67,8 +72,9 @@ class Factors {
   };
 
   /// An axis of coverage: a factor for which every case has a value.
-  template <class Value>
-  static Factor axis(std::string_view name, Value Chosen::*member, Named<Value> values,
+  template <class Value, class Owner>
+  requires std::derived_from<Chosen, Owner>
+  static Factor axis(std::string_view name, Value Owner::*member, Named<Value> values,
                      std::type_identity_t<std::function<Value(const Case<Op>&)>> read) {
     auto find = [name, values, read](const Case<Op>& c) {
       const auto found =
@@ -82,8 +88,9 @@ class Factors {
     return factor;
   }
   /// A factor that is drawn but not counted by coverage.
-  template <class Value>
-  static Factor drawn(std::string_view name, Value Chosen::*member, Named<Value> values) {
+  template <class Value, class Owner>
+  requires std::derived_from<Chosen, Owner>
+  static Factor drawn(std::string_view name, Value Owner::*member, Named<Value> values) {
     std::vector<std::string_view> names;
     for (const auto& [value, text] : values) names.push_back(text);
     return {name,

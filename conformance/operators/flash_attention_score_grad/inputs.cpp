@@ -5,9 +5,9 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "attention/flash/statistics_index.hpp"
 #include "attention/profiles.hpp"
 #include "attention/statistics.hpp"
-#include "operators/flash_attention_score_grad/statistics_index.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -65,15 +65,6 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 }
 
 }  // namespace
-
-std::span<const InputProfile> Suite<Op>::profiles() { return attention::profiles(); }
-
-std::span<const PatternField<Op>> Suite<Op>::patterns() {
-  static constexpr PatternField<Op> all[] = {
-      {"mask", &Patterns::mask, "pattern of a user mask", mask_patterns},
-      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns}};
-  return all;
-}
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;

@@ -1,6 +1,6 @@
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
-#include "inputs/packed_rows.hpp"
+#include "attention/statistics.hpp"
 #include "judge/relations/prepared_relation.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
@@ -12,11 +12,6 @@ using Parts = RelationParts<spec::FlashAttentionScoreGrad>;
 using Op = Parts::Op;
 using Rows = Parts::Rows;
 using attention::Origins;
-
-spec::Tensor heads(const spec::Parameter& parameter, const Op::Problem& p,
-                   const spec::Extents& extents, const std::vector<double>& rows) {
-  return head_tensor(parameter, p.input_layout, extents, rows);
-}
 
 spec::Extents statistics_extents(const Op::Problem& p) {
   spec::Extents one = query_extents(p);
@@ -47,19 +42,33 @@ spec::HeadIndex index(const Op::Problem& p, const spec::Tensor& tensor,
   return {tensor, p.input_layout, extents};
 }
 
+/// Sets the statistics of rows that had no keys before and have only masked keys now: they get the
+/// statistics of a fully masked row.
+void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
+  const spec::Extents queries = query_extents(p);
+  for (std::size_t row = 0; row < rows.softmax_sum.size(); ++row) {
+    const std::int64_t b = queries.position(static_cast<std::int64_t>(row)).b;
+    if (rows.softmax_sum[row] != 0 || p.length_kv(b) == 0) continue;
+    rows.softmax_max[row] = attention::dead_statistics.max;
+    rows.softmax_sum[row] = attention::dead_statistics.sum;
+  }
+}
+
 }  // namespace
 
 std::span<const Operand<Op>> Parts::operands() {
   static constexpr Operand<Op> all[] = {
-      {"query", &Rows::query, spec::query_extents, &Origins::query, heads},
-      {"key", &Rows::key, spec::key_extents, &Origins::key, heads},
-      {"value", &Rows::value, spec::value_extents, &Origins::key, heads},
-      {"dy", &Rows::dy, spec::dy_extents, &Origins::query, heads},
-      {"attention_in", &Rows::attention_in, spec::dy_extents, &Origins::query, heads},
+      {"query", &Rows::query, spec::query_extents, &Origins::query, flash::rows_in_layout},
+      {"key", &Rows::key, spec::key_extents, &Origins::key, flash::rows_in_layout},
+      {"value", &Rows::value, spec::value_extents, &Origins::key, flash::rows_in_layout},
+      {"dy", &Rows::dy, spec::dy_extents, &Origins::query, flash::rows_in_layout},
+      {"attention_in", &Rows::attention_in, spec::dy_extents, &Origins::query,
+       flash::rows_in_layout},
       {"softmax_max", &Rows::softmax_max, statistics_extents, &Origins::query, statistics},
       {"softmax_sum", &Rows::softmax_sum, statistics_extents, &Origins::query, statistics},
-      {"query_rope", &Rows::query_rope, spec::query_rope_extents, &Origins::query, heads},
-      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, heads}};
+      {"query_rope", &Rows::query_rope, spec::query_rope_extents, &Origins::query,
+       flash::rows_in_layout},
+      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, flash::rows_in_layout}};
   return all;
 }
 
@@ -74,46 +83,44 @@ std::span<const ComparedOutput<Op>> Parts::outputs() {
 }
 
 std::vector<const Relation<Op>*> Parts::relations() {
-  return relation_list<Op>(
-      {flash::rearranging_relations(), flash::arithmetic_relations(), flash::spelling_relations()});
+  return relation_list<Op>({flash::rearranging_relations<Op>(), flash::arithmetic_relations(),
+                            flash::spelling_relations<Op>(), flash::statistics_order_relations()});
 }
 
-void Parts::add_side(const conformance::Trial<Op>& t, const Op::Parameters& call,
-                     Op::Inputs& inputs) {
-  const flash::PairTensors& given = t.side;
-  if (given.atten_mask) inputs.atten_mask = restrided(*given.atten_mask, call.atten_mask);
-  if (given.pse_shift) inputs.pse_shift = restrided(*given.pse_shift, call.pse_shift);
-  if (given.drop_mask) inputs.drop_mask = restrided(*given.drop_mask, call.drop_mask);
-}
-
-bool Parts::offers(spec::FlashEntryPoint entry_point, const Op::Problem& p) {
-  const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
-  return spec::is_unpadding(entry_point) == is_packed(p.input_layout) &&
-         spec::has_rope(entry_point) == (p.head_dim_rope > 0) &&
-         (!typed || spec::has_pse_type(entry_point)) &&
-         (p.softmax_in_layout == spec::SoftmaxInLayout::empty ||
-          spec::has_softmax_in_layout(entry_point));
+conformance::Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base,
+                                         const Op::Problem& problem, const Origins& origins) {
+  conformance::Trial<Op> moved = CommonParts::rearranged(base, problem, origins);
+  meet_masked_keys(moved.problem, moved.rows);
+  return moved;
 }
 
 namespace attention::flash {
+namespace {
 
-spec::FlashEntryPoint entry_point_of(const Op::Problem& p) {
-  using EntryPoint = spec::FlashEntryPoint;
-  if (!is_packed(p.input_layout)) return EntryPoint::g2;
-  if (p.head_dim_rope > 0) return EntryPoint::u3;
-  return p.softmax_in_layout == spec::SoftmaxInLayout::same_as_input ? EntryPoint::u4
-                                                                     : EntryPoint::u2;
+bool is_of_fourth_entry_point(const Op::Problem& p) {
+  return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
 }
 
-bool operator==(const PairTensors& a, const PairTensors& b) {
-  using Member = std::optional<spec::Tensor> PairTensors::*;
-  for (const Member member :
-       {&PairTensors::atten_mask, &PairTensors::pse_shift, &PairTensors::drop_mask}) {
-    const auto &x = a.*member, &y = b.*member;
-    if (x.has_value() != y.has_value()) return false;
-    if (x && (x->shape != y->shape || x->bytes != y->bytes)) return false;
-  }
-  return true;
+/// Replaces softmaxInLayout by its other value. If a kernel declares a memory order of the
+/// statistics for that value, it gets this order.
+Experiment order_statistics(const Trial& base) {
+  using enum spec::SoftmaxInLayout;
+  Trial other = base;
+  Op::Problem& p = other.problem;
+  p.softmax_in_layout = p.softmax_in_layout == empty ? same_as_input : empty;
+  p.statistics_order = upstream_order(p.softmax_in_layout);
+  return unchanged(base, other);
+}
+
+}  // namespace
+
+std::span<const Relation> statistics_order_relations() {
+  static constexpr Relation relations[] = {
+      {"statistics_order",
+       "softmaxInLayout, and with it the memory order of the statistics, changes nothing.",
+       Agreement::bits, is_of_fourth_entry_point, "TND without rope, in pseType 1",
+       order_statistics}};
+  return relations;
 }
 
 }  // namespace attention::flash

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attention/flash/traits.hpp"
+#include "case/limits.hpp"
+
+namespace assay::conformance::attention::flash {
+
+/// Reject fields for which tensors cannot be created. Errors: std::invalid_argument with the field,
+/// its value and the accepted values. require_fields: types, heads and factors; require_shapes: how
+/// mask and bias are passed; require_lengths: lengths and padding of layouts that have none.
+void require_fields(const spec::AttentionProblem& problem);
+void require_shapes(const spec::AttentionProblem& problem);
+void require_lengths(const spec::AttentionProblem& problem, std::string_view packed_entry_point);
+
+template <spec::Spelled Enum>
+std::string text(Enum value) {
+  return std::string(spec::to_string(value));
+}
+
+/// Returns "add --entry_point=u1 (or u2, u3, u4)", with the entry points that accept the value;
+/// an empty text if there are none.
+template <class Op>
+std::string try_entry_points(bool (*takes)(typename Op::EntryPoint)) {
+  std::string first, others;
+  for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries) {
+    if (!takes(entry_point)) continue;
+    if (first.empty())
+      first = name;
+    else
+      others += (others.empty() ? " (or " : ", ") + std::string(name);
+  }
+  if (first.empty()) return {};
+  return "add --entry_point=" + first + others + (others.empty() ? "" : ")");
+}
+
+/// Checks the fields that only some entry points have.
+template <class Op>
+void require_parameters_of_entry_point(const Case<Op>& c) {
+  using T = Traits<Op>;
+  const Problem& p = c.problem;
+  const std::string of_entry_point = " with entry point " + text(c.entry_point);
+  const bool packed = is_unpadding(c.entry_point);
+  if (packed != is_packed(p.input_layout))
+    refuse("layout", text(p.input_layout),
+           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_entry_point,
+           packed ? "add --layout=TND, or --entry_point=" + text(T::dense)
+                  : try_entry_points<Op>([](auto e) { return is_unpadding(e); }));
+  const bool rope = has_rope(c.entry_point);
+  if (rope != (p.head_dim_rope > 0))
+    refuse("head_dim_rope", std::to_string(p.head_dim_rope),
+           (rope ? "1 to 768" : "0") + of_entry_point,
+           rope ? "add --head_dim_rope=8 --atten_mask=SS, or use --entry_point=" + text(T::packed)
+                : try_entry_points<Op>([](auto e) { return has_rope(e); }) + " --atten_mask=SS");
+  if (!has_softmax_in_layout(c.entry_point) && p.softmax_in_layout != spec::SoftmaxInLayout::empty)
+    refuse("softmax_in_layout", text(p.softmax_in_layout), "empty" + of_entry_point,
+           try_entry_points<Op>([](auto e) { return has_softmax_in_layout(e); }));
+  if (!packed && p.statistics_order != spec::StatisticsOrder::heads_first)
+    refuse("statistics_order", text(p.statistics_order),
+           "heads_first with layout " + text(p.input_layout), "use --layout=TND");
+  if (has_pse_type(c.entry_point)) return;
+  const std::string next = try_entry_points<Op>([](auto e) { return has_pse_type(e); });
+  if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point, next);
+  if (!p.q_start_idx.empty())
+    refuse("q_start_idx", list_text(p.q_start_idx), "an empty list" + of_entry_point, next);
+  if (!p.kv_start_idx.empty())
+    refuse("kv_start_idx", list_text(p.kv_start_idx), "an empty list" + of_entry_point, next);
+}
+
+/// Relations move rows of sequences. Padding tokens belong to no sequence and would be lost.
+template <class Op>
+void require_no_padding_in_relations(const Case<Op>& c) {
+  if (c.track == Track::relation && (c.problem.padding_q != 0 || c.problem.padding_kv != 0))
+    refuse(c.problem.padding_q != 0 ? "padding_q" : "padding_kv",
+           std::to_string(std::max(c.problem.padding_q, c.problem.padding_kv)),
+           "0 with --track=relation");
+}
+
+template <class Op>
+std::span<const FieldRange> field_ranges() {
+  constexpr std::int64_t two_mebi = 2 * 1024 * 1024, mebi = 1024 * 1024;
+  static constexpr FieldRange ranges[] = {
+      {"batch", 0, two_mebi, Traits<Op>::ids.batch},
+      {"heads_q", 1, 256, Traits<Op>::ids.heads},
+      {"heads_kv", 1, 256, Traits<Op>::ids.heads},
+      {"seq_q", 0, mebi, Traits<Op>::ids.seq},
+      {"seq_kv", 0, mebi, Traits<Op>::ids.seq},
+      {"lengths_q", 0, mebi},
+      {"lengths_kv", 0, mebi},
+      {"padding_q", 0, mebi},
+      {"padding_kv", 0, mebi},
+      {"head_dim", 1, 768, Traits<Op>::ids.head_dim},
+      {"head_dim_v", 1, 768, Traits<Op>::ids.head_dim_v},
+      {"head_dim_rope", 0, 768, Traits<Op>::ids.head_dim_rope},
+      {"sparse_mode", 0, 8, Traits<Op>::ids.sparse_mode},
+      {"pre_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
+      {"next_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
+      {"prefix", 0, mebi},
+      {"pse_type", 0, 3, Traits<Op>::ids.pse_type},
+      {"q_start_idx", -mebi, mebi},
+      {"kv_start_idx", -mebi, mebi},
+      {"rows", 0, mebi},
+  };
+  return ranges;
+}
+
+}  // namespace assay::conformance::attention::flash

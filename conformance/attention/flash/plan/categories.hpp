@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/plan/sizes.hpp"
+#include "assay/spec/attention_problem.hpp"
+#include "attention/plan/choices.hpp"
+
+namespace assay::conformance::attention::flash {
+
+/// The position bias (pse): absent, or present with this pseType.
+enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
+/// Dropout. off: keep_prob is 1; others: the form of the drop mask.
+enum class Dropout : std::uint8_t { off, exact, granules };
+/// Number of query heads that read the same key head: one, some, all.
+enum class Group : std::uint8_t { one, some, all };
+/// Head sizes. small: below 16; tiles: multiples of 16 up to 128; eights: other multiples of 8;
+/// odd: others up to 128; wide: 129 to 512; widest: above.
+enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
+/// Sequence lengths. From equal to one_key, all sequences have the same lengths, and the name
+/// compares Sq with Skv. The other classes are for TND. paired: lengths differ, but Sq = Skv in
+/// each sequence; unequal: lengths differ; empty_q: a sequence without queries; empty_kv: one
+/// without keys; empty_both: sequences of both kinds; single: one sequence; many: 16 and more.
+enum class LengthsKind : std::uint8_t {
+  equal,
+  shorter_q,
+  longer_q,
+  one_query,
+  one_key,
+  paired,
+  unequal,
+  empty_q,
+  empty_kv,
+  empty_both,
+  single,
+  many
+};
+/// The window, pre_tokens and next_tokens. ignored: small numbers in a mode that does not read
+/// them.
+enum class WindowKind : std::uint8_t {
+  unbounded,
+  causal,
+  band,
+  negative_next,
+  negative_pre,
+  ignored
+};
+/// Prefixes. least: the smallest prefix that the documents allow; all: all keys; between: a number
+/// between these two; ignored: a prefix is given although the mode does not read it.
+enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
+/// keep_prob. one_with_mask: keep_prob is 1, and the drop mask consists of ones.
+enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
+/// Start indices: none; equal; the queries are ahead; the keys are ahead; only that of the queries
+/// is given.
+enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };
+/// Head size of the rope part: no rope, 8, a part of head_dim, equal to head_dim.
+enum class Rope : std::uint8_t { absent, eight, part, whole };
+using attention::Scale;
+
+/// One value per factor except the entry point. The cases of the pairwise cover and the random
+/// cases are drawn from such choices.
+struct Categories {
+  spec::Product product;
+  spec::Layout layout;
+  spec::DType dtype;
+  std::int64_t sparse_mode;
+  Pse pse;
+  spec::MaskShape mask;
+  Dropout dropout;
+  Group group;
+  HeadDim head_dim;
+  LengthsKind lengths;
+  spec::Striding inputs, outputs;
+  spec::DType mask_dtype;
+  std::string_view pattern;
+  WindowKind window;
+  Prefix prefix;
+  Keep keep;
+  std::string_view drop;
+  spec::PseShape pse_shape;
+  Start start;
+  spec::SoftmaxInLayout in_layout;
+  spec::StatisticsOrder statistics;
+  Rope rope;
+  bool narrow_value;  ///< true: head_dim_v is below head_dim
+  Track track;
+  std::string_view profile;
+  Scale scale;
+};
+
+/// One value per factor.
+template <class Op>
+struct CategoriesOf : Categories {
+  typename Op::EntryPoint entry_point;
+};
+
+/// The values of a problem on the axes of coverage.
+Pse pse_of(const spec::AttentionProblem& problem);
+Dropout dropout_of(const spec::AttentionProblem& problem);
+Group group_of(const spec::AttentionProblem& problem);
+HeadDim head_dim_of(const spec::AttentionProblem& problem);
+LengthsKind lengths_of(const spec::AttentionProblem& problem);
+
+/// Returns the drawn numbers of a problem for which coverage is listed.
+std::vector<Size> sizes_of(const spec::AttentionProblem& problem);
+
+/// Predicates of choices, for exclusions.
+bool is_masked(const Categories& k);
+bool is_packed(const Categories& k);
+bool is_exact(const Categories& k);
+bool is_compressed(spec::PseShape shape);
+
+}  // namespace assay::conformance::attention::flash

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "assay/conformance/attention/exact_case.hpp"
+#include "assay/conformance/attention/flash.hpp"
+#include "attention/flash/plan/exclusions.hpp"
+#include "plan/drawn_cases.hpp"
+
+namespace assay::conformance::attention::flash {
+
+/// Returns whether the user's mask of `c` leaves a pair of query and key unmasked.
+template <class Op>
+bool keeps_a_pair(const Case<Op>& c) {
+  if (!may_mask_every_pair(c.problem)) return true;
+  const auto mask = make_mask(c);
+  return keeps_a_pair(c.problem, mask ? &*mask : nullptr);
+}
+
+template <class Op>
+Case<Op> draw_case(const CategoriesOf<Op>& k, double budget, std::uint64_t seed) {
+  Draws draws(seed);
+  Case<Op> c = drawn_legally([&] { return draw_fields<Op>(k, budget, draws); });
+  auto& p = c.problem;
+  p.scale_value =
+      k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_case_scale(p, seed);
+  do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  while (!keeps_a_pair(c));
+  return c;
+}
+
+/// Returns whether the judge will surely detect the controls in every head. False also if dq and dk
+/// may consist only of the rounding error of 1/keepProb, as in rows that keep one key or all keys.
+template <class Op>
+bool is_sure_of_controls(const Case<Op>& c) {
+  int exponent = 0;
+  const bool is_rounded = std::frexp(c.problem.keep_prob, &exponent) != 0.5;
+  if (is_rounded && (c.problem.seq_kv == 1 || c.patterns.drop != "random")) return false;
+  return attention::is_surely_tight(c);
+}
+
+/// The choices with which a completing case, with its profile and scale, surely passes
+/// `is_sure_of_controls`.
+template <class Op>
+const ChoiceSpace& tight_choices() {
+  static const ChoiceSpace space(
+      choice_space<Op>(),
+      {factors<Op>().rule(
+          {Why::fruitless, "Only the rounding of 1/keepProb may be left."}, {"keep"},
+          [](const Categories& k) { return k.keep == Keep::most || k.keep == Keep::tiny; })});
+  return space;
+}
+
+/// Returns the rules by which cases are drawn from the factors.
+template <class Op>
+const Drawn<Op, CategoriesOf<Op>>& drawn() {
+  static const Drawn<Op, CategoriesOf<Op>> cases{
+      .factors = factors<Op>(),
+      .space = choice_space<Op>(),
+      .draw = draw_case<Op>,
+      .cover_budgets = {2e5, 1e6, 3e6},
+      .random_budgets = {5e5, 2e6, 8e6, 2e7},
+      .completing_budgets = {2e5},
+      .completing =
+          factors<Op>().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}}),
+      .completing_space = &tight_choices<Op>(),
+      .counts = is_sure_of_controls<Op>};
+  return cases;
+}
+
+}  // namespace assay::conformance::attention::flash

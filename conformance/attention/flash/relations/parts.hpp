@@ -1,0 +1,70 @@
+#pragma once
+
+#include <vector>
+
+#include "assay/conformance/attention/flash.hpp"
+#include "assay/reference/operands.hpp"
+#include "attention/flash/relations/pairs.hpp"
+#include "attention/flash/traits.hpp"
+#include "inputs/packed_rows.hpp"
+#include "judge/relations/relation.hpp"
+
+namespace assay::conformance::attention::flash {
+
+/// The members of RelationParts that do not depend on the outputs.
+template <class Operator>
+struct CommonParts {
+  using Op = Operator;
+  using EntryPoint = typename Op::EntryPoint;
+  using Rows = reference::Operands<double>;
+  using Side = PairTensors;
+  using Origins = attention::Origins;
+
+  static Rows rows_of(const Problem& problem, const typename Op::Inputs& inputs) {
+    return reference::operands_of<double>(problem, inputs);
+  }
+  static Side side_of(const typename Op::Inputs& inputs) {
+    return {inputs.atten_mask, inputs.pse_shift, inputs.drop_mask};
+  }
+  static void add_side(const conformance::Trial<Op>& t, const typename Op::Parameters& call,
+                       typename Op::Inputs& inputs) {
+    const PairTensors& given = t.side;
+    if (given.atten_mask) inputs.atten_mask = restrided(*given.atten_mask, call.atten_mask);
+    if (given.pse_shift) inputs.pse_shift = restrided(*given.pse_shift, call.pse_shift);
+    if (given.drop_mask) inputs.drop_mask = restrided(*given.drop_mask, call.drop_mask);
+  }
+
+  /// Moves the rows of `base` and the tensors of its pairs, see `moved_pairs`.
+  static conformance::Trial<Op> rearranged(const conformance::Trial<Op>& base,
+                                           const Problem& problem, const Origins& origins) {
+    conformance::Trial<Op> moved{.problem = with_written_pairs(base.problem, problem), .rows = {}};
+    moved.rows = moved_rows(base, moved.problem, origins);
+    moved.side = moved_pairs(base.problem, base.side, moved.problem, origins);
+    return moved;
+  }
+
+  static bool offers(EntryPoint entry_point, const Problem& p) {
+    const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
+    return is_unpadding(entry_point) == spec::is_packed(p.input_layout) &&
+           has_rope(entry_point) == (p.head_dim_rope > 0) &&
+           (!typed || has_pse_type(entry_point)) &&
+           (p.softmax_in_layout == spec::SoftmaxInLayout::empty ||
+            has_softmax_in_layout(entry_point));
+  }
+  static EntryPoint entry_point_of(const Problem& p) {
+    using T = Traits<Op>;
+    if (!spec::is_packed(p.input_layout)) return T::dense_typed;
+    if (p.head_dim_rope > 0) return T::roped;
+    return p.softmax_in_layout == spec::SoftmaxInLayout::same_as_input ? T::packed_ordered
+                                                                       : T::packed_typed;
+  }
+  static double cost_of_bounds(const Problem& problem) { return Suite<Op>::multiply_adds(problem); }
+};
+
+/// Returns a tensor with these rows, in the layout of the problem.
+inline spec::Tensor rows_in_layout(const spec::Parameter& parameter, const Problem& p,
+                                   const spec::Extents& extents, const std::vector<double>& rows) {
+  return head_tensor(parameter, p.input_layout, extents, rows);
+}
+
+}  // namespace assay::conformance::attention::flash

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attention/flash/cost.hpp"
+#include "attention/flash/limits.hpp"
+#include "attention/flash/memory.hpp"
+#include "attention/flash/plan/calls.hpp"
+#include "attention/flash/plan/drawn.hpp"
+#include "attention/flash/plan/formula_fields.hpp"
+#include "attention/flash/plan/interactions.hpp"
+#include "attention/flash/plan/large.hpp"
+#include "attention/flash/plan/short.hpp"
+#include "attention/flash/reductions.hpp"
+#include "attention/flash/statistics_order.hpp"
+#include "plan/case_collector.hpp"
+#include "plan/hand_made_cases.hpp"
+
+/// Definitions of the members of SuiteOf. One source of every operator includes this file and
+/// instantiates them.
+namespace assay::conformance::attention::flash {
+
+template <class Op>
+std::span<const PatternField<Op>> SuiteOf<Op>::patterns() {
+  static constexpr PatternField<Op> all[] = {
+      {"mask", &Patterns::mask, "pattern of a user mask", mask_patterns},
+      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns}};
+  return all;
+}
+
+template <class Op>
+std::span<const InputProfile> SuiteOf<Op>::profiles() {
+  return Traits<Op>::profiles();
+}
+
+template <class Op>
+std::span<const FieldRange> SuiteOf<Op>::field_ranges() {
+  return flash::field_ranges<Op>();
+}
+
+template <class Op>
+void SuiteOf<Op>::imply_extents(const Problem& given, Problem& implied) {
+  SuiteDefaults<Op>::imply_extents(given, implied);
+  implied.statistics_order = upstream_order(given.softmax_in_layout);
+}
+
+template <class Op>
+void SuiteOf<Op>::settle_extents(Problem& p, const std::function<bool(std::string_view)>& given) {
+  require_lengths(p, spec::to_string(Traits<Op>::packed));
+  SuiteDefaults<Op>::settle_extents(p, given);
+  if (!given("statistics_order")) p.statistics_order = upstream_order(p.softmax_in_layout);
+}
+
+/// A check that is not a relation does not compare runs with each other, so it also accepts
+/// profiles that are too difficult for relations.
+template <class Op>
+void SuiteOf<Op>::require_possible(const Case<Op>& c) {
+  constexpr std::string_view other = conformance::RelationParts<Op>::other.name;
+  require_fields(c.problem);
+  require_parameters_of_entry_point(c);
+  require_shapes(c.problem);
+  if (other.empty() || c.track != Track::relation || c.relation != other)
+    require_relation(c, conformance::RelationParts<Op>::relations(), other);
+  require_no_padding_in_relations(c);
+  require_size({.largest_tensor = largest_tensor(c.problem),
+                .bytes = memory_estimate(c.problem),
+                .with_numbers = c.track != Track::arguments},
+               "batch, heads_q, seq_q or seq_kv");
+}
+
+template <class Op>
+typename Op::Problem SuiteOf<Op>::as_declared(const Problem& problem, EntryPoint entry_point,
+                                              const spec::Numerics& numerics) {
+  return flash::as_declared(problem, entry_point, numerics);
+}
+
+template <class Op>
+std::string SuiteOf<Op>::place_of_inputs(const Problem& problem) {
+  return std::string("the statistics are ") +
+         (Traits<Op>::reads_statistics ? "passed" : "expected") + " as " +
+         std::string(description(problem.statistics_order)) + ", as the numerics declare";
+}
+
+template <class Op>
+std::vector<OtherReading> SuiteOf<Op>::other_readings(const Case<Op>& c,
+                                                      const spec::Numerics& numerics) {
+  return flash::other_readings(c, numerics);
+}
+
+template <class Op>
+std::optional<Case<Op>> SuiteOf<Op>::small_call(const Case<Op>& c) {
+  return flash::small_call(c);
+}
+
+/// Gives exact cases a scale_value that exact_case_scale can return for their seed.
+template <class Op>
+std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
+  std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
+  if (plan.seed != SamplingPlan().seed)
+    for (Case<Op>& c : cases) c.problem.scale_value = exact_case_scale(c.problem, c.seed);
+  return cases;
+}
+
+/// Returns a quarter of the cases that combine the values of any four factors. Four consecutive
+/// seeds return all of these cases.
+template <class Op>
+std::vector<Case<Op>> some_interaction_cases(const SamplingPlan& plan) {
+  constexpr std::uint64_t parts = 4;
+  std::vector<Case<Op>> cases;
+  std::uint64_t number = plan.seed;
+  for (Case<Op>& c : interaction_cases<Op>(plan.seed))
+    if (plan.full || number++ % parts == 0) cases.push_back(std::move(c));
+  return cases;
+}
+
+template <class Op>
+void SuiteOf<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
+  cases.add(violation_cases<Op>());
+  cases.add(variant_cases<Op>());
+  cases.add(hand_made_cases<Op>("corners", plan));
+  cases.add(hand_made_cases<Op>("biases", plan));
+  cases.add(hand_made_cases<Op>("heads", plan));
+  cases.add(drawn<Op>().cover(plan));
+  cases.add(exact_cases<Op>(plan));
+  cases.add(edge_cases<Op>(plan.seed));
+  cases.add(hand_made_cases<Op>("relations", plan));
+  cases.add(drawn<Op>().random(plan));
+  cases.add(drawn<Op>().completion(plan, cases.cases()));
+  if (plan.full) cases.add(drawn<Op>().completion_of_triples(plan, cases.cases()));
+  cases.add(large_cases<Op>(plan.seed));
+  cases.add(large_relation_cases<Op>(plan.seed));
+  cases.add(short_cases<Op>(plan.seed));
+  cases.add(core_cases<Op>(plan.seed));
+  cases.add(some_interaction_cases<Op>(plan));
+  cases.add(field_cases<Op>(plan.seed, cases.cases()));
+}
+
+template <class Op>
+const Axes* SuiteOf<Op>::axes() {
+  static const Axes all{Op::name, choice_space<Op>(), factors<Op>().axes()};
+  return &all;
+}
+
+template <class Op>
+Choice SuiteOf<Op>::choice_of(const Case<Op>& c) {
+  return factors<Op>().read(c);
+}
+
+template <class Op>
+std::vector<Size> SuiteOf<Op>::sizes(const Case<Op>& c) {
+  return sizes_of(c.problem);
+}
+
+template <class Op>
+std::span<const FormulaField<Op>> SuiteOf<Op>::formula_fields() {
+  static const std::vector<FormulaField<Op>> all = flash::formula_fields<Op>();
+  return all;
+}
+
+template <class Op>
+double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
+  return flash::expected_cost(c);
+}
+
+template <class Op>
+std::int64_t SuiteOf<Op>::tensor_elements(const Problem& p) {
+  return flash::tensor_elements(p);
+}
+
+template <class Op>
+std::span<const Reduction<Op>> SuiteOf<Op>::reductions() {
+  return flash::reductions<Op>();
+}
+
+template <class Op>
+std::span<const std::string_view> SuiteOf<Op>::fields_of_reductions() {
+  return flash::fields_of_reductions();
+}
+
+}  // namespace assay::conformance::attention::flash

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "assay/conformance/attention/flash.hpp"
+
+/// How an operator on an AttentionProblem differs from the others.
+namespace assay::conformance::attention::flash {
+
+using Problem = spec::AttentionProblem;
+
+/// An operator must provide the following, in a specialisation of Traits in its folder:
+///
+///   /// Entry points of padded and of packed sequences; `typed` has pseType and start indices,
+///   /// `ordered` has softmaxInLayout if an entry point has it, `roped` has rope tensors.
+///   static constexpr EntryPoint dense, dense_typed, packed, packed_typed, packed_ordered, roped;
+///   /// Entry points of packed sequences: those without ropes; of these, those without pseType.
+///   static constexpr EntryPoint packed_choices[], packed_untyped[];
+///   static constexpr LimitIds ids;
+///   /// Whether softmax_max and softmax_sum are inputs.
+///   static constexpr bool reads_statistics;
+///   /// All input profiles, and the names of those that are drawn.
+///   static std::span<const InputProfile> profiles();
+///   static constexpr std::string_view drawn_profiles[];
+///   /// Says that empty padded sequences test nothing.
+///   static constexpr std::string_view empty_padded_sentence;
+///   static constexpr RearrangingSentences sentences;
+template <class Op>
+struct Traits;
+
+/// Ids of the requirements that limit fields.
+struct LimitIds {
+  std::string_view batch, heads, seq, head_dim, head_dim_v, head_dim_rope, sparse_mode, pse_type;
+};
+
+/// The sentences of relations that permute rows and keys, or split the call.
+struct RearrangingSentences {
+  std::string_view permute_keys, permute_queries, split_batch, split_heads, sequences_alone,
+      repeat_heads, cut_queries;
+};
+
+}  // namespace assay::conformance::attention::flash

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/suite.hpp"
+#include "assay/spec/attention_problem.hpp"
+#include "assay/spec/call.hpp"
+
+/// What the suites of operators share whose problem is an AttentionProblem: attention in which a
+/// mask defines which query attends to which key.
+namespace assay::conformance {
+namespace attention::flash {
+
+/// Contents that the input profile does not determine: mask and dropout bits.
+struct Patterns {
+  std::string mask = "random";  ///< of a user mask
+  std::string drop = "random";  ///< of the dropout bits
+
+  friend bool operator==(const Patterns&, const Patterns&) = default;
+};
+
+/// The names of the patterns for user masks: random, causal, dead_rows, ...
+std::span<const InputProfile> mask_patterns();
+/// The names of the patterns for dropout bits: random, whole_rows, last_bits, all_kept,
+/// all_dropped.
+std::span<const InputProfile> drop_patterns();
+
+/// Returns the tensor that `parameter` describes; nothing if the problem has no such tensor.
+/// mask_of: see make_mask; pse_of: see make_pse; drop_mask_of: see make_drop_mask.
+std::optional<spec::Tensor> mask_of(const spec::Parameter& parameter,
+                                    const spec::AttentionProblem& problem,
+                                    const std::string& pattern, std::uint64_t seed);
+std::optional<spec::Tensor> pse_of(const spec::Parameter& parameter,
+                                   const spec::AttentionProblem& problem,
+                                   const std::string& profile, std::uint64_t seed);
+std::optional<spec::Tensor> drop_mask_of(const spec::Parameter& parameter,
+                                         const spec::AttentionProblem& problem,
+                                         const std::string& pattern, std::uint64_t seed);
+
+template <class Op>
+class RelationPartsOf;
+
+/// The part of a suite that such operators share. attention/flash/traits.hpp lists what an operator
+/// must add.
+template <class Op>
+struct SuiteOf : SuiteDefaults<Op> {
+  using Problem = typename Op::Problem;
+  using EntryPoint = typename Op::EntryPoint;
+  using Patterns = flash::Patterns;
+
+  static std::span<const PatternField<Op>> patterns();
+  static std::span<const InputProfile> profiles();
+  static std::span<const FieldRange> field_ranges();
+  /// Also rejects fields for which the entry point does not have a parameter.
+  static void require_possible(const Case<Op>& c);
+  static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
+  static void imply_extents(const Problem& given, Problem& implied);
+
+  static Problem as_declared(const Problem& problem, EntryPoint entry_point,
+                             const spec::Numerics& numerics);
+  static std::string place_of_inputs(const Problem& problem);
+  static std::vector<OtherReading> other_readings(const Case<Op>& c,
+                                                  const spec::Numerics& numerics);
+  static std::optional<Case<Op>> small_call(const Case<Op>& c);
+
+  static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
+  static const Axes* axes();
+  static std::vector<std::size_t> choice_of(const Case<Op>& c);
+  static std::vector<Size> sizes(const Case<Op>& c);
+  static std::span<const FormulaField<Op>> formula_fields();
+  static double expected_cost(const Case<Op>& c);
+  /// Number of elements of query and key, over all heads.
+  static std::int64_t tensor_elements(const Problem& problem);
+
+  static std::span<const Reduction<Op>> reductions();
+  static std::span<const std::string_view> fields_of_reductions();
+};
+
+}  // namespace attention::flash
+namespace flash = attention::flash;
+
+/// The mask of the case, with the strides of its inputs. Mode 0: the pattern `c.patterns.mask`, and
+/// masked outside pre_tokens and next_tokens. Mode 5: only the prefix. Compressed modes: the
+/// canonical compressed mask. Returns nothing if the problem does not have a mask.
+template <class Op>
+std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  return flash::mask_of(call.parameters.atten_mask, c.problem, c.patterns.mask, c.seed);
+}
+
+/// The position bias of the case. Its values come from the input profile and are as large as the
+/// scores. In the shapes with 1024 rows it depends only on i - j; slopes are positive or negative.
+/// Returns nothing if the problem does not have a bias.
+template <class Op>
+std::optional<spec::Tensor> make_pse(const Case<Op>& c) {
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  return flash::pse_of(call.parameters.pse_shift, c.problem, c.profile, c.seed);
+}
+
+/// The dropout bits of the case, from the pattern `c.patterns.drop`. 1 keeps the pair. Bits and
+/// bytes after the last score contain the guard pattern. Returns nothing if the problem does not
+/// have a drop mask.
+template <class Op>
+std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  return flash::drop_mask_of(call.parameters.drop_mask, c.problem, c.patterns.drop, c.seed);
+}
+
+}  // namespace assay::conformance

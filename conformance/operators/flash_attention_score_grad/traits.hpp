@@ -1,0 +1,52 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/flash/traits.hpp"
+#include "attention/profiles.hpp"
+
+namespace assay::conformance {
+
+template <>
+struct flash::Traits<spec::FlashAttentionScoreGrad> {
+  using EntryPoint = spec::FlashEntryPoint;
+  static constexpr EntryPoint dense = EntryPoint::g1, dense_typed = EntryPoint::g2,
+                              packed = EntryPoint::u1, packed_typed = EntryPoint::u2,
+                              packed_ordered = EntryPoint::u4, roped = EntryPoint::u3;
+  static constexpr EntryPoint packed_choices[] = {EntryPoint::u1, EntryPoint::u2, EntryPoint::u4},
+                              packed_untyped[] = {EntryPoint::u1, EntryPoint::u4};
+  static constexpr LimitIds ids = {.batch = "FAG-C40",
+                                   .heads = "FAG-C39",
+                                   .seq = "FAG-C41",
+                                   .head_dim = "FAG-C44b",
+                                   .head_dim_v = "FAG-C35",
+                                   .head_dim_rope = "FAG-C45",
+                                   .sparse_mode = "FAG-C63",
+                                   .pse_type = "FAG-C76"};
+  static constexpr bool reads_statistics = true;
+
+  static std::span<const InputProfile> profiles() { return attention::profiles(); }
+  // The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.
+  static constexpr std::string_view drawn_profiles[] = {
+      "normal",   "peaked",         "cancelling",     "all_positive", "offset",  "equal_values",
+      "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
+
+  static constexpr std::string_view empty_padded_sentence =
+      "In padded layouts, without queries or without keys every gradient is zero.";
+  static constexpr RearrangingSentences sentences = {
+      .permute_keys = "Permuting keys permutes dk and dv in the same way and does not change dq.",
+      .permute_queries =
+          "Permuting queries permutes dq in the same way and does not change dk and dv.",
+      .split_batch = "Batch entries computed alone have the same gradients as together.",
+      .split_heads = "Key heads computed alone have the same gradients as together.",
+      .sequences_alone = "A sequence of TND computed alone has the same gradients as among others.",
+      .repeat_heads = "Key heads repeated for every query head share dk and dv of the group.",
+      .cut_queries =
+          "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is "
+          "concatenated, "
+          "dk and dv add."};
+};
+
+}  // namespace assay::conformance
