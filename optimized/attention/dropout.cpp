@@ -1,4 +1,4 @@
-#include "flash_attention_score_grad/dropout.hpp"
+#include "attention/dropout.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,8 @@ std::uint64_t zeros_as_bytes(std::uint64_t bits) {
 
 }  // namespace
 
-Dropout::Dropout(const Op::Problem& problem, const Op::Inputs& inputs) : problem_(&problem) {
+Dropout::Dropout(const spec::AttentionProblem& problem, const AttentionInputs& inputs)
+    : problem_(&problem) {
   if (!problem.has_dropout()) return;
   mask_.emplace(inputs.drop_mask.value());
   keep_factor_ = 1.0F / static_cast<float>(problem.keep_prob);

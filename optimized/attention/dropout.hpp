@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "flash_attention_score_grad/exclusion.hpp"
+#include "attention/exclusion.hpp"
+#include "attention/inputs.hpp"
 #include "operands/flat_view.hpp"
 
 namespace assay::optimized {
@@ -13,10 +14,8 @@ namespace assay::optimized {
 /// keepProb).
 class Dropout {
  public:
-  using Op = spec::FlashAttentionScoreGrad;
-
   /// Keeps references to the inputs. Cost: O(batch) if sequences have different lengths.
-  Dropout(const Op::Problem& problem, const Op::Inputs& inputs);
+  Dropout(const spec::AttentionProblem& problem, const AttentionInputs& inputs);
 
   bool present() const { return mask_.has_value(); }
   /// Returns 1 / keepProb, the factor of an element that is not dropped.
@@ -29,7 +28,7 @@ class Dropout {
   std::uint64_t byte(std::int64_t number) const;
   void read_row(std::int64_t first_bit, std::int64_t count, std::uint8_t* dropped) const;
 
-  const Op::Problem* problem_;
+  const spec::AttentionProblem* problem_;
   std::optional<FlatView> mask_;
   float keep_factor_ = 1;
   std::vector<std::int64_t> first_bits_;  ///< one per sequence; empty if all have equal lengths

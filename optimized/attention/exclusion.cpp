@@ -1,10 +1,13 @@
-#include "flash_attention_score_grad/exclusion.hpp"
+#include "attention/exclusion.hpp"
 
 #include <algorithm>
 
+#include "assay/spec/attention.hpp"
+
 namespace assay::optimized {
 
-Exclusion::Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const Tiling& tiling)
+Exclusion::Exclusion(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+                     const Tiling& tiling)
     : tiling_(&tiling) {
   if (!inputs.atten_mask || inputs.atten_mask->shape.empty()) return;
   mask_ = &*inputs.atten_mask;

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/attention/tiling.hpp"
+#include "attention/inputs.hpp"
 #include "tile/kernels.hpp"
 
 namespace assay::optimized {
@@ -21,10 +22,9 @@ struct Block {
 /// and each head. Source: the operator documents (attenMaskOptional, sparseMode).
 class Exclusion {
  public:
-  using Op = spec::FlashAttentionScoreGrad;
-
   /// Keeps references to the inputs and the tiling.
-  Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const Tiling& tiling);
+  Exclusion(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+            const Tiling& tiling);
 
   bool present() const { return mask_ != nullptr; }
   /// Copies the mask bytes of the block. `stride` is the distance between rows.

@@ -1,11 +1,11 @@
-#include "flash_attention_score_grad/plan/features.hpp"
+#include "attention/features.hpp"
 
 #include "model/block_planner.hpp"
 
 namespace assay::optimized {
 namespace {
 
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 using device::VectorCosts;
 using schedules::Features;
 

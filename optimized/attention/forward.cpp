@@ -1,22 +1,20 @@
-#include "flash_attention_score_grad/forward.hpp"
+#include "attention/forward.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "assay/parallel/loop.hpp"
-#include "flash_attention_score_grad/dropout.hpp"
-#include "flash_attention_score_grad/exclusion.hpp"
-#include "flash_attention_score_grad/head_tiles.hpp"
-#include "flash_attention_score_grad/scores.hpp"
-#include "flash_attention_score_grad/statistics.hpp"
+#include "attention/dropout.hpp"
+#include "attention/exclusion.hpp"
+#include "attention/head_tiles.hpp"
+#include "attention/scores.hpp"
+#include "attention/statistics.hpp"
 #include "operands/fill.hpp"
 #include "operands/products.hpp"
 
 namespace assay::optimized {
 namespace {
-
-using Op = spec::FlashAttentionScoreGrad;
 
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
@@ -33,7 +31,7 @@ struct ForwardTiles {
   float* ones = nullptr;
 };
 
-void carve(ForwardTiles& t, Carver& carver, const Tiling& tiling, const Op::Problem& p) {
+void carve(ForwardTiles& t, Carver& carver, const Tiling& tiling, const spec::AttentionProblem& p) {
   const std::int64_t rows = tiling.rows, columns = tiling.columns;
   const std::int64_t d = p.head_dim + p.head_dim_rope, dv = p.head_dim_v;
   t.query = carver.tile(rows, d), t.key = carver.tile(columns, d);
@@ -46,18 +44,18 @@ void carve(ForwardTiles& t, Carver& carver, const Tiling& tiling, const Op::Prob
 
 class Forward {
  public:
-  Forward(const Op::Problem& problem, Op::Inputs& inputs, const Tiling& tiling,
-          const tile::Kernels& kernels)
+  Forward(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+          const ForwardResults& results, const Tiling& tiling, const tile::Kernels& kernels)
       : problem_(problem),
-        inputs_(inputs),
+        results_(results),
         tiling_(tiling),
         kernels_(kernels),
         queries_(dy_extents(problem)),
         scores_(problem, inputs, kernels),
         value_(rows_of(problem, inputs.value, value_extents(problem), kernels)),
-        attention_(rows_of(problem, inputs.attention_in, queries_, kernels)),
-        softmax_max_(problem, inputs.softmax_max, queries_),
-        softmax_sum_(problem, inputs.softmax_sum, queries_),
+        attention_(rows_of(problem, results.attention_out, queries_, kernels)),
+        softmax_max_(problem, results.softmax_max, queries_),
+        softmax_sum_(problem, results.softmax_sum, queries_),
         exclusion_(problem, inputs, tiling),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
@@ -75,8 +73,8 @@ class Forward {
   void stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& tiles) const;
   void finish(const RowSpan& rows, const ForwardTiles& tiles);
 
-  const Op::Problem& problem_;
-  Op::Inputs& inputs_;
+  const spec::AttentionProblem& problem_;
+  ForwardResults results_;
   const Tiling& tiling_;
   const tile::Kernels& kernels_;
   spec::Extents queries_;
@@ -212,22 +210,23 @@ void Forward::finish(const RowSpan& rows, const ForwardTiles& t) {
     }
     for (std::int64_t d = 0; d < problem_.head_dim_v; ++d) t.output.row(i)[d] /= t.sum[i];
   }
-  softmax_max_.write(rows, t.max, inputs_.softmax_max);
-  softmax_sum_.write(rows, t.sum, inputs_.softmax_sum);
-  attention_.write(rows, t.output, 1.0F, inputs_.attention_in);
+  softmax_max_.write(rows, t.max, results_.softmax_max);
+  softmax_sum_.write(rows, t.sum, results_.softmax_sum);
+  attention_.write(rows, t.output, 1.0F, results_.attention_out);
 }
 
 }  // namespace
 
-void compute_forward(const Op::Problem& problem, Op::Inputs& inputs, const Tiling& tiling,
+void compute_forward(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+                     const ForwardResults& results, const Tiling& tiling,
                      const tile::Kernels& kernels, std::int64_t threads) {
-  Forward(problem, inputs, tiling, kernels).run(threads);
+  Forward(problem, inputs, results, tiling, kernels).run(threads);
 }
 
-void fill_dead_rows(Op::Inputs& inputs) {
-  fill(inputs.softmax_max, -largest);
-  fill(inputs.softmax_sum, largest);
-  fill_with_zeros(inputs.attention_in);
+void fill_dead_rows(const ForwardResults& results) {
+  fill(results.softmax_max, -largest);
+  fill(results.softmax_sum, largest);
+  fill_with_zeros(results.attention_out);
 }
 
 }  // namespace assay::optimized

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/attention/tiling.hpp"
 #include "host/work_list.hpp"
 
 namespace assay::optimized {

@@ -1,4 +1,4 @@
-#include "flash_attention_score_grad/joined_rows.hpp"
+#include "attention/joined_rows.hpp"
 
 namespace assay::optimized {
 

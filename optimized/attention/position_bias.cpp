@@ -1,4 +1,4 @@
-#include "flash_attention_score_grad/position_bias.hpp"
+#include "attention/position_bias.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace assay::optimized {
 namespace {
 
 using spec::PseShape;
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 
 /// Returns the position of key 0 minus the position of query 0. In mode 8 the start indices apply
 /// only to the first sequence.
@@ -24,7 +24,7 @@ bool is_compressed(PseShape shape) { return shape == PseShape::bnhs || shape == 
 
 }  // namespace
 
-PositionBias::PositionBias(const Op::Problem& problem, const Op::Inputs& inputs,
+PositionBias::PositionBias(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
                            const tile::Kernels& kernels)
     : problem_(&problem), kernels_(&kernels) {
   if (problem.pse_shift == PseShape::absent) return;

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "flash_attention_score_grad/exclusion.hpp"
+#include "attention/exclusion.hpp"
+#include "attention/inputs.hpp"
 #include "operands/tiles.hpp"
 
 namespace assay::optimized {
@@ -20,10 +21,9 @@ struct BiasRows {
 /// (pseShiftOptional, pseType).
 class PositionBias {
  public:
-  using Op = spec::FlashAttentionScoreGrad;
-
   /// Keeps references to its arguments.
-  PositionBias(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels);
+  PositionBias(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+               const tile::Kernels& kernels);
 
   bool present() const { return tensor_ != nullptr; }
   /// Returns true if the scores are scaled after the bias is added, false if before.
@@ -47,7 +47,7 @@ class PositionBias {
   std::int64_t element(const std::array<std::int64_t, 4>& index) const;
   void widen(const Run& run, float* to) const;
 
-  const Op::Problem* problem_;
+  const spec::AttentionProblem* problem_;
   const tile::Kernels* kernels_;
   const spec::Tensor* tensor_ = nullptr;
   tile::Storage storage_ = tile::Storage::fp32;

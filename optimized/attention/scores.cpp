@@ -1,23 +1,23 @@
-#include "flash_attention_score_grad/scores.hpp"
+#include "attention/scores.hpp"
 
 #include "operands/products.hpp"
 
 namespace assay::optimized {
 
-using Op = spec::FlashAttentionScoreGrad;
-
-Rows rows_of(const Op::Problem& problem, const spec::Tensor& tensor, const spec::Extents& extents,
-             const tile::Kernels& kernels) {
+Rows rows_of(const spec::AttentionProblem& problem, const spec::Tensor& tensor,
+             const spec::Extents& extents, const tile::Kernels& kernels) {
   return {tensor, problem.input_layout, extents, kernels};
 }
 
-std::optional<Rows> rows_of(const Op::Problem& problem, const std::optional<spec::Tensor>& tensor,
-                            const spec::Extents& extents, const tile::Kernels& kernels) {
+std::optional<Rows> rows_of(const spec::AttentionProblem& problem,
+                            const std::optional<spec::Tensor>& tensor, const spec::Extents& extents,
+                            const tile::Kernels& kernels) {
   if (extents.dim == 0) return std::nullopt;
   return rows_of(problem, tensor.value(), extents, kernels);
 }
 
-Scores::Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels)
+Scores::Scores(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+               const tile::Kernels& kernels)
     : kernels_(&kernels),
       channels_(problem.head_dim + problem.head_dim_rope),
       query_(rows_of(problem, inputs.query, query_extents(problem), kernels),

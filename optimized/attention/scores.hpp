@@ -1,7 +1,7 @@
 #pragma once
 
-#include "flash_attention_score_grad/joined_rows.hpp"
-#include "flash_attention_score_grad/position_bias.hpp"
+#include "attention/joined_rows.hpp"
+#include "attention/position_bias.hpp"
 
 namespace assay::optimized {
 
@@ -9,10 +9,9 @@ namespace assay::optimized {
 /// the products of query and key, then those of their rope parts.
 class Scores {
  public:
-  using Op = spec::FlashAttentionScoreGrad;
-
   /// Keeps references to its arguments.
-  Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels);
+  Scores(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+         const tile::Kernels& kernels);
 
   const JoinedRows& query() const { return query_; }
   const JoinedRows& key() const { return key_; }
@@ -45,9 +44,9 @@ class Scores {
 };
 
 /// Returns the rows of a tensor. For an absent optional tensor, returns nothing.
-Rows rows_of(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor& tensor,
+Rows rows_of(const spec::AttentionProblem& problem, const spec::Tensor& tensor,
              const spec::Extents& extents, const tile::Kernels& kernels);
-std::optional<Rows> rows_of(const spec::FlashAttentionScoreGrad::Problem& problem,
+std::optional<Rows> rows_of(const spec::AttentionProblem& problem,
                             const std::optional<spec::Tensor>& tensor, const spec::Extents& extents,
                             const tile::Kernels& kernels);
 

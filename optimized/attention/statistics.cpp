@@ -1,6 +1,8 @@
-#include "flash_attention_score_grad/statistics.hpp"
+#include "attention/statistics.hpp"
 
 #include <cstring>
+
+#include "assay/spec/attention.hpp"
 
 namespace assay::optimized {
 

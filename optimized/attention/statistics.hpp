@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 #include "operands/flat_view.hpp"
 #include "operands/rows.hpp"
 
@@ -10,7 +10,7 @@ namespace assay::optimized {
 /// operator documents (softmaxMaxOptional, softmaxInLayout; requirement FAG-C83a).
 class Statistics {
  public:
-  using Problem = spec::FlashAttentionScoreGrad::Problem;
+  using Problem = spec::AttentionProblem;
 
   /// Keeps references to its arguments; the extents are those of query.
   Statistics(const Problem& problem, const spec::Tensor& tensor, const spec::Extents& extents);

@@ -1,10 +1,10 @@
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/attention/tiling.hpp"
 
 #include <algorithm>
 #include <sstream>
 
-#include "flash_attention_score_grad/plan/features.hpp"
-#include "flash_attention_score_grad/window.hpp"
+#include "attention/features.hpp"
+#include "attention/window.hpp"
 #include "model/block_planner.hpp"
 #include "model/regime.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using device::ceil_divide;
 using device::round_up;
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 
 void cut_sequences(const Problem& p, Tiling& tiling) {
   const bool alike = p.lengths_q.empty() && p.lengths_kv.empty() && p.sparse_mode < 6;

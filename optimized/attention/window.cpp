@@ -1,11 +1,11 @@
-#include "flash_attention_score_grad/window.hpp"
+#include "attention/window.hpp"
 
 #include <algorithm>
 
 namespace assay::optimized {
 namespace {
 
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 

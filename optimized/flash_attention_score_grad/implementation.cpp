@@ -1,11 +1,11 @@
 #include <algorithm>
 
+#include "assay/optimized/attention/tiling.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "assay/optimized/flash_attention_score_grad/traffic.hpp"
 #include "assay/optimized/schedules/planner.hpp"
+#include "attention/forward.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
-#include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "flash_attention_score_grad/plan/schedules.hpp"
@@ -78,9 +78,10 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   bool has_forward() const override { return true; }
 
   void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
-    if (has_empty_extent(problem)) return fill_dead_rows(inputs);
+    const ForwardResults results = {inputs.softmax_max, inputs.softmax_sum, inputs.attention_in};
+    if (has_empty_extent(problem)) return fill_dead_rows(results);
     const Tiling tiling = plan(problem, device_);
-    compute_forward(problem, inputs, tiling, kernels_, threads(problem, tiling));
+    compute_forward(problem, inputs, results, tiling, kernels_, threads(problem, tiling));
   }
 
   std::vector<spec::Metric> metrics() const override { return metrics_; }

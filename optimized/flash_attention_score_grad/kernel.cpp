@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "assay/parallel/loop.hpp"
-#include "flash_attention_score_grad/dropout.hpp"
-#include "flash_attention_score_grad/exclusion.hpp"
-#include "flash_attention_score_grad/head_tiles.hpp"
-#include "flash_attention_score_grad/joined_rows.hpp"
+#include "attention/dropout.hpp"
+#include "attention/exclusion.hpp"
+#include "attention/head_tiles.hpp"
+#include "attention/joined_rows.hpp"
+#include "attention/scores.hpp"
+#include "attention/statistics.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
-#include "flash_attention_score_grad/scores.hpp"
-#include "flash_attention_score_grad/statistics.hpp"
 #include "host/turns.hpp"
 #include "operands/products.hpp"
 

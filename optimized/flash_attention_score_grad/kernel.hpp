@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/attention/tiling.hpp"
 #include "flash_attention_score_grad/workspace.hpp"
 #include "tile/kernels.hpp"
 #include "tile/pairs.hpp"

@@ -1,5 +1,6 @@
 #include "aclnn/runtime/device.hpp"
 
+#include "assay/optimized/flash_attention_score.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/nsa_compress.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
@@ -12,6 +13,7 @@ Device::Device(spec::Product modelled, const spec::Numerics& orders)
       statistics_orders(orders),
       spec(modelled == spec::Product::a2 ? device::a2() : device::a3()),
       memory(static_cast<std::size_t>(spec.memories.hbm.value), "device"),
+      flash_attention_score(spec, optimized::flash_attention_score),
       flash_attention_score_grad(spec, optimized::flash_attention_score_grad),
       nsa_compress(spec, optimized::nsa_compress),
       nsa_compress_grad(spec, optimized::nsa_compress_grad),

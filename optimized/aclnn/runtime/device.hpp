@@ -5,6 +5,7 @@
 #include "aclnn/runtime/kernels.hpp"
 #include "aclnn/runtime/memory.hpp"
 #include "assay/spec/numerics.hpp"
+#include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
@@ -27,6 +28,7 @@ struct Device {
   device::Spec spec;
   Memory memory;
   Memory host_memory{static_cast<std::size_t>(PTRDIFF_MAX), "host"};
+  Kernels<spec::FlashAttentionScore> flash_attention_score;
   Kernels<spec::FlashAttentionScoreGrad> flash_attention_score_grad;
   Kernels<spec::NsaCompress> nsa_compress;
   Kernels<spec::NsaCompressGrad> nsa_compress_grad;

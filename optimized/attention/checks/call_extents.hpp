@@ -1,9 +1,14 @@
 #pragma once
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "assay/spec/layout.hpp"
 #include "checks/refusals.hpp"
 
-namespace assay::optimized {
+namespace assay::optimized::attention {
 
 /// The extents of a call's tensors. Some layouts merge heads and channels into one axis H = N * D.
 /// Then the head size is H / headNum of query, and the number of key heads is the H of key divided
@@ -18,7 +23,10 @@ struct CallExtents {
 };
 
 /// Returns the layout that inputLayout names, or nothing if the text is unknown.
-std::optional<spec::Layout> layout_of(const spec::Call<spec::FlashAttentionScoreGrad>& call);
+template <class Op>
+std::optional<spec::Layout> layout_of(const spec::Call<Op>& call) {
+  return spec::spellings_of<spec::Layout>.parse(*call.attributes.input_layout);
+}
 
 /// The axes of batch, sequence and heads in a layout, and whether heads and channels are merged
 /// into one axis. In TND, batch and sequence are one axis.
@@ -28,9 +36,41 @@ struct Axes {
 };
 Axes axes_of(spec::Layout layout);
 
+/// Returns the lengths of which these are the inclusive sums; nothing if there are none.
+std::vector<std::int64_t> differences(const std::optional<std::vector<std::int64_t>>& sums);
+/// Returns the largest length; 0 if there are none.
+std::int64_t longest(const std::vector<std::int64_t>& lengths);
+
 /// Returns the extents of a call. Requires a known layout, correct ranks, headNum > 0, and in TND
 /// cumulative lengths that do not decrease. Cost: O(batch) in TND.
-CallExtents extents_of(const spec::Call<spec::FlashAttentionScoreGrad>& call);
+template <class Op>
+CallExtents extents_of(const spec::Call<Op>& call) {
+  const spec::Layout layout = *layout_of(call);
+  const Axes axes = axes_of(layout);
+  const spec::Shape& query = call.parameters.query.shape;
+  const spec::Shape& key = call.parameters.key.shape;
+  const spec::Shape& value = call.parameters.value.shape;
+  CallExtents e;
+  if (is_packed(layout)) {
+    e.lengths_q = differences(call.parameters.actual_seq_qlen);
+    e.lengths_kv = differences(call.parameters.actual_seq_kvlen);
+    e.batch = static_cast<std::int64_t>(e.lengths_q.size());
+  } else {
+    e.lengths_q = {query[axes.seq]}, e.lengths_kv = {key[axes.seq]};
+    e.batch = query[axes.batch];
+  }
+  e.seq_q = longest(e.lengths_q), e.seq_kv = longest(e.lengths_kv);
+  if (!axes.merged) {
+    e.heads_q = query[axes.heads], e.heads_kv = key[axes.heads];
+    e.head_dim = query.back(), e.head_dim_v = value.back();
+    return e;
+  }
+  e.heads_q = call.attributes.head_num;
+  e.head_dim = query.back() / e.heads_q;
+  e.heads_kv = e.head_dim == 0 ? 0 : key.back() / e.head_dim;
+  e.head_dim_v = e.heads_kv == 0 ? 0 : value.back() / e.heads_kv;
+  return e;
+}
 
 /// Returns the number of scores of all sequences and query heads, or the largest 64-bit integer if
 /// the number is larger.
@@ -41,20 +81,36 @@ bool is_empty(const spec::Shape& shape);
 /// Returns the product of the dimensions, or the largest 64-bit integer if the product is larger.
 std::int64_t saturated_count(const spec::Shape& shape);
 
-/// Returns whether dq, dk or dv is empty.
-bool any_output_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
-bool all_outputs_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
+/// Returns the outputs other than the statistics and the gradients of the ropes.
+template <class Op>
+std::vector<const spec::Parameter*> main_outputs(const spec::Call<Op>& call) {
+  const auto& p = call.parameters;
+  if constexpr (requires { p.attention_out; })
+    return {&p.attention_out};
+  else
+    return {&p.dq, &p.dk, &p.dv};
+}
+/// Return whether one of these outputs is empty, and whether all are.
+template <class Op>
+bool any_output_empty(const spec::Call<Op>& call) {
+  return std::ranges::any_of(main_outputs(call), [](const auto* p) { return is_empty(p->shape); });
+}
+template <class Op>
+bool all_outputs_empty(const spec::Call<Op>& call) {
+  return std::ranges::all_of(main_outputs(call), [](const auto* p) { return is_empty(p->shape); });
+}
 
 /// Returns whether the call has this sparse mode and a mask. Without a mask, the mode and its
 /// window have no effect.
-inline bool masked_in_mode(const spec::Call<spec::FlashAttentionScoreGrad>& call,
-                           std::int64_t mode) {
+template <class Op>
+bool masked_in_mode(const spec::Call<Op>& call, std::int64_t mode) {
   return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
 }
 
 /// Returns whether the entry point is an unpadding entry point. Its only layout is TND.
-inline bool is_tnd(const spec::Call<spec::FlashAttentionScoreGrad>& call) {
-  return spec::is_unpadding(call.entry_point);
+template <class Op>
+bool is_tnd(const spec::Call<Op>& call) {
+  return is_unpadding(call.entry_point);
 }
 
-}  // namespace assay::optimized
+}  // namespace assay::optimized::attention

@@ -1,5 +1,5 @@
+#include "attention/checks/call_extents.hpp"
 #include "checks/refusals.hpp"
-#include "flash_attention_score_grad/checks/call_extents.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
 
 namespace assay::optimized {

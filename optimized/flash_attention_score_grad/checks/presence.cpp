@@ -1,10 +1,11 @@
+#include "attention/checks/call_extents.hpp"
 #include "checks/refusals.hpp"
-#include "flash_attention_score_grad/checks/call_extents.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
 
 namespace assay::optimized {
 namespace {
 
+using attention::is_tnd;
 using Call = Check::Call;
 
 Refusal layout(const Call& call) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
-#include "flash_attention_score_grad/joined_rows.hpp"
+#include "assay/optimized/attention/tiling.hpp"
+#include "attention/joined_rows.hpp"
 #include "flash_attention_score_grad/pairs/tiles.hpp"
 #include "tile/pairs.hpp"
 

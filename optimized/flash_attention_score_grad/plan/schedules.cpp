@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "flash_attention_score_grad/plan/features.hpp"
-#include "flash_attention_score_grad/window.hpp"
+#include "attention/features.hpp"
+#include "attention/window.hpp"
 
 namespace assay::optimized {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "flash_attention_score_grad/plan/features.hpp"
+#include "attention/features.hpp"
 #include "model/block_planner.hpp"
 #include "model/traffic.hpp"
 
@@ -10,7 +10,7 @@ namespace assay::optimized {
 namespace {
 
 using device::Bytes;
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
 
 /// Returns the number of records of one query head in one sequence, summed over the key tiles. A
 /// record is a group of row tiles whose dk and dv are summed in L0C.

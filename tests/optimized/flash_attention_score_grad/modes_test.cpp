@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "attention/window.hpp"
 #include "flash_attention_score_grad/plan/schedules.hpp"
-#include "flash_attention_score_grad/window.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "../failing_kernels.hpp"
-#include "flash_attention_score_grad/forward.hpp"
+#include "attention/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "scarce_threads.hpp"
 #include "trial.hpp"

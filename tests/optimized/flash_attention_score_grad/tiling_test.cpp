@@ -1,4 +1,4 @@
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/attention/tiling.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,37 +1,37 @@
-#include "aclnn/entries/flash_attention_score_grad/problem.hpp"
+#include "aclnn/entries/attention/problem.hpp"
 
 #include <algorithm>
 #include <span>
 
 #include "aclnn/objects/operands.hpp"
-#include "flash_attention_score_grad/checks/call_extents.hpp"
+#include "attention/checks/call_extents.hpp"
 
 namespace assay::aclnn {
 namespace {
 
-using Op = spec::FlashAttentionScoreGrad;
-using Call = spec::Call<Op>;
+using Problem = spec::AttentionProblem;
 using spec::MaskShape;
 using spec::PseShape;
 
-void set_extents(const Call& call, Op::Problem& p) {
-  const optimized::CallExtents e = optimized::extents_of(call);
-  p.input_layout = *optimized::layout_of(call);
+template <class Op>
+void set_extents(const spec::Call<Op>& call, Problem& p) {
+  const optimized::attention::CallExtents e = optimized::attention::extents_of(call);
+  p.input_layout = *optimized::attention::layout_of(call);
   p.batch = e.batch, p.heads_q = e.heads_q, p.heads_kv = e.heads_kv;
   p.seq_q = e.seq_q, p.seq_kv = e.seq_kv;
   p.head_dim = e.head_dim, p.head_dim_v = e.head_dim_v;
   if (is_packed(p.input_layout)) p.lengths_q = e.lengths_q, p.lengths_kv = e.lengths_kv;
-  if (spec::has_rope(call.entry_point)) p.head_dim_rope = call.parameters.query_rope.shape.back();
+  if (has_rope(call.entry_point)) p.head_dim_rope = call.parameters.query_rope.shape.back();
 }
 
 /// Returns the first form of the mask that has this shape. Forms with equal shapes have equal
 /// elements.
-MaskShape mask_of(const Op::Problem& unmasked, const spec::Shape& shape) {
+MaskShape mask_of(const Problem& unmasked, const spec::Shape& shape) {
   using enum MaskShape;
   static constexpr MaskShape written[] = {ss, one_one_ss, b_one_ss};
   static constexpr MaskShape fixed[] = {compressed, compressed_one_one_ss, compressed_b_one_ss};
   const bool is_fixed = unmasked.sparse_mode >= 2 && unmasked.sparse_mode != 5;
-  Op::Problem p = unmasked;
+  Problem p = unmasked;
   for (const MaskShape candidate : is_fixed ? fixed : written) {
     p.atten_mask = candidate;
     if (spec::mask_shape(p) == shape) return candidate;
@@ -39,9 +39,9 @@ MaskShape mask_of(const Op::Problem& unmasked, const spec::Shape& shape) {
   return is_fixed ? compressed_bnss : bnss;
 }
 
-PseShape pse_of(const Op::Problem& unbiased, const spec::Shape& shape) {
+PseShape pse_of(const Problem& unbiased, const spec::Shape& shape) {
   if (unbiased.pse_type >= 2) return shape.size() == 1 ? PseShape::slopes_n : PseShape::slopes_bn;
-  Op::Problem p = unbiased;
+  Problem p = unbiased;
   if (shape.size() == 1) {
     const bool keys_only = shape[0] == p.heads_q * key_extents(p).tokens();
     return !keys_only && shape[0] == spec::score_count(p) ? PseShape::packed_bnss
@@ -55,7 +55,8 @@ PseShape pse_of(const Op::Problem& unbiased, const spec::Shape& shape) {
   return PseShape::one_nhs;
 }
 
-void set_mask(const Call& call, Op::Problem& p) {
+template <class Op>
+void set_mask(const spec::Call<Op>& call, Problem& p) {
   const auto& a = call.attributes;
   const spec::Parameter& mask = call.parameters.atten_mask;
   p.sparse_mode = a.sparse_mode;
@@ -66,8 +67,9 @@ void set_mask(const Call& call, Op::Problem& p) {
   p.prefix = call.parameters.prefix.value_or(spec::Shape());
 }
 
-void set_position_bias(const Call& call, Op::Problem& p) {
-  if (spec::has_pse_type(call.entry_point)) {
+template <class Op>
+void set_position_bias(const spec::Call<Op>& call, Problem& p) {
+  if (has_pse_type(call.entry_point)) {
     p.pse_type = call.attributes.pse_type;
     p.q_start_idx = call.parameters.q_start_idx.value_or(spec::Shape());
     p.kv_start_idx = call.parameters.kv_start_idx.value_or(spec::Shape());
@@ -78,7 +80,8 @@ void set_position_bias(const Call& call, Op::Problem& p) {
   if (p.pse_type >= 2) p.slope_dtype = pse.dtype;
 }
 
-void set_dropout(const Call& call, Op::Problem& p) {
+template <class Op>
+void set_dropout(const spec::Call<Op>& call, Problem& p) {
   p.keep_prob = call.attributes.keep_prob;
   // A larger mask starts with the same bits
   if (p.has_dropout()) p.drop_mask = spec::DropMask::exact;
@@ -86,18 +89,24 @@ void set_dropout(const Call& call, Op::Problem& p) {
 
 }  // namespace
 
-Op::Problem problem_of(const Call& call, const spec::Numerics& orders) {
-  Op::Problem p = {.dtype = call.parameters.query.dtype,
+template <class Op>
+Problem problem_of(const spec::Call<Op>& call, const spec::Numerics& orders) {
+  Problem p = {.dtype = call.parameters.query.dtype,
                    .scale_value = call.attributes.scale_value};
   set_extents(call, p);
   set_mask(call, p);
   set_position_bias(call, p);
   set_dropout(call, p);
-  if (call.attributes.softmax_in_layout == "same_as_input")
-    p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
+  if constexpr (requires { call.attributes.softmax_in_layout; })
+    if (call.attributes.softmax_in_layout == "same_as_input")
+      p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
   p.statistics_order = declared_order(orders, call.entry_point, p.softmax_in_layout)
                            .value_or(upstream_order(p.softmax_in_layout));
   return p;
 }
+
+template Problem problem_of(const spec::Call<spec::FlashAttentionScore>&, const spec::Numerics&);
+template Problem problem_of(const spec::Call<spec::FlashAttentionScoreGrad>&,
+                            const spec::Numerics&);
 
 }  // namespace assay::aclnn

@@ -1,15 +1,16 @@
 #pragma once
 
 #include "assay/spec/numerics.hpp"
+#include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::aclnn {
 
-/// Returns the problem of a call that phase 1 accepted and that has a non-empty output. Tokens
+/// Returns the problem of a call of softmax attention or of its gradient that phase 1 accepted and that has a non-empty output. Tokens
 /// after the last sequence are not part of the problem. `orders` declares the memory order of the
 /// statistics (softmax_max, softmax_sum); if it declares nothing, the order is that of the upstream
 /// code.
-spec::FlashAttentionScoreGrad::Problem problem_of(
-    const spec::Call<spec::FlashAttentionScoreGrad>& call, const spec::Numerics& orders);
+template <class Op>
+spec::AttentionProblem problem_of(const spec::Call<Op>& call, const spec::Numerics& orders);
 
 }  // namespace assay::aclnn

@@ -1,9 +1,9 @@
 #include "aclnn/entries/flash_attention_score_grad/entry.hpp"
 
-#include "aclnn/entries/flash_attention_score_grad/problem.hpp"
+#include "aclnn/entries/attention/problem.hpp"
 #include "aclnn/entries/workspace_size.hpp"
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
-#include "flash_attention_score_grad/checks/call_extents.hpp"
+#include "assay/optimized/attention/tiling.hpp"
+#include "attention/checks/call_extents.hpp"
 
 namespace assay::aclnn {
 namespace {
@@ -146,9 +146,9 @@ PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operand
                   const Call& call) {
   device->flash_attention_score_grad.check(call);
   operands.require_size(device->memory);
-  if (optimized::all_outputs_empty(call)) return {};
+  if (optimized::attention::all_outputs_empty(call)) return {};
   const Op::Problem problem = problem_of(call, device->statistics_orders);
-  if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::any_output_empty(call))
+  if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::attention::any_output_empty(call))
     optimized::plan(problem, device->spec);  // throws if the problem does not fit
   return {.workspace_size = workspace_size(call),
           .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};

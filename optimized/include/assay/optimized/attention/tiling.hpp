@@ -6,8 +6,8 @@
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/block_plan.hpp"
+#include "assay/spec/attention_problem.hpp"
 #include "assay/spec/implementation.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::optimized {
 
@@ -61,7 +61,7 @@ struct Tiling : BlockPlan {
 /// tiling.
 /// Errors: device::DeviceFault, naming buffer, tile and limit, if even the smallest tiles do not
 /// fit.
-Tiling plan(const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device);
+Tiling plan(const spec::AttentionProblem& problem, const device::Spec& device);
 
 /// Counts the regimes (branches) of the tiling: full tiles, smaller last tiles, key tiles without a
 /// block, blocks, and whether keys stay in L1.

@@ -38,6 +38,8 @@ constexpr bool has_pse_type(FlashForwardEntryPoint s) {
   return s != FlashForwardEntryPoint::f1 && s != FlashForwardEntryPoint::l1;
 }
 constexpr bool has_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
+/// No entry point has an attribute for the memory order of the statistics yet.
+constexpr bool has_softmax_in_layout(FlashForwardEntryPoint) { return false; }
 
 /// Returns whether the entry point's page says that the product has it. The next function returns
 /// the requirement FAS-P* for this. Expected values do not depend on the product.

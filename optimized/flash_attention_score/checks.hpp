@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "assay/spec/operators/flash_attention_score.hpp"
+#include "checks/check.hpp"
+
+namespace assay::optimized::attention_forward {
+
+using Check = ArgumentCheck<spec::FlashAttentionScore>;
+
+/// Returns all checks in the order in which they run.
+std::span<const Check> argument_checks();
+
+/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
+/// requirement. Source: semantic specification of the forward operators, section A.3.
+void refuse_unless_legal(const Check::Call& call);
+
+}  // namespace assay::optimized::attention_forward
