@@ -13,7 +13,8 @@ struct EntryPoints<FlashAttentionScore> {
   using EntryPoint = spec::FlashForwardEntryPoint;
 
   static std::string symbol(EntryPoint entry_point) {
-    const std::string padded = "aclnnFlashAttentionScore", packed = "aclnnFlashAttentionVarLenScore";
+    const std::string padded = "aclnnFlashAttentionScore",
+                      packed = "aclnnFlashAttentionVarLenScore";
     switch (entry_point) {
       case EntryPoint::f1:
         return padded;

@@ -91,8 +91,7 @@ void set_dropout(const spec::Call<Op>& call, Problem& p) {
 
 template <class Op>
 Problem problem_of(const spec::Call<Op>& call, const spec::Numerics& orders) {
-  Problem p = {.dtype = call.parameters.query.dtype,
-                   .scale_value = call.attributes.scale_value};
+  Problem p = {.dtype = call.parameters.query.dtype, .scale_value = call.attributes.scale_value};
   set_extents(call, p);
   set_mask(call, p);
   set_position_bias(call, p);

@@ -109,7 +109,8 @@ PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operand
   const Op::Problem problem = problem_of(call, device->statistics_orders);
   if (problem.seq_q > 0 && problem.seq_kv > 0)
     optimized::plan(problem, device->spec);  // throws if the problem does not fit
-  return {.run = [device, problem](const Bindings& tensors) { Run(problem, tensors).start(*device); }};
+  return {
+      .run = [device, problem](const Bindings& tensors) { Run(problem, tensors).start(*device); }};
 }
 
 }  // namespace
