@@ -24,7 +24,7 @@ std::string text(Enum value) {
 }
 
 /// Returns "add --entry_point=u1 (or u2, u3, u4)", with the entry points that accept the value;
-/// an empty text if there are none.
+/// an empty text if no entry point does.
 template <class Op>
 std::string try_entry_points(bool (*takes)(typename Op::EntryPoint)) {
   std::string first, others;

@@ -18,7 +18,7 @@ using Problem = spec::AttentionProblem;
 ///   /// Entry points of packed sequences: those without ropes; of these, those without pseType.
 ///   static constexpr EntryPoint packed_choices[], packed_untyped[];
 ///   static constexpr LimitIds ids;
-///   /// Whether softmax_max and softmax_sum are inputs.
+///   /// True if softmax_max and softmax_sum are inputs.
 ///   static constexpr bool reads_statistics;
 ///   /// All input profiles, and the names of those that are drawn.
 ///   static std::span<const InputProfile> profiles();

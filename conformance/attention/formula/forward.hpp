@@ -8,7 +8,7 @@
 
 #include "attention/formula/head.hpp"
 
-/// What a (query, key) pair adds to the output of a forward.
+/// The terms that a (query, key) pair adds to the output of a forward.
 namespace assay::conformance::attention {
 
 /// Bounds of an error: in the worst case, and with the probability of E18.

@@ -36,9 +36,9 @@ struct Axes {
 };
 Axes axes_of(spec::Layout layout);
 
-/// Returns the lengths of which these are the inclusive sums; nothing if there are none.
+/// Returns the lengths of which these are the inclusive sums; nothing without sums.
 std::vector<std::int64_t> differences(const std::optional<std::vector<std::int64_t>>& sums);
-/// Returns the largest length; 0 if there are none.
+/// Returns the largest length; 0 without lengths.
 std::int64_t longest(const std::vector<std::int64_t>& lengths);
 
 /// Returns the extents of a call. Requires a known layout, correct ranks, headNum > 0, and in TND

@@ -12,8 +12,8 @@
 #include "assay/spec/attention_problem.hpp"
 #include "assay/spec/call.hpp"
 
-/// What the suites of operators share whose problem is an AttentionProblem: attention in which a
-/// mask defines which query attends to which key.
+/// The common parts of the suites of operators whose problem is an AttentionProblem: attention in
+/// which a mask defines which query attends to which key.
 namespace assay::conformance {
 namespace attention::flash {
 
