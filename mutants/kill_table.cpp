@@ -166,8 +166,8 @@ std::vector<YardstickRow> KillTable::yardsticks() const {
   for (const KillRow& row : rows) {
     if (row.fails.empty()) continue;
     for (std::size_t k = 0; k < row.fails.size(); ++k) {
-      ++(row.mutant.healthy ? all[k].healthy_asked : all[k].planted_asked);
-      if (row.fails[k]) ++(row.mutant.healthy ? all[k].healthy_accused : all[k].planted_accused);
+      ++(row.mutant.healthy ? all[k].correct_judged : all[k].faults_judged);
+      if (row.fails[k]) ++(row.mutant.healthy ? all[k].correct_rejected : all[k].faults_detected);
     }
   }
   return all;

@@ -74,7 +74,7 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
   Decision decision = no_objection("the controls");
   for (std::size_t k = 0; k < controls.size(); ++k) {
     report.tensors[k].controls = controls[k].letters;
-    report.tensors[k].rows_due = controls[k].rows_due;
+    report.tensors[k].rows_nonzero = controls[k].rows_nonzero;
     report.tensors[k].rows_blind = controls[k].rows_blind;
     applicable |= controls[k].applicable;
     const std::string& name = report.tensors[k].name;
@@ -92,7 +92,7 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
     const std::string text =
         "no output of this case exceeds its tolerance: only zeros and noise are expected";
     report.findings.push_back({.rule = FindingRule::note, .text = text});
-    return {Rule::nothing_due, text};
+    return {Rule::values_below_tolerance, text};
   }
   for (std::size_t k = 0; k < controls.size(); ++k)
     if (!controls[k].text.empty())
@@ -104,10 +104,10 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
 Decision exact_control_decision(CaseReport& report) {
   std::vector<ControlResult> controls;
   for (const TensorReport& tensor : report.tensors) {
-    const bool applicable = tensor.rows_due > 0;
+    const bool applicable = tensor.rows_nonzero > 0;
     controls.push_back({.applicable = applicable,
                         .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W.",
-                        .rows_due = tensor.rows_due});
+                        .rows_nonzero = tensor.rows_nonzero});
   }
   return control_decision(controls, report);
 }

@@ -177,7 +177,7 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
           d, compare(subject, {row, d}, exact, bits_at(*subject.output, subject.element(row, d))));
     }
     ++result_.rows_judged;
-    result_.rows_due += is_due ? 1 : 0;
+    result_.rows_nonzero += is_due ? 1 : 0;
   }
   result_.elements_judged = result_.certainty.exact = static_cast<std::int64_t>(next);
   if (next > 0) result_.errors = grid.map();

@@ -106,7 +106,7 @@ void visit_members(T& t, Visitor&& visit) {
   visit("exempt", t.exempt);
   visit("rows_summed", t.rows_summed);
   visit("worst_tile", t.worst_tile);
-  visit("rows_due", t.rows_due);
+  visit("rows_nonzero", t.rows_nonzero);
   visit("rows_blind", t.rows_blind);
   visit("yardsticks", t.yardsticks);
   visit("certainty", t.certainty);

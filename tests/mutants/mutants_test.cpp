@@ -29,11 +29,11 @@ void expect_no_better_yardstick(const KillTable& table) {
   const auto all = table.yardsticks();
   ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(all[0].name, "Assay");
-  EXPECT_EQ(all[0].healthy_accused, 0);
+  EXPECT_EQ(all[0].correct_rejected, 0);
   for (const mutants::YardstickRow& row : all) {
-    EXPECT_GE(row.healthy_asked, 17) << row.name;
-    EXPECT_GE(row.planted_asked, 80) << row.name;
-    EXPECT_TRUE(row.healthy_accused > 0 || row.planted_accused <= all[0].planted_accused)
+    EXPECT_GE(row.correct_judged, 17) << row.name;
+    EXPECT_GE(row.faults_judged, 80) << row.name;
+    EXPECT_TRUE(row.correct_rejected > 0 || row.faults_detected <= all[0].faults_detected)
         << row.name;
   }
 }

@@ -326,7 +326,7 @@ const Reached table[] = {
      [] { return controlled({.blind = true, .applicable = true, .letters = "Z-N-L-S-W-"}); }},
     {Rule::control, Verdict::conforms_weak,
      [] { return controlled({.weak = true, .applicable = true, .letters = "Z+N+L-S+W+"}); }},
-    {Rule::nothing_due, Verdict::conforms_weak,
+    {Rule::values_below_tolerance, Verdict::conforms_weak,
      [] { return controlled({.letters = "Z.N.L.S.W."}); }},
     {Rule::exemption, Verdict::inconclusive, exempted},
     {Rule::certificate, Verdict::inconclusive, [] { return compared(none, 0.5); }},

@@ -29,10 +29,10 @@ Json example_kills() {
   Json healthy = row;
   healthy.update({{"name", "plain"}, {"healthy", true}, {"as_expected", false}, {"bug", "none"}});
   const Json rule = {{"rule", "torch"},
-                     {"planted_accused", 1},
-                     {"planted_asked", 5},
-                     {"healthy_accused", 0},
-                     {"healthy_asked", 6}};
+                     {"faults_detected", 1},
+                     {"faults_judged", 5},
+                     {"correct_rejected", 0},
+                     {"correct_judged", 6}};
   return {{"schema", "assay-kills-1"},
           {"cases", 9},
           {"threads", 2},

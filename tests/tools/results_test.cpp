@@ -51,7 +51,7 @@ CaseReport example() {
                      .terms = {{"z", 0.25}, {"a", 0.75}},
                      .histogram = {0.5, 0.5},
                      .controls = "Z+N+L.S-W+",
-                     .rows_due = 5,
+                     .rows_nonzero = 5,
                      .rows_blind = 1,
                      .rows_summed = 6,
                      .worst_tile = 0.25,
@@ -80,8 +80,9 @@ TEST(Results, AReportSurvivesItsJson) {
 
 TEST(Results, AReportWithoutAMemberIsRefused) {
   const std::string json = conformance::to_json(example());
-  for (const std::string member : {"\"rows_due\":5,", "\"rows_judged\":5,", "\"worst_tile\":0.25,",
-                                   "\"decided_by\":\"bound\",", "\"evidence\":\"dq is bad\","}) {
+  for (const std::string member :
+       {"\"rows_nonzero\":5,", "\"rows_judged\":5,", "\"worst_tile\":0.25,",
+        "\"decided_by\":\"bound\",", "\"evidence\":\"dq is bad\","}) {
     std::string without = json;
     const auto at = without.find(member);
     ASSERT_NE(at, std::string::npos) << member << json;

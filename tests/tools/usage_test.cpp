@@ -405,7 +405,7 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
   EXPECT_PRED2(has, weak.out,
                std::string("exit code 0\n  no rule found a failure, but the case proves"));
   EXPECT_PRED2(has, weak.out,
-               std::string("\n  nothing_due: at least one expected value is larger"));
+               std::string("\n  values_below_tolerance: at least one expected value is larger"));
 }
 
 /// They include long runs, which the plan contains in addition to the small cases of the relation.

@@ -109,7 +109,7 @@ ControlResult Controls::result(const std::string& tensor, const Arithmetic& arit
   result.applicable = applicable_;
   bool some_seen = false, some_negation = false;
   for (const Head& head : heads_) {
-    result.rows_due += head.expected;
+    result.rows_nonzero += head.expected;
     result.rows_blind += head.expected - head.seen;
     some_seen |= head.seen > 0;
     some_negation |= head.negation;

@@ -35,7 +35,7 @@ TEST(Controls, EveryHeadIsChecked) {
   const ControlResult both = judge_controls(two_heads({9, 8, 7, 9, 8, 7}), plain);
   EXPECT_EQ(both.letters, "Z+N+L+S+W+");
   EXPECT_FALSE(both.weak);
-  EXPECT_EQ(both.rows_due, 6);
+  EXPECT_EQ(both.rows_nonzero, 6);
   EXPECT_EQ(both.rows_blind, 0);
   const ControlResult one = judge_controls(two_heads({9, 8, 7, 0.05, -0.05, 0.05}), plain);
   EXPECT_EQ(one.letters, "Z-N-L-S+W-");
@@ -65,7 +65,7 @@ TEST(Controls, ExpectedZerosHaveNoControl) {
   EXPECT_FALSE(none.applicable);
   const ControlResult half = judge_controls(two_heads({9, 8, 7, 0, 0, 0}), plain);
   EXPECT_EQ(half.letters, "Z+N+L+S+W+");
-  EXPECT_EQ(half.rows_due, 3);
+  EXPECT_EQ(half.rows_nonzero, 3);
 }
 
 TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
@@ -81,7 +81,7 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
   report.tensors.push_back({.name = "dv"});
   EXPECT_EQ(control_decision({faint, judge_controls(two_heads({9, 8, 7, 9, 8, 7}), plain)}, report),
             Verdict::conforms_weak);
-  EXPECT_EQ(report.tensors[0].rows_due, 5);
+  EXPECT_EQ(report.tensors[0].rows_nonzero, 5);
   EXPECT_EQ(report.tensors[0].rows_blind, 5);
   EXPECT_EQ(report.findings.back().rule, FindingRule::note);
 }

@@ -156,7 +156,7 @@ TEST(PartsJudge, AgreesWithStoredEntries) {
         EXPECT_EQ(decision.evidence, whole.evidence);
         expect_alike(report, subject.report);
         EXPECT_EQ(subject.controls[0].letters, controls.letters);
-        EXPECT_EQ(subject.controls[0].rows_due, controls.rows_due);
+        EXPECT_EQ(subject.controls[0].rows_nonzero, controls.rows_nonzero);
         EXPECT_EQ(subject.controls[0].text, controls.text);
         EXPECT_EQ(subject.asked, asked);
       }

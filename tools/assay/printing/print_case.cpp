@@ -57,7 +57,7 @@ void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) 
       out << fmt::format(
           "  in {} of {} rows of {}, an output of zeros would "
           "pass\n",
-          t.rows_blind, t.rows_due, t.name);
+          t.rows_blind, t.rows_nonzero, t.name);
 }
 
 void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {

@@ -27,9 +27,9 @@ void print_tracks(const Kills& kills, std::ostream& out) {
 void print_yardsticks(const Kills& kills, std::ostream& out) {
   Table table({"rule", "injected faults noticed", "healthy variants failed"});
   for (const Kills::Yardstick& rule : kills.yardsticks)
-    if (rule.planted_asked + rule.healthy_asked > 0)
-      table.add({rule.rule, fmt::format("{} of {}", rule.planted_accused, rule.planted_asked),
-                 fmt::format("{} of {}", rule.healthy_accused, rule.healthy_asked)});
+    if (rule.faults_judged + rule.correct_judged > 0)
+      table.add({rule.rule, fmt::format("{} of {}", rule.faults_detected, rule.faults_judged),
+                 fmt::format("{} of {}", rule.correct_rejected, rule.correct_judged)});
   if (table.empty()) return;
   out << '\n';
   table.print(out);

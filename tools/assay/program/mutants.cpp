@@ -125,9 +125,9 @@ void print_yardsticks(const KillTable& table, std::ostream& out) {
   Table text({"rule, on the same cases with ordinary values", "injected faults that it detects",
               "correct variants that it rejects"});
   for (const mutants::YardstickRow& row : table.yardsticks())
-    if (row.planted_asked + row.healthy_asked > 0)
-      text.add({row.name, fmt::format("{} of {}", row.planted_accused, row.planted_asked),
-                fmt::format("{} of {}", row.healthy_accused, row.healthy_asked)});
+    if (row.faults_judged + row.correct_judged > 0)
+      text.add({row.name, fmt::format("{} of {}", row.faults_detected, row.faults_judged),
+                fmt::format("{} of {}", row.correct_rejected, row.correct_judged)});
   if (text.empty()) return;
   text.print(out);
   out << '\n';
@@ -180,10 +180,10 @@ nlohmann::json to_json(const KillTable& table) {
   nlohmann::json yardsticks = nlohmann::json::array();
   for (const mutants::YardstickRow& row : table.yardsticks())
     yardsticks.push_back({{"rule", row.name},
-                          {"planted_accused", row.planted_accused},
-                          {"planted_asked", row.planted_asked},
-                          {"healthy_accused", row.healthy_accused},
-                          {"healthy_asked", row.healthy_asked}});
+                          {"faults_detected", row.faults_detected},
+                          {"faults_judged", row.faults_judged},
+                          {"correct_rejected", row.correct_rejected},
+                          {"correct_judged", row.correct_judged}});
   return {{"schema", kills_schema},
           {"cases", table.cases},
           {"threads", table.threads},

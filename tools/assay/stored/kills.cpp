@@ -38,10 +38,10 @@ Kills::Row row_from(const Json& json) {
 
 Kills::Yardstick yardstick_from(const Json& json) {
   return {.rule = printable_member(json, "rule"),
-          .planted_accused = member<std::int64_t>(json, "planted_accused"),
-          .planted_asked = member<std::int64_t>(json, "planted_asked"),
-          .healthy_accused = member<std::int64_t>(json, "healthy_accused"),
-          .healthy_asked = member<std::int64_t>(json, "healthy_asked")};
+          .faults_detected = member<std::int64_t>(json, "faults_detected"),
+          .faults_judged = member<std::int64_t>(json, "faults_judged"),
+          .correct_rejected = member<std::int64_t>(json, "correct_rejected"),
+          .correct_judged = member<std::int64_t>(json, "correct_judged")};
 }
 
 Json json_of(const Kills::Row& row) {
@@ -63,10 +63,10 @@ Json json_of(const Kills::Row& row) {
 
 Json json_of(const Kills::Yardstick& yardstick) {
   return {{"rule", yardstick.rule},
-          {"planted_accused", yardstick.planted_accused},
-          {"planted_asked", yardstick.planted_asked},
-          {"healthy_accused", yardstick.healthy_accused},
-          {"healthy_asked", yardstick.healthy_asked}};
+          {"faults_detected", yardstick.faults_detected},
+          {"faults_judged", yardstick.faults_judged},
+          {"correct_rejected", yardstick.correct_rejected},
+          {"correct_judged", yardstick.correct_judged}};
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Kills {
   };
   struct Yardstick {
     std::string rule;
-    std::int64_t planted_accused = 0, planted_asked = 0, healthy_accused = 0, healthy_asked = 0;
+    std::int64_t faults_detected = 0, faults_judged = 0, correct_rejected = 0, correct_judged = 0;
   };
   std::int64_t cases = 0, threads = 0;
   double seconds = 0;

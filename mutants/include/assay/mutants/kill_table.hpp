@@ -48,12 +48,12 @@ struct KillRow {
   bool as_expected() const;
 };
 
-/// Results of an accuracy rule of another project on the same runs. `planted_accused` and
-/// `healthy_accused`: the number of injected faults, and of correct variants, for which the rule
+/// Results of an accuracy rule of another project on the same runs. `faults_detected` and
+/// `correct_rejected`: the number of injected faults, and of correct variants, for which the rule
 /// reports a failure. `*_asked`: how many of each the rule judged.
 struct YardstickRow {
   std::string name;
-  std::int64_t planted_accused = 0, planted_asked = 0, healthy_accused = 0, healthy_asked = 0;
+  std::int64_t faults_detected = 0, faults_judged = 0, correct_rejected = 0, correct_judged = 0;
 };
 
 struct KillTable {

@@ -28,7 +28,7 @@ export interface Kills {
   seconds: number;
   interrupted: boolean;
   rows: Bug[];
-  yardsticks: { rule: string; planted_accused: number; planted_asked: number; healthy_accused: number; healthy_asked: number }[];
+  yardsticks: { rule: string; faults_detected: number; faults_judged: number; correct_rejected: number; correct_judged: number }[];
 }
 
 export async function unpackKills(): Promise<Kills | undefined> {
@@ -120,11 +120,11 @@ function picture(bugs: Bug[]): SVGElement {
 const share = (count: number, all: number): string => (all === 0 ? "-" : `${count} of ${all}`);
 
 function yardsticks(kills: Kills): HTMLElement | null {
-  const asked = kills.yardsticks.filter((rule) => rule.planted_asked + rule.healthy_asked > 0);
+  const asked = kills.yardsticks.filter((rule) => rule.faults_judged + rule.correct_judged > 0);
   if (asked.length === 0) return null;
   return element("figure", {}, element("figcaption", {}, "The verdicts of other rules on the same runs with ordinary numbers"),
     table(["rule", "injected faults noticed", "healthy variants failed"], asked.map((rule) =>
-      [rule.rule, share(rule.planted_accused, rule.planted_asked), share(rule.healthy_accused, rule.healthy_asked)]), "Rules of other stacks"));
+      [rule.rule, share(rule.faults_detected, rule.faults_judged), share(rule.correct_rejected, rule.correct_judged)]), "Rules of other stacks"));
 }
 
 /** A description of the change, and the first case that fails, if any. */

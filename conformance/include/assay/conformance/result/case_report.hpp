@@ -94,7 +94,7 @@ struct TensorReport {
       histogram;  ///< share of elements with |error|/tau in [k/10, (k+1)/10), the last one above 1
   std::string controls;  ///< one letter per control, Z N L S W, then '+' caught, '-' passed or '.'
                          ///< if the control does not apply, e.g. "Z+N+L.S+W+"
-  std::int64_t rows_due = 0,
+  std::int64_t rows_nonzero = 0,
                rows_blind =
                    0;  ///< judged rows that are not zero; those of them where zeros would pass
   std::int64_t exempt = 0;
