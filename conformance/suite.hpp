@@ -8,6 +8,7 @@
 #include "judge/prepared_case.hpp"
 #include "judge/relations/places.hpp"
 #include "judge/relations/prepared_relation.hpp"
+#include "judge/relations/saved_values.hpp"
 #include "plan/coverage.hpp"
 #include "plan/field_coverage.hpp"
 #include "plan/sample.hpp"

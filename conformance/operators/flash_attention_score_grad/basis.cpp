@@ -7,6 +7,7 @@
 #include "attention/structure.hpp"
 #include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
+#include "operators/flash_attention_score_grad/relations/cascade.hpp"
 
 namespace assay::conformance::attention::flash {
 
@@ -51,6 +52,11 @@ std::unique_ptr<Definition> Basis::definition() const {
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
   return values_of(rows, outputs, case_.problem.input_layout);
+}
+
+Decision Basis::judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
+                                   const spec::Numerics& numerics, CaseReport& report) {
+  return judge_results_of_forward(c, inputs, numerics, report);
 }
 
 }  // namespace assay::conformance::attention::flash

@@ -19,6 +19,10 @@ class Basis : public AttentionBasis {
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
   std::unique_ptr<Definition> definition() const;
   std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
+  /// Judges softmax_max, softmax_sum and attention_in as results of a forward, with the bounds of
+  /// the relation `cascade`.
+  static Decision judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
+                                     const spec::Numerics& numerics, CaseReport& report);
 
  private:
   const Case<Op>& case_;

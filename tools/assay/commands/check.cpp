@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "assay/conformance/judge/saved_values.hpp"
 #include "assay/conformance/report/listeners.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
+#include "assay/fixtures/named.hpp"
 #include "build_facts.hpp"
 #include "commands/commands.hpp"
 #include "dashboard.hpp"
@@ -35,11 +37,14 @@ using conformance::Verdict;
 
 struct CheckOptions {
   std::string file, implementation, id, numerics = "ascend_a2", report, html, junit;
+  bool given_inputs = false;  ///< the inputs are those of the file, not those of the replay line
   Replace replace = Replace::own_results;
 };
 
 /// Suffix of the implementation name that marks the outputs of its second run on the same inputs.
 constexpr std::string_view second_run = "@2";
+/// Suffix of the implementation name in the report on inputs that are results of a forward.
+constexpr std::string_view of_forward = "@forward";
 
 struct Judged {
   CaseReport report;
@@ -53,9 +58,24 @@ class FileJudge {
       : options_(options),
         record_(std::move(record)),
         case_(conformance::parse_case<Op>(conformance::case_words(record_.command, Op::name))),
-        prepared_(case_) {}
+        prepared_(std::in_place, case_) {
+    if (options.given_inputs) take_given_inputs();
+  }
 
   const fixtures::CaseRecord& record() const { return record_; }
+
+  /// With --given-inputs: the report on the inputs that are results of a forward. Empty if the
+  /// operator has no such inputs, or is judged without them.
+  std::optional<Judged> judge_saved_values(const std::string& name,
+                                           const fixtures::Actual& actual) {
+    if (!options_.given_inputs || !actual.fault.empty()) return std::nullopt;
+    const spec::Numerics numerics = numerics_of(actual);
+    auto report = conformance::judge_saved_values(case_, prepared_->inputs(numerics), numerics);
+    if (!report) return std::nullopt;
+    report->implementation = name + std::string(of_forward);
+    report->outputs_file = options_.file;
+    return Judged{.report = std::move(*report), .unconfirmed = {}};
+  }
 
   /// Errors: UsageError naming the part of the file that contradicts the case.
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
@@ -72,17 +92,37 @@ class FileJudge {
   }
 
  private:
-  Judged judged(const std::string& name, const fixtures::Actual& actual) {
+  spec::Numerics numerics_of(const fixtures::Actual& actual) const {
     const spec::DType io = case_.problem.dtype;
-    const spec::Numerics numerics =
-        actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
-                               : conformance::numerics_from_json(actual.profile, io, Op::name);
+    return actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
+                                  : conformance::numerics_from_json(actual.profile, io, Op::name);
+  }
+
+  /// Replaces the inputs of the replay line by those of the file.
+  /// Errors: UsageError if the case has no inputs that can be replaced.
+  void take_given_inputs() {
+    const std::string where = fmt::format("{}:/cases/{}", options_.file, record_.id);
+    if (case_.track != conformance::Track::bound)
+      throw UsageError(where + ": --given-inputs needs a case of track bound; --track is '" +
+                       std::string(spec::to_string(case_.track)) + "'");
+    if (record_.inputs.empty())
+      throw UsageError(where + ": --given-inputs needs a file with inputs; this case is a recipe");
+    auto inputs = prepared_->inputs({});
+    for (const auto& [name, tensor] : conformance::named_tensors(inputs))
+      if (fixtures::digest(tensor) != record_.digests.at(name))
+        replaced_ += (replaced_.empty() ? "" : ", ") + name;
+    fixtures::fill(inputs, record_.inputs);
+    prepared_.emplace(case_, std::move(inputs));
+  }
+
+  Judged judged(const std::string& name, const fixtures::Actual& actual) {
+    const spec::Numerics numerics = numerics_of(actual);
     if (const auto reason = other_inputs(numerics))
       return without_judgement(name, {Rule::no_exact_inputs, *reason});
     if (const auto reason = other_places(numerics))
       return without_judgement(name, {Rule::undeclared_order, Ground::declared_otherwise, *reason});
     const auto outputs = conformance::outputs_from(case_, actual.outputs);
-    Judged result{.report = read_otherwise(prepared_.judge(outputs, numerics), outputs, numerics),
+    Judged result{.report = read_otherwise(prepared_->judge(outputs, numerics), outputs, numerics),
                   .unconfirmed = {
                       "guards and padding", "inputs unmodified", "status codes", "workspace rules",
                       "that the named kernel wrote the outputs and has these numerics"}};
@@ -94,6 +134,11 @@ class FileJudge {
           {.rule = conformance::FindingRule::note,
            .tensor = {},
            .text = "the file states no numerics: judged as " + options_.numerics});
+    if (!replaced_.empty())
+      report.findings.push_back(
+          {.rule = conformance::FindingRule::note,
+           .tensor = {},
+           .text = "judged with the " + replaced_ + " of the file, not of the replay line"});
     if (report.verdict == Verdict::nonconformant_statistical) {
       report.verdict = {report.verdict.rule(), Ground::likely, report.verdict.evidence};
       result.unconfirmed.emplace_back(
@@ -127,7 +172,7 @@ class FileJudge {
       conformance::Case<Op> other = case_;
       other.track = conformance::Track::bound;
       other.problem = Suite::as_declared(case_.problem, case_.entry_point, reading.numerics);
-      conformance::PreparedCase<Op> prepared(other, prepared_.inputs(numerics));
+      conformance::PreparedCase<Op> prepared(other, prepared_->inputs(numerics));
       CaseReport report = prepared.judge(outputs, numerics);
       if (contribution(report.verdict) == ExitCode::nonconformant) continue;
       const bool conforms = contribution(report.verdict) == ExitCode::conformant;
@@ -158,7 +203,8 @@ class FileJudge {
   /// Errors: std::invalid_argument if the inputs differ although no input of the case depends on
   /// the numerics: the file was changed.
   std::optional<std::string> other_inputs(const spec::Numerics& numerics) {
-    const auto inputs = conformance::named_tensors(prepared_.inputs(numerics));
+    if (options_.given_inputs) return std::nullopt;
+    const auto inputs = conformance::named_tensors(prepared_->inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
@@ -200,9 +246,10 @@ class FileJudge {
   }
 
   const CheckOptions& options_;
+  std::string replaced_;  ///< names of the inputs that differ from those of the replay line
   fixtures::CaseRecord record_;
   conformance::Case<Op> case_;
-  conformance::PreparedCase<Op> prepared_;
+  std::optional<conformance::PreparedCase<Op>> prepared_;
 };
 
 std::string verdict_json(const Judged& judged) {
@@ -235,6 +282,12 @@ void judge_case(const CheckOptions& options, fixtures::CaseRecord record, Verdic
   FileJudge<Op> judge(options, std::move(record));
   for (const auto& [name, actual] : judge.record().actual) {
     if (!options.implementation.empty() && options.implementation != name) continue;
+    std::optional<Judged> saved = judge.judge_saved_values(name, actual);
+    if (saved) {
+      conformance::count(verdicts.results.summary, saved->report);
+      verdicts.results.cases.push_back(printable(std::move(saved->report)));
+      if (actual.outputs.empty()) continue;  // only the results of the forward are judged
+    }
     Judged judged;
     try {
       judged = judge.judge(name, actual);
@@ -411,6 +464,9 @@ Command check_command() {
             app.add_option("--numerics", options->numerics,
                            "numerics for outputs whose file states none: a preset, or "
                            "PRESET,field=value");
+            app.add_flag("--given-inputs", options->given_inputs,
+                         "judge at the inputs in the file, such as values that a forward saved; "
+                         "the default is to refuse inputs that differ from the replay line");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html,
                            "HTML file for the report: one page with "

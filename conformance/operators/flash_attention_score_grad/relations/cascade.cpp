@@ -74,6 +74,13 @@ bool replicas_agree(const spec::Tensor& statistics) {
   return true;
 }
 
+void check_replicas(const Op::Inputs& inputs, CaseReport& report) {
+  for (const auto& [name, tensor] : results)
+    if (tensor != &Op::Inputs::attention_in && !replicas_agree(inputs.*tensor))
+      add_finding(report, FindingRule::structure, name,
+                  std::string("replicas of ") + name + " differ");
+}
+
 /// Checks that the forward wrote no bytes outside its results, and that replicas are equal.
 Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
   const std::size_t known = report.findings.size();
@@ -89,10 +96,7 @@ Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRe
       add_finding(report, FindingRule::structure, name,
                   "the forward changed " + name + " outside its view, or replaced it");
   });
-  for (const auto& [name, tensor] : results)
-    if (tensor != &Op::Inputs::attention_in && !replicas_agree(after.*tensor))
-      add_finding(report, FindingRule::structure, name,
-                  std::string("replicas of ") + name + " differ");
+  check_replicas(after, report);
   if (report.findings.size() == known) return no_objection("the tensors of the forward");
   return {Rule::structure, report.findings[known].text};
 }
@@ -272,6 +276,15 @@ Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   decision = judge_forward(c, Dense(c.problem, given), exact, own, arithmetic, report);
   if (contribution(decision) == ExitCode::nonconformant) return decision;
   return graver(decision, judge_backward(c, kernel, given, own, exact, report));
+}
+
+Decision judge_results_of_forward(const FlashCase& c, const Op::Inputs& inputs,
+                                  const spec::Numerics& numerics, CaseReport& report) {
+  check_replicas(inputs, report);
+  if (!report.findings.empty()) return {Rule::structure, report.findings.front().text};
+  const Arithmetic arithmetic(numerics, c.problem.dtype);
+  return judge_forward(c, Dense(c.problem, inputs), exact_forward(c.problem, inputs), inputs,
+                       arithmetic, report);
 }
 
 }  // namespace assay::conformance::attention::flash

@@ -11,4 +11,9 @@ namespace assay::conformance::attention::flash {
 /// units of tau. Errors: spec::Rejected, and other exceptions of the kernel.
 Decision judge_cascade(const FlashCase& c, spec::Implementation<Op>& kernel, CaseReport& report);
 
+/// Compares the statistics and attention_in of these inputs with the exact forward of the other
+/// inputs. The tolerances are those of a forward with these numerics.
+Decision judge_results_of_forward(const FlashCase& c, const Op::Inputs& inputs,
+                                  const spec::Numerics& numerics, CaseReport& report);
+
 }  // namespace assay::conformance::attention::flash

@@ -18,7 +18,7 @@ import numpy as np
 from assay.dtypes import Array, exactly, numpy_dtype
 from assay.naming import Named
 from assay.replacing import replacing, turn
-from assay.tensors import read_tensor, write_tensor
+from assay.tensors import digest, read_tensor, write_tensor
 
 SCHEMA = "assay-2"
 Field = int | float | str | list[int]
@@ -256,6 +256,22 @@ def write_outputs(
     with turn(case.path), replacing(case.path) as pending:
         shutil.copyfile(case.path, pending)
         add_outputs(replace(case, path=pending), implementation, outputs, profile)
+
+
+def replace_inputs(case: Case, inputs: Mapping[str, Array]) -> None:
+    """Replaces inputs of a case in a private, temporary file; with them it is judged by `assay check --given-inputs`.
+
+    Raises WrongType, and writes nothing, for an input of another type."""
+    arrays = {name: exactly(name, np.asarray(array), case.inputs[name].dtype) for name, array in inputs.items()}
+    with h5py.File(case.path, "r+") as file:
+        group = file["cases"][link_of(case.id)]
+        for name, array in arrays.items():
+            link = link_of(name)
+            for old in (f"inputs/{link}", f"storage/inputs/{link}"):
+                if old in group:
+                    del group[old]
+            write_tensor(group["inputs"], link, array)
+            group["digests"].attrs[link] = digest(array)
 
 
 def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import h5py
@@ -33,6 +34,12 @@ def _storage_type(dtype: np.dtype[Any]) -> Any:
 def _bits_of(array: Array) -> Array:
     dense = np.ascontiguousarray(array).reshape(array.shape)
     return dense.view(_BITS[array.dtype.itemsize])
+
+
+def digest(array: Array) -> str:
+    """The digest of a tensor: fixtures/README.md, "Digests"."""
+    heading = f"{dtype_name(array.dtype)} ({', '.join(map(str, array.shape))})\n"
+    return hashlib.sha256(heading.encode() + _bits_of(array).tobytes()).hexdigest()
 
 
 def read_tensor(dataset: h5py.Dataset) -> Array:
