@@ -1,5 +1,7 @@
 """Judges a Python function as an implementation of an operator. How to use it: docs/kernel_python.md of the project."""
 
+from assay.autograd import AutogradFunction, judge_autograd
+from assay.autograd_report import AutogradCause, AutogradReport
 from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, write_outputs
 from assay.implementation import Implementation, Rejected, Unsupported, implementation
 from assay.judging import NotApplicable, Plan, assert_conforms, command_of, export_lines, export_plan, judge
@@ -13,6 +15,9 @@ from assay.sweeping import sweep
 
 __all__ = [
     "AssayError",
+    "AutogradCause",
+    "AutogradFunction",
+    "AutogradReport",
     "Case",
     "CaseFileError",
     "Cause",
@@ -37,6 +42,7 @@ __all__ = [
     "first_deviation",
     "implementation",
     "judge",
+    "judge_autograd",
     "read_cases",
     "read_pack",
     "read_reports",

@@ -124,7 +124,7 @@ class _Judge:
                 progress(number + 1, len(cases))
         left = [case for case in cases if (case.path, case.id) not in reports]
         for file in dict.fromkeys(case.path for case in left):
-            reported = {report.id: _without_path(report, file) for report in self._checked(file)}
+            reported = {report.id: without_path(report, file) for report in self._checked(file)}
             for case in (case for case in left if case.path == file):
                 stored = case.verdict(self.implementation.name)
                 reports[file, case.id] = report_from(stored, self.program.shown) if stored else reported[case.id]
@@ -171,7 +171,7 @@ class _Judge:
         except (Exception, SystemExit) as failure:  # a kernel must not end the program that
             if exceptions_pass:
                 raise
-            where = _frame_of_kernel(failure)
+            where = frame_of_kernel(failure)
             text = f"{type(failure).__name__}: {failure} ({where.filename}:{where.lineno})"
             return replace(self._report(case, "crash", "conduct", "structure", text), exception=failure)
         return None
@@ -200,7 +200,7 @@ class _Judge:
         return read_reports(report)
 
 
-def _frame_of_kernel(failure: BaseException) -> traceback.FrameSummary:
+def frame_of_kernel(failure: BaseException) -> traceback.FrameSummary:
     """Returns the stack frame that raised the exception; if this package raised it, the kernel's frame that called the package."""
     frames = traceback.extract_tb(failure.__traceback__)
     own = str(Path(__file__).parent)
@@ -215,7 +215,7 @@ def _served(implementation: Implementation) -> str:
         return ""
 
 
-def _without_path(report: Report, file: Path) -> Report:
+def without_path(report: Report, file: Path) -> Report:
     """Removes the name of a temporary file, which users cannot open, from a report."""
     reported = [replace(finding, text=finding.text.replace(f"{file}:", "")) for finding in report.findings]
     return replace(report, findings=reported, evidence=report.evidence.replace(f"{file}:", ""))

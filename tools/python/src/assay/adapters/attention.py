@@ -18,16 +18,12 @@ OPERATOR = "flash_attention_score_grad"
 
 
 @dataclass(frozen=True)
-class Attention:
-    """One dense problem; key and value may have fewer heads than query."""
+class ForwardAttention:
+    """One dense problem of a forward; key and value may have fewer heads than query."""
 
     query: Array  # (batch, heads_q, seq_q, dim)
     key: Array  # (batch, heads_kv, seq_kv, dim)
     value: Array  # (batch, heads_kv, seq_kv, dim_v)
-    dy: Array  # (batch, heads_q, seq_q, dim_v)
-    attention_in: Array  # same shape as dy
-    softmax_max: Array  # (batch, heads_q, seq_q)
-    softmax_sum: Array
     keep: Array | None  # boolean (batch or 1, heads_q or 1, seq_q, seq_kv); None: every query attends to every key
     scale: float
 
@@ -35,6 +31,16 @@ class Attention:
     def group(self) -> int:
         """The number of query heads that share a key head."""
         return int(self.query.shape[1] // self.key.shape[1])
+
+
+@dataclass(frozen=True)
+class Attention(ForwardAttention):
+    """One dense problem of a gradient."""
+
+    dy: Array  # (batch, heads_q, seq_q, dim_v)
+    attention_in: Array  # same shape as dy
+    softmax_max: Array  # (batch, heads_q, seq_q)
+    softmax_sum: Array
 
 
 class Gradients(NamedTuple):
@@ -121,50 +127,68 @@ def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
 
 def attentions_of(case: Case) -> list[Attention]:
     """Returns the case as dense problems: one, or for packed sequences one for each sequence."""
+    outputs = (outputs_by_problem(case, case.inputs[name]) for name in ("dy", "attention_in"))
+    statistics = (_statistics_by_problem(case, case.inputs[name]) for name in ("softmax_max", "softmax_sum"))
+    return [
+        Attention(**vars(problem), dy=dy, attention_in=out, softmax_max=maximum, softmax_sum=total)
+        for problem, dy, out, maximum, total in zip(forwards_of(case), *outputs, *statistics)
+    ]
+
+
+def forwards_of(case: Case) -> list[ForwardAttention]:
+    """Returns the problems of `attentions_of` as far as a forward reads them."""
     p: dict[str, Any] = dict(case.problem)
     return _packed(case, p) if p["layout"] == "TND" else [_padded(case, p)]
 
 
-def _padded(case: Case, p: dict[str, Any]) -> Attention:
+def _rows(array: Array, first: int, length: int) -> Array:
+    return np.swapaxes(array[first : first + length], 0, 1)[None]
+
+
+def _sequences(case: Case) -> list[tuple[int, int]]:
+    """First query and number of queries of each packed sequence."""
+    lengths = lengths_of(dict(case.problem), "q")
+    return [(sum(lengths[:b]), length) for b, length in enumerate(lengths)]
+
+
+def outputs_by_problem(case: Case, array: Array) -> list[Array]:
+    """Splits an array of the shape of the output into arrays (batch, heads_q, seq_q, dim_v) of `forwards_of(case)`."""
+    p: dict[str, Any] = dict(case.problem)
+    if p["layout"] == "TND":
+        return [_rows(array, *sequence) for sequence in _sequences(case)]
+    return [_heads(array, str(p["layout"]), p["heads_q"])]
+
+
+def _statistics_by_problem(case: Case, tensor: Array) -> list[Array]:
+    if case.problem["layout"] != "TND":
+        return [tensor[..., 0]]
+    if case.problem["statistics_order"] == "tokens_first":
+        return [_rows(tensor, *sequence)[..., 0] for sequence in _sequences(case)]
+    heads, rows = tensor.shape[1], tensor.reshape(-1, 8)
+    return [rows[heads * first : heads * (first + length)].reshape(1, heads, length, 8)[..., 0] for first, length in _sequences(case)]
+
+
+def _padded(case: Case, p: dict[str, Any]) -> ForwardAttention:
     x, layout = case.inputs, str(p["layout"])
     masks = [keep_of(case, b, p["seq_q"], p["seq_kv"]) for b in range(p["batch"])]
     kept = [mask for mask in masks if mask is not None]
-    return Attention(
+    return ForwardAttention(
         query=_heads(x["query"], layout, p["heads_q"]),
         key=_heads(x["key"], layout, p["heads_kv"]),
         value=_heads(x["value"], layout, p["heads_kv"]),
-        dy=_heads(x["dy"], layout, p["heads_q"]),
-        attention_in=_heads(x["attention_in"], layout, p["heads_q"]),
-        softmax_max=x["softmax_max"][..., 0],
-        softmax_sum=x["softmax_sum"][..., 0],
         keep=np.concatenate(kept) if kept else None,
         scale=p["scale_value"],
     )
 
 
-def _packed(case: Case, p: dict[str, Any]) -> list[Attention]:
-    def rows(name: str, first: int, length: int) -> Array:
-        return np.swapaxes(case.inputs[name][first : first + length], 0, 1)[None]
-
-    def statistics(name: str, first: int, length: int) -> Array:
-        tensor = case.inputs[name]
-        if p["statistics_order"] == "tokens_first":
-            return rows(name, first, length)[..., 0]
-        heads = tensor.shape[1]
-        packed = tensor.reshape(-1, 8)[heads * first : heads * (first + length)]
-        return packed.reshape(1, heads, length, 8)[..., 0]
-
+def _packed(case: Case, p: dict[str, Any]) -> list[ForwardAttention]:
     problems, first_q, first_kv = [], 0, 0
     for b, (length_q, length_kv) in enumerate(zip(lengths_of(p, "q"), lengths_of(p, "kv"))):
         problems.append(
-            Attention(
-                query=rows("query", first_q, length_q),
-                key=rows("key", first_kv, length_kv),
-                value=rows("value", first_kv, length_kv),
-                dy=rows("dy", first_q, length_q),
-                attention_in=rows("attention_in", first_q, length_q),
-                softmax_max=statistics("softmax_max", first_q, length_q),
-                softmax_sum=statistics("softmax_sum", first_q, length_q),
+            ForwardAttention(
+                query=_rows(case.inputs["query"], first_q, length_q),
+                key=_rows(case.inputs["key"], first_kv, length_kv),
+                value=_rows(case.inputs["value"], first_kv, length_kv),
                 keep=keep_of(case, b, length_q, length_kv),
                 scale=p["scale_value"],
             )
@@ -173,16 +197,26 @@ def _packed(case: Case, p: dict[str, Any]) -> list[Attention]:
     return problems
 
 
+def output_of(case: Case, parts: Sequence[Array]) -> Array:
+    """Combines arrays (batch, heads_q, seq_q, dim_v) of `forwards_of(case)` to the output of the case."""
+    layout = str(case.problem["layout"])
+    if layout != "TND":
+        return _in_layout(parts[0], layout)
+    return np.concatenate([np.swapaxes(part[0], 0, 1) for part in parts])
+
+
+def statistics_of(case: Case, parts: Sequence[Array]) -> Array:
+    """Combines arrays (batch, heads_q, seq_q) of `forwards_of(case)` to a statistic of the case, without replicas."""
+    if case.problem["layout"] != "TND":
+        return parts[0]
+    if case.problem["statistics_order"] == "tokens_first":
+        return np.concatenate([np.swapaxes(part[0], 0, 1) for part in parts])
+    return np.concatenate([part.ravel() for part in parts]).reshape(-1, parts[0].shape[1])
+
+
 def outputs_of(case: Case, gradients: Sequence[Gradients]) -> dict[str, Array]:
     """Combines the gradients of `attentions_of(case)` to the outputs of the case."""
-    layout = str(case.problem["layout"])
-    outputs = {}
-    for name, parts in zip(Gradients._fields, zip(*gradients)):
-        if layout == "TND":
-            outputs[name] = np.concatenate([np.swapaxes(part[0], 0, 1) for part in parts])
-        else:
-            outputs[name] = _in_layout(parts[0], layout)
-    return outputs
+    return {name: output_of(case, parts) for name, parts in zip(Gradients._fields, zip(*gradients))}
 
 
 def zeros(problem: Attention) -> Gradients:

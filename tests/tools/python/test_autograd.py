@@ -1,0 +1,232 @@
+"""Tests the verdicts on a forward and its backward: each part that is wrong is named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import assay
+from assay.pairs import PAIRS, pair_of, split_logsumexp
+from autograd_functions import COMPRESS, FLASH, attention, compression, scaled, unchanged
+from assay.judging import export_lines
+
+DTYPES = ("fp32", "fp16", "bf16")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_correct_attention_conforms_in_all_parts(dtype: str) -> None:
+    report = assay.judge_autograd(attention(), FLASH.format(dtype))
+    assert report.conforms and report.wrong == (), report.summary()
+    assert list(report.reports) == ["forward", "saved", "backward", "end_to_end"]
+    assert all(one.verdict == "conforms" for one in report.reports.values()), report.summary()
+    assert list(report.saved.worst) == ["softmax_max", "softmax_sum", "attention_in"]
+    assert list(report.backward.worst) == list(report.end_to_end.worst) == ["dq", "dk", "dv"]
+    assert report.sentence() == "attention: forward, saved values and backward conform"
+
+
+@pytest.mark.parametrize("dtype", ("fp16", "bf16"))
+def test_a_correct_compression_conforms(dtype: str) -> None:
+    report = assay.judge_autograd(compression(), COMPRESS.format(dtype))
+    assert report.conforms and report.wrong == (), report.summary()
+    assert report.forward.operator == "nsa_compress" and list(report.forward.worst) == ["output"]
+    assert list(report.backward.worst) == ["input_grad", "weight_grad"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("changes", "wrong", "tensors"),
+    [
+        ({"change_output": scaled("attention_out", 1.02)}, "forward", {"attention_out"}),
+        ({"change_saved": scaled("softmax_sum", 1.02)}, "saved", {"softmax_sum"}),
+        ({"change_saved": scaled("attention_in", 0.98)}, "saved", {"attention_in"}),
+        ({"change_gradients": scaled("dk", 1.02)}, "backward", {"dk"}),
+    ],
+    ids=["output", "statistic", "saved output", "gradient"],
+)
+def test_the_wrong_part_of_an_attention_is_named(dtype: str, changes: dict[str, Any], wrong: str, tensors: set[str]) -> None:
+    report = assay.judge_autograd(attention(**changes), FLASH.format(dtype))
+    assert report.wrong == (wrong,) and not report.conforms, report.summary()
+    assert set(report.causes[0].tensors) == tensors
+    assert (report.backward.verdict == "conforms") == (wrong != "backward")
+    assert report.end_to_end.verdict.startswith("nonconformant"), report.summary()
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong", "tensors"),
+    [
+        ({"change_output": scaled("output", 1.02)}, "forward", {"output"}),
+        ({"change_saved": scaled("weight", 1.02)}, "saved", {"weight"}),
+        ({"change_gradients": scaled("weight_grad", 0.98)}, "backward", {"weight_grad"}),
+    ],
+    ids=["output", "saved input", "gradient"],
+)
+def test_the_wrong_part_of_a_compression_is_named(changes: dict[str, Any], wrong: str, tensors: set[str]) -> None:
+    report = assay.judge_autograd(compression(**changes), COMPRESS.format("bf16"))
+    assert report.wrong == (wrong,), report.summary()
+    assert set(report.causes[0].tensors) == tensors
+    assert (report.backward.verdict == "conforms") == (wrong != "backward")
+
+
+def test_several_wrong_parts_are_all_named() -> None:
+    wrong = attention(scaled("attention_out", 1.02), scaled("softmax_sum", 1.02), scaled("dq", -1))
+    report = assay.judge_autograd(wrong, FLASH.format("fp32"))
+    assert report.wrong == ("forward", "saved", "backward"), report.summary()
+    assert report.sentence() == (
+        "attention: the forward is wrong (attention_out); what the forward saved is wrong (softmax_sum); the backward is wrong (dq)"
+    )
+
+
+def test_the_result_has_the_verdicts_as_values() -> None:
+    report = assay.judge_autograd(attention(change_saved=scaled("softmax_sum", 1.02)), FLASH.format("fp32"))
+    members = json.loads(json.dumps(report.to_dict()))
+    assert members["wrong"] == ["saved"] and members["conforms"] is False
+    assert list(members["parts"]) == ["forward", "saved", "backward", "end_to_end"]
+    assert members["causes"][0]["tensors"] == ["softmax_sum"] and members["causes"][0]["verdict"] == "nonconformant_proven"
+    lines = report.summary().splitlines()
+    assert lines[0] == "attention: what the forward saved is wrong (softmax_sum); the backward is right at the saved values"
+    assert lines[2].startswith("  saved values: nonconformant_proven; worst error/tau: softmax_max ")
+    assert lines[-1] == f"  repeat: assay.judge_autograd(FUNCTION, {report.command!r})"
+    assert str(report) == report.summary()
+
+
+def hides(saved: Any) -> dict[str, Any]:
+    return {}
+
+
+def test_of_a_function_that_hides_what_it_saves_two_parts_stay_open() -> None:
+    right = assay.judge_autograd(attention(saved_values=hides), FLASH.format("bf16"))
+    assert right.conforms and list(right.reports) == ["forward", "end_to_end"], right.summary()
+    assert right.sentence() == "attention: forward and backward conform"
+    for changes in ({"change_saved": scaled("softmax_sum", 1.02)}, {"change_gradients": scaled("dk", 1.02)}):
+        wrong = assay.judge_autograd(attention(**changes, saved_values=hides), FLASH.format("bf16"))
+        assert wrong.wrong == ("saved_or_backward",), wrong.summary()
+
+
+def logsumexp(factor: float) -> Any:
+    """Saves the logsumexp instead of maximum and sum."""
+
+    def change(saved: dict[str, Any]) -> None:
+        total = saved["softmax_max"] + np.log(saved["softmax_sum"].astype(np.float64))
+        saved |= {"softmax_max": np.float32(total), "softmax_sum": np.ones(total.shape, np.float32), "logsumexp": np.float32(total) * np.float32(factor)}
+        if factor != 1:
+            saved["softmax_max"] = saved["logsumexp"]
+
+    return change
+
+
+def only_logsumexp(saved: dict[str, Any]) -> dict[str, Any]:
+    return {name: saved[name] for name in ("logsumexp", "attention_in")}
+
+
+def test_a_saved_logsumexp_is_judged() -> None:
+    numerics = "fp32_staging,lse_form=true"
+    right = attention(change_saved=logsumexp(1), saved_values=only_logsumexp, numerics=numerics)
+    assert assay.judge_autograd(right, FLASH.format("fp32")).conforms
+    wrong = attention(change_saved=logsumexp(1.01), saved_values=only_logsumexp, numerics=numerics)
+    report = assay.judge_autograd(wrong, FLASH.format("fp32"))
+    assert report.wrong == ("saved",) and report.backward.conforms, report.summary()
+
+
+def test_a_logsumexp_gives_the_statistics_of_the_documents_in_masked_rows(tmp_path: Any) -> None:
+    line = "flash_attention_score_grad --dtype=fp32 --seq_q=8 --seq_kv=4 --sparse_mode=3 --atten_mask=compressed"
+    case = export_lines(tmp_path / "case.h5", [line])[0]
+    maximum, total = (case.inputs[name][..., 0].astype(np.float64) for name in ("softmax_max", "softmax_sum"))
+    dead = maximum < -1e30
+    assert dead.sum() == 4
+    split = split_logsumexp(case, np.where(dead, -np.inf, maximum + np.log(total)))
+    assert np.array_equal(split["softmax_max"], case.inputs["softmax_max"])
+    assert np.array_equal(split["softmax_sum"][dead.nonzero()], case.inputs["softmax_sum"][dead.nonzero()])
+    assert np.allclose(split["softmax_sum"], case.inputs["softmax_sum"], rtol=1e-6)
+
+
+def raising(of: Exception) -> Any:
+    def change(values: dict[str, Any]) -> None:
+        raise of
+
+    return change
+
+
+@pytest.mark.parametrize(("part", "wrong"), [("change_output", "forward"), ("change_gradients", "backward")])
+def test_an_exception_is_a_crash_of_its_part(part: str, wrong: str) -> None:
+    report = assay.judge_autograd(attention(**{part: raising(MemoryError("too small"))}), FLASH.format("fp32"))
+    assert report.wrong == (wrong,)
+    assert report.causes[0].verdict == "crash" and "MemoryError: too small (" in report.causes[0].evidence
+    assert "autograd_functions.py:" in report.causes[0].evidence or "test_autograd.py:" in report.causes[0].evidence
+
+
+def test_what_the_function_does_not_offer_is_not_applicable() -> None:
+    for function in (attention(unsupported=lambda case: "fp32"), attention(raising(assay.Unsupported("fp32")))):
+        report = assay.judge_autograd(function, FLASH.format("fp32"))
+        assert report.conforms and report.wrong == ()
+        assert report.sentence() == "attention: not applicable: the function does not offer this: fp32"
+
+
+def drop_the_last_key(saved: dict[str, Any]) -> None:
+    saved["case"].inputs["key"][..., -1, :] = 0
+
+
+def test_a_forward_that_writes_into_its_inputs_is_wrong() -> None:
+    report = assay.judge_autograd(attention(change_saved=drop_the_last_key), FLASH.format("fp32"))
+    assert report.wrong == ("forward",) and report.causes[0].evidence == "the forward changed its input key"
+
+
+def wrong_shape(saved: dict[str, Any]) -> None:
+    saved["softmax_sum"] = saved["softmax_sum"].swapaxes(0, 2)
+
+
+def wrong_type(saved: dict[str, Any]) -> None:
+    saved["softmax_sum"] = saved["softmax_sum"].astype(np.float64) * (1 + 2**-40)
+
+
+def test_saved_values_of_another_shape_or_type_are_named() -> None:
+    for change, text in ((wrong_shape, "saved softmax_sum has the shape (33, 2, 2); expected (2, 2, 33) or (2, 2, 33, 8)"),
+                         (wrong_type, "saved softmax_sum is float64; expected float32, and saved softmax_sum[0, 0, 0, 0] = ")):
+        report = assay.judge_autograd(attention(change_saved=change), FLASH.format("fp32"))
+        assert report.wrong == ("saved",) and report.causes[0].verdict == "usage_error"
+        assert report.causes[0].evidence.startswith(text), report.causes[0].evidence
+
+
+def test_the_forward_gets_neither_results_nor_the_gradient_of_the_output() -> None:
+    seen: list[str] = []
+    right = attention()
+
+    def forward(case: assay.Case) -> Any:
+        seen.extend(case.inputs)
+        return right.forward(case)
+
+    assert assay.judge_autograd(assay.AutogradFunction(forward, right.backward, "spy", "fp32_staging"), FLASH.format("fp32")).conforms
+    assert sorted(seen) == ["key", "query", "value"]
+
+
+class Written:
+    """A function as a class."""
+
+    numerics = "fp32_staging"
+    forward = staticmethod(attention().forward)
+    backward = staticmethod(attention().backward)
+
+
+def test_an_object_with_forward_and_backward_is_judged() -> None:
+    report = assay.judge_autograd(Written, FLASH.format("fp32"))
+    assert report.conforms and report.sentence().startswith("Written: ")
+    with pytest.raises(TypeError, match=r"^int has no function 'forward'; expected an assay\.AutogradFunction$"):
+        assay.judge_autograd(3, FLASH.format("fp32"))
+
+
+def test_lines_that_have_no_pair_are_refused() -> None:
+    with pytest.raises(assay.AssayError, match="^no gradient with a forward 'nsa_compress'; did you mean 'nsa_compress_grad'"):
+        pair_of("nsa_compress --dtype=bf16")
+    with pytest.raises(assay.AssayError, match="the track is exact; judge_autograd needs a case of track bound"):
+        assay.judge_autograd(attention(), FLASH.format("fp32") + " --track=exact")
+    with pytest.raises(assay.AssayError, match="profile foreign_statistics"):
+        assay.judge_autograd(attention(), FLASH.format("fp32") + " --profile=foreign_statistics")
+
+
+def test_each_pair_has_a_gradient_of_the_program() -> None:
+    listed = assay.program.Program(assay.find_program()).run(["list", "operators"])
+    for pair in PAIRS:
+        assert pair.gradient in listed and pair.forward in listed
+        assert pair.forward or pair.saved_output

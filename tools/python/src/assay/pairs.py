@@ -1,0 +1,106 @@
+"""The pairs of a forward operator and its gradient, and the values that a forward saves for the backward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assay.cases import Case
+from assay.dtypes import Array, exactly
+from assay.naming import unknown
+from assay.program import AssayError
+
+LOGSUMEXP = "logsumexp"
+MAXIMUM, SUM = "softmax_max", "softmax_sum"
+_DEAD = np.float32(np.finfo(np.float32).max)  # the statistics of a fully masked row are -_DEAD and _DEAD
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A forward and its gradient. The case of a pair is a case of the gradient."""
+
+    gradient: str  # operator
+    output: str  # the name under which a forward returns its output
+    output_gradient: str  # the input of the gradient that is the gradient of this output
+    results: Mapping[str, str] = field(default_factory=dict)  # inputs of the gradient that a forward computes: names in the forward
+    forward: str = ""  # operator; empty: the program judges the results as inputs of the gradient
+    only_gradient: tuple[str, ...] = ("entry_point", "product", "profile", "variant", "inputs", "outputs")  # fields
+
+    @property
+    def has_statistics(self) -> bool:
+        return MAXIMUM in self.results
+
+    @property
+    def saved_output(self) -> str:
+        """The input of the gradient that is the output of the forward; empty: there is none."""
+        return next((name for name, of_forward in self.results.items() if of_forward == self.output), "")
+
+    def line_of_forward(self, line: str) -> str:
+        """The replay line of the forward with the problem of this line of the gradient. The forward gets the inputs of the
+        gradient's case, so fields that choose only data are left out."""
+        operator, *words = line.split()
+        kept = [word for word in words if word.removeprefix("--").partition("=")[0] not in self.only_gradient]
+        return " ".join([self.forward, *kept])
+
+
+# One row for each pair. A row without `forward` is a pair whose forward is no operator of Assay.
+PAIRS = (
+    Pair("nsa_compress_grad", output="output", output_gradient="output_grad", forward="nsa_compress"),
+    Pair(
+        "flash_attention_score_grad",
+        output="attention_out",
+        output_gradient="dy",
+        results={MAXIMUM: MAXIMUM, SUM: SUM, "attention_in": "attention_out"},
+    ),
+)
+
+
+def pair_of(line: str) -> Pair:
+    """The pair to whose gradient the line belongs. Raises AssayError for another operator."""
+    operator = line.split()[0] if line.split() else ""
+    for pair in PAIRS:
+        if pair.gradient == operator:
+            return pair
+    raise AssayError(unknown("gradient with a forward", operator, [pair.gradient for pair in PAIRS]))
+
+
+def split_logsumexp(case: Case, logsumexp: Array) -> dict[str, Array]:
+    """The statistics max and sum with this logsumexp: the maximum is the exact one. Only the sum then contains the error of
+    the logsumexp. Rows without unmasked keys have the statistics of the documents, whatever their logsumexp is."""
+    maximum = case.inputs[MAXIMUM]
+    given = _with_replicas(LOGSUMEXP, logsumexp, maximum.shape).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.exp(given - maximum).astype(np.float32)
+    dead = np.abs(maximum) == _DEAD
+    return {MAXIMUM: maximum, SUM: np.where(dead, case.inputs[SUM], total).astype(np.float32)}
+
+
+def _with_replicas(name: str, values: Array, shape: tuple[int, ...]) -> Array:
+    """Statistics have eight equal values for a row; a function may save one."""
+    values = np.asarray(values)
+    if values.shape == shape[:-1]:
+        values = values[..., None]
+    if values.shape not in (shape, (*shape[:-1], 1)):
+        raise ValueError(f"saved {name} has the shape {values.shape}; expected {shape[:-1]} or {shape}")
+    return np.ascontiguousarray(np.broadcast_to(values, shape))
+
+
+def known_saved_values(pair: Pair, case: Case, saved: Mapping[str, Array]) -> dict[str, Array]:
+    """The saved values that are inputs of the gradient, in the shapes and types of its case.
+
+    Raises ValueError for a value of another shape, and WrongType for one of another type."""
+    found: dict[str, Array] = {}
+    if pair.has_statistics and LOGSUMEXP in saved:
+        found |= split_logsumexp(case, np.asarray(saved[LOGSUMEXP]))
+    for name, own in case.inputs.items():
+        if name not in saved or name == pair.output_gradient:
+            continue
+        values = np.asarray(saved[name])
+        if pair.has_statistics and name in (MAXIMUM, SUM):
+            values = _with_replicas(name, values, own.shape)
+        if values.shape != own.shape:
+            raise ValueError(f"saved {name} has the shape {values.shape}; expected {own.shape}")
+        found[name] = exactly(f"saved {name}", values, own.dtype)
+    return found
