@@ -86,7 +86,7 @@ void products(Recorder& recorder, std::size_t runs, const PlainProduct<T>& shape
   recorder.host_rate(subject, {"eigen_rate", "GFLOP/s"}, gflop, seconds[1]);
 }
 
-/// Inputs of one dense head with `seq` rows and keys; P and dS are staged in bfloat16.
+/// Inputs of one dense head with `seq` rows and keys; the kernel rounds P and dS to bfloat16.
 void blocks(Recorder& recorder, std::size_t runs, std::int64_t seq, std::int64_t dim) {
   engine::attention::Head head =
       engine::attention::random_head({.queries = seq,

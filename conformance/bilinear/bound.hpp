@@ -15,7 +15,7 @@ namespace assay::conformance::bilinear {
 /// Returns reference, tolerances and moments of some rows of output `sum`; conformance/README.md
 /// contains the derivation. `judged`: the number of rows of this output that are judged together.
 /// Cost, in double on all cores: one multiply-add per product, and about ten times as much if
-/// products are staged.
+/// products are rounded to a type.
 Expectation expected_rows(const Operands& operands, const Arithmetic& arithmetic, std::size_t sum,
                           std::span<const std::int64_t> rows, std::size_t judged);
 

@@ -38,14 +38,16 @@ struct InputRows {
 
 /// The sentences about relations that depend on the outputs.
 struct Sentences {
-  std::string_view sequences_alone = "Every sequence has its own outputs.",
+  std::string_view sequences_alone = "The outputs of a sequence depend only on this sequence.",
                    permute_sequences =
-                       "Sequences in another order: the outputs have the same order.",
-                   permute_heads = "Heads in another order: the outputs have the same order.",
-                   heads_alone = "Every head has its own outputs.",
-                   channels_alone = "Every channel has its own outputs.",
+                       "If the sequences are reordered, the outputs are reordered in the same way.",
+                   permute_heads =
+                       "If the heads are reordered, the outputs are reordered in the same way.",
+                   heads_alone = "The outputs of a head depend only on this head.",
+                   channels_alone = "The outputs of a channel depend only on this channel.",
                    shift_by_stride =
-                       "A stride of tokens in front of a sequence moves its outputs by a window.";
+                       "If one stride of tokens is added in front of a sequence, its outputs move "
+                       "by one window.";
 };
 
 struct PlainTraits {

@@ -134,9 +134,9 @@ class Weaving {
     return stored;
   }
 
-  /// Multiplies some row tiles with a column tile, in two halves. Returns the last drain. A row
-  /// tile is loaded at its first use, so that products of the previous iteration find free buffers
-  /// for their tiles.
+  /// Multiplies some row tiles with a column tile, in two halves. Returns the task that drains the
+  /// last product. A row tile is loaded at its first use, so that products of the previous
+  /// iteration find free buffers for their tiles.
   TaskId products(std::vector<Held>& rows, std::int64_t count, Tile of, TaskId room) {
     const Extents extents = {edge, edge / 2, channels(of)};
     const bool stays = cube_.can_hold(extents);

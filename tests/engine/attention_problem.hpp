@@ -51,7 +51,7 @@ struct Planted {
   bool exponential = false, residue = false, store = false;
 };
 
-/// `output` describes the sums, except the factor and lambda, which come from the head.
+/// Returns error bounds. `output` describes the sums; their factor and lambda come from the head.
 Gradients<Bound> bounds(const Head& head, const Output& output, const Planted& planted = {});
 
 /// Returns the gradients of a kernel with every rounding of the formula. `shares` gives the size of

@@ -22,9 +22,9 @@ class SharedTensors {
 
   int file() const { return memory_.file(); }
   std::int64_t bytes() const { return memory_.bytes(); }
-  /// Describes the overwritten guard bytes next to the storages; otherwise empty.
+  /// Describes the overwritten guard bytes next to the storages. Empty if none was overwritten.
   std::string guard_damage() const;
-  /// Describes which of the first `count` tensors the worker changed; empty if none.
+  /// Describes which of the first `count` tensors the worker changed. Empty if it changed none.
   std::string changes(std::size_t count);
   /// Copies the bytes of the tensor of that number back.
   void return_to(spec::Tensor& tensor, std::size_t index);

@@ -32,7 +32,8 @@ namespace {
 enum class Contained { no, in_a_family, in_a_namespace };
 Contained contained = Contained::no;
 
-/// The init process writes this before the worker's status, if it has the requested namespaces.
+/// The init process writes this number before the worker's status if the operating system granted
+/// the namespaces.
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
 constexpr const char* namespaces_variable = "ASSAY_NAMESPACES";

@@ -35,8 +35,8 @@ struct ProcessState {
 inline constexpr std::size_t most_kept_descriptors = 256;
 
 /// Describes the changes that another caller would notice, as in "RLIMIT_NOFILE at 16, where it was
-/// 1024"; otherwise empty. Higher limits, added variables and some new descriptors are not
-/// reported.
+/// 1024"; empty without such changes. Higher limits, added variables and some new descriptors are
+/// not reported.
 std::string difference(const ProcessState& before, const ProcessState& after);
 
 }  // namespace assay::adapters

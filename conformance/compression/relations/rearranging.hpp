@@ -60,8 +60,8 @@ Experiment<Op> separate_channels(const Trial<Op>& base) {
 template <class Op>
 std::span<const Relation<Op>> rearranging_relations() {
   using enum Agreement;
-  static constexpr std::string_view sequences = "two sequences and more", everything = "everything",
-                                    heads = "two heads and more";
+  static constexpr std::string_view sequences = "at least two sequences", everything = "everything",
+                                    heads = "at least two heads";
   static constexpr Sentences say = Traits<Op>::sentences;
   static constexpr Relation<Op> relations[] = {
       {"sequences_alone", say.sequences_alone, bound, has_sequences, sequences,
@@ -76,7 +76,7 @@ std::span<const Relation<Op>> rearranging_relations() {
        is_anything, everything, arranged<Op, with_empty_between>},
       {"permute_heads", say.permute_heads, bits, has_heads, heads, arranged<Op, rotated_heads>},
       {"heads_alone", say.heads_alone, bound, has_heads, heads, arranged<Op, each_head>},
-      {"channels_alone", say.channels_alone, bound, has_two_tiles, "head_dim of 32 and more",
+      {"channels_alone", say.channels_alone, bound, has_two_tiles, "a head_dim of at least 32",
        separate_channels<Op>},
       {"append_tail", "Tokens after the last window change nothing.", bound, has_spare_tail,
        "a sequence to which one more token adds no window", longer_tails<Op>},

@@ -35,17 +35,17 @@ struct compression::Traits<spec::NsaCompressGrad> : compression::PlainTraits {
   static std::span<const Relation<Op>> own_relations();
   static constexpr Sentences sentences = {
       .sequences_alone =
-          "Sequences have their own input_grad; weight_grad is the sum over the sequences.",
+          "Each sequence determines its own input_grad; weight_grad is the sum over the sequences.",
       .permute_sequences =
-          "Sequences in another order: input_grad has the same order, weight_grad "
-          "does not change.",
-      .permute_heads = "Heads in another order: both gradients have the same order.",
-      .heads_alone = "Every head has its own gradients.",
+          "If the sequences are reordered, input_grad is reordered in the same way, and "
+          "weight_grad does not change.",
+      .permute_heads = "If the heads are reordered, both gradients are reordered in the same way.",
+      .heads_alone = "The gradients of a head depend only on this head.",
       .channels_alone =
-          "Channels have their own input_grad; weight_grad is the sum over the channels.",
+          "Each channel determines its own input_grad; weight_grad is the sum over the channels.",
       .shift_by_stride =
-          "A stride of tokens in front, whose window has no gradient, moves input_grad by a "
-          "stride."};
+          "If one stride of tokens is added in front, and their window has no gradient, input_grad "
+          "moves by one stride."};
 };
 
 }  // namespace assay::conformance

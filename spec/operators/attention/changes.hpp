@@ -154,8 +154,8 @@ void put_prefix(Call<Op>& call) {
   for (std::int64_t b = 0; b < key->batch; ++b) prefix.push_back(key->length(b));
 }
 
-/// Add the same inputs, after writing the call again with sequences that are not empty, and with
-/// the mask that a pse needs. They do nothing if the entry point does not have the input.
+/// Rewrite the call so that no sequence is empty, then add an input. (A pse also gets the mask that
+/// it needs.) They do nothing if the entry point does not have the input.
 template <class Op>
 void attach_mask(Call<Op>& call, std::int64_t sparse_mode, const Shape& shape) {
   if (!problem_of(call)) return;

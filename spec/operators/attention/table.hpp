@@ -275,8 +275,8 @@ std::optional<PseShape> pse_form_of(const Call<Op>& call) {
   if (!problem) return std::nullopt;
   std::vector<PseShape> forms = {PseShape::bnss, PseShape::one_nss, PseShape::bn1s};
   if (is_packed(call)) forms.insert(forms.end(), {PseShape::packed_bnss, PseShape::packed_bn1s});
-  // If there are fewer queries than the compressed form has rows, it would need columns outside the
-  // tensor.
+  // If there are fewer queries than the compressed form has rows, this form would need columns
+  // outside the tensor.
   if (is_packed(call) || problem->seq_q >= compressed_pse_rows)
     forms.insert(forms.end(), {PseShape::bnhs, PseShape::one_nhs});
   if (pse_type_of(call) >= 2) forms = {PseShape::slopes_n, PseShape::slopes_bn};

@@ -48,7 +48,7 @@ std::vector<Contradiction> forward_contradictions() {
        .subject = "sparseMode 6 of l3",
        .claims = {{{third_varlen_page, "parameters"}, "Mode 6 is supported."},
                   {{forward_tiling, "sparse mode checks"}, "Mode 6 is refused with ropes."}},
-       .reading = "Mode 6 is disputed on l3."},
+       .reading = "On l3 sparseMode 6 is disputed: a kernel may accept or refuse it."},
       {.id = "FAS-Q8",
        .subject = "head sizes with ropes",
        .claims = {{{third_varlen_page, "constraints"}, "The head sizes are multiples of 8."},

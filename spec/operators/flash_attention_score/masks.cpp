@@ -165,8 +165,8 @@ ForwardRow windows_of_host_code() {
            {"band_pre", [](ForwardCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}});
 }
 
-/// With other values than 2, fully masked rows are undefined, so these variants apply only without
-/// a mask.
+/// Unless innerPrecise is 2, fully masked rows are undefined, so these variants apply only to calls
+/// without a mask.
 template <std::int64_t value>
 void set_inner_precise_without_mask(ForwardCall& c) {
   if (!given(c.parameters.atten_mask)) c.attributes.inner_precise = value;

@@ -124,7 +124,7 @@ std::vector<Contradiction> of_positions() {
        .subject = "pseType of u3",
        .claims = {{{rope_page, "parameters"}, "pseType is 1 only."},
                   {{rope_page, "constraints"}, "pseType is 0 or 1."},
-                  {{upstream_tiling, "pse checks"}, "Without a pse only 1 is accepted."}},
+                  {{upstream_tiling, "pse checks"}, "Without a pse only pseType 1 is accepted."}},
        .reading = "A kernel must accept pseType 1. pseType 0 is disputed; without a pse it has the "
                   "same meaning."},
       {.id = "FAG-Q9",
@@ -349,7 +349,8 @@ std::vector<Contradiction> flash_open_points() {
                   {{unpadding_page, "constraints"},
                    "A prefix works only in its compressed form, mode 6."},
                   {{upstream_modes, "mode 5"}, "Packed sequences do not support mode 5."}},
-       .reading = "Mode 5 is disputed on packed entry points."},
+       .reading =
+           "On packed entry points sparseMode 5 is disputed: a kernel may accept or refuse it."},
       {.id = "CV-O6",
        .subject = "NaN and infinity in inputs",
        .claims = {{{unpadding_page, "constraints"}, "The page does not mention NaN and infinity."},

@@ -265,8 +265,8 @@ TEST(Bound, LambdaOfOneSumAndOneInABillion) {
   EXPECT_EQ(mean_free_factor(0, 1e-9), mean_free_factor(1, 1e-9));
 }
 
-// Compression: engine/README.md A2, A3, A7, and equation E31. One product whose rounding error is a
-// known number, not a random one.
+// Compression (engine/README.md A2, A3, A7, equation E31): one product, whose rounding error the
+// engine knows exactly.
 TEST(Compress, AStagedProductErrsByHalfAStepAndItsDriftIsThatError) {
   const Units units;
   const ToleranceReading<double, 0> on(units, {});

@@ -11,7 +11,7 @@ namespace assay::test {
 Prepared phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles);
 Prepared phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles);
 Prepared phase_1(const spec::Call<spec::NsaCompress>& call, Handles& handles);
-/// The second phase of the entry point.
+/// The second phase of the entry point, which starts the kernel.
 Phase2 phase_2_of(spec::SelectedEntryPoint entry_point);
 Phase2 phase_2_of(spec::CompressEntryPoint entry_point);
 Phase2 phase_2_of(spec::NsaCompressEntryPoint entry_point);

@@ -54,7 +54,8 @@ TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
 }
 
 TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
-  // The scores are 3 = 0.5 * 2 * 3, P = 1/2, 1/2, dS = -1, 1 as above.
+  // The scores are 3 = 0.5 * 2 * 3, P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term 4, dS =
+  // -1, 1.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
                                                {.query = {2},
                                                 .key = {3, 3},

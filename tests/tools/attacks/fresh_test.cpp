@@ -271,7 +271,7 @@ TEST(Pace, OfAnUnexpectedlySlowCallIsReported) {
   cli::print_pace(timed(2), "assay", slow);
   EXPECT_PRED2(has, healthy.str(),
                std::string("median time of a call, transfer to the kernel included (40 calls): "
-                           "1 ms if small, less than twice this time if large\n"));
+                           "1 ms for small calls, less than twice this time for large calls\n"));
   EXPECT_FALSE(has(healthy.str(), "times as long"));
   EXPECT_PRED2(has, slow.str(), std::string("1 call took more than 20 times as long as usual"));
   EXPECT_PRED2(has, slow.str(), std::string("assay run nsa_compress_grad --seq=103"));

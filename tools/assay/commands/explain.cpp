@@ -213,7 +213,7 @@ bool explain_relation(const std::string& name, const Context& context) {
           relation.domain,
           relation.agreement == "bits"
               ? "all bits equal if the kernel declares a fixed order, else within the tolerances"
-              : "within the sum of the tolerances of the runs");
+              : "the difference is at most the sum of the tolerances of the runs");
       for (const auto& c : planned<Op>())
         if (c.relation == relation.name)
           out << fmt::format("  {} run {}\n", context.typed, conformance::command_line(c));

@@ -276,8 +276,9 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
       sum.cases - golden.cases - golden.repeated,
       golden.repeated == 0
           ? ""
-          : fmt::format(", {} that equal another case in the statistics layout of the numerics",
-                        golden.repeated));
+          : fmt::format(
+                ", {} that equal another case if statistics have the layout of the numerics",
+                golden.repeated));
   return conclude(options, golden, context.out);
 }
 

@@ -197,7 +197,7 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
   };
   if (!options.report.empty()) {
     const auto results = read_results(options.report);
-    show("what the cases of the report exercised",
+    show("what the cases of the report covered",
          {results.summary.requirements, results.summary.pairs, {}, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;

@@ -101,11 +101,12 @@ void print_pace(const conformance::Results& results, const std::string& program,
   if (calls.size() < least_calls) return;
   const Pace pace = pace_of(calls);
   out << fmt::format(
-      "\nmedian time of a call, transfer to the kernel included ({} calls): {} ms if small, {}\n",
+      "\nmedian time of a call, transfer to the kernel included ({} calls): {} ms for small calls, "
+      "{} for large calls\n",
       calls.size(), two_digits(1e3 * pace.call),
       pace.is_of_work
-          ? fmt::format("{} s for 10^9 multiply-adds if large", two_digits(1e9 * pace.multiply_add))
-          : "less than twice this time if large");
+          ? fmt::format("{} s per 10^9 multiply-adds", two_digits(1e9 * pace.multiply_add))
+          : "less than twice this time");
   std::vector<std::pair<double, const Call*>> slow;
   for (const Call& call : calls)
     if (const double factor = call.seconds / pace.expected(call.work);

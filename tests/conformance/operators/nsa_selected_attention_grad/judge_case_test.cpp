@@ -192,7 +192,7 @@ TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
   EXPECT_GT(exempt, 0);
 }
 
-/// Does the same check as above, with many seeds and shapes.
+/// Checks with many seeds and shapes that correct kernels conform.
 TEST(SelectedBoundFuzz, HealthyKernelsConform) {
   constexpr std::int64_t runs = 60;
   const auto patterns = list_patterns();

@@ -52,7 +52,7 @@ struct Arithmetic {
   bool mean_free;        ///< the terms for independent roundings, R and b apply
   bool row_coherent;     ///< roundings are shared along a row: no bias test
 
-  /// The largest error of rounding a staged value of magnitude up to x.
+  /// The largest error of rounding an intermediate value of magnitude up to x.
   double stage_error(double x) const { return of_stage(x); }
   /// Returns whether the sign of the final cast's error near `value` is known. It is known for a
   /// tie that rounds away from zero, and for a subnormal.
