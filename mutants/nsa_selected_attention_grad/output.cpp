@@ -123,8 +123,9 @@ std::vector<Mutant> output_mutants() {
           "low_accumulator_dv", "dv is accumulated in the type of the tensors", ascend_like),
       planted<LowAccumulator<Gradient::dq>>("selected_low_accumulator_dq",
                                             "dq is accumulated in the type of the tensors"),
-      planted<LeadingZeroExpected>("leading_zero_expected",
-                                   "takes the first running sum of the lengths for a leading 0"),
+      planted<LeadingZeroExpected>(
+          "leading_zero_expected",
+          "treats the first running sum of the lengths as if it were a leading 0"),
       planted<LastSequenceSkipped>("last_sequence_left_out", "the last sequence adds nothing",
                                    ascend_like),
       planted<LastHeadSkipped>("last_head_left_out", "the last query head adds nothing"),

@@ -149,7 +149,7 @@ class Command final : public spec::Implementation<Op> {
     if (record.actual.empty()) return;  // the judge reports unwritten outputs
     if (record.actual.size() != 1)
       throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
-                                  " implementations in the group actual; accepted: one");
+                                  " implementations in the group 'actual'; only one is accepted");
     const fixtures::Actual& actual = record.actual.begin()->second;
     if (!actual.fault.empty()) throw fixtures::StoreError(actual.fault);
     fixtures::fill(outputs, actual.outputs);

@@ -107,11 +107,12 @@ std::vector<ForwardRow> forward_shape_requirements() {
                  "The head size of queryRope is at most that of value."),
           {"rope"}),
       demanded<Op, has_ropes<Op>, has_unpadded_head_sizes, set_head_sizes<8>, set_head_sizes<320>>(
-          of_standing(disputed,
-                      worded(in_host_code("FAS-C41", "head size"),
-                             "With ropes the head sizes of query and value are multiples of 16, "
-                             "from 196 on (except 448) of 128; the page requires multiples of 8."),
-                      "FAS-Q8"),
+          of_standing(
+              disputed,
+              worded(in_host_code("FAS-C41", "head size"),
+                     "With ropes the head sizes of query and value are multiples of 16, and from "
+                     "196 on (except 448) multiples of 128; the page requires multiples of 8."),
+              "FAS-Q8"),
           {"head_dim_8", "head_dim_320"}),
       attention_shape<Op, &P::attention_out>(
           of_standing(derived, on_page("FAS-C42", {dense_page, "parameters"}), "FAS-Q11")),

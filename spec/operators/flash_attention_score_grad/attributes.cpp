@@ -106,7 +106,7 @@ FlashRequirement default_mode() {
       .sides = {Side::none},
       .applies = always,
       .holds = always,
-      .reason = "no call can break advice; cases use every other mode, too"};
+      .reason = "the sentence is advice, which no call can break; cases use every other mode, too"};
 }
 
 /// A requirement that no call can exercise, because a call has no other data than its arguments.

@@ -18,7 +18,7 @@ std::vector<Contradiction> compress_contradictions() {
   return {
       {.id = "NSAC-Q1",
        .subject = "query, key, value, attenMaskOptional and actualSeqQLenOptional",
-       .claims = {{{compress_page, "parameters"}, "The table lists them."},
+       .claims = {{{compress_page, "parameters"}, "The table of parameters lists these names."},
                   {{compress_page, "prototype"}, "The prototype has no such parameters."}},
        .reading = "The prototype decides: these parameters belong to another operator."},
       {.id = "NSAC-Q2",

@@ -94,7 +94,7 @@ SelectedRow any_scale() {
           .applies = always<Op>,
           .holds = always<Op>,
           .violations = {},
-          .reason = "no call can break advice; cases use other scales, too"};
+          .reason = "the sentence is advice, which no call can break; cases use other scales, too"};
 }
 
 }  // namespace

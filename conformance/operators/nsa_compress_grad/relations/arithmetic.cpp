@@ -163,30 +163,33 @@ constexpr Relation<Op> arithmetic_relations[] = {
      Agreement::bits, is_not_fp16, no_underflow, scale_input},
     {"zero_dy", "If output_grad is zero, both gradients are zero.", Agreement::bits, is_anything,
      everything, zero_dy},
-    {"linear_dy", "The gradients of a sum of two output_grad are the sums of their gradients.",
+    {"linear_dy",
+     "If output_grad is the sum of two tensors, each gradient is the sum of the two gradients.",
      Agreement::bound, is_anything, everything, linear_dy},
     {"linear_weight",
-     "input_grad of a sum of two weights is the sum of theirs; weight_grad does not change.",
+     "If weight is the sum of two tensors, input_grad is the sum of the two input_grads; "
+     "weight_grad does not change.",
      Agreement::bound, is_anything, everything, linear_weight},
     {"linear_input",
-     "weight_grad of a sum of two inputs is the sum of theirs; input_grad does not change.",
+     "If input is the sum of two tensors, weight_grad is the sum of the two weight_grads; "
+     "input_grad does not change.",
      Agreement::bound, is_anything, everything, linear_input},
     {"other_weight", "weight_grad does not depend on weight.", Agreement::bits, is_anything,
      everything, other_weight},
     {"other_input", "input_grad does not depend on input.", Agreement::bits, is_anything,
      everything, other_input},
     {"count_windows",
-     "Where weight and output_grad are 1, input_grad is the number of windows that cover a "
-     "token.",
+     "If all weights and all elements of output_grad are 1, input_grad is the number of windows "
+     "that cover a token.",
      Agreement::bits, is_anything, everything, count_windows},
     {"isolate_window",
-     "Where output_grad is 1 at one element, input_grad is weight and weight_grad is input "
-     "there.",
+     "If one element of output_grad in each head is 1 and all others are 0, input_grad contains "
+     "the weights and weight_grad the inputs of its window.",
      Agreement::bits, is_anything, everything, isolate_window},
     {"contraction",
      "The sums over a head of input_grad * input and of weight_grad * weight are equal.",
      Agreement::bound, is_anything, everything, contract},
-    {"strided_view", "Strided views have the gradients of contiguous copies.", Agreement::bits,
+    {"strided_view", "Strided views have the same gradients as contiguous copies.", Agreement::bits,
      is_anything, everything, view}};
 
 }  // namespace

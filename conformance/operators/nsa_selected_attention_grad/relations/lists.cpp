@@ -161,8 +161,8 @@ std::span<const Relation> list_relations() {
        "not change dq.",
        Agreement::bound, is_unmasked, "no mask", permute_blocks},
       {"copy_duplicates",
-       "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
-       "add.",
+       "If a block is listed twice, its keys count twice, as if there were two equal blocks whose "
+       "dk and dv are added.",
        Agreement::bound, is_unmasked, "no mask", copy_duplicates},
       {"split_lists",
        "Over the same statistics, the gradients of the halves of all lists add up to those of the "
