@@ -17,7 +17,7 @@ struct Move {
   Adjust adjust;
 };
 
-/// Returns a move to each end of the range, for every assumed number of a device.
+/// For every assumed number of a device, returns two moves: one to each end of its range.
 std::vector<Move> moves(const device::Spec& device);
 
 }  // namespace assay::bench

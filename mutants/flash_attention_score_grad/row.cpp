@@ -95,8 +95,8 @@ std::vector<Mutant> row_mutants() {
                   "declares that it uses the given output",
                   own_term, fp32_staging),
       misdeclared("row_term_of_own_output",
-                  "computes the row term from its own rounded output, but declares the sum of its "
-                  "own P dP",
+                  "computes the row term from its own rounded output, but declares that it is the "
+                  "sum of the kernel's P dP",
                   own_output, own_term_staged),
       planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
       planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),

@@ -43,8 +43,8 @@ struct Pair {
 
 /// A plain gradient kernel in float: it processes the lists entry by entry and key by key, and
 /// recomputes P and dS for each pair. Every step is a virtual function, so that a mutant overrides
-/// the step that it gets wrong. A tile has query_tile tokens of the plan by key_tile entries of
-/// their lists.
+/// the step that it gets wrong. A tile contains `query_tile` tokens and, for each of them,
+/// `key_tile` entries of its list (see Plan).
 class Kernel : public PlannedKernel<Op, Plan> {
  public:
   using PlannedKernel::PlannedKernel;

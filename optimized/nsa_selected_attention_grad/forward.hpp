@@ -9,8 +9,8 @@ namespace assay::optimized::selected {
 /// The result therefore does not depend on the thread count. For a fully masked row, softmax_sum is
 /// the largest float, softmax_max is the lowest float, and attention_out is zero.
 ///
-/// Probabilities are rounded to the tensor type before the product with value. Source:
-/// NsaSelectedAttentionGrad, sections 1.7.3 and 1.10.
+/// Probabilities are rounded to the tensor type before the product with value. Source: the
+/// project's notes on NsaSelectedAttentionGrad, sections 1.7.3 and 1.10.
 void compute_forward(const spec::NsaSelectedAttentionGrad::Problem& problem,
                      spec::NsaSelectedAttentionGrad::Inputs& inputs, const tile::Kernels& kernels,
                      std::int64_t threads);

@@ -56,7 +56,8 @@ TEST(Spec, ListsTheSmaller910B4WithItsOwnMemories) {
   EXPECT_LT(spec.rates.l2_bandwidth.value, device::a2().rates.l2_bandwidth.value);
 }
 
-/// Source: device facts, section 1.1: cores, clock and the rates of 16-bit and fp32 products.
+/// Source: the project's notes on the device, section 1.1: cores, clock and the rates of 16-bit and
+/// fp32 products.
 TEST(Spec, OfEveryDieHasThePublishedRates) {
   struct Published {
     const char* name;

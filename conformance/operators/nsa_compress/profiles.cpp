@@ -23,8 +23,8 @@ constexpr Profile profile_list[] = {
     {"offset", "every element has mean 3 and deviation 1/2", profile::offset, 9, 3},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers, 0, 3},
     {"cancelling",
-     "tokens differ by 2^-5 of their size, weights have alternating signs: the output is a small "
-     "rest",
+     "tokens differ by 2^-5 of their size, and the signs of weights alternate: the terms of the "
+     "output nearly cancel",
      cancelling_windows, 0, 3},
     {"ones", "every weight is 1: the output is the sum of a window",
      [](const Place& p) { return p.is(Stream::input) ? p.normal() : 1; }},

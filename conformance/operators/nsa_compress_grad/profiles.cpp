@@ -33,8 +33,8 @@ constexpr Profile profile_list[] = {
     {"offset", "every element has mean 3 and deviation 1/2", profile::offset, 9, 3},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers, 0, 3},
     {"cancelling",
-     "rows of input and output_grad differ by 2^-5 of their size, output_grad in alternating sign: "
-     "weight_grad is a small rest",
+     "rows of input and output_grad differ by 2^-5 of their size, and the sign of output_grad "
+     "alternates: the terms of weight_grad nearly cancel",
      cancelling, 0, 3},
     {"ones", "output_grad and weight are 1: input_grad counts the windows that cover a token",
      [](const Place& p) { return p.is(Stream::input) ? p.normal() : 1; }},

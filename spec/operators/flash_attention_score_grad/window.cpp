@@ -109,8 +109,8 @@ void confine_beside_nothing(FlashCall& call) {
 FlashRequirement windows_of_nothing() {
   return {.id = "FAG-C68b",
           .statement =
-              "A negative preTokens or nextTokens also stays within the lengths of empty "
-              "sequences; no page says whether empty sequences limit the window.",
+              "A negative preTokens or nextTokens is within the limits that the lengths of empty "
+              "sequences give, too; no page says whether empty sequences limit the window.",
           .source = {upstream_modes, "mode 0"},
           .standing = Standing::disputed,
           .sides = {Side::reject},

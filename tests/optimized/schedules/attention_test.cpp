@@ -45,8 +45,8 @@ TEST(Attention, CountsBlocksThatHoldAPair) {
   EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
 }
 
-/// According to the device facts, section 4.3, a tile reads 176 KiB, drains 176 KiB and needs five
-/// products.
+/// According to the project's notes on the device, section 4.3, a tile reads 176 KiB, drains 176
+/// KiB and needs five products.
 TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::cube_mte2), 176 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(basic(), Pipe::fixpipe), 176 * 1024.0 * 3 / 256, 0.01);
@@ -55,16 +55,17 @@ TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::mte3), 32 * 1024.0 / 80, 0.01);
 }
 
-/// According to the device facts, section 4.4, a tile reads 120 KiB and drains 192 KiB.
+/// According to the project's notes on the device, section 4.4, a tile reads 120 KiB and drains 192
+/// KiB.
 TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube_mte2), 120 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::fixpipe), 192 * 1024.0 * 3 / 256, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
 }
 
-/// According to the device facts, section 6.3, a tile takes about 2280 cycles on each vector core.
-/// The schedule sameAB also copies between tiles and rows: 96 KiB at 256 B per cycle in four
-/// instructions.
+/// According to the project's notes on the device, section 6.3, a tile takes about 2280 cycles on
+/// each vector core. The schedule sameAB also copies between tiles and rows: 96 KiB at 256 B per
+/// cycle in four instructions.
 TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
   EXPECT_NEAR(of_tile(basic(), Pipe::vector), 2280, 25);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::vector) - of_tile(basic(), Pipe::vector),
@@ -105,7 +106,7 @@ TEST(Forward, ReadsKeysValuesAndProbabilitiesOfEveryTile) {
   EXPECT_NEAR(read(18) - read(17), (1 + 3 * 8) * 32768.0 / 88, 0.01);
 }
 
-/// Row F11 of the device facts gives the time of softmax and sums.
+/// The time of softmax and sums comes from row F11 of the validation table (bench/validation).
 TEST(Forward, TakesTheFittedVectorCycles) {
   const auto vector = [](std::int64_t tiles) {
     const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 256};

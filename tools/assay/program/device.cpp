@@ -114,7 +114,8 @@ Action declare_plan(CLI::App& app) {
     const auto fields = std::make_shared<CaseFlags>();
     const auto options = std::make_shared<PlanOptions>();
     fields->declare<Op>(sub);
-    sub.add_option("--device", options->device, "device for which it is tiled [that of --product]");
+    sub.add_option("--device", options->device,
+                   "device for which the problem is tiled [that of --product]");
     sub.add_option("--trace", options->trace,
                    "trace file with the events of the queues, for "
                    "Perfetto");

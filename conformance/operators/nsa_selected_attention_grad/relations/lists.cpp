@@ -169,12 +169,14 @@ std::span<const Relation> list_relations() {
        "lists.",
        Agreement::bound, can_split_lists, "no mask, an even number of blocks", split_lists},
       {"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
-       Agreement::bound, can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them",
+       Agreement::bound, can_halve_blocks, "at most 16 blocks, whose size is a multiple of 32 keys",
        halve_blocks},
       {"move_unseen",
-       "Replacing listed blocks after a query by other ones after it changes nothing.",
+       "If listed blocks after a query are replaced by other blocks after it, nothing changes.",
        Agreement::bound, is_masked, "the causal mask", move_unseen},
-      {"drop_mask", "Queries from the last key on see the same with and without the mask.",
+      {"drop_mask",
+       "For queries at or after the position of the last key the mask hides no key, so the results "
+       "without a mask are the same.",
        Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", drop_mask}};
   return relations;
 }

@@ -14,7 +14,7 @@ struct Quantity {
   std::string_view name;
   double value;
   std::string_view unit;
-  std::string_view source;  ///< public source, by the tags of the device facts
+  std::string_view source;  ///< public source, named by a tag such as ADK
   bool assumed = false;     ///< estimated or disputed: the true value is between low and high
   double low = value, high = value;
 };
@@ -70,9 +70,9 @@ struct Spec {
   Overheads overheads;
 };
 
-/// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: device facts, section 1.1.
+/// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: project notes on the device, section 1.1.
 Spec a2();
-/// Atlas A3: one die of 910C; a kernel never spans two dies. Source: device facts, section 1.2.
+/// Atlas A3: one die of 910C; a kernel never spans two dies. Source: project notes, section 1.2.
 Spec a3();
 Spec ascend_910b1();
 Spec ascend_910b3();

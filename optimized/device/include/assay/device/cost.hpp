@@ -31,7 +31,7 @@ struct Mmad {
 /// for the remainder. Source: GM request package model (NN-CM).
 std::vector<Bytes> packages(Bytes row);
 
-// The formulas of the device facts, section 6.2. Unit: cycles of one core.
+// The formulas of the project's notes on the device, section 6.2. Unit: cycles of one core.
 Cycles mmad(const Spec& spec, const Mmad& step);
 Cycles l1_to_l0a(const Spec& spec, Bytes size);
 Cycles l1_to_l0b(const Spec& spec, Bytes size);

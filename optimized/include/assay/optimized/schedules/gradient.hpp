@@ -36,7 +36,7 @@ struct Round {
   std::string to_text() const;
 };
 
-/// The vendor's published gradient schedules (device facts, sections 4.3 and 4.4).
+/// The vendor's published gradient schedules (project notes on the device, 4.3 and 4.4).
 Round basic();
 Round same_ab();
 

@@ -28,9 +28,9 @@ struct Selection {
   std::int64_t listings() const;
 };
 
-/// Processes one token after the other, as in the vendor's schedule "basic" (device facts, section
-/// 4.7). The listed blocks of a token are processed in chunks, with the query rows of one group. dk
-/// and dv of each block are added in global memory.
+/// Processes one token after the other, as in the vendor's schedule "basic" (project notes on the
+/// device, 4.7). The listed blocks of a token are processed in chunks, with the query rows of one
+/// group. dk and dv of each block are added in global memory.
 struct ByToken {
   std::int64_t chunk = 8;  ///< blocks per chunk
   std::int64_t vector_cores = 1;
