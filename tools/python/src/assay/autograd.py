@@ -43,14 +43,20 @@ class AutogradFunction:
     backward(saved, gradient of the output) returns the gradients by name.
     saved_values(saved) returns those saved values that are inputs of the gradient, by name; also "logsumexp". The default
     works if `saved` is a mapping.
+    numerics, unsupported: as for assay.implementation. forward_numerics: those of the forward, if they differ.
     """
 
     forward: Forward
     backward: Backward
     name: str = ""
-    numerics: str = ""  # as for assay.implementation
+    numerics: str = ""
     unsupported: Predicate | None = None
     saved_values: Callable[[Any], Outputs] = mapped_values
+    forward_numerics: str = ""
+
+    @property
+    def numerics_of_forward(self) -> str:
+        return self.forward_numerics or self.numerics
 
 
 def as_autograd_function(function: Any) -> AutogradFunction:
@@ -71,6 +77,7 @@ def as_autograd_function(function: Any) -> AutogradFunction:
         getattr(function, "numerics", ""),
         getattr(function, "unsupported", None),
         getattr(function, "saved_values", mapped_values),
+        getattr(function, "forward_numerics", ""),
     )
 
 
@@ -188,7 +195,7 @@ class _Judge:
             "forward": self._report_on_output(case, run),
             "saved": self._report_on_results(case, results),
             "backward": self._report_on_gradients(case, run.gradients, run.saved) if self._shows_all(run.saved) else None,
-            "end_to_end": self._report_on_gradients(case, run.gradients, {}, at_true_values(self.function.numerics, self.pair)),
+            "end_to_end": self._report_on_gradients(case, run.gradients, {}, at_true_values(self.function.numerics_of_forward, self.pair)),
         }
         copied = self.pair.saved_output
         output = np.asarray(run.outputs[self.pair.output])
@@ -218,7 +225,7 @@ class _Judge:
             file = self._file(case, part.value, results)
         except WrongType as failure:
             return self._report(case, "usage_error", "stored_case", "note", str(failure))
-        add_outputs(read_cases(file)[0], self.function.name, {}, self._profile(case, self.function.numerics))
+        add_outputs(read_cases(file)[0], self.function.name, {}, self._profile(case, self.function.numerics_of_forward))
         return self._checked(file, "@forward", given=True)
 
     def _report_of_forward(self, case: Case, outputs: Outputs, name: str) -> Report:
@@ -228,7 +235,7 @@ class _Judge:
         file = self._file(made, f"forward_{name}", {own: case.inputs[own] for own in made.inputs})
         exact = {of_forward: case.inputs[own] for own, of_forward in self.pair.results.items()}
         try:
-            add_outputs(read_cases(file)[0], self.function.name, exact | dict(outputs), self._profile(case, self.function.numerics))
+            add_outputs(read_cases(file)[0], self.function.name, exact | dict(outputs), self._profile(case, self.function.numerics_of_forward))
         except WrongType as failure:
             return self._report(case, "usage_error", "stored_case", "note", str(failure))
         return self._checked(file, "", given=True)
