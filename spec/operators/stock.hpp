@@ -51,7 +51,7 @@ template <class Op>
 inline constexpr auto all_tensors =
     stock::all_tensors<Op>(std::make_index_sequence<stock::count_tensors<Op>()>());
 
-/// Products A2 and A3: the page says that one has the operator and the other does not.
+/// Products A2 and A3: the page says that A2 offers the operator and that A3 does not.
 template <class Op>
 Requirement<Op> offered_on_a2(Requirement<Op> row) {
   row.sides = {Side::accept};

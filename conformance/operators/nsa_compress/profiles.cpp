@@ -34,7 +34,7 @@ constexpr Profile profile_list[] = {
      }},
     {"subnormal_fp16", "both inputs are 2^-7 as large: outputs lie in the subnormal range of fp16",
      [](const Place& p) { return p.normal() * 0x1p-7; }},
-    {"large_exponent", "weight is 2^30 (fp16: 2^3) times as large, input as much smaller",
+    {"large_exponent", "weight is 2^30 (fp16: 2^3) times as large, input 2^-30 (2^-3) times",
      wide_exponent},
     {"negative_input", "as normal, but with input negated", profile::negative<Stream::input>, 0, 1,
      false},

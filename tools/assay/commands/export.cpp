@@ -274,11 +274,10 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
       sum.calls, sum.relations, sum.large,
       limit == unlimited ? "as too large" : fmt::format("larger than --largest={}", limit),
       sum.cases - golden.cases - golden.repeated,
-      golden.repeated == 0
-          ? ""
-          : fmt::format(
-                ", {} that equal another case if statistics have the layout of the numerics",
-                golden.repeated));
+      golden.repeated == 0 ? ""
+                           : fmt::format(", {} that equal another case once their statistics have "
+                                         "the memory order of the numerics",
+                                         golden.repeated));
   return conclude(options, golden, context.out);
 }
 

@@ -105,8 +105,8 @@ struct Contractions {
   spec::Extents inputs, weights;
   Numbers input, weight;  ///< weight is in the order of the rows of weight_grad
 
-  /// Returns for every head the tolerance of the difference between the two contractions, from the
-  /// tolerances of the elements.
+  /// Returns for every head the tolerance of the difference between the two contractions (the sums
+  /// of input_grad * input and of weight_grad * weight), from the tolerances of the elements.
   Numbers allowed(const OutputValues& of_elements) const {
     Numbers sum = contracted(inputs, of_elements.at("input_grad"), magnitudes(input));
     const Numbers more = contracted(weights, of_elements.at("weight_grad"), magnitudes(weight));
