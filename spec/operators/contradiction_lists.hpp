@@ -13,10 +13,12 @@ std::vector<Contradiction> flash_open_points();
 /// FAS-Q: FlashAttentionScore.
 std::vector<Contradiction> forward_contradictions();
 /// Prefixes of the ids. NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA
-/// operators that nobody verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
+/// operators that nobody verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress. NSSF-Q:
+/// NsaSelectedAttention.
 std::vector<Contradiction> selected_contradictions();
 std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();
 std::vector<Contradiction> nsa_compress_contradictions();
+std::vector<Contradiction> nsa_selected_attention_contradictions();
 
 }  // namespace assay::spec::detail

@@ -38,14 +38,17 @@ void apply_strides(Parameters& parameters, const Strides& inputs, const Strides&
   });
 }
 
-/// Builds a call with the tensors of the operator's table; attributes and host arrays are empty.
+/// Builds a call with the tensors of the operator's table; attributes and host arrays are empty. A
+/// tensor that has no axes is not passed.
 template <class Op>
 Call<Op> call_with_tensors(const typename Op::Problem& problem, typename Op::EntryPoint entry_point,
                            Product product, const Strides& inputs, const Strides& outputs) {
   Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   visit_table<Op>([&](const auto& row) {
-    if constexpr (requires { row.shape; })
-      call.parameters.*row.parameter = described(row.dtype(problem), row.shape(problem));
+    if constexpr (requires { row.shape; }) {
+      const Shape shape = row.shape(problem);
+      if (!shape.empty()) call.parameters.*row.parameter = described(row.dtype(problem), shape);
+    }
   });
   apply_strides<typename Op::Outputs>(call.parameters, inputs, outputs);
   return call;

@@ -56,40 +56,8 @@ inline CompressionProblem ragged_compression() {
   return {.batch = 4, .heads = 3, .seq = 100, .lengths = {0, 31, 100, 48}};
 }
 
-/// The ids of the requirements with this standing.
-template <class Op>
-Ids standing_as(Standing standing) {
-  Ids ids;
-  for (const auto& row : Op::requirements())
-    if (row.standing == standing) ids.insert(row.id);
-  return ids;
-}
-
-/// The ids of the requirements whose refusal has this status.
-template <class Op>
-Ids refused_with(Status status) {
-  Ids ids;
-  for (const auto& row : Op::requirements())
-    if (!row.status.any && row.status.code == status) ids.insert(row.id);
-  return ids;
-}
-
-/// Tests all properties that the table of an operator must have. The calls reach every accept side
-/// and every violation.
-template <class Op>
-void expect_a_complete_table(std::string_view page, const Ids& of_an_empty_call,
-                             const std::vector<Call<Op>>& calls) {
-  expect_ids_in_order<Op>();
-  expect_statements_and_sources<Op>(page);
-  expect_sides_and_what_they_need<Op>();
-  expect_every_violation_to_work_alone(calls);
-  expect_every_accept_side_reached(calls);
-  expect_an_empty_call_to_be_survived<Op>(typename Op::EntryPoint(), of_an_empty_call);
-  expect_products<Op>(typename Op::EntryPoint());
-}
-
-/// Tests a random legal call: it breaks no requirement, in no variant; a violation breaks its own
-/// requirement and only those that it implies; the problem can be read back from the call.
+/// Properties of a random legal call: it breaks no requirement, in no variant; a violation breaks
+/// its own requirement and only those that it implies; the call gives back its problem.
 template <class Op>
 void assert_a_legal_call(const CompressionAsked<Op>& asked) {
   const Call<Op> call = asked.call();

@@ -247,7 +247,7 @@ TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
 
 RC_GTEST_PROP(SelectedRows, LegalCallGivesBackItsProblem, ()) {
   Asked asked = *legal_call();
-  const auto problem = nsa::problem_of(asked.call());
+  const auto problem = nsa::selection::problem_of(asked.call());
   RC_ASSERT(problem.has_value());
   RC_ASSERT(*problem == asked.problem);
 }

@@ -265,4 +265,36 @@ void expect_products(typename Op::EntryPoint entry_point) {
   EXPECT_FALSE(supports(entry_point, Product::a3));
 }
 
+/// The ids of the requirements with this standing.
+template <class Op>
+Ids standing_as(Standing standing) {
+  Ids ids;
+  for (const auto& row : Op::requirements())
+    if (row.standing == standing) ids.insert(row.id);
+  return ids;
+}
+
+/// The ids of the requirements whose refusal has this status.
+template <class Op>
+Ids refused_with(Status status) {
+  Ids ids;
+  for (const auto& row : Op::requirements())
+    if (!row.status.any && row.status.code == status) ids.insert(row.id);
+  return ids;
+}
+
+/// All properties that the table of an operator must have, for calls that reach every accept side
+/// and every violation.
+template <class Op>
+void expect_a_complete_table(std::string_view page, const Ids& of_an_empty_call,
+                             const std::vector<Call<Op>>& calls) {
+  expect_ids_in_order<Op>();
+  expect_statements_and_sources<Op>(page);
+  expect_sides_and_what_they_need<Op>();
+  expect_every_violation_to_work_alone(calls);
+  expect_every_accept_side_reached(calls);
+  expect_an_empty_call_to_be_survived<Op>(typename Op::EntryPoint(), of_an_empty_call);
+  expect_products<Op>(typename Op::EntryPoint());
+}
+
 }  // namespace assay::spec

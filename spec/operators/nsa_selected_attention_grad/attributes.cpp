@@ -1,63 +1,29 @@
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
-namespace assay::spec::nsa {
+namespace assay::spec::nsa::selection {
 namespace {
 
 using Op = SelectedOp;
 
-template <std::int64_t mode>
-void set_mode(SelectedCall& call) {
-  call.attributes.sparse_mode = mode;
-}
-
 /// NSAS-C03 covers a null inputLayout.
 SelectedRow layout() {
-  return {
-      .id = "NSAS-C11",
-      .statement = "inputLayout is exactly TND.",
-      .source = {selected_page, "parameters"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .notes = "NSAS-Q3, NSAS-Q18",
-      .applies = [](const SelectedCall& c) { return c.attributes.input_layout.has_value(); },
-      .holds =
-          [](const SelectedCall& c) { return c.attributes.input_layout.value_or("TND") == "TND"; },
-      .violations = {{"lower_case", [](SelectedCall& c) { c.attributes.input_layout = "tnd"; }},
-                     {"bsnd", [](SelectedCall& c) { c.attributes.input_layout = "BSND"; }},
-                     {"empty", [](SelectedCall& c) { c.attributes.input_layout = ""; }}}};
+  return selection::layout_is_tnd<Op>({.id = "NSAS-C11",
+                                       .source = {selected_page, "parameters"},
+                                       .standing = Standing::documented,
+                                       .notes = "NSAS-Q3, NSAS-Q18"});
 }
 
 SelectedRow head_number() {
-  return {.id = "NSAS-C17a",
-          .statement = "headNum is the number of heads of query.",
-          .source = {upstream_selected_tiling, "headNum"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = ranks_fit,
-          .holds =
-              [](const SelectedCall& c) {
-                return !ranks_fit(c) || c.attributes.head_num == c.parameters.query.shape[1];
-              },
-          .violations = {{"one_more", [](SelectedCall& c) { ++c.attributes.head_num; }},
-                         {"zero", [](SelectedCall& c) { c.attributes.head_num = 0; }}}};
+  return selection::counts_query_heads<Op>({.id = "NSAS-C17a",
+                                            .source = {upstream_selected_tiling, "headNum"},
+                                            .standing = Standing::upstream});
 }
 
 SelectedRow sparse_modes() {
-  return {.id = "NSAS-C33",
-          .statement = "sparseMode is 0 or 2.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q7",
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return c.attributes.sparse_mode == 0 || c.attributes.sparse_mode == 2;
-              },
-          .violations = {{"one", set_mode<1>},
-                         {"three", set_mode<3>},
-                         {"eight", set_mode<8>},
-                         {"negative", set_mode<-1>}}};
+  return selection::mode_0_or_2<Op>({.id = "NSAS-C33",
+                                     .source = {selected_page, "parameters"},
+                                     .standing = Standing::documented,
+                                     .notes = "NSAS-Q7"});
 }
 
 /// In this mode without a mask the forward sees every key, but the kernel of the gradient applies
@@ -103,4 +69,4 @@ std::vector<SelectedRow> selected_attribute_requirements() {
   return {layout(), head_number(), sparse_modes(), mode_without_mask(), any_scale()};
 }
 
-}  // namespace assay::spec::nsa
+}  // namespace assay::spec::nsa::selection

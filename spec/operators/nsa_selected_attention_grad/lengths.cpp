@@ -2,7 +2,7 @@
 
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
-namespace assay::spec::nsa {
+namespace assay::spec::nsa::selection {
 namespace {
 
 using Op = SelectedOp;
@@ -16,8 +16,6 @@ constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
 /// the limit.
 constexpr std::int64_t too_many_longest = most_tokens / agreed_longest + 1;
 
-bool has_lengths(const SelectedCall& c) { return key_as_given(c).has_value(); }
-
 bool has_legal_tokens(const Parameter& tensor) {
   return tensor.shape[0] >= 1 && tensor.shape[0] <= most_tokens;
 }
@@ -29,109 +27,23 @@ bool same_tokens(const SelectedCall& c, Member<Op> model,
   });
 }
 
-/// Inserts the result of `make(sums)` before the last sum.
-template <std::int64_t (*make)(const std::vector<std::int64_t>&)>
-void insert_before_last(Sums& sums) {
-  if (sums && !sums->empty()) sums->insert(sums->end() - 1, make(*sums));
-}
-
-std::int64_t one_less(const std::vector<std::int64_t>& sums) { return sums.back() - 1; }
-std::int64_t one_more(const std::vector<std::int64_t>& sums) { return sums.back() + 1; }
-std::int64_t the_same(const std::vector<std::int64_t>& sums) { return sums.back(); }
-
-void change_both(SelectedCall& call, void (*change)(Sums&)) {
-  change(call.parameters.actual_seq_qlen);
-  change(call.parameters.actual_seq_kvlen);
-}
-
-void put_zero_first(Sums& sums) {
-  if (sums) sums->insert(sums->begin(), 0);
-}
-
-/// Returns whether every length of one side satisfies `holds`; other errors of the sums are
-/// ignored.
-template <class Holds>
-bool every_length(const Sums& sums, const Holds& holds) {
-  std::int64_t before = 0;
-  for (const std::int64_t sum : sums.value_or(std::vector<std::int64_t>())) {
-    if (!holds(sum - before)) return false;
-    before = sum;
-  }
-  return true;
-}
-
 SelectedRow equal_numbers_of_lengths() {
-  return {.id = "NSAS-C13",
-          .statement =
-              "actualSeqQLen and actualSeqKvLen have the same number of entries, one for "
-              "each sequence.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_sums,
-          .holds =
-              [](const SelectedCall& c) {
-                const P& p = c.parameters;
-                return !has_sums(c) || p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
-              },
-          .violations = {{"fewer_queries",
-                          [](SelectedCall& c) {
-                            Sums& sums = c.parameters.actual_seq_qlen;
-                            if (sums && sums->size() > 1) sums->erase(sums->begin());
-                          }},
-                         {"more_keys", [](SelectedCall& c) {
-                            insert_before_last<one_less>(c.parameters.actual_seq_kvlen);
-                          }}}};
+  return selection::equal_numbers_of_lengths<Op>({.id = "NSAS-C13",
+                                                  .source = {selected_page, "constraints"},
+                                                  .standing = Standing::documented});
 }
 
 SelectedRow lengths_present() {
-  return {.id = "NSAS-C14",
-          .statement = "actualSeqQLen and actualSeqKvLen are not null.",
-          .source = {upstream_selected_forward, "parameters"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen;
-              },
-          .violations = {
-              {"no_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.reset(); }},
-              {"no_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.reset(); }},
-              {"none", [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }}}};
+  return selection::lengths_not_null<Op>({.id = "NSAS-C14",
+                                          .source = {upstream_selected_forward, "parameters"},
+                                          .standing = Standing::upstream});
 }
 
-/// If the sums do not increase, some length is below 1.
 SelectedRow rising_sums() {
-  static constexpr auto concerned = [](const SelectedCall& c) {
-    return has_sums(c) && ranks_fit(c);
-  };
-  return {.id = "NSAS-C15",
-          .statement =
-              "The sums start above 0 and increase strictly; the last one is the number of tokens "
-              "of query, or of key.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::derived,
-          .sides = {Side::accept, Side::reject},
-          .implies = {"NSAS-C28"},
-          .applies = concerned,
-          .holds =
-              [](const SelectedCall& c) {
-                const P& p = c.parameters;
-                return !concerned(c) || (sums_fit(p.actual_seq_qlen, p.query) &&
-                                         sums_fit(p.actual_seq_kvlen, p.key));
-              },
-          .violations = {
-              {"leading_zero", [](SelectedCall& c) { change_both(c, put_zero_first); }},
-              {"repeated", [](SelectedCall& c) { change_both(c, insert_before_last<the_same>); }},
-              {"falling", [](SelectedCall& c) { change_both(c, insert_before_last<one_more>); }},
-              {"last_query",
-               [](SelectedCall& c) {
-                 if (has_sums(c)) --c.parameters.actual_seq_qlen->back();
-               }},
-              {"last_key", [](SelectedCall& c) {
-                 if (has_sums(c)) ++c.parameters.actual_seq_kvlen->back();
-               }}}};
+  return selection::rising_sums<Op>({.id = "NSAS-C15",
+                                     .source = {selected_page, "constraints"},
+                                     .standing = Standing::derived,
+                                     .implies = {"NSAS-C28"}});
 }
 
 SelectedRow query_tokens() {
@@ -273,7 +185,7 @@ SelectedRow meaning_of_k_and_m() {
           .standing = Standing::disputed,
           .sides = {Side::reject},
           .notes = "NSAS-U6",
-          .applies = has_lengths,
+          .applies = has_lengths<Op>,
           .holds =
               [](const SelectedCall& c) {
                 const P& p = c.parameters;
@@ -298,58 +210,18 @@ SelectedRow meaning_of_k_and_m() {
                }}}};
 }
 
-bool has_block_size(const SelectedCall& c) {
-  return has_lengths(c) && c.attributes.selected_block_size >= 1;
-}
-
-/// With a count of 0 every length is long enough. The function divides, because the product of size
-/// and count can exceed 64 bits.
 SelectedRow enough_keys() {
-  return {.id = "NSAS-C29",
-          .statement =
-              "Every sequence of key has at least selectedBlockSize * selectedBlockCount tokens.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::open,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q15, NSAS-Q20",
-          .applies = has_block_size,
-          .holds =
-              [](const SelectedCall& c) {
-                const auto& a = c.attributes;
-                if (!has_block_size(c)) return true;
-                return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
-                  return length / a.selected_block_size >= a.selected_block_count;
-                });
-              },
-          .violations = {{"one_block_short", [](SelectedCall& c) {
-                            rewrite(c, [](SelectedProblem& p) {
-                              p.selected_block_count = 2;
-                              p.seq_kv = p.selected_block_size;
-                            });
-                          }}}};
+  return selection::enough_keys<Op>({.id = "NSAS-C29",
+                                     .source = {selected_page, "constraints"},
+                                     .standing = Standing::open,
+                                     .notes = "NSAS-Q15, NSAS-Q20"});
 }
 
-/// If selectedBlockSize is 0, only a length of 0 is a multiple of it.
 SelectedRow whole_blocks() {
-  return {
-      .id = "NSAS-C30",
-      .statement = "The length of every sequence of key is a multiple of selectedBlockSize.",
-      .source = {selected_page, "constraints"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .implies = {"NSAS-C34"},
-      .applies = has_lengths,
-      .holds =
-          [](const SelectedCall& c) {
-            const std::int64_t size = c.attributes.selected_block_size;
-            if (!has_lengths(c)) return true;
-            return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
-              return size != 0 && length % size == 0;
-            });
-          },
-      .violations = {{"one_key_more",
-                      [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { ++p.seq_kv; }); }},
-                     {"zero_size", [](SelectedCall& c) { c.attributes.selected_block_size = 0; }}}};
+  return selection::whole_blocks<Op>({.id = "NSAS-C30",
+                                      .source = {selected_page, "constraints"},
+                                      .standing = Standing::documented,
+                                      .implies = {"NSAS-C34"}});
 }
 
 }  // namespace
@@ -367,4 +239,4 @@ std::vector<SelectedRow> selected_length_requirements() {
           whole_blocks()};
 }
 
-}  // namespace assay::spec::nsa
+}  // namespace assay::spec::nsa::selection

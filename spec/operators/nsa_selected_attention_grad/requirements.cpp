@@ -1,7 +1,7 @@
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec {
-namespace nsa {
+namespace nsa::selection {
 namespace {
 
 using Op = SelectedOp;
@@ -132,14 +132,14 @@ std::vector<SelectedRow> selected_content_requirements() {
                       "this suite does not call the vendor's PyTorch")};
 }
 
-}  // namespace nsa
+}  // namespace nsa::selection
 
 std::span<const Requirement<NsaSelectedAttentionGrad>> NsaSelectedAttentionGrad::requirements() {
   static const auto requirements = nsa::sorted_requirements<NsaSelectedAttentionGrad>(
-      {nsa::selected_presence_requirements, nsa::selected_type_requirements,
-       nsa::selected_shape_requirements, nsa::selected_length_requirements,
-       nsa::selected_size_requirements, nsa::selected_attribute_requirements,
-       nsa::selected_content_requirements});
+      {nsa::selection::selected_presence_requirements, nsa::selection::selected_type_requirements,
+       nsa::selection::selected_shape_requirements, nsa::selection::selected_length_requirements,
+       nsa::selection::selected_size_requirements, nsa::selection::selected_attribute_requirements,
+       nsa::selection::selected_content_requirements});
   return requirements;
 }
 

@@ -2,7 +2,7 @@
 
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
-namespace assay::spec::nsa {
+namespace assay::spec::nsa::selection {
 namespace {
 
 using Op = SelectedOp;
@@ -159,85 +159,25 @@ SelectedRow query_head_size() {
                           }}}};
 }
 
-bool has_statistics_shape(const SelectedCall& c, Member<Op> member) {
-  const Shape& query = c.parameters.query.shape;
-  return (c.parameters.*member).shape == Shape{query[tokens], query[heads], statistics_replicas};
-}
-
 SelectedRow statistics_shapes() {
-  return {.id = "NSAS-C31",
-          .statement = "softmaxMax and softmaxSum have the shape (T1, N1, 8).",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = ranks_fit,
-          .holds =
-              [](const SelectedCall& c) {
-                return !ranks_fit(c) || (has_statistics_shape(c, &P::softmax_max) &&
-                                         has_statistics_shape(c, &P::softmax_sum));
-              },
-          .violations = {{"max_tokens", grow_one<Op, &P::softmax_max, tokens>},
-                         {"max_heads", grow_one<Op, &P::softmax_max, heads>},
-                         {"max_replicas", grow_one<Op, &P::softmax_max, dim, -1>},
-                         {"sum_tokens", grow_one<Op, &P::softmax_sum, tokens>},
-                         {"sum_heads", grow_one<Op, &P::softmax_sum, heads>},
-                         {"sum_replicas", grow_one<Op, &P::softmax_sum, dim, -1>}}};
+  return selection::statistics_of_rows<Op>(
+      {.id = "NSAS-C31",
+       .statement = "softmaxMax and softmaxSum have the shape (T1, N1, 8).",
+       .source = {selected_page, "constraints"},
+       .standing = Standing::documented});
 }
 
-/// A negative selectedBlockCount cannot be an extent of a tensor; NSAS-C35 covers it, too.
 SelectedRow index_shape() {
-  return {
-      .id = "NSAS-C32",
-      .statement = "topkIndices has the shape (T1, N2, selectedBlockCount).",
-      .source = {selected_page, "constraints"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .implies = {"NSAS-C35"},
-      .applies = ranks_fit,
-      .holds =
-          [](const SelectedCall& c) {
-            const std::int64_t count = c.attributes.selected_block_count;
-            if (!ranks_fit(c)) return true;
-            const P& p = c.parameters;
-            return p.topk_indices.shape == Shape{p.query.shape[tokens], p.key.shape[heads], count};
-          },
-      .violations = {{"tokens", grow_one<Op, &P::topk_indices, tokens>},
-                     {"heads", grow_one<Op, &P::topk_indices, heads>},
-                     {"blocks", grow_one<Op, &P::topk_indices, dim>},
-                     {"negative", [](SelectedCall& c) {
-                        if (ranks_fit(c)) c.attributes.selected_block_count = -1;
-                      }}}};
-}
-
-template <std::size_t leading>
-void add_leading_axes(SelectedCall& call) {
-  put_mask(call);
-  Shape shape = call.parameters.atten_mask.shape;
-  shape.insert(shape.begin(), leading, 1);
-  reshape(call.parameters.atten_mask, shape);
+  return selection::lists_of_blocks<Op>({.id = "NSAS-C32",
+                                         .source = {selected_page, "constraints"},
+                                         .standing = Standing::documented,
+                                         .implies = {"NSAS-C35"}});
 }
 
 SelectedRow mask_rank() {
-  static constexpr auto has_mask = [](const SelectedCall& c) {
-    return given(c.parameters.atten_mask);
-  };
-  return {.id = "NSAS-C36",
-          .statement = "attenMask has two axes.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_mask,
-          .holds =
-              [](const SelectedCall& c) {
-                return !has_mask(c) || c.parameters.atten_mask.shape.size() == 2;
-              },
-          .violations = {{"one",
-                          [](SelectedCall& c) {
-                            put_mask(c);
-                            drop_axis<Op, &P::atten_mask>(c);
-                          }},
-                         {"three", add_leading_axes<1>},
-                         {"four", add_leading_axes<2>}}};
+  return selection::mask_of_two_axes<Op>({.id = "NSAS-C36",
+                                          .source = {selected_page, "parameters"},
+                                          .standing = Standing::documented});
 }
 
 /// The documentation page's column of axes says 2. In the related operators a tensor without axes
@@ -291,4 +231,4 @@ std::vector<SelectedRow> selected_shape_requirements() {
           mask_rank(),       mask_without_axes(),      gradient_shapes()};
 }
 
-}  // namespace assay::spec::nsa
+}  // namespace assay::spec::nsa::selection

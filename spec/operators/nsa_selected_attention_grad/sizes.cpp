@@ -1,51 +1,17 @@
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
-namespace assay::spec::nsa {
+namespace assay::spec::nsa::selection {
 namespace {
 
 using Op = SelectedOp;
 using P = Op::Parameters;
 
-constexpr std::int64_t most_heads = 128, largest_group = 32;
-constexpr std::int64_t largest_block = 128, block_step = 16, most_blocks = 32;
-
-std::int64_t heads_q(const SelectedCall& c) { return c.parameters.query.shape[1]; }
-std::int64_t heads_kv(const SelectedCall& c) { return c.parameters.key.shape[1]; }
-std::int64_t head_dim(const SelectedCall& c) { return c.parameters.query.shape[2]; }
-std::int64_t head_dim_v(const SelectedCall& c) { return c.parameters.value.shape[2]; }
+constexpr std::int64_t most_heads = 128, most_blocks = 32;
 
 constexpr bool is_head_size(std::int64_t dim) { return dim == 192 || dim == 128; }
 
-bool has_groups(const SelectedCall& c) {
-  return ranks_fit(c) && heads_q(c) > 0 && heads_kv(c) > 0 && heads_q(c) % heads_kv(c) == 0;
-}
-
-template <std::int64_t query, std::int64_t key>
-void make_heads(SelectedCall& call) {
-  rewrite(call, [](SelectedProblem& p) {
-    p.heads_q = query;
-    p.heads_kv = key;
-  });
-}
-
-template <std::int64_t query, std::int64_t value>
-void make_head_sizes(SelectedCall& call) {
-  rewrite(call, [](SelectedProblem& p) {
-    p.head_dim = query;
-    p.head_dim_v = value;
-  });
-}
-
-template <std::int64_t size>
-void make_block(SelectedCall& call) {
-  rewrite(call, [](SelectedProblem& p) {
-    p.selected_block_size = size;
-    p.seq_kv = size * p.selected_block_count;
-  });
-}
-
-/// The documentation page says "K and V may differ" without saying which is larger; the host code
-/// refuses one of the two cases.
+/// The page says "K and V may differ", without an order; the host code refuses one of the two
+/// orders.
 SelectedRow wider_value() {
   return {.id = "NSAS-C20",
           .statement = "If the head size of query and key is 128, that of value may be 192.",
@@ -128,57 +94,23 @@ SelectedRow key_heads() {
 }
 
 SelectedRow group_sizes() {
-  return {
-      .id = "NSAS-C27",
-      .statement = "1 to 32 heads of query share a head of key.",
-      .source = {selected_page, "constraints"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .applies = has_groups,
-      .holds =
-          [](const SelectedCall& c) {
-            return !has_groups(c) || heads_q(c) / heads_kv(c) <= largest_group;
-          },
-      .reaches = [](const SelectedCall& c) { return heads_q(c) / heads_kv(c) == largest_group; },
-      .violations = {{"33", make_heads<33, 1>}, {"64", make_heads<128, 2>}}};
+  return selection::small_groups<Op>({.id = "NSAS-C27",
+                                      .source = {selected_page, "constraints"},
+                                      .standing = Standing::documented});
 }
 
 /// NSAS-C30 covers a block size of 0: no length is a multiple of 0.
 SelectedRow block_sizes() {
-  return {.id = "NSAS-C34",
-          .statement = "selectedBlockSize is a multiple of 16 from 16 to 128.",
-          .source = {upstream_selected_tiling, "selected blocks"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                const std::int64_t size = c.attributes.selected_block_size;
-                return size >= block_step && size <= largest_block && size % block_step == 0;
-              },
-          .violations = {
-              {"8", make_block<8>},
-              {"24", make_block<24>},
-              {"144", make_block<144>},
-              {"negative", [](SelectedCall& c) { c.attributes.selected_block_size = -16; }}}};
+  return selection::small_blocks<Op>({.id = "NSAS-C34",
+                                      .source = {upstream_selected_tiling, "selected blocks"},
+                                      .standing = Standing::upstream});
 }
 
 /// NSAS-C32 covers negative counts, which cannot be extents.
 SelectedRow some_block() {
-  return {.id = "NSAS-C35",
-          .statement = "selectedBlockCount is at least 1.",
-          .source = {upstream_selected_tiling, "selected blocks"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = always<Op>,
-          .holds = [](const SelectedCall& c) { return c.attributes.selected_block_count >= 1; },
-          .violations = {{"zero", [](SelectedCall& c) {
-                            c.attributes.selected_block_count = 0;
-                            Shape shape = c.parameters.topk_indices.shape;
-                            if (shape.empty()) return;
-                            shape.back() = 0;
-                            reshape(c.parameters.topk_indices, shape);
-                          }}}};
+  return selection::some_block<Op>({.id = "NSAS-C35",
+                                    .source = {upstream_selected_tiling, "selected blocks"},
+                                    .standing = Standing::upstream});
 }
 
 /// The host code refuses counts above 32, which the documentation page does not mention; later
@@ -203,4 +135,4 @@ std::vector<SelectedRow> selected_size_requirements() {
           group_sizes(), block_sizes(), some_block(),  many_blocks()};
 }
 
-}  // namespace assay::spec::nsa
+}  // namespace assay::spec::nsa::selection

@@ -1,12 +1,10 @@
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
-namespace assay::spec::nsa {
+namespace assay::spec::nsa::selection {
 namespace {
 
 using Op = SelectedOp;
 using P = Op::Parameters;
-
-bool has_mask(const SelectedCall& c) { return given(c.parameters.atten_mask); }
 
 SelectedRow operand_types() {
   return {
@@ -32,63 +30,27 @@ SelectedRow operand_types() {
 }
 
 SelectedRow statistics_type() {
-  return {.id = "NSAS-C05",
-          .statement = "softmaxMax and softmaxSum are FLOAT.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q1, NSAS-Q2",
-          .status = exactly(Status::param_invalid),
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return all_have_type<Op>(c, {&P::softmax_max, &P::softmax_sum},
-                                         [](DType dtype) { return dtype == DType::fp32; });
-              },
-          .violations = {{"softmax_max", retype<Op, &P::softmax_max, DType::fp16>},
-                         {"softmax_sum", retype<Op, &P::softmax_sum, DType::fp64>}}};
+  return selection::statistics_of_fp32<Op>({.id = "NSAS-C05",
+                                            .statement = "softmaxMax and softmaxSum are FLOAT.",
+                                            .source = {selected_page, "parameters"},
+                                            .standing = Standing::documented,
+                                            .notes = "NSAS-Q1, NSAS-Q2",
+                                            .status = exactly(Status::param_invalid)});
 }
 
 SelectedRow index_type() {
-  return {.id = "NSAS-C06",
-          .statement = "topkIndices is INT32.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q2",
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return all_have_type<Op>(c, {&P::topk_indices},
-                                         [](DType dtype) { return dtype == DType::int32; });
-              },
-          .violations = {{"int64", retype<Op, &P::topk_indices, DType::int64>},
-                         {"uint32", retype<Op, &P::topk_indices, DType::uint32>}}};
+  return selection::indices_of_int32<Op>({.id = "NSAS-C06",
+                                          .source = {selected_page, "parameters"},
+                                          .standing = Standing::documented,
+                                          .notes = "NSAS-Q2"});
 }
 
 SelectedRow mask_types() {
-  return {.id = "NSAS-C07",
-          .statement = "attenMask is BOOL or UINT8.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q10",
-          .status = exactly(Status::param_invalid),
-          .applies = has_mask,
-          .holds =
-              [](const SelectedCall& c) {
-                const DType dtype = c.parameters.atten_mask.dtype;
-                return !has_mask(c) || dtype == DType::boolean || dtype == DType::uint8;
-              },
-          .violations = {{"fp16",
-                          [](SelectedCall& c) {
-                            put_mask(c);
-                            c.parameters.atten_mask.dtype = DType::fp16;
-                          }},
-                         {"int8", [](SelectedCall& c) {
-                            put_mask(c);
-                            c.parameters.atten_mask.dtype = DType::int8;
-                          }}}};
+  return selection::mask_of_bytes<Op>({.id = "NSAS-C07",
+                                       .source = {selected_page, "parameters"},
+                                       .standing = Standing::documented,
+                                       .notes = "NSAS-Q10",
+                                       .status = exactly(Status::param_invalid)});
 }
 
 /// The operator's prototype registers only BOOL masks.
@@ -268,4 +230,4 @@ std::vector<SelectedRow> selected_type_requirements() {
           strided_gradients()};
 }
 
-}  // namespace assay::spec::nsa
+}  // namespace assay::spec::nsa::selection
