@@ -163,8 +163,14 @@ std::vector<Expectation> ForwardBasis::expectations() const {
   }));
   all.push_back(of_statistic("softmax_sum", [](const ForwardRow& row) {
     if (row.keys == 0) return std::pair(attention::dead_statistics.sum, attention::Limits());
-    const auto [proven, probable] = row.sum_error;
-    return std::pair(row.sum, attention::Limits{proven * row.sum, probable * row.sum});
+    // The tolerance includes the error of the maximum, so that sums which are not transported, as
+    // in relations and packs, may be compared, too.
+    const auto limit = [&](double of_sum, double of_max) {
+      return row.sum * (of_sum + (1 + of_sum) * engine::growth(of_max));
+    };
+    return std::pair(row.sum,
+                     attention::Limits{limit(row.sum_error.proven, row.max_error.proven),
+                                       limit(row.sum_error.probable, row.max_error.probable)});
   }));
   if (std::ssize(judged_) * dense_.problem.head_dim_v <= 4 * elements_of_part) {
     all.push_back(of_output(judged_));

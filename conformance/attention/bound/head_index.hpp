@@ -16,7 +16,7 @@ namespace assay::conformance::attention {
 inline constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
 
 /// Some queries of the group of one key head, ordered by head (n - kv * group) and then by
-/// position, and some of its keys. It says to the engine which pairs count, and their dropout
+/// position, and some of its keys. Gives the engine the counts of these pairs, and their dropout
 /// and bias.
 class HeadIndex : public engine::IndexSet, public PairSides {
  public:

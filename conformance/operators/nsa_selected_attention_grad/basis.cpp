@@ -4,8 +4,6 @@
 #include "judge/decide.hpp"
 #include "operators/nsa_selected_attention_grad/definition.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
-#include "operators/nsa_selected_attention_grad/heads.hpp"
-#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
 
 namespace assay::conformance::selected {
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)

@@ -7,12 +7,13 @@
 
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "attention/definition.hpp"
-#include "operators/nsa_selected_attention_grad/heads.hpp"
-#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+#include "selection/heads.hpp"
+#include "selection/problem.hpp"
 
 namespace assay::conformance::selected {
 namespace {
 
+using namespace selection;
 using Op = spec::NsaSelectedAttentionGrad;
 using reference::DoubleDouble;
 using reference::SeventyFive;
@@ -49,7 +50,7 @@ class InManyDigits : public AttentionDefinition {
     std::call_once(made.flag, [&] {
       const Heads heads{b, kv * problem_.group(), problem_.group()};
       made.oracle.emplace(problem_of(problem_, heads),
-                          operands_of<float>(problem_, inputs_, heads));
+                          gradient_operands_of<float>(problem_, inputs_, heads));
     });
     return *made.oracle;
   }

@@ -2,19 +2,14 @@
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "attention/dense.hpp"
+#include "selection/key_pattern.hpp"
+#include "selection/problem.hpp"
 
-/// Block-selected attention is attention of packed sequences in which every query attends to the
-/// keys of its list; a key that is listed twice counts twice. So the error bounds of attention are
-/// valid for block-selected attention, too.
 namespace assay::conformance::selected {
 
+using selection::dense_problem;
+using selection::ListPattern;
 using Op = spec::NsaSelectedAttentionGrad;
-
-/// Returns the attention problem, without a mask: ListPattern defines which query attends to which
-/// key.
-spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
-/// Returns a case of that problem, with contiguous tensors.
-AttentionCase dense_case(const Case<Op>& c);
 
 /// Returns the outputs under the names of the attention problem.
 attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);

@@ -5,7 +5,7 @@
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
-#include "operators/nsa_selected_attention_grad/key_pattern.hpp"
+#include "selection/key_pattern.hpp"
 
 namespace assay::conformance {
 
@@ -13,7 +13,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 
 std::vector<ExactTensor> Suite<Op>::exact_tensors(const SelectedExactCase& exact_case,
                                                   const Op::Problem& p) {
-  return exact::exact_tensors(exact_case.dense, selected::dense_problem(p));
+  return exact::exact_tensors(exact_case.dense, selection::dense_problem(p));
 }
 
 SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics,
@@ -22,8 +22,8 @@ SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& nume
   result.inputs.topk_indices = make_topk_indices(c);
   result.inputs.atten_mask = make_mask(c);
   result.dense =
-      exact::attending(selected::dense_case(c), numerics,
-                       selected::ListPattern(c.problem, result.inputs.topk_indices), part);
+      exact::attending(selection::dense_case(c), numerics,
+                       selection::ListPattern(c.problem, result.inputs.topk_indices), part);
   const spec::FlashAttentionScoreGrad::Inputs& dense = result.dense.inputs;
   const Op::Parameters t = call_of(c).parameters;
   result.inputs.query = restrided(dense.query, t.query);
@@ -40,8 +40,8 @@ void Suite<Op>::compare_exact(const SelectedExactCase& exact_case, const Op::Pro
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
   exact::compare_exact(
-      exact_case.dense, selected::dense_problem(p), selected::gradient_tensors(outputs),
-      selected::ListPattern(p, exact_case.inputs.topk_indices).most_times(), numerics, report);
+      exact_case.dense, selection::dense_problem(p), selected::gradient_tensors(outputs),
+      selection::ListPattern(p, exact_case.inputs.topk_indices).most_times(), numerics, report);
 }
 
 }  // namespace assay::conformance

@@ -9,7 +9,7 @@
 #include "attention/profiles.hpp"
 #include "inputs/input_profiles.hpp"
 #include "inputs/packed_rows.hpp"
-#include "operators/nsa_selected_attention_grad/heads.hpp"
+#include "selection/heads.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -24,12 +24,12 @@ using Forward = reference::SelectedForward<double>;
 constexpr std::int64_t most_held = std::int64_t{1} << 20;
 
 /// Returns the query heads that read key head k. Key heads are numbered through all sequences.
-selected::Heads heads_of(const Op::Problem& p, std::int64_t k) {
+selection::Heads heads_of(const Op::Problem& p, std::int64_t k) {
   return {k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
 }
 
 /// Elements of the query, key and value that these heads read.
-std::int64_t elements_of(const Op::Problem& p, const selected::Heads& heads) {
+std::int64_t elements_of(const Op::Problem& p, const selection::Heads& heads) {
   return heads.count * p.length_q(heads.b) * p.head_dim +
          p.length_kv(heads.b) * (p.head_dim + p.head_dim_v);
 }
@@ -42,11 +42,9 @@ void fill_rows(const Op::Problem& p, Op::Inputs& inputs, std::int64_t first, std
   const spec::Extents queries = query_extents(p);
   std::vector<std::optional<Attention>> groups(static_cast<std::size_t>(last - first));
   parallel::for_each(last - first, [&](std::int64_t k) {
-    const selected::Heads heads = heads_of(p, first + k);
-    auto operands = selected::key_side<double>(p, inputs, heads);
-    operands.query = selected::rows_of<double>(inputs.query, queries, heads);
-    groups[static_cast<std::size_t>(k)].emplace(selected::problem_of(p, heads),
-                                                std::move(operands));
+    const selection::Heads heads = heads_of(p, first + k);
+    groups[static_cast<std::size_t>(k)].emplace(
+        selection::problem_of(p, heads), selection::forward_operands_of<double>(p, inputs, heads));
   });
   const auto row_of = [&](std::int64_t k) {
     return k == p.batch * p.heads_kv ? queries.rows()
@@ -87,8 +85,6 @@ Forward forward_of(const Op::Problem& p, Op::Inputs& inputs) {
 }
 
 }  // namespace
-
-std::span<const InputProfile> Suite<Op>::profiles() { return attention::profiles(); }
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;

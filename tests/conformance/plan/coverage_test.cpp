@@ -12,7 +12,7 @@
 #include "compression/plan/factors.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "operators/nsa_compress_grad/traits.hpp"
-#include "operators/nsa_selected_attention_grad/plan/factors.hpp"
+#include "selection/plan/factors.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -143,7 +143,8 @@ double cost_of_cover(const Drawn& drawn, bool full) {
 
 TEST(DrawnCases, OfADefaultPlanAreCheaperThanThoseOfAFullOne) {
   EXPECT_LT(cost_of_cover(flash::drawn(), false), 0.9 * cost_of_cover(flash::drawn(), true));
-  EXPECT_LT(cost_of_cover(selected::drawn(), false), 0.9 * cost_of_cover(selected::drawn(), true));
+  EXPECT_LT(cost_of_cover(selection::drawn<spec::NsaSelectedAttentionGrad>(), false),
+            0.9 * cost_of_cover(selection::drawn<spec::NsaSelectedAttentionGrad>(), true));
   EXPECT_LT(cost_of_cover(compression::drawn<spec::NsaCompressGrad>(), false),
             0.9 * cost_of_cover(compression::drawn<spec::NsaCompressGrad>(), true));
 }

@@ -12,14 +12,14 @@
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "assay/conformance/sweep/shrink.hpp"
 #include "case/reduction.hpp"
-#include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 #include "plan/hand_made_cases.hpp"
+#include "selection/plan/draws.hpp"
 
 namespace assay::conformance {
 namespace {
 
-using selected::listed_keys;
-using selected::SelectedCase;
+using selection::listed_keys;
+using SelectedCase = Case<spec::NsaSelectedAttentionGrad>;
 using Op = spec::NsaSelectedAttentionGrad;
 
 const std::vector<SelectedCase>& default_cases() { return testing::default_cases<Op>(); }
@@ -48,19 +48,20 @@ TEST(SelectedFormulaFields, AreListedIfNoCaseDependsOnThem) {
 TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
   testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
       [](const Choice& choice, std::uint64_t lot) {
-        return selected::draw_case(selected::factors().chosen(choice), 2e3, lot);
+        return selection::draw_case<Op>(selection::factors<Op>().chosen(choice), 2e3, lot);
       });
 }
 
 /// A drawn case must be legal and have the chosen values on its axes.
 TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 300; ++lot) {
-    const Choice choice = random_choice(selected::choice_space(), lot);
-    const SelectedCase c = selected::draw_case(selected::factors().chosen(choice), 2e3, lot);
-    const Choice values = selected::factors().read(c);
-    for (std::size_t axis = 0; axis < selected::factors().axes().size(); ++axis)
+    const Choice choice = random_choice(selection::choice_space<Op>(), lot);
+    const SelectedCase c =
+        selection::draw_case<Op>(selection::factors<Op>().chosen(choice), 2e3, lot);
+    const Choice values = selection::factors<Op>().read(c);
+    for (std::size_t axis = 0; axis < selection::factors<Op>().axes().size(); ++axis)
       EXPECT_EQ(values[axis], choice[axis])
-          << selected::factors().axes()[axis].name << ": " << command_line(c);
+          << selection::factors<Op>().axes()[axis].name << ": " << command_line(c);
     EXPECT_NO_THROW(parse_case<Op>(case_words(command_line(c), Op::name))) << command_line(c);
   }
 }
@@ -136,7 +137,7 @@ TEST(SelectedSample, HasPublishedShapes) {
   EXPECT_EQ(whole[0].problem.group(), 16);
   EXPECT_EQ(listed_keys(whole[0].problem), 1024);
   for (const auto& c : hand_made_cases<Op>("models"))
-    EXPECT_LE(selected::entries(c.problem), 3e5) << c.note;
+    EXPECT_LE(selection::entries(c.problem), 3e5) << c.note;
 }
 
 TEST(SelectedCase, InvalidCaseIsRefused) {

@@ -4,11 +4,11 @@
 #include <string_view>
 
 #include "attention/plan/choices.hpp"
-#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
 #include "plan/drawn_cases.hpp"
 #include "plan/factors.hpp"
+#include "selection/traits.hpp"
 
-namespace assay::conformance::selected {
+namespace assay::conformance::selection {
 
 /// Head sizes of query and value.
 enum class HeadDims : std::uint8_t { wide, mixed, narrow, wide_value };
@@ -52,12 +52,15 @@ struct Categories {
 };
 
 /// Returns the table of all factors.
+template <class Op>
 const Factors<Op, Categories>& factors();
 
 /// Returns all factors with their exclusions. Built once.
+template <class Op>
 const ChoiceSpace& choice_space();
 
 /// Returns the rules by which cases are drawn from the factors.
+template <class Op>
 const Drawn<Op, Categories>& drawn();
 
-}  // namespace assay::conformance::selected
+}  // namespace assay::conformance::selection

@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/key_pattern.hpp"
+#include "selection/key_pattern.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -6,14 +6,14 @@
 
 #include "assay/spec/at.hpp"
 
-namespace assay::conformance::selected {
+namespace assay::conformance::selection {
 namespace {
 
 using spec::at;
 
 }  // namespace
 
-ListPattern::ListPattern(const Op::Problem& p, const spec::Tensor& topk_indices)
+ListPattern::ListPattern(const Problem& p, const spec::Tensor& topk_indices)
     : problem_(p),
       causal_(p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent),
       lists_(topk_extents(p)),
@@ -102,4 +102,4 @@ std::int64_t ListPattern::entries_of_key(const spec::RowPosition& key) const {
          named_[key_head(key.b, key.n)][at(key.s / problem_.selected_block_size)];
 }
 
-}  // namespace assay::conformance::selected
+}  // namespace assay::conformance::selection

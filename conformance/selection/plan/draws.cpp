@@ -1,16 +1,51 @@
-#include "operators/nsa_selected_attention_grad/plan/draws.hpp"
+#include "selection/plan/draws.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
-#include "assay/conformance/attention/exact_case.hpp"
-#include "operators/nsa_selected_attention_grad/dense.hpp"
-#include "plan/drawn_cases.hpp"
-#include "plan/draws.hpp"
+namespace assay::conformance::selection {
 
-namespace assay::conformance::selected {
+HeadDims head_dims_of(const Problem& p) {
+  if (p.head_dim == 192) return p.head_dim_v == 192 ? HeadDims::wide : HeadDims::mixed;
+  return p.head_dim_v == 192 ? HeadDims::wide_value : HeadDims::narrow;
+}
+
+Group group_of(const Problem& p) {
+  if (p.group() == 1) return Group::one;
+  if (p.group() > 17) return Group::most;
+  return p.group() < 15 ? Group::few : Group::sixteen;
+}
+
+BlockCount block_count_of(const Problem& p) {
+  const std::int64_t count = p.selected_block_count;
+  if (count <= 2) return count == 1 ? BlockCount::one : BlockCount::two;
+  if (count <= 8) return BlockCount::few;
+  if (count <= 16) return count == 16 ? BlockCount::sixteen : BlockCount::some;
+  return count < 32 ? BlockCount::many : BlockCount::most;
+}
+
+Queries queries_of(const Problem& p) {
+  const std::int64_t queries = p.length_q(0), keys = p.length_kv(0);
+  if (queries == 1) return Queries::one;
+  if (queries == keys) return Queries::equal;
+  if (std::abs(queries - p.selected_block_size) <= 1) return Queries::edge;
+  return queries < keys ? Queries::shorter : Queries::longer;
+}
+
+Keys keys_of(const Problem& p) {
+  const std::int64_t more = p.length_kv(0) - listed_keys(p);
+  if (more == 0) return Keys::listed;
+  return more == p.selected_block_size ? Keys::one_more : Keys::more;
+}
+
+Batch batch_of(const Problem& p) {
+  if (p.batch == 1) return Batch::single;
+  if (p.batch >= many_sequences) return Batch::many;
+  return p.lengths_q.empty() && p.lengths_kv.empty() ? Batch::alike : Batch::unequal;
+}
+
 namespace {
 
 /// Smallest and largest value of a class.
@@ -62,7 +97,7 @@ std::int64_t draw_count(const Categories& k, Draws& draws) {
                                   : draws.one_of({range.first, std::min(range.last, affordable)});
 }
 
-void draw_heads(Op::Problem& p, const Categories& k, Draws& draws) {
+void draw_heads(Problem& p, const Categories& k, Draws& draws) {
   const Range range = range_of(k.group);
   // The class `few` gets mostly small groups: the budget then allows more queries.
   const std::int64_t most = k.group == Group::few && draws.integer(0, 3) != 0 ? 4 : range.last;
@@ -71,7 +106,7 @@ void draw_heads(Op::Problem& p, const Categories& k, Draws& draws) {
   p.heads_q = p.heads_kv * per_key;
 }
 
-void set_dims(Op::Problem& p, HeadDims dims) {
+void set_dims(Problem& p, HeadDims dims) {
   p.head_dim = dims == HeadDims::wide || dims == HeadDims::mixed ? 192 : 128;
   p.head_dim_v = dims == HeadDims::wide || dims == HeadDims::wide_value ? 192 : 128;
 }
@@ -90,7 +125,7 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
 }
 
 /// Draws the number of keys of the first sequence.
-std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
+std::int64_t draw_keys(const Problem& p, Keys keys, Draws& draws) {
   const std::int64_t more = keys == Keys::listed ? 0
                             : keys == Keys::one_more
                                 ? 1
@@ -100,7 +135,7 @@ std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
 
 /// Draws the number of queries of the first sequence, which has `own` keys; `budget` limits the
 /// work of all queries.
-std::int64_t draw_queries(const Op::Problem& p, Queries queries, std::int64_t own, double budget,
+std::int64_t draw_queries(const Problem& p, Queries queries, std::int64_t own, double budget,
                           Draws& draws) {
   const std::int64_t size = p.selected_block_size;
   const auto affordable =
@@ -122,7 +157,7 @@ std::int64_t draw_queries(const Op::Problem& p, Queries queries, std::int64_t ow
   return 1;
 }
 
-void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& draws) {
+void draw_lengths(Problem& p, const Categories& k, double budget, Draws& draws) {
   p.batch = draw_batch(k.batch, draws);
   const std::int64_t keys = draw_keys(p, k.keys, draws);
   const std::int64_t queries = draw_queries(p, k.queries, keys, budget, draws);
@@ -142,15 +177,9 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
 
 }  // namespace
 
-SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
+Seeded draw_problem(const Categories& k, double budget, std::uint64_t seed) {
   Draws draws(seed);
-  SelectedCase c{.product = k.product,
-                 .inputs = k.inputs,
-                 .outputs = k.outputs,
-                 .track = k.track,
-                 .profile = std::string(k.profile),
-                 .patterns = {.lists = std::string(k.lists)}};
-  Op::Problem& p = c.problem;
+  Problem p;
   p.dtype = k.dtype;
   p.sparse_mode = k.sparse_mode;
   p.atten_mask = k.mask;
@@ -160,13 +189,13 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   draw_heads(p, k, draws);
   set_dims(p, k.head_dims);
   draw_lengths(p, k, budget, draws);
-  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
-  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_scale(p, c.seed);
-  return c;
+  const auto of_case = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_scale(p, of_case);
+  return {p, of_case};
 }
 
-std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
-  SelectedCase c{.seed = seed + 56, .note = "more tokens than 16 bits can count"};
+Counted with_many_tokens(std::uint64_t seed) {
+  Counted c{.seed = seed + 56, .note = "more tokens than 16 bits can count"};
   Draws draws(c.seed);
   const std::int64_t batch = draws.integer(1'200, 2'000);
   c.problem = {.batch = batch,
@@ -177,16 +206,16 @@ std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
                .scale_value = attention::ordinary_scale(128),
                .selected_block_size = 16,
                .selected_block_count = 1};
-  return {c};
+  return c;
 }
 
 namespace {
 
 /// Draws a small case with `group` query heads per key head. `group` and `dtype` determine the
 /// number of blocks in a list; the other sizes are drawn.
-SelectedCase draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
-  SelectedCase c{.note = "a group of every size"};
-  Op::Problem& p = c.problem;
+Counted draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
+  Counted c{.note = "a group of every size"};
+  Problem& p = c.problem;
   p = {.dtype = dtype, .selected_block_size = 16};
   p.heads_kv = group <= 8 ? draws.integer(1, 3) : 1;
   p.heads_q = p.heads_kv * group;
@@ -209,9 +238,9 @@ SelectedCase draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) 
 }
 
 /// Draws a case with `tokens` tokens, a number of cores (24 or 48) or one more or less.
-SelectedCase draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
-  SelectedCase c{.note = "as many tokens as cores, or one more or less"};
-  Op::Problem& p = c.problem;
+Counted draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
+  Counted c{.note = "as many tokens as cores, or one more or less"};
+  Problem& p = c.problem;
   p = {.dtype = dtype, .heads_q = draws.integer(1, 2), .selected_block_size = 16};
   p.selected_block_count = draws.integer(1, 3);
   set_dims(p, HeadDims::mixed);
@@ -221,9 +250,9 @@ SelectedCase draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws)
 }
 
 /// Draws lists with block indices of 256 and more.
-SelectedCase draw_of_many_blocks(spec::DType dtype, Draws& draws) {
-  SelectedCase c{.note = "more blocks than 8 bits can count"};
-  Op::Problem& p = c.problem;
+Counted draw_of_many_blocks(spec::DType dtype, Draws& draws) {
+  Counted c{.note = "more blocks than 8 bits can count"};
+  Problem& p = c.problem;
   p = {.dtype = dtype, .heads_q = 2, .selected_block_size = 16, .selected_block_count = 6};
   p.seq_q = draws.integer(9, 14);
   p.seq_kv = 16 * draws.integer(280, 300);
@@ -233,15 +262,15 @@ SelectedCase draw_of_many_blocks(spec::DType dtype, Draws& draws) {
 
 }  // namespace
 
-std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
+std::vector<Counted> counted_problems(std::uint64_t seed) {
   constexpr std::int64_t most_of_a_group = 32;
   constexpr std::uint64_t seeds = 3;  // number of seeds after which every group of every type was
                                       // drawn
-  std::vector<SelectedCase> cases;
+  std::vector<Counted> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(14);
   const auto add = [&](Track track, auto&& draw) {
     Draws draws(lots + cases.size());
-    SelectedCase c = draw(draws);
+    Counted c = draw(draws);
     c.track = track;
     c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
     c.problem.scale_value = c.track == Track::exact ? exact_scale(c.problem, c.seed)
@@ -264,15 +293,6 @@ std::vector<SelectedCase> counted_cases(std::uint64_t seed) {
           [&](Draws& draws) { return draw_of_cores(cores + offset, dtype_of(seed), draws); });
   add(Track::bound, [&](Draws& draws) { return draw_of_many_blocks(dtype_of(seed + 1), draws); });
   return cases;
-}
-
-double exact_scale(const Op::Problem& p, std::uint64_t seed) {
-  const double scale = exact_case_scale(dense_problem(p), seed);
-  return p.sparse_mode == 2 ? std::abs(scale) : scale;
-}
-
-double entries(const Op::Problem& p) {
-  return static_cast<double>(query_extents(p).rows()) * static_cast<double>(listed_keys(p));
 }
 
 double fewest_entries(const Categories& k) {
@@ -302,29 +322,8 @@ double most_entries(const Categories& k) {
   return single ? of_one_head : of_many;
 }
 
-namespace {
-
-/// Returns the lowest cost of a case with this choice, in seconds, as `Suite::expected_cost`
-/// computes it. The constant part is larger than that of the cheapest case.
 double least_cost(const Categories& k) {
   return 0.03 + fewest_keys(k) * 7e-5 + fewest_entries(k) * 4e-7;
 }
 
-}  // namespace
-
-const Drawn<Op, Categories>& drawn() {
-  static const Drawn<Op, Categories> cases{
-      .factors = factors(),
-      .space = choice_space(),
-      .draw = draw_case,
-      .cover_budgets = {2e3, 8e3, 2e4},
-      .random_budgets = {2e3, 8e3, 2e4, 4e4},
-      .completing_budgets = {2e3},
-      .completing =
-          factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}}),
-      .least_cost = least_cost,
-      .counts = attention::is_surely_tight};
-  return cases;
-}
-
-}  // namespace assay::conformance::selected
+}  // namespace assay::conformance::selection

@@ -7,16 +7,15 @@
 
 /// Makes a separate problem of some query heads of one sequence and the key head that they read. So
 /// a large case can be computed in parts, without all of it in memory.
-namespace assay::conformance::selected {
+namespace assay::conformance::selection {
 
 /// `count` query heads of one group, beginning with head `first`.
 struct Heads {
   std::int64_t b, first, count;
 };
 
-inline spec::NsaSelectedAttentionGrad::Problem problem_of(
-    const spec::NsaSelectedAttentionGrad::Problem& p, const Heads& heads) {
-  spec::NsaSelectedAttentionGrad::Problem own = p;
+inline spec::SelectionProblem problem_of(const spec::SelectionProblem& p, const Heads& heads) {
+  spec::SelectionProblem own = p;
   own.batch = own.heads_kv = 1;
   own.heads_q = heads.count;
   own.seq_q = p.length_q(heads.b);
@@ -42,9 +41,8 @@ std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
 }
 
 /// Returns the key tensors that these heads read, and their lists.
-template <class Real>
-reference::SelectedOperands<Real> key_side(const spec::NsaSelectedAttentionGrad::Problem& p,
-                                           const spec::NsaSelectedAttentionGrad::Inputs& inputs,
+template <class Real, class Inputs>
+reference::SelectedOperands<Real> key_side(const spec::SelectionProblem& p, const Inputs& inputs,
                                            const Heads& heads) {
   const Heads key{heads.b, heads.first / p.group(), 1};
   return {.query = {},
@@ -57,13 +55,20 @@ reference::SelectedOperands<Real> key_side(const spec::NsaSelectedAttentionGrad:
           .topk_indices = rows_of<std::int64_t>(inputs.topk_indices, topk_extents(p), key)};
 }
 
-/// Returns all tensors that the gradient reads.
-template <class Real>
-reference::SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem& p,
-                                              const spec::NsaSelectedAttentionGrad::Inputs& inputs,
-                                              const Heads& heads) {
+/// Returns all tensors that the forward reads.
+template <class Real, class Inputs>
+reference::SelectedOperands<Real> forward_operands_of(const spec::SelectionProblem& p,
+                                                      const Inputs& inputs, const Heads& heads) {
   reference::SelectedOperands<Real> own = key_side<Real>(p, inputs, heads);
   own.query = rows_of<Real>(inputs.query, query_extents(p), heads);
+  return own;
+}
+
+/// Returns all tensors that the gradient reads.
+template <class Real, class Inputs>
+reference::SelectedOperands<Real> gradient_operands_of(const spec::SelectionProblem& p,
+                                                       const Inputs& inputs, const Heads& heads) {
+  reference::SelectedOperands<Real> own = forward_operands_of<Real>(p, inputs, heads);
   spec::Extents statistics = query_extents(p);
   statistics.dim = spec::statistics_replicas;
   const auto first_replica = [&](const spec::Tensor& tensor) {
@@ -80,4 +85,4 @@ reference::SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGr
   return own;
 }
 
-}  // namespace assay::conformance::selected
+}  // namespace assay::conformance::selection

@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators/selection.hpp"
 #include "attention/key_pattern.hpp"
 
-namespace assay::conformance::selected {
+namespace assay::conformance::selection {
 
-using Op = spec::NsaSelectedAttentionGrad;
+using Problem = spec::SelectionProblem;
 
 /// The keys of the listed blocks that the causal mask leaves visible. A key counts as often as its
 /// block is listed.
@@ -15,7 +15,7 @@ class ListPattern final : public KeyPattern {
  public:
   /// Errors: std::invalid_argument for a tensor with another shape than the problem requires, and
   /// for an index that does not name a whole block of its sequence.
-  ListPattern(const Op::Problem& problem, const spec::Tensor& topk_indices);
+  ListPattern(const Problem& problem, const spec::Tensor& topk_indices);
 
   std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const override;
   bool count(const spec::RowPosition& query, std::span<const std::int64_t> keys,
@@ -44,7 +44,7 @@ class ListPattern final : public KeyPattern {
   }
   bool sees(std::int64_t i, std::int64_t j) const { return !causal_ || j <= i; }
 
-  Op::Problem problem_;
+  Problem problem_;
   bool causal_;
   spec::Extents lists_;
   std::vector<std::size_t> begin_;  ///< by row of lists_: the index of its first entry; and the end
@@ -54,4 +54,4 @@ class ListPattern final : public KeyPattern {
       named_;  ///< by key head and block: how often all lists together name it
 };
 
-}  // namespace assay::conformance::selected
+}  // namespace assay::conformance::selection

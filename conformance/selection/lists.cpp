@@ -1,8 +1,9 @@
+#include "selection/lists.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
-#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/parallel/loop.hpp"
 #include "attention/mask_ends.hpp"
 #include "inputs/input_profiles.hpp"
@@ -10,7 +11,8 @@
 namespace assay::conformance {
 namespace {
 
-using Op = spec::NsaSelectedAttentionGrad;
+using spec::SelectionProblem;
+
 using List = std::vector<std::int64_t>;
 
 /// Draws a sequence of random integers.
@@ -201,20 +203,15 @@ std::span<const InputProfile> list_patterns() {
   return named;
 }
 
-std::span<const PatternField<Op>> Suite<Op>::patterns() {
-  static constexpr PatternField<Op> all[] = {
-      {"lists", &Patterns::lists, "pattern of the lists of blocks", list_patterns}};
-  return all;
-}
+namespace selection {
 
-spec::Tensor make_topk_indices(const Case<Op>& c) {
-  const Op::Problem& p = c.problem;
-  const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
-  spec::Tensor tensor = guarded_tensor(call.parameters.topk_indices);
+spec::Tensor topk_indices(const SelectionProblem& p, const spec::Parameter& parameter,
+                          const std::string& lists, std::uint64_t seed) {
+  spec::Tensor tensor = guarded_tensor(parameter);
   const spec::Extents extents = topk_extents(p);
   const spec::HeadIndex at(tensor, spec::Layout::tnd, extents);
-  const ListPattern& pattern = pattern_of(c.patterns.lists);
-  const DrawnPlaces places(c.seed, Stream::lists);
+  const ListPattern& pattern = pattern_of(lists);
+  const DrawnPlaces places(seed, Stream::lists);
   parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     const std::int64_t blocks = p.length_kv(b) / p.selected_block_size;
@@ -235,11 +232,10 @@ spec::Tensor make_topk_indices(const Case<Op>& c) {
   return tensor;
 }
 
-std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
-  if (c.problem.atten_mask == spec::SelectedMask::absent) return std::nullopt;
-  const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
-  spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
-  const bool causal = c.problem.sparse_mode == 2;
+std::optional<spec::Tensor> mask(const SelectionProblem& p, const spec::Parameter& parameter) {
+  if (p.atten_mask == spec::SelectedMask::absent) return std::nullopt;
+  spec::Tensor mask = guarded_tensor(parameter);
+  const bool causal = p.sparse_mode == 2;
   const std::int64_t edge = mask.shape[1];
   std::vector<std::int64_t> seen;
   for (std::int64_t i = 0; i < mask.shape[0]; ++i) seen.push_back(causal ? i + 1 : edge);
@@ -247,4 +243,5 @@ std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   return mask;
 }
 
+}  // namespace selection
 }  // namespace assay::conformance

@@ -1,0 +1,82 @@
+#include "attention/exact/forward.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "assay/spec/at.hpp"
+
+namespace assay::conformance::exact {
+namespace {
+
+using spec::at;
+
+/// exp(-104) is less than half the smallest number of fp32.
+constexpr double apart = 104;
+constexpr std::int64_t most_keys = 8;
+
+struct Weighed {
+  double max = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> keys;  ///< key and number of times
+  std::int64_t count = 0;
+};
+
+/// Returns the keys that share the largest score; count 0 if the row is not exact.
+Weighed weigh(const attention::Dense& dense, const spec::RowPosition& row) {
+  const std::int64_t kv = row.n / dense.problem.group();
+  std::vector<std::pair<double, std::int64_t>> scores;
+  for (const std::int64_t j : dense.key_pattern->keys(row)) {
+    if (dense.key_pattern->times(row.b, row.n, row.s, j) == 0) continue;
+    const double *query = dense.query(row.b, row.n, row.s), *key = dense.key(row.b, kv, j);
+    double product = 0;
+    for (std::int64_t d = 0; d < dense.width(); ++d) product += query[d] * key[d];
+    scores.emplace_back(dense.scale * product + dense.bias(row.b, row.n, row.s, j), j);
+  }
+  Weighed weighed;
+  if (scores.empty()) return weighed;
+  weighed.max = std::ranges::max(scores).first;
+  for (const auto& [score, j] : scores) {
+    if (score < weighed.max - apart) continue;
+    const std::int64_t times = dense.key_pattern->times(row.b, row.n, row.s, j);
+    weighed.keys.emplace_back(j, times);
+    weighed.count += times;
+    if (score != weighed.max) return {};
+  }
+  if (weighed.count > most_keys || !std::has_single_bit(static_cast<std::uint64_t>(weighed.count)))
+    return {};
+  return weighed;
+}
+
+}  // namespace
+
+ForwardAnswer forward_answer(const attention::Dense& dense, const std::vector<std::int64_t>& rows) {
+  ForwardAnswer answer;
+  for (const std::int64_t number : rows) {
+    const spec::RowPosition row = dense.queries.position(number);
+    const Weighed weighed = weigh(dense, row);
+    if (weighed.count == 0) continue;
+    answer.rows.push_back(number);
+    answer.softmax_max.push_back(dyadic_of(weighed.max));
+    answer.softmax_sum.push_back({weighed.count, 0});
+    for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
+      double sum = 0;
+      for (const auto& [j, times] : weighed.keys)
+        sum += static_cast<double>(times) * dense.kappa(row.b, row.n, row.s, j) *
+               dense.value(row.b, row.n / dense.problem.group(), j)[d];
+      answer.attention_out.push_back(dyadic_of(sum / static_cast<double>(weighed.count)));
+    }
+  }
+  if (answer.rows.empty())
+    throw NoExactCase("none of the " + std::to_string(rows.size()) +
+                      " judged rows attends to exactly 1, 2, 4 or 8 keys");
+  return answer;
+}
+
+std::vector<ExactTensor> exact_tensors(const ForwardAnswer& answer, std::int64_t head_dim_v) {
+  return {{"softmax_max", answer.softmax_max, answer.rows, 1},
+          {"softmax_sum", answer.softmax_sum, answer.rows, 1},
+          {"attention_out", answer.attention_out, answer.rows, head_dim_v}};
+}
+
+}  // namespace assay::conformance::exact

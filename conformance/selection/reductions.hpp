@@ -1,0 +1,134 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/selection/suite.hpp"
+#include "attention/reductions.hpp"
+#include "case/lengths.hpp"
+#include "case/reduction.hpp"
+#include "selection/problem.hpp"
+
+/// Ways to shrink a case of block-selected attention.
+namespace assay::conformance::selection {
+
+using Lengths = std::vector<std::int64_t>;
+
+template <class Op>
+Case<Op> with_sequences(Case<Op> c, const SequenceChoice& kept) {
+  Problem& p = c.problem;
+  const Lengths of_queries = kept.of(all_lengths(p, &Problem::length_q));
+  const Lengths of_keys = kept.of(all_lengths(p, &Problem::length_kv));
+  set_lengths(p, of_queries, of_keys);
+  return c;
+}
+
+template <class Op>
+std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const SequenceChoice& kept : fewer_sequences(c.problem.batch))
+    cases.push_back(with_sequences(c, kept));
+  return cases;
+}
+
+/// Returns the case with at most this many queries and keys per sequence. Keys are cut to whole
+/// blocks, and to no fewer than a list needs.
+template <class Op>
+Case<Op> cut(Case<Op> c, std::int64_t most_queries, std::int64_t most_keys) {
+  Problem& p = c.problem;
+  Lengths of_queries = all_lengths(p, &Problem::length_q);
+  Lengths of_keys = all_lengths(p, &Problem::length_kv);
+  for (std::int64_t& length : of_queries) length = std::min(length, most_queries);
+  const std::int64_t size = p.selected_block_size;
+  for (std::int64_t& length : of_keys)
+    length = std::max(std::min(length, most_keys) / size * size, listed_keys(p));
+  set_lengths(p, of_queries, of_keys);
+  return c;
+}
+
+template <class Op>
+std::vector<Case<Op>> fewer_queries(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const std::int64_t most : values_below(c.problem.seq_q, 1))
+    cases.push_back(cut(c, most, c.problem.seq_kv));
+  return cases;
+}
+
+template <class Op>
+std::vector<Case<Op>> fewer_keys(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const std::int64_t most : values_below(c.problem.seq_kv, listed_keys(c.problem)))
+    cases.push_back(cut(c, c.problem.seq_q, most));
+  return cases;
+}
+
+/// Returns cases with shorter lists: for each list length, one case with only as many keys as are
+/// listed, and one with all keys.
+template <class Op>
+std::vector<Case<Op>> fewer_blocks(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const std::int64_t count : values_below(c.problem.selected_block_count, 1)) {
+    Case<Op> fewer = c;
+    fewer.problem.selected_block_count = count;
+    cases.push_back(cut(fewer, c.problem.seq_q, listed_keys(fewer.problem)));
+    cases.push_back(fewer);
+  }
+  return cases;
+}
+
+/// Returns cases with smaller blocks; every sequence keeps its number of blocks.
+template <class Op>
+std::vector<Case<Op>> smaller_blocks(const Case<Op>& c) {
+  constexpr std::int64_t smallest = 16;
+  const std::int64_t size = c.problem.selected_block_size;
+  std::vector<Case<Op>> cases;
+  for (std::int64_t smaller = smallest; smaller < size; smaller += smallest) {
+    Case<Op> other = c;
+    Lengths of_keys = all_lengths(c.problem, &Problem::length_kv);
+    for (std::int64_t& length : of_keys) length = length / size * smaller;
+    other.problem.selected_block_size = smaller;
+    set_lengths(other.problem, all_lengths(c.problem, &Problem::length_q), of_keys);
+    cases.push_back(std::move(other));
+  }
+  return cases;
+}
+
+template <class Op>
+std::vector<Case<Op>> smaller_heads(const Case<Op>& c) {
+  constexpr std::int64_t narrow = 128;
+  std::vector<Case<Op>> cases(2, c);
+  cases[0].problem.head_dim = cases[0].problem.head_dim_v = narrow;
+  cases[1].problem.head_dim_v = narrow;
+  return cases;
+}
+
+template <class Op>
+std::vector<Case<Op>> no_mask(const Case<Op>& c) {
+  std::vector<Case<Op>> cases(2, c);
+  cases[0].problem.sparse_mode = 0;
+  cases[0].problem.atten_mask = spec::SelectedMask::absent;
+  cases[0].problem.mask_dtype = spec::DType::boolean;
+  cases[1].problem.mask_dtype = spec::DType::boolean;
+  return cases;
+}
+
+template <class Op>
+std::vector<Case<Op>> plain_lists(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const char* lists : {"identity", "ascending", "shuffled"}) {
+    if (c.patterns.lists == lists) break;
+    cases.push_back(c);
+    cases.back().patterns.lists = lists;
+  }
+  return cases;
+}
+
+template <class Op>
+std::vector<Case<Op>> unit_scale(const Case<Op>& c) {
+  std::vector<Case<Op>> cases = {c};
+  cases[0].problem.scale_value = 1;
+  return cases;
+}
+
+}  // namespace assay::conformance::selection
