@@ -13,8 +13,8 @@ std::vector<Contradiction> flash_open_points();
 /// FAS-Q: FlashAttentionScore.
 std::vector<Contradiction> forward_contradictions();
 /// Prefixes of the ids. NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA
-/// operators that nobody verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress. NSSF-Q:
-/// NsaSelectedAttention.
+/// operators that nobody verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
+/// NSSF-Q: NsaSelectedAttention.
 std::vector<Contradiction> selected_contradictions();
 std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();
