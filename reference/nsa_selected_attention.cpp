@@ -1,3 +1,4 @@
+#include <type_traits>
 #include <utility>
 
 #include "assay/reference/nsa_selected_attention_grad.hpp"
@@ -17,9 +18,10 @@ SelectedGiven<Real, Stored>::SelectedGiven(const Problem& of, SelectedOperands<S
       keys(key_extents(problem)),
       scale(static_cast<float>(problem.scale_value)) {}
 
-template <class Real>
-std::vector<std::int64_t> NsaSelectedAttention<Real>::seen_keys(std::int64_t b, std::int64_t kv,
-                                                                std::int64_t i) const {
+template <class Real, class Stored>
+std::vector<std::int64_t> NsaSelectedAttention<Real, Stored>::seen_keys(std::int64_t b,
+                                                                        std::int64_t kv,
+                                                                        std::int64_t i) const {
   std::vector<std::int64_t> seen;
   for (std::int64_t k = 0; k < given_.selection.size(); ++k) {
     const std::int64_t j = given_.selection.key(b, kv, i, k);
@@ -28,21 +30,31 @@ std::vector<std::int64_t> NsaSelectedAttention<Real>::seen_keys(std::int64_t b, 
   return seen;
 }
 
-template <class Real>
-void NsaSelectedAttention<Real>::append_row(std::int64_t b, std::int64_t n, std::int64_t i,
-                                            SelectedForward<Real>& rows) const {
+/// Returns a row in arithmetic of type Real, as a view if it is stored so.
+template <class Real, class Stored>
+auto real_row(const std::vector<Stored>& elements, std::int64_t index, std::int64_t dim) {
+  if constexpr (std::is_same_v<Real, Stored>)
+    return row_of(elements, index, dim);
+  else
+    return row<Real>(elements, index, dim);
+}
+
+template <class Real, class Stored>
+void NsaSelectedAttention<Real, Stored>::append_row(std::int64_t b, std::int64_t n, std::int64_t i,
+                                                    SelectedForward<Real>& rows) const {
   const auto& [problem, operands, selection, queries, keys, scale] = given_;
   const std::int64_t kv = n / problem.group(), first_key = keys.row(b, kv, 0);
   const std::vector<std::int64_t> seen = seen_keys(b, kv, i);
-  const auto query = row_of(operands.query, queries.row(b, n, i), problem.head_dim);
+  const auto query = real_row<Real>(operands.query, queries.row(b, n, i), problem.head_dim);
   std::vector<Real> score;
   for (const std::int64_t j : seen)
-    score.push_back(scale * dot(query, row_of(operands.key, first_key + j, problem.head_dim)));
+    score.push_back(scale *
+                    dot(query, real_row<Real>(operands.key, first_key + j, problem.head_dim)));
   const SoftmaxRow<Real> softmax_row = softmax(score);
   auto out = zeros<Real>(problem.head_dim_v);
   for (std::size_t k = 0; k < seen.size(); ++k)
     add_scaled(out, softmax_row.prob[k],
-               row_of(operands.value, first_key + seen[k], problem.head_dim_v));
+               real_row<Real>(operands.value, first_key + seen[k], problem.head_dim_v));
   rows.softmax_max.push_back(softmax_row.max);
   rows.softmax_sum.push_back(softmax_row.sum);
   rows.attention_out.insert(rows.attention_out.end(), out.begin(), out.end());
@@ -66,6 +78,8 @@ template struct SelectedGiven<SeventyFive, float>;
 template class NsaSelectedAttention<double>;
 template class NsaSelectedAttention<Quad>;
 template class NsaSelectedAttention<Fifty>;
+template class NsaSelectedAttention<DoubleDouble, float>;
+template class NsaSelectedAttention<SeventyFive, float>;
 template SelectedForward<double> forward(const Problem&, const SelectedOperands<double>&);
 template SelectedForward<Quad> forward(const Problem&, const SelectedOperands<Quad>&);
 template SelectedForward<Fifty> forward(const Problem&, const SelectedOperands<Fifty>&);

@@ -4,9 +4,9 @@
 #include "host/threads.hpp"
 #include "model/regime.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
-#include "nsa_selected_attention_grad/forward.hpp"
 #include "nsa_selected_attention_grad/kernel.hpp"
 #include "operands/numerics.hpp"
+#include "selection/forward.hpp"
 #include "tile/dispatch.hpp"
 
 namespace assay::optimized {
@@ -43,8 +43,15 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
   bool has_forward() const override { return true; }
 
   void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
-    selected::compute_forward(problem, inputs, kernels_,
-                              threads(problem, topk_extents(problem).rows()));
+    selected::compute_forward(problem,
+                              {.query = inputs.query,
+                               .key = inputs.key,
+                               .value = inputs.value,
+                               .topk_indices = inputs.topk_indices,
+                               .softmax_max = inputs.softmax_max,
+                               .softmax_sum = inputs.softmax_sum,
+                               .attention_out = inputs.attention_out},
+                              "NSAS-C38", kernels_, threads(problem, topk_extents(problem).rows()));
   }
 
   std::vector<spec::Metric> metrics() const override { return metrics_; }

@@ -6,9 +6,9 @@
 #include "assay/parallel/loop.hpp"
 #include "host/turns.hpp"
 #include "host/work_list.hpp"
-#include "nsa_selected_attention_grad/lists.hpp"
-#include "nsa_selected_attention_grad/row_numbers.hpp"
+#include "nsa_selected_attention_grad/readers.hpp"
 #include "operands/products.hpp"
+#include "selection/row_numbers.hpp"
 
 namespace assay::optimized::selected {
 namespace {
@@ -55,7 +55,7 @@ class Gradient {
         dv_(rows(outputs.dv, value_extents(problem))),
         softmax_max_(inputs.softmax_max, queries_, kernels_),
         softmax_sum_(inputs.softmax_sum, queries_, kernels_),
-        lists_(problem, inputs.topk_indices),
+        lists_(problem, inputs.topk_indices, "NSAS-C38"),
         scale_(static_cast<float>(problem.scale_value)),
         stage_(storage_of(problem.dtype)),
         token_tiles_(problem.batch, problem.heads_q,

@@ -4,6 +4,7 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/nsa_compress.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 
 namespace assay::aclnn {
@@ -17,6 +18,7 @@ Device::Device(spec::Product modelled, const spec::Numerics& orders)
       flash_attention_score_grad(spec, optimized::flash_attention_score_grad),
       nsa_compress(spec, optimized::nsa_compress),
       nsa_compress_grad(spec, optimized::nsa_compress_grad),
+      nsa_selected_attention(spec, optimized::nsa_selected_attention),
       nsa_selected_attention_grad(spec, optimized::nsa_selected_attention_grad) {}
 
 const char* Device::soc_name() const {

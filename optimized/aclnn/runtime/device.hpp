@@ -9,6 +9,7 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::aclnn {
@@ -32,6 +33,7 @@ struct Device {
   Kernels<spec::FlashAttentionScoreGrad> flash_attention_score_grad;
   Kernels<spec::NsaCompress> nsa_compress;
   Kernels<spec::NsaCompressGrad> nsa_compress_grad;
+  Kernels<spec::NsaSelectedAttention> nsa_selected_attention;
   Kernels<spec::NsaSelectedAttentionGrad> nsa_selected_attention_grad;
 };
 

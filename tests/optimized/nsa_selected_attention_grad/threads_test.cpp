@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "../failing_kernels.hpp"
-#include "nsa_selected_attention_grad/forward.hpp"
 #include "nsa_selected_attention_grad/kernel.hpp"
 #include "scarce_threads.hpp"
+#include "selection/forward.hpp"
 #include "trial.hpp"
 
 /// The gradient and the forward pass in two situations: threads cannot be started, or one thread
@@ -90,7 +90,15 @@ TEST(SelectedForward, ThrowsWhatOneOfItsThreadsThrows) {
   const Example example = little();
   Op::Inputs inputs = inputs_without_forward(example);
   const auto run_with = [&](const optimized::tile::Kernels& kernels, std::int64_t threads) {
-    optimized::selected::compute_forward(example.problem, inputs, kernels, threads);
+    optimized::selected::compute_forward(example.problem,
+                                         {.query = inputs.query,
+                                          .key = inputs.key,
+                                          .value = inputs.value,
+                                          .topk_indices = inputs.topk_indices,
+                                          .softmax_max = inputs.softmax_max,
+                                          .softmax_sum = inputs.softmax_sum,
+                                          .attention_out = inputs.attention_out},
+                                         "NSAS-C38", kernels, threads);
   };
   EXPECT_GT(test::failed_runs(run_with), 15);
 }

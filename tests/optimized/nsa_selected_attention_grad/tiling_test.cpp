@@ -8,7 +8,7 @@
 #include "../implementation_checks.hpp"
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/demand.hpp"
-#include "nsa_selected_attention_grad/lists.hpp"
+#include "nsa_selected_attention_grad/readers.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -215,7 +215,7 @@ TEST(Readers, HaveEveryTokenAsOftenAsItListsTheBlock) {
       .block = [](const Entry& e) { return e.token == 0 ? 2 - e.slot : 2 * (e.slot % 2); }};
   const auto inverted = [](const Example& e, std::int64_t block) {
     const auto inputs = inputs_without_forward(e);
-    const Lists lists(e.problem, inputs.topk_indices);
+    const Lists lists(e.problem, inputs.topk_indices, "NSAS-C38");
     Readers readers;
     readers.invert(lists, 0, 0, 2);
     std::vector<std::pair<int, int>> all;

@@ -86,13 +86,13 @@ struct SelectedForward {
 /// entries of its list that it sees. A fully masked row has softmax_max -FLT_MAX, softmax_sum
 /// FLT_MAX and output 0. Rows are independent: any thread may compute them.
 /// Errors: std::invalid_argument as for Selection.
-template <class Real>
+template <class Real, class Stored = Real>
 class NsaSelectedAttention {
  public:
   using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
   /// Reads only query, key, value and the lists.
-  NsaSelectedAttention(const Problem& problem, SelectedOperands<Real> operands)
+  NsaSelectedAttention(const Problem& problem, SelectedOperands<Stored> operands)
       : given_(problem, std::move(operands)) {}
 
   /// Computes query (b, n, i) and appends its statistics and output.
@@ -103,7 +103,7 @@ class NsaSelectedAttention {
   /// Returns the keys that the query sees, with repetitions as in its list.
   std::vector<std::int64_t> seen_keys(std::int64_t b, std::int64_t kv, std::int64_t i) const;
 
-  SelectedGiven<Real> given_;
+  SelectedGiven<Real, Stored> given_;
 };
 
 /// Computes all query rows.

@@ -5,6 +5,7 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::spec {
@@ -12,8 +13,8 @@ namespace assay::spec {
 template <class... Ops>
 struct TypeList {};
 
-using Operators =
-    TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad, NsaCompress>;
+using Operators = TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad,
+                           NsaCompress, NsaSelectedAttention>;
 
 namespace detail {
 template <class Visitor, class... Ops>

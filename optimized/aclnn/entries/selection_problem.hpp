@@ -1,12 +1,15 @@
-#include "aclnn/entries/nsa_selected_attention_grad/problem.hpp"
+#pragma once
 
 #include "aclnn/objects/operands.hpp"
+#include "assay/spec/call.hpp"
+#include "assay/spec/operators/selection.hpp"
 
 namespace assay::aclnn {
 
-using Op = spec::NsaSelectedAttentionGrad;
-
-Op::Problem problem_of(const spec::Call<Op>& call) {
+/// Returns the problem of a call that phase 1 accepted, for block-selected attention and its
+/// gradient.
+template <class Op>
+spec::SelectionProblem problem_of(const spec::Call<Op>& call) {
   const auto& p = call.parameters;
   const auto& a = call.attributes;
   const SequenceLengths q = lengths_of(*p.actual_seq_qlen), kv = lengths_of(*p.actual_seq_kvlen);

@@ -1,18 +1,18 @@
-#include "nsa_selected_attention_grad/forward.hpp"
+#include "selection/forward.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "assay/parallel/loop.hpp"
 #include "host/work_list.hpp"
-#include "nsa_selected_attention_grad/lists.hpp"
-#include "nsa_selected_attention_grad/row_numbers.hpp"
 #include "operands/products.hpp"
+#include "selection/lists.hpp"
+#include "selection/row_numbers.hpp"
 
 namespace assay::optimized::selected {
 namespace {
 
-using Op = spec::NsaSelectedAttentionGrad;
+using Problem = spec::SelectionProblem;
 
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
@@ -28,7 +28,7 @@ struct ForwardTiles {
   float *max = nullptr, *sum = nullptr;  ///< one per query head
 };
 
-void carve(ForwardTiles& t, Carver& carver, const Op::Problem& p) {
+void carve(ForwardTiles& t, Carver& carver, const Problem& p) {
   const std::int64_t group = p.group(), keys = p.selected_block_size;
   t.query = carver.tile(group, p.head_dim), t.query_transposed = carver.tile(p.head_dim, group);
   t.key = carver.tile(keys, p.head_dim), t.value = carver.tile(keys, p.head_dim_v);
@@ -39,18 +39,19 @@ void carve(ForwardTiles& t, Carver& carver, const Op::Problem& p) {
 
 class Forward {
  public:
-  Forward(const Op::Problem& problem, Op::Inputs& inputs, const tile::Kernels& kernels)
+  Forward(const Problem& problem, const ForwardTensors& tensors, std::string_view requirement,
+          const tile::Kernels& kernels)
       : problem_(problem),
-        inputs_(inputs),
+        tensors_(tensors),
         kernels_(kernels),
         queries_(query_extents(problem)),
-        query_(rows(inputs.query, queries_)),
-        key_(rows(inputs.key, key_extents(problem))),
-        value_(rows(inputs.value, value_extents(problem))),
-        attention_(rows(inputs.attention_out, attention_out_extents(problem))),
-        softmax_max_(inputs.softmax_max, queries_, kernels),
-        softmax_sum_(inputs.softmax_sum, queries_, kernels),
-        lists_(problem, inputs.topk_indices),
+        query_(rows(tensors.query, queries_)),
+        key_(rows(tensors.key, key_extents(problem))),
+        value_(rows(tensors.value, value_extents(problem))),
+        attention_(rows(tensors.attention_out, attention_out_extents(problem))),
+        softmax_max_(tensors.softmax_max, queries_, kernels),
+        softmax_sum_(tensors.softmax_sum, queries_, kernels),
+        lists_(problem, tensors.topk_indices, requirement),
         scale_(static_cast<float>(problem.scale_value)),
         stage_(storage_of(problem.dtype)),
         token_tiles_(problem.batch, problem.heads_kv, [this](std::int64_t b) {
@@ -89,8 +90,8 @@ class Forward {
   void weigh(ForwardTiles& tiles) const;
   void finish(const Token& at, const ForwardTiles& tiles);
 
-  const Op::Problem& problem_;
-  Op::Inputs& inputs_;
+  const Problem& problem_;
+  ForwardTensors tensors_;
   const tile::Kernels& kernels_;
   spec::Extents queries_;
   Rows query_, key_, value_, attention_;
@@ -144,7 +145,7 @@ void Forward::scores(const Token& at, const ForwardTiles& t) const {
     query_.read(query_rows(at, g), {.at = t.query.row(g), .stride = t.query.stride});
   transpose(t.query, group(), problem_.head_dim, t.query_transposed);
   std::fill_n(t.max, group(), nothing_yet);
-  const bool causal = is_causal(problem_);
+  const bool causal = has_mask(problem_);
   for (std::int64_t slot = 0; slot < lists_.slots(); ++slot) {
     const RowSpan span = listed_keys(at, slot);
     const Tile block = weights(t, slot);
@@ -185,18 +186,19 @@ void Forward::finish(const Token& at, const ForwardTiles& t) {
   for (std::int64_t g = 0; g < group(); ++g) {
     const Token row = {at.b, at.n * group() + g, at.s};
     const bool dead = t.max[g] == nothing_yet;
-    softmax_max_.write(row, dead ? -largest : t.max[g], inputs_.softmax_max);
-    softmax_sum_.write(row, dead ? largest : t.sum[g], inputs_.softmax_sum);
+    softmax_max_.write(row, dead ? -largest : t.max[g], tensors_.softmax_max);
+    softmax_sum_.write(row, dead ? largest : t.sum[g], tensors_.softmax_sum);
     attention_.write(query_rows(at, g), {.at = t.output.row(g), .stride = t.output.stride}, 1,
-                     inputs_.attention_out);
+                     tensors_.attention_out);
   }
 }
 
 }  // namespace
 
-void compute_forward(const Op::Problem& problem, Op::Inputs& inputs, const tile::Kernels& kernels,
+void compute_forward(const Problem& problem, const ForwardTensors& tensors,
+                     std::string_view requirement, const tile::Kernels& kernels,
                      std::int64_t threads) {
-  Forward(problem, inputs, kernels).run(threads);
+  Forward(problem, tensors, requirement, kernels).run(threads);
 }
 
 }  // namespace assay::optimized::selected

@@ -4,39 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+#include "selection/lists.hpp"
 
 namespace assay::optimized::selected {
-
-/// The blocks that each query token lists for each key head (topk_indices).
-class Lists {
- public:
-  using Op = spec::NsaSelectedAttentionGrad;
-
-  /// Keeps references to its arguments. Errors: spec::Rejected if an index is not a block of its
-  /// sequence; the message starts with the id of the requirement.
-  Lists(const Op::Problem& problem, const spec::Tensor& topk_indices);
-
-  /// The number of entries in each list. `block` returns the block in entry `slot` of a token's
-  /// list.
-  std::int64_t slots() const { return slots_; }
-  std::int64_t block(std::int64_t b, std::int64_t kv, std::int64_t token, std::int64_t slot) const;
-  /// The number of key blocks in a sequence.
-  std::int64_t blocks(std::int64_t b) const { return problem_->length_kv(b) / size_; }
-  /// Returns whether all keys of the block are causally masked for the token.
-  bool hides(std::int64_t token, std::int64_t block) const {
-    return causal_ && block * size_ > token;
-  }
-
- private:
-  void refuse_unless_inside() const;
-
-  const Op::Problem* problem_;
-  const spec::Tensor* tensor_;
-  spec::HeadIndex index_;
-  std::int64_t slots_, size_;
-  bool causal_;
-};
 
 /// A token that lists a block. Both numbers fit in 32 bits, because a sequence has at most 128K
 /// tokens. A head has as many Readers as list entries.

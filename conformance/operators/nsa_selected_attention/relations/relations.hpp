@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "assay/conformance/operators/nsa_selected_attention.hpp"
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "selection/relations/parts.hpp"
+
+namespace assay::conformance {
+
+struct selected_forward::RelationParts : selection::RelationPartsOf<spec::NsaSelectedAttention> {
+  static std::span<const Operand<Op>> operands();
+  static std::span<const ComparedOutput<Op>> outputs();
+  static std::vector<const Relation<Op>*> relations();
+  static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs);
+  static double cost_of_bounds(const Op::Problem& problem);
+};
+
+}  // namespace assay::conformance

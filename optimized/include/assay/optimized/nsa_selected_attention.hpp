@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "assay/device/ascend.hpp"
+#include "assay/optimized/options.hpp"
+#include "assay/optimized/tiled.hpp"
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/operators/nsa_selected_attention.hpp"
+
+namespace assay::optimized {
+
+/// Attention to selected blocks on the host. All scores of a query are in memory before the first
+/// exponential; probabilities are divided by their sum and rounded to the type of the tensors
+/// before they are multiplied by value, as in the vendor's kernel. Products are summed in fp32. The
+/// results are bit-identical for every thread count and instruction set.
+///
+/// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
+/// throws spec::Rejected. `run` throws spec::Rejected for an index outside its sequence, and
+/// std::invalid_argument if a tensor has another shape than the problem says.
+std::unique_ptr<spec::Implementation<spec::NsaSelectedAttention>> nsa_selected_attention(
+    const device::Spec& device, Options options = {});
+
+/// Creates the implementation. Its tiling for a device is not modelled.
+template <>
+struct Tiled<spec::NsaSelectedAttention> {
+  static constexpr auto make = nsa_selected_attention;
+};
+
+}  // namespace assay::optimized

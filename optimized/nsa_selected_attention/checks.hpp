@@ -1,0 +1,18 @@
+#pragma once
+
+#include "assay/spec/operators/nsa_selected_attention.hpp"
+#include "checks/check.hpp"
+
+namespace assay::optimized::selected_forward {
+
+using Check = ArgumentCheck<spec::NsaSelectedAttention>;
+
+/// Returns all checks in the order in which they run.
+std::span<const Check> argument_checks();
+
+/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
+/// requirement. It does not check requirements about which the documents contradict each other.
+/// Source: semantic specification of the forward operators, section B.2.
+void refuse_unless_legal(const Check::Call& call);
+
+}  // namespace assay::optimized::selected_forward
