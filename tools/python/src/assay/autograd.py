@@ -110,7 +110,7 @@ def _only(case: Case, names: set[str]) -> Case:
 
 
 def _about(report: Report, tensor: str, name: str) -> Report:
-    """What the report says about one tensor, under another name."""
+    """The part of a report that is about one tensor, under another name."""
     tensors = [dict(one, name=name) for one in report.members.get("tensors", ()) if one["name"] == tensor]
     findings = [replace(one, tensor=name if one.tensor == tensor else one.tensor, text=one.text.replace(tensor, name))
                 for one in report.findings if one.tensor in (tensor, "")]
@@ -119,7 +119,7 @@ def _about(report: Report, tensor: str, name: str) -> Report:
 
 @dataclass(frozen=True)
 class _Run:
-    """What one call of forward and backward gave."""
+    """The results of one call of forward and backward."""
 
     outputs: dict[str, Array]
     saved: dict[str, Array]
@@ -241,7 +241,7 @@ class _Judge:
         return self._checked(file, "", given=True)
 
     def _report_on_gradients(self, case: Case, gradients: Outputs, saved: Mapping[str, Array], numerics: str | None = None) -> Report:
-        """Judges the gradients at these values of inputs; at those of the case if there are none."""
+        """Judges the gradients at these values of inputs; at those of the case if `saved` is empty."""
         declared = at_saved_values(self.function.numerics, self.pair) if numerics is None else numerics
         file = self._file(case, "gradients_at_saved" if saved else "gradients", saved)
         try:

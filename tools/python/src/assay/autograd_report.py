@@ -114,7 +114,7 @@ class AutogradReport:
         return f"{self.function}: {judged} conform"
 
     def _rest(self) -> str:
-        """What is known to be right although another part is wrong."""
+        """The end of the sentence: a part that is right although another part is wrong."""
         if "backward" in self.wrong or self.backward is None or self.backward.verdict not in CONFORMANT:
             return ""
         return "; the backward is right at the saved values"

@@ -45,7 +45,7 @@ class Pair:
         return " ".join([self.forward, *kept])
 
 
-# One row for each pair. A row without `forward` is a pair whose forward is no operator of Assay.
+# One row for each pair. Without `forward`, the forward of the pair is not an operator of Assay.
 PAIRS = (
     Pair("nsa_compress_grad", output="output", output_gradient="output_grad", forward="nsa_compress"),
     Pair(

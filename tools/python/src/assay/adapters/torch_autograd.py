@@ -33,7 +33,7 @@ def array_of(tensor: Any) -> Array:
 
 @dataclass(frozen=True)
 class _Saved:
-    """What a call of a torch.autograd.Function left: its output with its graph, and the inputs of the graph."""
+    """The result of a call of a torch.autograd.Function: its output with its graph, and the inputs of the graph."""
 
     output: Any
     leaves: Mapping[str, Any]  # by the names of their gradients
@@ -95,7 +95,7 @@ class _SavedAttention:
 
 
 def _logsumexp_of(node: Any, problem: ForwardAttention) -> Any:
-    """The statistics that the node of a fused kernel saved; None if there are none. Some kernels pad the rows."""
+    """The statistics that the node of a fused kernel saved; None for other nodes. Some kernels pad the rows."""
     for attribute in ("_saved_logsumexp", "_saved_log_sumexp"):
         if hasattr(node, attribute):
             found = getattr(node, attribute)
