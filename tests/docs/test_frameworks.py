@@ -10,7 +10,14 @@ import pytest
 from test_snippets import blocks_of, compare, run, session
 
 
-@pytest.mark.parametrize("framework, page, name", [("jax", "docs/kernel_python.md", "my_pallas"), ("torch", "docs/frameworks.md", "judged_torch")])
+BLOCKS = (
+    ("jax", "docs/kernel_python.md", "my_pallas"),
+    ("torch", "docs/frameworks.md", "judged_torch"),
+    ("torch", "docs/autograd.md", "judged_function"),
+)
+
+
+@pytest.mark.parametrize("framework, page, name", BLOCKS)
 def test_block(framework: str, page: str, name: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(framework) is None:
         pytest.skip(f"no {framework} in this environment")

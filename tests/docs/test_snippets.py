@@ -28,6 +28,7 @@ ELSEWHERE = {
     ("docs/kernel_cpp.md", "find_package(Assay REQUIRED)"): ("install.a_consumer_builds_and_is_judged", "tests/install/CMakeLists.txt"),
     ("docs/kernel_python.md", "# my_pallas.py"): ("test_frameworks.py", "tests/docs/CMakeLists.txt"),
     ("docs/frameworks.md", "# judged_torch.py"): ("test_frameworks.py", "tests/docs/CMakeLists.txt"),
+    ("docs/autograd.md", "# judged_function.py"): ("test_frameworks.py", "tests/docs/CMakeLists.txt"),
     ("docs/frameworks_gpu.md", "on_device.py results"): ("test_on_device.py", "tests/tools/python/CMakeLists.txt"),
     ("docs/frameworks_gpu.md", "on_device.py plain"): ("test_on_device.py", "tests/tools/python/CMakeLists.txt"),
     ("docs/ascend.md", "source /usr/local/Ascend"): ("aclnn.a_program_of_the_vendors_names_runs", "tests/optimized/aclnn/vendor_names/CMakeLists.txt"),

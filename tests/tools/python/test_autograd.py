@@ -230,3 +230,14 @@ def test_each_pair_has_a_gradient_of_the_program() -> None:
     for pair in PAIRS:
         assert pair.gradient in listed and pair.forward in listed
         assert pair.forward or pair.saved_output
+
+
+def lose_a_row(saved: dict[str, Any]) -> None:
+    saved["softmax_sum"][0, 0, 3] = np.nan
+
+
+def test_of_a_backward_that_gets_no_numbers_no_gradient_is_expected() -> None:
+    report = assay.judge_autograd(attention(change_saved=lose_a_row), FLASH.format("fp32"))
+    assert report.wrong == ("saved",) and report.causes[0].tensors == ("softmax_sum",), report.summary()
+    assert report.not_conclusive == ("backward",)
+    assert report.backward.evidence == "the saved softmax_sum is not finite, so no gradient is expected"

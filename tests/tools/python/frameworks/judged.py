@@ -43,22 +43,21 @@ def judged_kernel(
     return reports
 
 
-def bound_lines(dtype: str, count: int) -> list[str]:
-    """The lines for attention as frameworks offer it, all of track bound."""
-    words = [line.split() for line in lines(dtype, count)]
-    return [" ".join(word for word in line if not word.startswith("--track=")) for line in words]
+def bound_line(line: str) -> str:
+    """The line as a case of track bound."""
+    return " ".join(word for word in line.split() if not word.startswith("--track="))
 
 
 def judged_autograd(function: assay.AutogradFunction, dtype: str, chosen: Sequence[str] | None = None) -> list[assay.AutogradReport]:
     """Returns and prints the verdicts on forward and backward, for the parts together. At least 60 % of the cases are judged."""
-    chosen = bound_lines(dtype, AUTOGRAD_COUNT) if chosen is None else chosen
+    chosen = list(map(bound_line, lines(dtype, AUTOGRAD_COUNT))) if chosen is None else chosen
     reports = [assay.judge_autograd(function, line) for line in chosen]
     counts = Counter(" and ".join(report.wrong) or "nothing" for report in reports)
     print(f"\n{function.name}, {dtype}: {len(reports)} cases: " + ", ".join(f"{part} is wrong in {count}" for part, count in counts.items()))
     for report in reports:
         if not report.conforms:
             print(report.summary())
-    assert not any(report.not_conclusive for report in reports)
+    assert not any(report.not_conclusive and not report.wrong for report in reports)
     assert sum("end_to_end" in report.reports for report in reports) >= 0.6 * len(reports)
     return reports
 

@@ -194,13 +194,21 @@ class _Judge:
         reports = {
             "forward": self._report_on_output(case, run),
             "saved": self._report_on_results(case, results),
-            "backward": self._report_on_gradients(case, run.gradients, run.saved) if self._shows_all(run.saved) else None,
+            "backward": self._report_on_backward(case, run),
             "end_to_end": self._report_on_gradients(case, run.gradients, {}, at_true_values(self.function.numerics_of_forward, self.pair)),
         }
         copied = self.pair.saved_output
         output = np.asarray(run.outputs[self.pair.output])
         is_copy = copied in run.saved and run.saved[copied].tobytes() == output.tobytes()
         return self._result(case, reports, tuple(unequal), (copied,) if is_copy else ())
+
+    def _report_on_backward(self, case: Case, run: _Run) -> Report | None:
+        if not self._shows_all(run.saved):
+            return None
+        if wild := [name for name, values in run.saved.items() if np.any(np.isfinite(case.inputs[name]) & ~np.isfinite(values))]:
+            text = f"the saved {', '.join(wild)} is not finite, so no gradient is expected"
+            return self._report(case, "inconclusive", "exemption", "note", text)
+        return self._report_on_gradients(case, run.gradients, run.saved)
 
     def _shows_all(self, saved: Mapping[str, Array]) -> bool:
         """Returns whether every result of the forward that the gradient reads is visible. If a pair has no results, the

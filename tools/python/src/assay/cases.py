@@ -276,10 +276,9 @@ def replace_inputs(case: Case, inputs: Mapping[str, Array]) -> None:
 
 def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None) -> None:
     """Does the same in a private, temporary file without copying it; if the process is killed, the file may be incomplete."""
-    dtype = numpy_dtype(str(case.problem["dtype"]))
-    arrays = {name: exactly(name, np.asarray(output), dtype) for name, output in outputs.items()}
     with h5py.File(case.path, "r+") as file:
         group = file["cases"][link_of(case.id)]
+        arrays = {name: exactly(name, np.asarray(output), _output_dtype(case, group, name)) for name, output in outputs.items()}
         folder = f"actual/{link_of(implementation)}"
         for old in (folder, f"storage/{folder}"):
             if old in group:
@@ -289,3 +288,9 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
             write_tensor(own, link_of(name), array)
         if profile is not None:
             own["profile"] = profile
+
+
+def _output_dtype(case: Case, group: h5py.Group, name: str) -> np.dtype[Any]:
+    """The type of an output: that of its reference, else that of the problem."""
+    path = f"expected/{link_of(name)}"
+    return numpy_dtype(str(group[path].attrs["dtype"])) if path in group else case.dtype

@@ -1,6 +1,7 @@
 """Triton kernels of flash-linear-attention (package fla-core): their backward functions, called with the given statistics:
 
 attention  fla.ops.attn.parallel: causal, with or without a window, for padded and packed sequences
+attention_function  the same with its own forward, for assay.judge_autograd
 selected   fla.ops.nsa.parallel: the blocks of keys in a list, up to the query's position
 
 On a CPU they run in Triton's interpreter; `attention.on("cuda")`, or ASSAY_DEVICE, compiles them
@@ -15,9 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of
+from assay.adapters.attention import (
+    ForwardAttention,
+    Gradients,
+    attentions_of,
+    forwards_of,
+    not_offered,
+    output_of,
+    outputs_by_problem,
+    outputs_of,
+    statistics_of,
+)
 from assay.adapters.device import current_device, device_implementation, is_cpu, prepare_triton
 from assay.adapters.tensors import to_numpy, to_torch
+from assay.autograd import AutogradFunction
 from assay.cases import Case
 from assay.dtypes import Array
 
@@ -46,12 +58,12 @@ def _offsets(lengths: Sequence[int]) -> Any:
     return to_torch(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-def _seen_by_last(problem: Attention) -> int:
+def _seen_by_last(problem: ForwardAttention) -> int:
     """Returns the number of keys to which the last query attends."""
     return problem.key.shape[2] if problem.keep is None else int(problem.keep[0, 0, -1:].sum())
 
 
-def _is_window(problem: Attention, window: int) -> bool:
+def _is_window(problem: ForwardAttention, window: int) -> bool:
     """Returns whether every query attends exactly to its own key and the `window` - 1 keys before it."""
     distance = np.subtract.outer(np.arange(problem.query.shape[2]), np.arange(problem.key.shape[2]))
     keep = np.ones((1, 1, 1, 1), bool) if problem.keep is None else problem.keep
@@ -73,6 +85,44 @@ def _attention_not_offered(case: Case) -> str | None:
     return None
 
 
+def _packed(arrays: Sequence[Array]) -> Any:
+    return to_torch(np.concatenate([np.swapaxes(array, 1, 2) for array in arrays], axis=1))
+
+
+def _by_problem(tensor: Any, case: Case, problems: Sequence[ForwardAttention]) -> list[Array]:
+    """The inverse of `_packed`."""
+    dtype = np.dtype(np.float32) if str(tensor.dtype) == "torch.float32" else case.dtype
+    array = np.swapaxes(to_numpy(tensor, dtype), 1, 2)
+    return np.split(array, np.cumsum([problem.query.shape[2] for problem in problems])[:-1], axis=2)
+
+
+def _call(case: Case, problems: Sequence[ForwardAttention]) -> dict[str, Any]:
+    """The arguments that forward and backward have in common, except query, key and value."""
+    lengths = [problem.query.shape[2] for problem in problems]
+    window = max(map(_seen_by_last, problems))
+    return {
+        "g_cumsum": None,
+        "scale": problems[0].scale,
+        "window_size": window if window < max(lengths) else None,
+        "cu_seqlens": _offsets(lengths) if case.problem["layout"] == "TND" else None,
+    }
+
+
+def _backward(case: Case, problems: Sequence[ForwardAttention], out: Any, logsumexp: Any, dy: Sequence[Array]) -> dict[str, Array]:
+    query = _packed([p.query for p in problems])
+    *gradients, _, _ = attention_kernels().parallel_attn_bwd(
+        q=query,
+        k=_packed([p.key for p in problems]),
+        v=_packed([p.value for p in problems]),
+        o=out,
+        lse=logsumexp,
+        do=_packed(dy),
+        **_call(case, problems),
+    )
+    parts = (_by_problem(gradient.to(query.dtype), case, problems) for gradient in gradients)
+    return outputs_of(case, [Gradients(*each) for each in zip(*parts)])
+
+
 def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
     """Returns the logsumexp that the kernels store, as a logarithm to this base, rounded once."""
     return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
@@ -89,28 +139,30 @@ def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
 )
 def attention(case: Case) -> dict[str, Array]:
     problems = attentions_of(case)
-    lengths = [problem.query.shape[2] for problem in problems]
-    window = max(map(_seen_by_last, problems))
+    logsumexp = _packed([_logsumexp(p.softmax_max, p.softmax_sum, 2) for p in problems])
+    return _backward(case, problems, _packed([p.attention_in for p in problems]), logsumexp, [p.dy for p in problems])
 
-    def packed(arrays: list[Array]) -> Any:
-        return to_torch(np.concatenate([np.swapaxes(array, 1, 2) for array in arrays], axis=1))
 
-    query = packed([p.query for p in problems])
-    *gradients, _, _ = attention_kernels().parallel_attn_bwd(
-        q=query,
-        k=packed([p.key for p in problems]),
-        v=packed([p.value for p in problems]),
-        o=packed([p.attention_in for p in problems]),
-        g_cumsum=None,
-        lse=packed([_logsumexp(p.softmax_max, p.softmax_sum, 2) for p in problems]),
-        do=packed([p.dy for p in problems]),
-        scale=problems[0].scale,
-        window_size=window if window < max(lengths) else None,
-        cu_seqlens=_offsets(lengths) if case.problem["layout"] == "TND" else None,
+def _forward(case: Case) -> tuple[Array, dict[str, Any]]:
+    problems = forwards_of(case)
+    out, logsumexp = attention_kernels().parallel_attn_fwd(
+        q=_packed([p.query for p in problems]),
+        k=_packed([p.key for p in problems]),
+        v=_packed([p.value for p in problems]),
+        sink_bias=None,
+        **_call(case, problems),
     )
-    made = [np.swapaxes(to_numpy(g.to(query.dtype), case.dtype), 1, 2) for g in gradients]
-    parts = (np.split(g, np.cumsum(lengths)[:-1], axis=2) for g in made)
-    return outputs_of(case, [Gradients(*each) for each in zip(*parts)])
+    output = output_of(case, _by_problem(out, case, problems))
+    natural = np.log(2) * statistics_of(case, _by_problem(logsumexp, case, problems)).astype(np.float64)
+    return output, {"case": case, "out": out, "of_kernel": logsumexp, "attention_in": output, "logsumexp": natural}
+
+
+def _backward_of_saved(saved: dict[str, Any], gradient: Array) -> dict[str, Array]:
+    case = saved["case"]
+    return _backward(case, forwards_of(case), saved["out"], saved["of_kernel"], outputs_by_problem(case, gradient))
+
+
+attention_function = AutogradFunction(_forward, _backward_of_saved, "fla-attention", attention.numerics, attention.predicate)
 
 
 def _is_power_of_two(number: int) -> bool:
