@@ -164,8 +164,8 @@ class Composed {
   std::vector<Head> heads_;
 };
 
-/// ||x - y|| / ||y||, where x is dq of the first key head and y the same gradient from the composed
-/// code.
+/// Returns ||x - y|| / ||y||. x is dq of the first key head. y is the same dq from
+/// composed/selected.hpp, the gradient as a user would write it (Eigen matrix products).
 double relative_difference(const Op::Problem& p, const spec::Tensor& dq,
                            const std::vector<float>& composed) {
   double squares = 0.0, norm = 0.0;

@@ -64,7 +64,8 @@ spec::Extents output_extents(const Dense& dense) {
   return extents;
 }
 
-/// Returns how a kernel writes a row of the output. Roundings of alike weights have one sign.
+/// Returns how a kernel writes a row of the output. Weights that are almost equal may all be
+/// rounded in the same direction, so lambda grows with the root of their number.
 engine::Output output_of_row(const Dense& dense, engine::Output output, const ForwardRow& row,
                              std::int64_t b) {
   output.lambda *= std::sqrt(row.alike);
@@ -215,7 +216,8 @@ Expectation ForwardBasis::of_output(std::span<const std::int64_t> rows) const {
   return e;
 }
 
-/// E16. Adds the channels' part to the share of every row that has one.
+/// E16. Adds 1 / D_eff to the variance share s of every row whose share is above 0. D_eff is the
+/// effective number of channels of the row's head.
 void ForwardBasis::add_channels(Expectation& e) const {
   std::int64_t head = -1;
   double channels = 1;

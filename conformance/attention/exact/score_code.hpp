@@ -93,7 +93,8 @@ class ScoreCode {
   std::vector<std::int32_t> cell_begin_, cell_keys_;
 };
 
-/// The inputs, other than the products, that decide about a pair.
+/// The inputs, besides query and key, that affect score and weight of a pair: mask or lists, bias,
+/// and dropout.
 struct Sides {
   const KeyPattern& key_pattern;
   const Bias& bias;

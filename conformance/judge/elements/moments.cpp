@@ -106,8 +106,9 @@ Statistics Moments::statistics(const Arithmetic& arithmetic) const {
   const double judged = static_cast<double>(elements_);
   s.rms = std::sqrt(squares_ / judged);
   s.nu = square(judged) / (static_cast<double>(dim_) * shares_);
-  // The errors of the final casts of these values are known exactly. If many rows are nearly equal,
-  // there are few different values to cast, and many of them may be close to ties.
+  // The errors of the final casts are known exactly. If many rows are nearly equal, few different
+  // values are cast, and many may be near a tie. Then even a correct kernel has a large root mean
+  // square. So the limit grows with the root mean square of the cast errors.
   s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts_ / judged));
   s.rms_fails = s.rms > s.rms_limit;
   if (rows_ < bias_rows || arithmetic.row_coherent || !biasable_) return s;

@@ -73,7 +73,7 @@ struct ComparedOutput {
   std::string_view name;                     ///< name of the output
   spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such output
   Origin Origins::*origin;
-  /// Returns the function that finds the storage index of its elements.
+  /// Returns an index that finds where an element of the output is stored.
   spec::HeadIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
 };
 

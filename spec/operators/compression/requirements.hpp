@@ -149,7 +149,8 @@ Requirement<Op> ascending_sums(Requirement<Op> row) {
   return row;
 }
 
-/// An array with at least one sum must be given.
+/// actSeqLen must be given and contain at least one number. Its numbers are cumulative sums of the
+/// lengths of the sequences.
 template <class Op>
 Requirement<Op> sums_given(Requirement<Op> row) {
   row.holds = has_sums<Op>;

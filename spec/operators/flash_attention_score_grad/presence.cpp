@@ -7,7 +7,7 @@ namespace {
 
 using P = FlashParameters;
 
-/// The source S-V3 and the documentation pages of u2 and u4 require a null pointer.
+/// The pages of u3 (source S-V3), u2 and u4 require that paddingMask is a null pointer.
 bool requires_null_padding_mask(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
 /// The name of this tensor and some pages say "optional", but nothing can be computed without the

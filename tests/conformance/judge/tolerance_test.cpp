@@ -72,8 +72,9 @@ TEST(Equations, AChainIsAsLongAsItsTermsOrTheirRoot) {
   EXPECT_EQ(engine::probable_chain(8, 4, 7), 8);
 }
 
-/// Equation E22: two heads whose parts have magnitude 5, and a gradient of 3 with a core error of
-/// 1.
+/// Equation E22. The partial sums of two heads are rounded. The sum of their magnitudes is 5. The
+/// gradient is 3, and its core error (the smaller of rigorous and probable error) is 1. So 5 + 2 (3
+/// + 1) = 13 is multiplied by u.
 TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
   const auto error = [](const engine::Parts& parts) {
     return engine::partial_error(parts, 5.0, 3.0, 1.0);

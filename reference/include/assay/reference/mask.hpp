@@ -46,13 +46,13 @@ class Mask {
   void read_row(std::int64_t b, std::int64_t n, std::int64_t i, std::span<std::uint8_t> keep,
                 std::int64_t first = 0) const;
 
-  /// The range of keys in sequence b that the sparse mode, without the user's mask, keeps for query
-  /// i of every head. If the mode reads the user's mask, the range is all keys of the sequence;
-  /// otherwise exactly the kept keys.
+  /// The range of keys in sequence b that may be kept for query i, in any head. If the mode reads
+  /// the user's mask, these are all keys of the sequence, because the range does not depend on the
+  /// mask's values. In all other modes these are exactly the kept keys.
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
-  /// The range of queries in sequence b for which the sparse mode, without the user's mask, keeps
-  /// key j: as in `kept_range`, all queries of the sequence or exactly the kept ones.
+  /// The range of queries in sequence b for which key j may be kept. As for `kept_range`, these are
+  /// all queries of the sequence, or exactly the queries for which the key is kept.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:

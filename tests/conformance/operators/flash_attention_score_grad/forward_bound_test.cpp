@@ -23,17 +23,20 @@ flash::ForwardTolerances of_two_keys() {
   return flash::forward_tolerances({problem, inputs}, Arithmetic(numerics, spec::DType::bf16));
 }
 
-/// Equation E40. By equation E4, without m, xi = (6 (1 + 4) + 3 * 6 + 4, 2 (1 + 4) + 3 * 2 + 4) u =
-/// (52, 20) u: the maximum is within 52 u of 6 and is rounded once more, 6 u. Its three roundings
-/// apply to a product with an error of up to 30 u.
+/// Equation E40 for the scores 6 and 2. By equation E4, without m, the scores have the errors xi =
+/// (6 (1 + 4) + 3 * 6 + 4, 2 (1 + 4) + 3 * 2 + 4) u = (52, 20) u. So the maximum is within 52 u of
+/// 6. Rounding the maximum adds 6 u. Three roundings of this score apply to a product that may be
+/// larger by 30 u.
 TEST(ForwardPencil, TheMaximumOfTwoScores) {
   EXPECT_NEAR(of_two_keys().softmax_max[0], slack * (58 + 3 * 30 * u) * u, 1e-12 * u);
 }
 
-/// Equation E41. With m = 6, xi' = (30 + 3 (6 + 6) + 4, 10 + 3 (2 + 6) + 4) u = (70, 38) u. exp
-/// adds 16 u, and rescaling adds g = (2 - 1)(16 + 4) u + (6 - 2) u = 24 u: together (110, 78) u.
-/// The weights are 1 and e^-4. Then the errors of two masked probabilities (residues) and of 2 + 4
-/// roundings are added.
+/// Equation E41 for the scores 6 and 2, with m = 6. The scores have the errors xi' = (30 + 3 (6 +
+/// 6)
+/// + 4, 10 + 3 (2 + 6) + 4) u = (70, 38) u. exp adds 16 u. Rescaling adds (2 - 1)(16 + 4) u +
+/// (6 - 2) u = 24 u. So the two weights, 1 and e^-4, have the relative errors 110 u and 78 u. The
+/// sum also has a residue of at most 2^-40 for each of the two keys, and the errors of 2 + 4
+/// additions.
 TEST(ForwardPencil, TheSumOfTwoWeights) {
   const double far = std::exp(-4.0);
   const double error = std::expm1(110 * u) + far * std::expm1(78 * u);
@@ -42,11 +45,12 @@ TEST(ForwardPencil, TheSumOfTwoWeights) {
   EXPECT_NEAR(wanted, 6.8866e-6, 1e-10);
 }
 
-/// Equation E42. P = (0.98201, 0.01799) has the relative errors (110, 78) u + s + 4 u and three
-/// more roundings, with s = 6.8866e-6 = 115.54 u of the sum: 0.98201 * 232.54 u + 0.01799 * 200.54
-/// u = 231.97 u. The chain adds (2 * 2 + 6) u of the magnitudes, which sum to 1; residues (errors
-/// of masked probabilities) add 2 phi: 241.97 (1 + 2^-10) u = 1.44364e-5. The cast of 0.964 to bf16
-/// adds 2^-9.
+/// Equation E42. P is 0.98201 for the first key and 0.01799 for the second. The weights have the
+/// errors 110 u and 78 u, the sum has the error 6.8866e-6 = 115.54 u (see above), and 4 + 3
+/// roundings add 7 u. So P has the relative errors 232.54 u and 200.54 u, and the weighted sum of
+/// both is 231.97 u. The additions of the output add (2 * 2 + 6) u of the sum of magnitudes, which
+/// is 1. Residues add 2 * 2^-40. In total, 241.97 (1 + 2^-10) u = 1.44364e-5. The cast of 0.964 to
+/// bf16 adds 2^-9.
 TEST(ForwardPencil, TheOutputOfTwoKeys) {
   const flash::ForwardTolerances found = of_two_keys();
   EXPECT_NEAR(found.before_cast[0], 1.44364e-5, 1e-10);
