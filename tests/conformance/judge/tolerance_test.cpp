@@ -73,8 +73,8 @@ TEST(Equations, AChainIsAsLongAsItsTermsOrTheirRoot) {
 }
 
 /// Equation E22. The partial sums of two heads are rounded. The sum of their magnitudes is 5. The
-/// gradient is 3, and its core error (the smaller of rigorous and probable error) is 1. So 5 + 2 (3
-/// + 1) = 13 is multiplied by u.
+/// gradient is 3, and its core error (the smaller of rigorous and probable error) is 1. So u
+/// is multiplied by 5 + 2 (3 + 1) = 13.
 TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
   const auto error = [](const engine::Parts& parts) {
     return engine::partial_error(parts, 5.0, 3.0, 1.0);

@@ -31,12 +31,11 @@ TEST(ForwardPencil, TheMaximumOfTwoScores) {
   EXPECT_NEAR(of_two_keys().softmax_max[0], slack * (58 + 3 * 30 * u) * u, 1e-12 * u);
 }
 
-/// Equation E41 for the scores 6 and 2, with m = 6. The scores have the errors xi' = (30 + 3 (6 +
-/// 6)
-/// + 4, 10 + 3 (2 + 6) + 4) u = (70, 38) u. exp adds 16 u. Rescaling adds (2 - 1)(16 + 4) u +
-/// (6 - 2) u = 24 u. So the two weights, 1 and e^-4, have the relative errors 110 u and 78 u. The
-/// sum also has a residue of at most 2^-40 for each of the two keys, and the errors of 2 + 4
-/// additions.
+/// Equation E41 for the scores 6 and 2. With m = 6, the scores have the errors
+/// xi' = (30 + 3 (6 + 6) + 4, 10 + 3 (2 + 6) + 4) u = (70, 38) u. exp adds 16 u. Rescaling adds
+/// (2 - 1)(16 + 4) u + (6 - 2) u = 24 u. So the two weights, 1 and e^-4, have the relative errors
+/// 110 u and 78 u. The sum also has a residue of at most 2^-40 for each of the two keys, and the
+/// errors of 2 + 4 additions.
 TEST(ForwardPencil, TheSumOfTwoWeights) {
   const double far = std::exp(-4.0);
   const double error = std::expm1(110 * u) + far * std::expm1(78 * u);
