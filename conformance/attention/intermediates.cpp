@@ -10,8 +10,6 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::int64_t most_pairs = std::int64_t{1} << 20;
-
 Intermediate empty(std::string name, spec::Shape shape) {
   const auto elements = static_cast<std::size_t>(spec::element_count(shape));
   return {std::move(name), std::move(shape), std::vector<double>(elements, std::nan(""))};
@@ -24,7 +22,8 @@ struct Arrays {
 void fill_row(const PairSource& source, std::int64_t row, Arrays& arrays) {
   const auto [b, n, i] = source.queries.position(row);
   const std::int64_t place = (b * source.queries.heads + n) * source.queries.seq + i;
-  arrays.row_term.values[static_cast<std::size_t>(place)] = source.row_term(b, n, i);
+  if (source.row_term)
+    arrays.row_term.values[static_cast<std::size_t>(place)] = source.row_term(b, n, i);
   for (std::int64_t j = 0; j < source.keys.length(b); ++j) {
     const auto k = static_cast<std::size_t>(place * source.keys.seq + j);
     const bool kept = source.keeps(b, n, i, j);
@@ -60,6 +59,7 @@ Intermediates intermediates_of(const PairSource& source) {
   Intermediates all;
   all.arrays = {std::move(arrays.score), std::move(arrays.prob)};
   if (source.has_dropout) all.arrays.push_back(std::move(arrays.dropped));
+  if (!source.row_term) return all;
   all.arrays.push_back(std::move(arrays.dprob));
   all.arrays.push_back(std::move(arrays.row_term));
   all.arrays.push_back(std::move(arrays.dscore));

@@ -20,8 +20,12 @@ struct PairSource {
   bool has_dropout = false;
   std::function<bool(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> keeps;
   std::function<PairNumbers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> pair;
+  /// Empty for a forward, which has no gradients of probability and score.
   std::function<double(std::int64_t b, std::int64_t n, std::int64_t i)> row_term;
 };
+
+/// Pairs are computed one by one in high precision. More pairs than this take too long.
+inline constexpr std::int64_t most_pairs = std::int64_t{1} << 20;
 
 /// Returns S, P, dP, dS and, with dropout, P_dropped, of shape (batch, heads_q, seq_q, seq_kv), and
 /// row_term (batch, heads_q, seq_q). In masked pairs P and dS are 0; S and dP are NaN there,

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "flash_attention_score/checks.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
 #include "nsa_compress/checks.hpp"
 #include "nsa_compress_grad/checks.hpp"
@@ -163,6 +164,9 @@ class Refusals : public testing::Test {
 TYPED_TEST_SUITE(Refusals, tests::EveryTiledOperator, tests::ByOperator);
 
 auto checks_of(spec::FlashAttentionScoreGrad) { return optimized::argument_checks(); }
+auto checks_of(spec::FlashAttentionScore) {
+  return optimized::attention_forward::argument_checks();
+}
 auto checks_of(spec::NsaSelectedAttentionGrad) { return optimized::selected::argument_checks(); }
 auto checks_of(spec::NsaCompress) { return optimized::forward_compression::argument_checks(); }
 auto checks_of(spec::NsaCompressGrad) { return optimized::compress::argument_checks(); }

@@ -45,6 +45,7 @@ std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
 
 /// Adds the case with every sequence cut to at most this many queries and keys. If the case has a
 /// prefix, adds a second case, in which the prefix keeps its distance from the last key.
+template <class Op>
 void add_cut(std::vector<Case<Op>>& cases, const Case<Op>& c, std::int64_t most_queries,
              std::int64_t most_keys) {
   const auto shortened = [](Lengths lengths, std::int64_t most) {

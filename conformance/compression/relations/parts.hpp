@@ -43,8 +43,8 @@ struct RelationPartsOf : PlainRelationParts<Op> {
       std::vector<ComparedOutput<Op>> gradients;
       for (const auto& t : Traits<Op>::outputs)
         gradients.push_back({t.name, extents_of(t.kind), origin_of(t.kind),
-                             [](const Problem&, const spec::Tensor& tensor,
-                                const spec::Extents& e) { return bilinear::index_of(tensor, e); }});
+                             [](const Problem&, const spec::Tensor& tensor, const spec::Extents& e)
+                                 -> ElementIndex { return bilinear::index_of(tensor, e); }});
       return gradients;
     }();
     return all;

@@ -26,7 +26,7 @@ std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected)
   visit_outputs_if_any<Op>(c.problem, [&](const auto& output, const spec::Extents& extents) {
     const spec::Tensor* tensor = find_tensor(outputs, output.name);
     if (tensor == nullptr || output.name != expected.name) return;
-    const spec::HeadIndex index = output.index(c.problem, *tensor, extents);
+    const ElementIndex index = output.index(c.problem, *tensor, extents);
     for (const std::int64_t row : expected.rows) {
       const auto [b, n, s] = extents.position(row);
       for (std::int64_t d = 0; d < extents.dim; ++d) places.push_back(index(b, n, s, d));
@@ -49,7 +49,7 @@ void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op
       const spec::Tensor* actual = find_tensor(outputs, output.name);
       if (actual == nullptr)
         throw std::invalid_argument("the outputs have no " + std::string(output.name));
-      const spec::HeadIndex index = output.index(problem, *actual, extents);
+      const ElementIndex index = output.index(problem, *actual, extents);
       compared.push_back(
           {.tensor = tensor,
            .output = actual,

@@ -64,6 +64,10 @@ struct Operand {
                          const std::vector<double>&);
 };
 
+/// Finds the storage index of element (b, n, s, d) of an output.
+using ElementIndex =
+    std::function<std::int64_t(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d)>;
+
 /// An output whose elements are compared.
 template <class Op>
 struct ComparedOutput {
@@ -74,7 +78,7 @@ struct ComparedOutput {
   spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such output
   Origin Origins::*origin;
   /// Returns an index that finds where an element of the output is stored.
-  spec::HeadIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
+  ElementIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
 };
 
 /// The values of outputs by name, or other data with one entry per element. Rows are in the order
@@ -173,7 +177,7 @@ OutputValues output_values(const typename Op::Problem& problem,
   visit_outputs<Op>(problem, [&](const ComparedOutput<Op>& output, const spec::Extents& extents) {
     const spec::Tensor* written = find_tensor(outputs, output.name);
     if (!written) throw std::runtime_error("it returned no " + std::string(output.name));
-    const spec::HeadIndex index = output.index(problem, *written, extents);
+    const ElementIndex index = output.index(problem, *written, extents);
     std::vector<double>& values = all[std::string(output.name)];
     for (std::int64_t row = 0; row < extents.rows(); ++row)
       for (std::int64_t d = 0; d < extents.dim; ++d) {

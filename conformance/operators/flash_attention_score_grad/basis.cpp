@@ -1,9 +1,8 @@
 #include "operators/flash_attention_score_grad/basis.hpp"
 
-#include <cstdint>
-#include <iterator>
 #include <vector>
 
+#include "attention/flash/padding.hpp"
 #include "attention/structure.hpp"
 #include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
@@ -18,18 +17,6 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
                      arithmetic, c.seed),
       case_(c),
       inputs_(inputs) {}
-
-namespace {
-
-/// Zeroes the tokens that belong to no sequence.
-void clear_padding(spec::Tensor& tensor, std::int64_t padding) {
-  const std::vector<std::int64_t> elements = viewed_elements(tensor);
-  const auto of_token = elements.empty() ? 0 : std::ssize(elements) / tensor.shape[0];
-  for (auto k = std::ssize(elements) - padding * of_token; k < std::ssize(elements); ++k)
-    tensor.store(elements[static_cast<std::size_t>(k)], 0);
-}
-
-}  // namespace
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   const Op::Problem& p = case_.problem;

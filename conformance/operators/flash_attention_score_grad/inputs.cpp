@@ -5,6 +5,7 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "attention/flash/draw.hpp"
 #include "attention/flash/statistics_index.hpp"
 #include "attention/profiles.hpp"
 #include "attention/statistics.hpp"
@@ -15,13 +16,6 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using spec::HeadIndex;
 using spec::Tensor;
-
-Tensor filled(const spec::Parameter& parameter, const Case<Op>& c, const spec::Extents& extents,
-              Stream which) {
-  return filled_tensor(
-      parameter, c.problem.input_layout, extents,
-      {.seed = c.seed, .which = which, .value = attention::profile_value(c.profile)});
-}
 
 Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
                   const std::vector<double>& rows) {
@@ -70,20 +64,9 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
-  Op::Inputs inputs{.query = filled(t.query, c, query_extents(p), Stream::query),
-                    .key = filled(t.key, c, key_extents(p), Stream::key),
-                    .value = filled(t.value, c, value_extents(p), Stream::value),
-                    .dy = filled(t.dy, c, dy_extents(p), Stream::dy),
-                    .softmax_max = {},
-                    .softmax_sum = {},
-                    .attention_in = {},
-                    .atten_mask = make_mask(c),
-                    .pse_shift = make_pse(c),
-                    .drop_mask = make_drop_mask(c)};
-  if (p.head_dim_rope > 0) {
-    inputs.query_rope = filled(t.query_rope, c, query_rope_extents(p), Stream::query_rope);
-    inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
-  }
+  Op::Inputs inputs;
+  flash::fill_inputs(c, t, inputs);
+  inputs.dy = flash::filled(t.dy, c, dy_extents(p), Stream::dy);
   auto forward = blocked_forward(p, inputs);
   attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   draw_keyless(c, forward);

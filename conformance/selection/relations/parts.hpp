@@ -52,9 +52,9 @@ struct RelationPartsOf : PlainRelationParts<Operator> {
     one.dim = 1;
     return one;
   }
-  static spec::HeadIndex index(const Problem&, const spec::Tensor& tensor,
-                               const spec::Extents& extents) {
-    return {tensor, spec::Layout::tnd, extents};
+  static ElementIndex index(const Problem&, const spec::Tensor& tensor,
+                            const spec::Extents& extents) {
+    return spec::HeadIndex(tensor, spec::Layout::tnd, extents);
   }
 };
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "operators/flash_attention_score_grad/limits.hpp"
+#include "attention/flash/memory.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -396,12 +396,12 @@ TEST(Case, LargestCasesFitIntoMemory) {
                         .head_dim = 64,
                         .head_dim_v = 64};
   const double gib = 1024.0 * 1024 * 1024;
-  EXPECT_LT(memory_estimate(packed), 8 * gib);
-  EXPECT_GT(memory_estimate(packed), 4 * gib)
+  EXPECT_LT(flash::memory_estimate(packed), 8 * gib);
+  EXPECT_GT(flash::memory_estimate(packed), 4 * gib)
       << "expected seven tensors of 128 MiB, and five in double";
   Op::Problem lengths = packed;
   lengths.lengths_q.assign(2048, 512), lengths.lengths_kv.assign(2048, 512);
-  EXPECT_EQ(memory_estimate(packed), memory_estimate(lengths));
+  EXPECT_EQ(flash::memory_estimate(packed), flash::memory_estimate(lengths));
   EXPECT_EQ(refusal("--seq_q=131072 --seq_kv=131072 --head_dim=64 --head_dim_v=64 "
                     "--sparse_mode=3 --atten_mask=compressed --rows=4"),
             "accepted");
@@ -412,7 +412,7 @@ TEST(Case, MemoryCountsEveryTensor) {
   const auto more = [&](auto&& change) {
     Op::Problem p = plain;
     change(p);
-    return memory_estimate(p) - memory_estimate(plain);
+    return flash::memory_estimate(p) - flash::memory_estimate(plain);
   };
   const double scores = 2 * 1024 * 1024;
   EXPECT_GE(more([](auto& p) { p.atten_mask = spec::MaskShape::b_one_ss; }), scores);

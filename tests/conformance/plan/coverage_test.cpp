@@ -9,8 +9,9 @@
 #include "../printed.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
+#include "attention/flash/plan/drawn.hpp"
 #include "compression/plan/factors.hpp"
-#include "operators/flash_attention_score_grad/plan/factors.hpp"
+#include "operators/flash_attention_score_grad/traits.hpp"
 #include "operators/nsa_compress_grad/traits.hpp"
 #include "selection/plan/factors.hpp"
 
@@ -104,8 +105,8 @@ TEST(PairCoverage, CountsWhatACaseHolds) {
   EXPECT_EQ(cell(pairs, "group=all head_dim=tiles").cases, 2);
   EXPECT_EQ(cell(pairs, "entry_point=g1 layout=BNSD").cases, 0);
   EXPECT_EQ(cell(pairs, "head_dim=tiles lengths=one_query").cases, 2);
-  EXPECT_EQ(pairs.covered(),
-            std::ssize(flash::factors().axes()) * (std::ssize(flash::factors().axes()) - 1) / 2);
+  EXPECT_EQ(pairs.covered(), std::ssize(flash::factors<Op>().axes()) *
+                                 (std::ssize(flash::factors<Op>().axes()) - 1) / 2);
 }
 
 TEST(PairCoverage, NeedsNumericallyJudgedCases) {
@@ -142,7 +143,8 @@ double cost_of_cover(const Drawn& drawn, bool full) {
 }
 
 TEST(DrawnCases, OfADefaultPlanAreCheaperThanThoseOfAFullOne) {
-  EXPECT_LT(cost_of_cover(flash::drawn(), false), 0.9 * cost_of_cover(flash::drawn(), true));
+  EXPECT_LT(cost_of_cover(flash::drawn<Op>(), false),
+            0.9 * cost_of_cover(flash::drawn<Op>(), true));
   EXPECT_LT(cost_of_cover(selection::drawn<spec::NsaSelectedAttentionGrad>(), false),
             0.9 * cost_of_cover(selection::drawn<spec::NsaSelectedAttentionGrad>(), true));
   EXPECT_LT(cost_of_cover(compression::drawn<spec::NsaCompressGrad>(), false),
@@ -151,14 +153,14 @@ TEST(DrawnCases, OfADefaultPlanAreCheaperThanThoseOfAFullOne) {
 
 TEST(Axes, OfADrawnCaseAreThoseChosen) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    const auto cases = flash::drawn().cover({.seed = seed});
-    const auto choices = flash::drawn().covering(seed);
+    const auto cases = flash::drawn<Op>().cover({.seed = seed});
+    const auto choices = flash::drawn<Op>().covering(seed);
     ASSERT_EQ(cases.size(), choices.size());
     for (std::size_t k = 0; k < cases.size(); ++k) {
-      const Choice values = flash::factors().read(cases[k]);
-      for (std::size_t f = 0; f < flash::factors().axes().size(); ++f)
+      const Choice values = flash::factors<Op>().read(cases[k]);
+      for (std::size_t f = 0; f < flash::factors<Op>().axes().size(); ++f)
         EXPECT_EQ(values[f], choices[k][f])
-            << flash::factors().axes()[f].name << " " << command_line(cases[k]);
+            << flash::factors<Op>().axes()[f].name << " " << command_line(cases[k]);
     }
   }
 }

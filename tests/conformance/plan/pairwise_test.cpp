@@ -8,7 +8,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "operators/flash_attention_score_grad/plan/factors.hpp"
+#include "attention/flash/plan/drawn.hpp"
+#include "operators/flash_attention_score_grad/traits.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -112,8 +113,8 @@ TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
 TEST(RandomChoice, IsAdmissibleAndChangesWithItsSeed) {
   std::set<Choice> choices;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    choices.insert(random_choice(flash::choice_space(), seed));
-    EXPECT_TRUE(flash::choice_space().admits(*choices.rbegin()));
+    choices.insert(random_choice(flash::choice_space<spec::FlashAttentionScoreGrad>(), seed));
+    EXPECT_TRUE(flash::choice_space<spec::FlashAttentionScoreGrad>().admits(*choices.rbegin()));
   }
   EXPECT_GE(choices.size(), 49u);
 }
@@ -125,7 +126,7 @@ TEST(PairwiseCover, OfTheWholeFamilyIsMadeWithinASecond) {
   double seconds = HUGE_VAL;
   for (int k = 0; k < runs && seconds >= 1.0; ++k) {
     const std::clock_t start = std::clock();
-    EXPECT_LE(pairwise_cover(flash::choice_space(), 1).size(), 400u);
+    EXPECT_LE(pairwise_cover(flash::choice_space<spec::FlashAttentionScoreGrad>(), 1).size(), 400u);
     seconds = std::min(seconds, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   EXPECT_LT(seconds, 1.0);

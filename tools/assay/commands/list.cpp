@@ -40,7 +40,7 @@ Listing entry_points(const Registry&, const spec::Policy&) {
   for_each_operator([&]<class Op> {
     for (const auto& [value, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
       listing.rows.push_back(
-          {std::string(name), std::string(Op::name), std::string(documented_name(name))});
+          {std::string(name), std::string(Op::name), std::string(documented_name(Op::name, name))});
   });
   return listing;
 }

@@ -13,6 +13,7 @@ namespace assay::cli {
 namespace {
 
 struct DocumentedName {
+  std::string_view operator_name;
   std::string entry_point, name, flags;  ///< the flags that select it in a replay line
 };
 
@@ -31,19 +32,29 @@ std::string type_name(std::string_view operator_name) {
 /// point has the operator's name.
 const std::vector<DocumentedName>& names() {
   static const std::vector<DocumentedName> all = [] {
+    constexpr std::string_view gradient = spec::FlashAttentionScoreGrad::name,
+                               forward = spec::FlashAttentionScore::name;
     std::vector<DocumentedName> found{
-        {"g1", "aclnnFlashAttentionScoreGrad", "--entry_point=g1"},
-        {"g2", "aclnnFlashAttentionScoreGradV2", "--entry_point=g2"},
-        {"u1", "aclnnFlashAttentionUnpaddingScoreGrad", "--entry_point=u1 --layout=TND"},
-        {"u2", "aclnnFlashAttentionUnpaddingScoreGradV2", "--entry_point=u2 --layout=TND"},
-        {"u3", "aclnnFlashAttentionUnpaddingScoreGradV3",
+        {gradient, "g1", "aclnnFlashAttentionScoreGrad", "--entry_point=g1"},
+        {gradient, "g2", "aclnnFlashAttentionScoreGradV2", "--entry_point=g2"},
+        {gradient, "u1", "aclnnFlashAttentionUnpaddingScoreGrad", "--entry_point=u1 --layout=TND"},
+        {gradient, "u2", "aclnnFlashAttentionUnpaddingScoreGradV2",
+         "--entry_point=u2 --layout=TND"},
+        {gradient, "u3", "aclnnFlashAttentionUnpaddingScoreGradV3",
          "--entry_point=u3 --layout=TND --head_dim_rope=8 --atten_mask=SS"},
-        {"u4", "aclnnFlashAttentionUnpaddingScoreGradV4", "--entry_point=u4 --layout=TND"}};
+        {gradient, "u4", "aclnnFlashAttentionUnpaddingScoreGradV4",
+         "--entry_point=u4 --layout=TND"},
+        {forward, "f1", "aclnnFlashAttentionScore", "--entry_point=f1"},
+        {forward, "f2", "aclnnFlashAttentionScoreV2", "--entry_point=f2"},
+        {forward, "l1", "aclnnFlashAttentionVarLenScore", "--entry_point=l1 --layout=TND"},
+        {forward, "l2", "aclnnFlashAttentionVarLenScoreV2", "--entry_point=l2 --layout=TND"},
+        {forward, "l3", "aclnnFlashAttentionVarLenScoreV3",
+         "--entry_point=l3 --layout=TND --head_dim_rope=8 --atten_mask=SS"}};
     spec::for_each_operator([&]<class Op> {
       const auto& entry_points = spec::spellings_of<typename Op::EntryPoint>.entries;
       if (entry_points.size() != 1) return;
       const std::string only(entry_points.front().second);
-      found.push_back({only, "aclnn" + type_name(Op::name), "--entry_point=" + only});
+      found.push_back({Op::name, only, "aclnn" + type_name(Op::name), "--entry_point=" + only});
     });
     return found;
   }();
@@ -63,8 +74,10 @@ std::string plain(std::string_view word) {
 
 }  // namespace
 
-std::string_view documented_name(std::string_view entry_point) {
-  const auto known = std::ranges::find(names(), entry_point, &DocumentedName::entry_point);
+std::string_view documented_name(std::string_view operator_name, std::string_view entry_point) {
+  const auto known = std::ranges::find_if(names(), [&](const DocumentedName& one) {
+    return one.operator_name == operator_name && one.entry_point == entry_point;
+  });
   return known == names().end() ? std::string_view() : known->name;
 }
 
@@ -74,13 +87,8 @@ std::string documented_hint(const std::string& word) {
     return wanted == plain(one.name) || "aclnn" + wanted == plain(one.name);
   });
   if (known == names().end()) return {};
-  std::string hint;
-  spec::for_each_operator([&]<class Op> {
-    if (spec::spellings_of<typename Op::EntryPoint>.parse(known->entry_point))
-      hint = fmt::format("; {} is entry point {}: {} {}", known->name, known->entry_point, Op::name,
-                         known->flags);
-  });
-  return hint;
+  return fmt::format("; {} is entry point {}: {} {}", known->name, known->entry_point,
+                     known->operator_name, known->flags);
 }
 
 }  // namespace assay::cli

@@ -5,6 +5,7 @@
 
 #include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/attention/flash.hpp"
+#include "assay/reference/mask.hpp"
 #include "attention/flash/plan/exclusions.hpp"
 #include "plan/drawn_cases.hpp"
 
@@ -18,6 +19,38 @@ bool keeps_a_pair(const Case<Op>& c) {
   return keeps_a_pair(c.problem, mask ? &*mask : nullptr);
 }
 
+/// Returns whether every query of packed sequences has an unmasked key, where a user's mask decides
+/// it: the pages of some operators exclude fully masked rows of packed sequences.
+template <class Op>
+bool keeps_every_row(const Case<Op>& c) {
+  const Problem& p = c.problem;
+  if (!Traits<Op>::excludes_masked_rows || !is_packed(p.input_layout) ||
+      !is_written_out(p.atten_mask))
+    return true;
+  const auto tensor = make_mask(c);
+  const reference::Mask mask(p, &*tensor);
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      for (std::int64_t i = 0; i < p.length_q(b) && p.length_kv(b) > 0; ++i) {
+        bool keeps = false;
+        for (std::int64_t j = 0; j < p.length_kv(b) && !keeps; ++j) keeps = mask.keeps(b, n, i, j);
+        if (!keeps) return false;
+      }
+  return true;
+}
+
+/// Draws seeds until every row has an unmasked key, or opens the mask after a few.
+template <class Op>
+void open_rows(Case<Op>& c, Draws& draws) {
+  constexpr int attempts = 8;
+  for (int k = 0; k < attempts && !keeps_every_row(c); ++k)
+    c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  if (keeps_every_row(c)) return;
+  c.patterns.mask = "open";
+  if (keeps_every_row(c)) return;
+  c.problem.pre_tokens = c.problem.next_tokens = spec::unbounded_tokens;
+}
+
 template <class Op>
 Case<Op> draw_case(const CategoriesOf<Op>& k, double budget, std::uint64_t seed) {
   Draws draws(seed);
@@ -27,6 +60,7 @@ Case<Op> draw_case(const CategoriesOf<Op>& k, double budget, std::uint64_t seed)
       k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_case_scale(p, seed);
   do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
   while (!keeps_a_pair(c));
+  open_rows(c, draws);
   return c;
 }
 

@@ -37,9 +37,8 @@ spec::Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
   return tensor;
 }
 
-spec::HeadIndex index(const Op::Problem& p, const spec::Tensor& tensor,
-                      const spec::Extents& extents) {
-  return {tensor, p.input_layout, extents};
+ElementIndex index(const Op::Problem& p, const spec::Tensor& tensor, const spec::Extents& extents) {
+  return spec::HeadIndex(tensor, p.input_layout, extents);
 }
 
 /// Sets the statistics of rows that had no keys before and have only masked keys now: they get the

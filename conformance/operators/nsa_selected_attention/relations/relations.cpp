@@ -72,9 +72,9 @@ std::span<const Operand<Op>> Parts::operands() {
 }
 
 std::span<const ComparedOutput<Op>> Parts::outputs() {
-  // Of the copies of a statistic, the first one is compared.
+  // The first copy of a statistic is compared.
   static constexpr auto first = [](const Problem& p, const spec::Tensor& tensor,
-                                   const spec::Extents&) {
+                                   const spec::Extents&) -> ElementIndex {
     spec::Extents copies = query_extents(p);
     copies.dim = spec::statistics_replicas;
     return spec::HeadIndex(tensor, spec::Layout::tnd, copies);

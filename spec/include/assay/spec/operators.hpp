@@ -2,6 +2,7 @@
 
 // The only list of operators: first the headers, then the types. CMake reads the names of these
 // headers and uses the folders of the same names.
+#include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
@@ -14,7 +15,7 @@ template <class... Ops>
 struct TypeList {};
 
 using Operators = TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad,
-                           NsaCompress, NsaSelectedAttention>;
+                           NsaCompress, NsaSelectedAttention, FlashAttentionScore>;
 
 namespace detail {
 template <class Visitor, class... Ops>

@@ -7,7 +7,8 @@
 
 #include "../../plan/sample_checks.hpp"
 #include "assay/conformance/plan/formula_fields.hpp"
-#include "operators/flash_attention_score_grad/plan/interactions.hpp"
+#include "attention/flash/plan/interactions.hpp"
+#include "operators/flash_attention_score_grad/traits.hpp"
 
 /// Combinations that the planned cases must contain: each field at every position where a formula
 /// reads it, short sequences together with empty ones, and any four choices.
@@ -58,7 +59,7 @@ TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
 TEST(FourChoices, OfALegalCallOccurInACase) {
   const auto value = [](bool holds) -> std::size_t { return holds ? 1 : 0; };
   std::set<std::uint64_t> held;
-  for (const FlashCase& c : flash::interaction_cases(1)) {
+  for (const FlashCase& c : flash::interaction_cases<Op>(1)) {
     const Op::Problem& p = c.problem;
     const bool has_bias = p.pse_shift != spec::PseShape::absent;
     const std::size_t dtype = p.dtype == spec::DType::fp16   ? 0
@@ -74,7 +75,7 @@ TEST(FourChoices, OfALegalCallOccurInACase) {
   std::size_t legal = 0;
   const auto visit = [&](auto&& next, std::size_t factor) -> void {
     if (factor == x.size()) {
-      if (!flash::interaction_case(x, legal)) return;
+      if (!flash::interaction_case<Op>(x, legal)) return;
       ++legal;
       flash::visit_fours(x, [&](std::uint64_t four) { EXPECT_TRUE(held.contains(four)) << four; });
       return;

@@ -10,7 +10,8 @@
 #include <set>
 
 #include "../../plan/sample_checks.hpp"
-#include "operators/flash_attention_score_grad/plan/draws.hpp"
+#include "attention/flash/plan/drawn.hpp"
+#include "operators/flash_attention_score_grad/traits.hpp"
 #include "plan/hand_made_cases.hpp"
 #include "plan/pairwise.hpp"
 
@@ -87,7 +88,7 @@ TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
   testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
       [](const Choice& choice, std::uint64_t lot) {
         Draws draws(lot);
-        return flash::draw_fields(flash::factors().chosen(choice), 2e5, draws);
+        return flash::draw_fields<Op>(flash::factors<Op>().chosen(choice), 2e5, draws);
       });
 }
 
@@ -241,12 +242,12 @@ TEST(Sample, MostCasesAreSmallAndAFewAreLong) {
 }
 
 TEST(Categories, AdmitEveryValueOfEveryFactor) {
-  const auto sizes = flash::factors().sizes();
+  const auto sizes = flash::factors<Op>().sizes();
   for (std::size_t f = 0; f < sizes.size(); ++f)
     for (std::size_t v = 0; v < sizes[f]; ++v) {
-      Choice choice = flash::choice_space().open_choice();
+      Choice choice = flash::choice_space<Op>().open_choice();
       choice[f] = v;
-      EXPECT_TRUE(flash::choice_space().feasible(choice)) << f << " " << v;
+      EXPECT_TRUE(flash::choice_space<Op>().feasible(choice)) << f << " " << v;
     }
 }
 

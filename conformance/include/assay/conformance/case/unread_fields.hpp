@@ -16,6 +16,8 @@ std::vector<std::string> unread_fields(const Case<Op>&) {
   return {};
 }
 template <>
+std::vector<std::string> unread_fields(const Case<spec::FlashAttentionScore>& c);
+template <>
 std::vector<std::string> unread_fields(const Case<spec::FlashAttentionScoreGrad>& c);
 template <>
 std::vector<std::string> unread_fields(const Case<spec::NsaSelectedAttentionGrad>& c);

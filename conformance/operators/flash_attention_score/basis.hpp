@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "assay/conformance/operators/flash_attention_score.hpp"
+#include "attention/forward_basis.hpp"
+
+namespace assay::conformance::attention::flash_forward {
+
+using Op = spec::FlashAttentionScore;
+
+/// Returns the definition (the high-precision reference) of the operator. The definition keeps
+/// references to the arguments.
+std::unique_ptr<Definition> definition_of(const Op::Problem& problem, const Op::Inputs& inputs);
+
+/// The data with which a case is judged.
+class Basis : public ForwardBasis {
+ public:
+  Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);
+
+  /// As `expectations`, with the tolerance of softmax_sum for any maximum within its own.
+  std::vector<Expectation> expectations_of_run() const;
+  std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
+  std::unique_ptr<Definition> definition() const;
+  std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
+
+ private:
+  const Case<Op>& case_;
+  const Op::Inputs& inputs_;
+};
+
+}  // namespace assay::conformance::attention::flash_forward

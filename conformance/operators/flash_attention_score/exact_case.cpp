@@ -1,0 +1,111 @@
+#include "attention/exact/exact_case.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "assay/reference/flash_attention_score.hpp"
+#include "attention/mask_pattern.hpp"
+#include "judge/relations/places.hpp"
+#include "operators/flash_attention_score/basis.hpp"
+#include "operators/flash_attention_score/relations/relations.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScore;
+
+/// The entry point of the gradient that has the parameters of this one.
+spec::FlashEntryPoint of_gradient(spec::FlashForwardEntryPoint entry_point) {
+  using From = spec::FlashForwardEntryPoint;
+  using To = spec::FlashEntryPoint;
+  switch (entry_point) {
+    case From::f1:
+      return To::g1;
+    case From::f2:
+      return To::g2;
+    case From::l1:
+      return To::u1;
+    case From::l2:
+      return To::u2;
+    case From::l3:
+      break;
+  }
+  return To::u3;
+}
+
+/// Other keys than those to which a row of an exact case attends have weights below this number.
+/// In fp32 they are 0.
+double without_lowered_keys(double value) { return std::abs(value) < 0x1p-100 ? 0 : value; }
+
+/// Returns whether every kernel computes this row exactly: the maximum needs no rounding, and the
+/// sum is a power of two.
+bool is_exact(const reference::AttentionRow<double>& row) {
+  int exponent = 0;
+  return static_cast<double>(static_cast<float>(row.softmax_max)) == row.softmax_max &&
+         std::frexp(row.softmax_sum, &exponent) == 0.5 && row.softmax_sum <= 8;
+}
+
+bool is_masked(const reference::AttentionRow<double>& row) { return row.softmax_sum > 0x1p100; }
+
+void add_rows(const Case<Op>& c, ForwardExactCase& result) {
+  const auto definition = reference::FlashAttentionScore<double>::from(c.problem, result.inputs);
+  const spec::Extents queries = query_extents(c.problem);
+  for (const std::int64_t number : judged_of(queries, c.rows, c.seed)) {
+    const auto [b, n, i] = queries.position(number);
+    if (c.problem.length_kv(b) == 0) continue;  // two answers are right
+    const auto row = definition.row(b, n, i);
+    if (!is_exact(row) && !is_masked(row)) continue;
+    result.rows.push_back(number);
+    result.softmax_max.push_back(dyadic_of(row.softmax_max));
+    result.softmax_sum.push_back(dyadic_of(row.softmax_sum));
+    for (const double value : row.attention_out)
+      result.attention_out.push_back(dyadic_of(without_lowered_keys(value)));
+  }
+  if (result.rows.empty())
+    throw NoExactCase("no judged row attends to exactly 1, 2, 4 or 8 keys, or to none");
+}
+
+}  // namespace
+
+ForwardExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics,
+                                  ExactPart part) {
+  auto mask = make_mask(c);
+  const attention::MaskPattern key_pattern(c.problem, mask ? &*mask : nullptr);
+  AttentionExactCase of_gradient_case = exact::attending({.problem = c.problem,
+                                                          .entry_point = of_gradient(c.entry_point),
+                                                          .product = c.product,
+                                                          .inputs = c.inputs,
+                                                          .outputs = {},
+                                                          .track = c.track,
+                                                          .rows = c.rows,
+                                                          .seed = c.seed},
+                                                         numerics, key_pattern, ExactPart::inputs);
+  auto& given = of_gradient_case.inputs;
+  ForwardExactCase result{.inputs = {.query = std::move(given.query),
+                                     .key = std::move(given.key),
+                                     .value = std::move(given.value),
+                                     .atten_mask = std::move(mask),
+                                     .pse_shift = std::move(given.pse_shift),
+                                     .drop_mask = std::move(given.drop_mask),
+                                     .query_rope = std::move(given.query_rope),
+                                     .key_rope = std::move(given.key_rope)}};
+  if (part == ExactPart::all) add_rows(c, result);
+  return result;
+}
+
+std::vector<ExactTensor> Suite<Op>::exact_tensors(const ForwardExactCase& exact_case,
+                                                  const Op::Problem& problem) {
+  return {{"softmax_max", exact_case.softmax_max, exact_case.rows, 1},
+          {"softmax_sum", exact_case.softmax_sum, exact_case.rows, 1},
+          {"attention_out", exact_case.attention_out, exact_case.rows, problem.head_dim_v}};
+}
+
+void Suite<Op>::compare_exact(const ForwardExactCase& exact_case, const Op::Problem& problem,
+                              const Op::Outputs& outputs, const spec::Numerics& numerics,
+                              CaseReport& report) {
+  // No entry point has an attribute for the order, so that of any one counts.
+  const Op::Problem declared = as_declared(problem, spec::FlashForwardEntryPoint{}, numerics);
+  compare_with_exact<Op>(exact_tensors(exact_case, problem), declared, outputs, numerics, report);
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "assay/conformance/operators/flash_attention_score.hpp"
+#include "attention/flash/traits.hpp"
+
+namespace assay::conformance {
+
+template <>
+struct flash::Traits<spec::FlashAttentionScore> {
+  using EntryPoint = spec::FlashForwardEntryPoint;
+  static constexpr EntryPoint dense = EntryPoint::f1, dense_typed = EntryPoint::f2,
+                              packed = EntryPoint::l1, packed_typed = EntryPoint::l2,
+                              packed_ordered = EntryPoint::l2, roped = EntryPoint::l3;
+  static constexpr EntryPoint packed_choices[] = {EntryPoint::l1, EntryPoint::l2},
+                              packed_untyped[] = {EntryPoint::l1};
+  static constexpr LimitIds ids = {.batch = "FAS-C38",
+                                   .heads = "FAS-C35a",
+                                   .seq = "FAS-C38b",
+                                   .head_dim = "FAS-C37",
+                                   .head_dim_v = "FAS-C33a",
+                                   .head_dim_rope = "FAS-C40",
+                                   .sparse_mode = "FAS-C61",
+                                   .pse_type = "FAS-C62"};
+  static constexpr bool reads_statistics = false, excludes_masked_rows = true;
+
+  static std::span<const InputProfile> profiles();
+  static constexpr std::string_view drawn_profiles[] = {
+      "normal", "peaked",       "cancelling", "all_positive",
+      "offset", "equal_values", "outliers",   "large_exponent"};
+
+  static constexpr std::string_view empty_padded_sentence =
+      "In padded layouts, without queries or without keys every output is empty or zero.";
+  static constexpr RearrangingSentences sentences = {
+      .permute_keys = "Permuting keys, with their masks, biases and bits, changes nothing.",
+      .permute_queries = "Permuting queries permutes the outputs in the same way.",
+      .split_batch = "Batch entries computed alone have the same outputs as together.",
+      .split_heads = "Key heads computed alone have the same outputs as together.",
+      .sequences_alone = "A sequence of TND computed alone has the same outputs as among others.",
+      .repeat_heads = "Key heads repeated for every query head change nothing.",
+      .cut_queries =
+          "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8) has the same "
+          "outputs."};
+};
+
+}  // namespace assay::conformance
