@@ -20,7 +20,7 @@ using Problem = spec::AttentionProblem;
 ///   static constexpr LimitIds ids;
 ///   /// True if softmax_max and softmax_sum are inputs.
 ///   static constexpr bool reads_statistics;
-///   /// Whether the pages exclude fully masked rows of packed sequences.
+///   /// True if the pages exclude fully masked rows of packed sequences.
 ///   static constexpr bool excludes_masked_rows;
 ///   /// All input profiles, and the names of those that are drawn.
 ///   static std::span<const InputProfile> profiles();
