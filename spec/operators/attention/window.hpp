@@ -108,8 +108,9 @@ Requirement<Op> outer_split_limits(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement =
-           "In sparse modes 7 and 8 one sequence has a window: the last (mode 7) or first (mode 8) "
-           "one with queries. This window is not empty, and a negative edge is within the lengths.",
+           "In sparse modes 7 and 8 one sequence has a window: the last one with queries (mode 7) "
+           "or the first one with queries (mode 8). There preTokens + nextTokens >= 0, "
+           "preTokens >= -Sq and nextTokens >= -Skv.",
        .sides = {Side::accept, Side::reject},
        .applies = concerned,
        .holds =

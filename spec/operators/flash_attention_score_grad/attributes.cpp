@@ -98,15 +98,18 @@ FlashRequirement time_limit() {
 }
 
 FlashRequirement default_mode() {
-  return {
-      .id = "FAG-C90",
-      .statement = "If no other mode is needed, sparseMode is 0, also for equal masks below 2048.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::advice,
-      .sides = {Side::none},
-      .applies = always,
-      .holds = always,
-      .reason = "the sentence is advice, which no call can break; cases use every other mode, too"};
+  return {.id = "FAG-C90",
+          .statement =
+              "sparseMode 0 is recommended if no other mode is wanted, and, to save memory, if all "
+              "attenMasks have the same shape, smaller than 2048.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::advice,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always,
+          .reason =
+              "the sentence is advice, which no call can break; the planned cases also use all "
+              "the other modes"};
 }
 
 /// A requirement that no call can exercise, because a call has no other data than its arguments.
@@ -124,8 +127,7 @@ FlashRequirement untried(std::string_view id, std::string_view statement, Source
           .reason = reason};
 }
 
-/// If the fixed order of accumulation is required, the judge runs a kernel twice. The C interface
-/// always passes both scaleValue and keepProb.
+/// If the fixed order of accumulation is required, the judge runs a kernel twice.
 std::vector<FlashRequirement> rows_with_calls() {
   return {
       untried("FAG-C91",
@@ -135,7 +137,7 @@ std::vector<FlashRequirement> rows_with_calls() {
               "two runs are compared"),
       untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"},
               g_pages, Side::none, is_padded,
-              "the C interface has no defaults: every call passes both"),
+              "the C interface has no defaults: every call passes scaleValue and keepProb"),
       untried("FAG-C93", "keepProb is the share of ones in dropMask.",
               {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
               "the dropMask of every planned case has that share of ones, see FAG-Q29; no expected "

@@ -94,7 +94,7 @@ std::vector<Contradiction> compress_contradictions() {
        .claims = {{{upstream_compress_forward, "constraints"}, "D is at most 256."},
                   {{"ops-transformer: attention/nsa_compress/tests", "op_host"},
                    "D = 1024 succeeds."}},
-       .reading = "The backward has no limit."},
+       .reading = "NsaCompressGrad has no limit for the head size D."},
       {.id = "NSAC-Q14",
        .subject = "status of a call without actSeqLen",
        .claims = {{{compress_page, "return values"},
