@@ -234,7 +234,8 @@ void require_possible(const Case<Op>& c) {
     refuse("violate", c.violate,
            "a violation only together with --track=arguments; add --track=arguments");
   if (c.track == Track::relation && Suite<Op>::relations().empty())
-    refuse("track", "relation", "another track: the suite has no relation of the operator");
+    refuse("track", "relation",
+           "a track other than relation: no relations are defined for this operator");
 }
 
 /// Throws if the requirement of the variant does not apply to the call: the case would test

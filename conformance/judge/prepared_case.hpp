@@ -321,8 +321,8 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
   if (!entry.basis->consistent()) {
     decide(report,
            {Rule::inconsistent_inputs,
-            "the given results of the forward pass do not match the other inputs, "
-            "but these numerics need it"},
+            "the given softmax statistics or attention output do not fit the other inputs; with "
+            "the declared numerics they must fit"},
            FindingRule::note);
     return report;
   }

@@ -184,9 +184,10 @@ class PreparedRelation {
     for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel, read));
     const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)
-      return does_not_apply(Rule::inconsistent_inputs,
-                            "in one of the runs the given results of the forward pass do not "
-                            "match the other inputs, but these numerics need it");
+      return does_not_apply(
+          Rule::inconsistent_inputs,
+          "in one of the runs the given softmax statistics or attention output "
+          "do not fit the other inputs; with the declared numerics they must fit");
     Decision decision = experiment_->compare
                             ? experiment_->compare(actual, *limits, relation_->sentence, report)
                             : compare_runs<Op>(relation_->sentence, case_.problem, actual,

@@ -199,7 +199,10 @@ std::vector<Exclusion> fruitless() {
       of.rule({why, "Dropout can drop all pairs if there are few."}, {"lengths", "keep"},
               [](const K& k) { return is_short(k.lengths) && k.keep == Keep::tiny; }),
       of.rule(
-          {why, "With one key the last bit of a row is the only bit."}, {"lengths", "drop"},
+          {why,
+           "With drop=last_bits the last key of a row is dropped first. If a row has only one key, "
+           "no key is left."},
+          {"lengths", "drop"},
           [](const K& k) { return k.lengths == LengthsKind::one_key && k.drop == "last_bits"; }),
       of.rule(
           {why, "Dropout can drop all rows if there are few."}, {"lengths", "drop"},
