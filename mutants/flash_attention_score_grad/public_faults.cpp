@@ -273,11 +273,12 @@ std::vector<Mutant> public_faults() {
       planted<LastKeyTileOverNextHead>("public_last_key_tile_over_next_head",
                                        "the last key tile is written over the next head"),
       planted<RowTermGridOfKeys>("public_row_term_grid_of_keys",
-                                 "row terms are computed only for as many tiles as the keys have"),
-      planted<DqGridOfKeys>("public_dq_grid_of_keys",
-                            "dq is stored only for as many tiles as the "
-                            "keys have",
-                            ascend_like),
+                                 "delta (the row term) is computed only for the first tiles of "
+                                 "queries, as many as there are tiles of keys"),
+      planted<DqGridOfKeys>(
+          "public_dq_grid_of_keys",
+          "dq is stored only for the first tiles of queries, as many as there are tiles of keys",
+          ascend_like),
       planted<AccumulatorOfNoLoop<true>>("public_accumulator_of_dq_of_no_loop",
                                          "with at most one causal tile, dq is added to old values"),
       planted<AccumulatorOfNoLoop<false>>(

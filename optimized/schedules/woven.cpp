@@ -273,8 +273,8 @@ std::vector<Buffer> buffers_of(const Attention& a, const Woven& w, const device:
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   l2.allocate({cores * w.steps * w.group * edge * edge * 2 * fp32_bytes}, "scores and dP");
   const Exchanged tiles = exchanged(w);
-  l2.allocate(cores * tiles.probs * edge * edge * a.element, "P until dv is added");
-  l2.allocate(cores * tiles.dscores * edge * edge * a.element, "dS until dk is added");
+  l2.allocate(cores * tiles.probs * edge * edge * a.element, "P, kept until dv is summed");
+  l2.allocate(cores * tiles.dscores * edge * edge * a.element, "dS, kept until dk is summed");
   return listed({l1, l0c, vector_buffers(a, w.vector_buffers, w.vector_tile, device), l2});
 }
 
