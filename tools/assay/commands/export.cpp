@@ -275,8 +275,8 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
       limit == unlimited ? "as too large" : fmt::format("larger than --largest={}", limit),
       sum.cases - golden.cases - golden.repeated,
       golden.repeated == 0 ? ""
-                           : fmt::format(", {} that equal another case once their statistics have "
-                                         "the memory order of the numerics",
+                           : fmt::format(", {} that are the same as another case, because the "
+                                         "numerics declare one memory order of the statistics",
                                          golden.repeated));
   return conclude(options, golden, context.out);
 }

@@ -173,7 +173,8 @@ Action declare(CLI::App& app) {
                      "generating them again");
   CLI::Option* const of_writing[] = {
       app.add_flag("--whole", options->whole,
-                   "every judged element and every input, instead of samples and recipes"),
+                   "store every judged element of the goldens and every input, instead of some "
+                   "elements and of inputs that a seed can make again"),
       app.add_option("--format", options->format,
                      "format of the files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
       app.add_option("--numerics", options->numerics,

@@ -64,9 +64,9 @@ struct PlanFlags {
     add_value(app, "--product", product, product_value, "only calls on this product: a2 or a3");
     app.add_option(
         "--only", only,
-        "only cases whose fields satisfy this condition, with the syntax of the search on a "
-        "report's page: 'dtype=bf16 and seq_kv>=64'; or whose replay line (with defaults) or note "
-        "contains this text; 'A & !(B | C)': A, but neither B nor C");
+        "only cases that match: a condition on fields ('dtype=bf16 and seq_kv>=64', the syntax of "
+        "the report's search), or a text that the replay line (with defaults) or the note "
+        "contains. Combine with & | !: 'A & !(B | C)'");
     app.add_option("--cases", cases,
                    "cases to add to the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");

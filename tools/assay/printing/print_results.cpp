@@ -238,7 +238,8 @@ void print_regimes(const Results& results, std::ostream& out) {
                std::to_string(regime.failing),
                regime.not_with.empty() ? "-" : joined(regime.not_with)});
   if (table.empty()) return;
-  out << "\nregimes of the tiling, with the numerically judged cases that used them:\n";
+  out << "\nbranches of the kernel's tiling (regimes), and how many numerically judged cases used "
+         "each:\n";
   table.print(out, "  ");
   constexpr std::size_t most_metrics = 100;  // limit of metrics in a report
   if (std::ranges::any_of(results.cases,
