@@ -18,7 +18,8 @@ std::vector<Contradiction> of_shapes_and_sizes() {
   return {
       {.id = "FAG-Q1",
        .subject = "aclnnFlashAttentionUnpaddingScoreGrad on Atlas A3",
-       .claims = {{{unpadding_page, "products"}, "Atlas A3 training products do not offer it."},
+       .claims = {{{unpadding_page, "products"},
+                   "Atlas A3 training products do not offer this entry point."},
                   {{upstream_page, "products, later revision"},
                    "Atlas A3 offers every entry point."}},
        .reading = "The products table of the u1 page decides; the computation does not depend on "
@@ -132,8 +133,8 @@ std::vector<Contradiction> of_positions() {
        .claims = {{{upstream_modes, "modes 7 and 8"}, "Mode 8 does not accept realShiftOptional."},
                   {{unpadding_page, "constraints"},
                    "Mode 8 accepts a bias if every sequence has as many queries as keys."}},
-       .reading = "The page of u1 is more specific, so it is followed. (realShiftOptional is "
-                  "another name of pseShiftOptional.)"},
+       .reading = "The page of u1 is more specific, so this suite follows that page. "
+                  "(realShiftOptional is another name of pseShiftOptional.)"},
       {.id = "FAG-Q10",
        .subject = "start indices in sparseMode 8 of u3",
        .claims = {{{rope_page, "constraints"},
@@ -296,7 +297,7 @@ std::vector<Contradiction> of_the_rest() {
        .claims = {{{unpadding_page, "parameters"},
                    "dropMask, paddingMask, attenMask and softmaxIn are plain inputs."},
                   {{unpadding_page, "example"},
-                   "The example passes null pointers for three of them."}},
+                   "The example passes null pointers for three of these four tensors."}},
        .reading = "The page's column of inputs does not say which inputs are required."},
   };
 }

@@ -107,17 +107,18 @@ void confine_beside_nothing(FlashCall& call) {
 }
 
 FlashRequirement windows_of_nothing() {
-  return {.id = "FAG-C68b",
-          .statement =
-              "A negative preTokens or nextTokens is within the limits that the lengths of empty "
-              "sequences give, too; no page says whether empty sequences limit the window.",
-          .source = {upstream_modes, "mode 0"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q13",
-          .applies = speaks_of_windows,
-          .holds = [](const FlashCall& c) { return is_refused(c) || !binds_nothing(c); },
-          .violations = {{"no_queries", confine_beside_nothing}}};
+  return {
+      .id = "FAG-C68b",
+      .statement =
+          "A negative preTokens or nextTokens is also within the limits computed from the lengths "
+          "of empty sequences; no page says whether empty sequences limit the window.",
+      .source = {upstream_modes, "mode 0"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q13",
+      .applies = speaks_of_windows,
+      .holds = [](const FlashCall& c) { return is_refused(c) || !binds_nothing(c); },
+      .violations = {{"no_queries", confine_beside_nothing}}};
 }
 
 /// The documentation page about sparse modes forbids only a negative sum; the host code also

@@ -60,7 +60,8 @@ std::vector<Row> rows() {
   return {
       not_null(tensors, stated("NSCF-C01", returns, "input, weight and output are not null.", {},
                                exactly(Status::param_nullptr))),
-      sums_given<Op>(stated("NSCF-C01a", parameters, "actSeqLen has an entry.", "NSCF-Q1")),
+      sums_given<Op>(
+          stated("NSCF-C01a", parameters, "actSeqLen has at least one entry.", "NSCF-Q1")),
       pointers_not_null<Op>(coded("NSCF-C01b")),
       of_16_bits<DType::fp32, DType::int8, DType::fp64>(
           tensors, stated("NSCF-C02", returns, "input, weight and output are FLOAT16 or BFLOAT16.",

@@ -28,7 +28,7 @@ std::vector<Contradiction> compress_contradictions() {
                   {{compress_page, "prototype"},
                    "actSeqLenOptionalOptional, layoutOptionalOptional, inputGradOut, "
                    "weightGradOut."}},
-       .reading = "Both mean the same parameters."},
+       .reading = "Both lists of names mean the same parameters."},
       {.id = "NSAC-Q3",
        .subject = "the operator that the formulas describe",
        .claims = {{{compress_page, "formulas"},
@@ -78,7 +78,8 @@ std::vector<Contradiction> compress_contradictions() {
       {.id = "NSAC-Q11",
        .subject = "Atlas A3",
        .claims = {{{compress_page, "products"}, "Atlas A3 does not offer the operator."},
-                  {{upstream_compress_tiling, "operator prototype"}, "It is registered for A3."}},
+                  {{upstream_compress_tiling, "operator prototype"},
+                   "The operator is registered for A3."}},
        .reading = "Not offered."},
       {.id = "NSAC-Q12",
        .subject = "the array of a unit test",

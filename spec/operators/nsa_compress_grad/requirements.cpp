@@ -225,7 +225,8 @@ std::vector<Row> windows() {
       // The documentation page says "only 0 at present"; the host code accepts 1, and the kernel
       // then reads lengths.
       {.id = "NSAC-C13a",
-       .statement = "actSeqLenType is 0, which means sums; with 1 the kernel reads lengths.",
+       .statement = "actSeqLenType is 0: actSeqLen contains cumulative sums of the lengths. With 1 "
+                    "the vendor's kernel reads lengths.",
        .source = parameters,
        .standing = Standing::open,
        .sides = {Side::reject},
