@@ -119,7 +119,8 @@ std::vector<Mutant> dropout_mutants() {
       planted<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
       planted<UnusedDropMaskCounts>("unused_drop_mask_counts",
                                     "with keep_prob 1 a drop mask is read as one byte per score"),
-      planted<DropOnRowTerm>("drop_on_row_term", "dropout is applied to the row term as to dP"),
+      planted<DropOnRowTerm>("drop_on_row_term",
+                             "dropout is applied to delta (the row term), as to dP"),
   };
 }
 

@@ -126,7 +126,8 @@ std::vector<Mutant> preset_kernels() {
   using spec::Origin;
   using spec::Rounding;
   const auto own = [&](const std::string& name, const Plan& plan) {
-    all.push_back(healthy_in<Op, Kernel>(name, "uses its own statistics", plan));
+    all.push_back(healthy_in<Op, Kernel>(
+        name, "computes softmax_max and softmax_sum itself instead of reading them", plan));
   };
   own("own_statistics_staged", {.stats = Origin::own, .delta = spec::RowTerm::own});
   own("own_statistics_given_row_term", {.round_out = Rounding::rna, .stats = Origin::own});

@@ -224,7 +224,8 @@ struct CompressedPseFromFirst : Kernel {
 
 std::vector<Mutant> pse_mutants() {
   return {
-      planted<SlopeSign>("slope_sign", "the generated bias is added", ascend_like),
+      planted<SlopeSign>("slope_sign", "slope times distance is added to the score, not subtracted",
+                         ascend_like),
       planted<SlopeTaken<magnitude>>(
           "slope_magnitude", "a negative slope is replaced by its absolute value", ascend_like),
       planted<SlopeTaken<positive_part>>("slope_positive_part",
@@ -244,7 +245,8 @@ std::vector<Mutant> pse_mutants() {
       planted<DistanceInFp16>("distance_in_fp16", "distances are rounded to fp16"),
       planted<DistanceOfATable>("distance_of_a_table", "distances above 2047 are replaced by 2047"),
       planted<DistanceIn16Bits>("distance_in_16_bits", "distances are stored in 16 bits"),
-      planted<LoneStartCounts>("lone_start_counts", "a start index is applied without the other"),
+      planted<LoneStartCounts>("lone_start_counts",
+                               "one start index is applied although the other one is not given"),
       planted<StartInEverySequence>("start_in_every_sequence",
                                     "start indices of mode 8 apply to every sequence", ascend_like),
       planted<PseTypeTaken<0, 1>>("pse_type_0_as_1", "pse_type 0 adds the bias before scaling"),

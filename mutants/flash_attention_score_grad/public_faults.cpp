@@ -260,9 +260,9 @@ std::vector<Mutant> public_faults() {
                                    "sizes"),
       planted<DropBitsByVisibleKeys>("public_drop_bits_by_visible_keys",
                                      "the row stride of drop bits is the number of visible keys"),
-      planted<DropMissingBeforeRowTerm>("public_drop_missing_before_row_term",
-                                        "dropout is not applied to dP before the row term is "
-                                        "subtracted"),
+      planted<DropMissingBeforeRowTerm>(
+          "public_drop_missing_before_row_term",
+          "dropout is not applied to dP before delta (the row term) is subtracted"),
       planted<BiasBeyondLastQuery>("public_bias_beyond_last_query",
                                    "in rows beyond the last query, the bias makes P overflow"),
       planted<KeysWithoutQueriesUnwritten>("public_keys_without_queries_unwritten",
@@ -297,8 +297,9 @@ std::vector<Mutant> public_faults() {
       planted<EpilogueOf32Channels<false>>("public_epilogue_of_dk_in_32_channels",
                                            "dk and dv are stored 32 channels at a time",
                                            ascend_like),
-      planted<RaceOnRowTerm>("public_race_on_row_term",
-                             "in one of 120 runs the row terms are read before they are written"),
+      planted<RaceOnRowTerm>(
+          "public_race_on_row_term",
+          "in one of 120 runs delta (the row term) is read before it is written"),
       planted<StatisticsInBf16>("public_statistics_in_bf16", "statistics are kept in bf16"),
       planted<ProductsInTf32>("public_products_in_tf32", "operands enter the products in tf32"),
       planted<PartialDkIn16Bits>("public_partial_dk_in_16_bits",

@@ -87,16 +87,17 @@ std::vector<Mutant> row_mutants() {
   constexpr Plan own_term_staged = {.stats = spec::Origin::own, .delta = spec::RowTerm::own};
   return {
       planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
-      planted<RowTermStaged>("row_term_staged", "the row term is rounded to the io type"),
+      planted<RowTermStaged>("row_term_staged",
+                             "delta (the row term) is rounded to the type of the tensors"),
       planted<RowTermOfRowAbove>("row_term_of_row_above",
-                                 "uses the row term of the previous query"),
+                                 "uses delta (the row term) of the previous query"),
       misdeclared("row_term_own",
-                  "computes the row term from its own unrounded output, but "
+                  "computes delta (the row term) from its own unrounded output, but "
                   "declares that it uses the given output",
                   own_term, fp32_staging),
       misdeclared("row_term_of_own_output",
-                  "computes the row term from its own rounded output, but declares that it is the "
-                  "sum of the kernel's P dP",
+                  "computes delta (the row term) from its own rounded output, but declares that "
+                  "delta is the sum of the kernel's P dP",
                   own_output, own_term_staged),
       planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
       planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),

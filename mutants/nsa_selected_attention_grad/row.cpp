@@ -178,8 +178,9 @@ std::vector<Mutant> row_mutants() {
                                  "contiguous",
                                  ascend_like),
       planted<RowTermMissing>("selected_row_term_missing", "dS = P dP", ascend_like),
-      planted<RowTermOfFirstHead>("row_term_of_first_head",
-                                  "a group shares the row term of its first head"),
+      planted<RowTermOfFirstHead>(
+          "row_term_of_first_head",
+          "all heads of a group use delta (the row term) of the first head"),
       planted<StatisticsOfNextToken>("statistics_of_next_token",
                                      "uses the statistics of the next token"),
       planted<StatisticsOfNextHead>("statistics_of_next_head",

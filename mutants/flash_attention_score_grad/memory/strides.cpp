@@ -108,8 +108,9 @@ std::vector<Mutant> stride_mutants() {
                                           "it"),
       planted<PaddingUnwritten>("padding_unwritten",
                                 "gradients of tokens after the last sequence are not written"),
-      planted<PaddingOfFirstToken>("padding_of_first_token",
-                                   "tokens after the last sequence get gradients of the first"),
+      planted<PaddingOfFirstToken>(
+          "padding_of_first_token",
+          "tokens after the last sequence get gradients of the first tokens"),
   };
 }
 
