@@ -219,7 +219,8 @@ void require_named_tensors(const Case<Op>& c) {
   for (const auto& [field, strides] : {std::pair("inputs", &c.inputs), {"outputs", &c.outputs}})
     for (const auto& [name, striding] : strides->named())
       if (std::ranges::find(present, name) == present.end())
-        refuse(field, to_text(*strides), "names of tensors that the call has; it has no " + name);
+        refuse(field, to_text(*strides),
+               "names of tensors that the call has; the call has no " + name);
 }
 
 /// Rejects a case for which tensors cannot be created, and unknown names.
@@ -264,8 +265,9 @@ void require_broken(const Case<Op>& c) {
   const std::string id(requirement_named_in(c.violate));
   for (const auto& row : Op::requirements())
     if (row.id == id && row.holds(call))
-      refuse("violate", c.violate,
-             "a call that breaks " + id + ", like that which 'assay explain " + id + "' prints");
+      refuse(
+          "violate", c.violate,
+          "a call that breaks " + id + ", such as the call that 'assay explain " + id + "' prints");
 }
 
 }  // namespace detail

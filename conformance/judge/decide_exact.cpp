@@ -95,9 +95,9 @@ void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exa
                  std::to_string(finding.n) + ", " + std::to_string(finding.s) + ", " +
                  std::to_string(finding.d) + ") is " + text_of(finding.actual);
   if (exact.numerator == 0)
-    finding.text += finding.tolerance > 0
-                        ? "; it must be 0, residues up to " + text_of(finding.tolerance) + " apart"
-                        : "; it must be exactly 0";
+    finding.text += finding.tolerance > 0 ? "; it must be 0 (residues of masked pairs up to " +
+                                                text_of(finding.tolerance) + " are accepted)"
+                                          : "; it must be exactly 0";
   else
     finding.text += "; it is exactly " + std::to_string(exact.numerator) + " * 2^" +
                     std::to_string(exact.exponent) + ", which " +

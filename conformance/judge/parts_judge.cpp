@@ -99,8 +99,9 @@ Decision PartsJudge::finish(std::int64_t most_products, CaseReport& report,
   for (OfTensor& tensor : tensors_) {
     Judged& whole = tensor.judged;
     if (whole.rows != tensor.whole->row_count())
-      throw std::logic_error("of " + tensor.whole->name + " " + std::to_string(whole.rows) +
-                             " rows were judged, not " + std::to_string(tensor.whole->row_count()));
+      throw std::logic_error(std::to_string(whole.rows) + " rows of " + tensor.whole->name +
+                             " were judged, but the tensor has " +
+                             std::to_string(tensor.whole->row_count()));
     for (auto& [number, row] : tensor.deferred) {
       Certifier::certify(certifier_, arithmetic_, row);
       add(tensor, row, whole);

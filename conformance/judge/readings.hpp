@@ -55,8 +55,8 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
     if (reads_small_call_as_asked(c, kernel, reading)) {
       add_note(first, FindingRule::note,
                "it would conform if " + reading.text +
-                   "; but a small call conforms only without it: no declaration "
-                   "fits both calls");
+                   "; but a small call conforms only with the numerics that the kernel "
+                   "declares: no declaration fits both calls");
       continue;
     }
     decide(

@@ -97,7 +97,7 @@ std::string Controls::blind_text(const std::string& tensor) const {
   return "zeros would pass in " + tensor + " of " +
          std::to_string(std::ranges::count_if(heads_, is_blind)) + " of " +
          std::to_string(heads_.size()) + " heads, e.g. (" + std::to_string(first->b) + "," +
-         std::to_string(first->n) + "): no output there exceeds its tolerance";
+         std::to_string(first->n) + "): in these heads no expected value exceeds its tolerance";
 }
 
 ControlResult Controls::result(const std::string& tensor, const Arithmetic& arithmetic) const {

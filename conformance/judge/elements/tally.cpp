@@ -170,9 +170,11 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   object(s.bias_fails, Rule::bias, Ground::likely, FindingRule::bias,
          "errors of " + name + " have mean " + std::to_string(s.bias) +
              " sigma, counted away from zero (t = " + std::to_string(s.bias_t) + "), limit 0.08");
-  object(uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
-         std::to_string(uncertified_) + " elements of " + name +
-             " have a reference whose radius exceeds 2^-10 tau, or a tau that is not finite");
+  object(
+      uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
+      std::to_string(uncertified_) + " elements of " + name +
+          " have a reference whose proven error (radius) exceeds 2^-10 tau, or a tau that is not "
+          "finite");
   return decision;
 }
 

@@ -176,8 +176,8 @@ class PreparedRelation {
         relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed;
     if (!exact && Parts::cost_of_bounds(case_.problem) > most_bounded)
       return does_not_apply(Rule::domain,
-                            "a run of this size is only compared bit by bit, which "
-                            "needs a fixed order");
+                            "runs of this size are only compared bit by bit, which is "
+                            "possible only if the kernel declares a fixed order");
     const spec::Numerics& read = reading != nullptr ? *reading : numerics;
     const OutputValues actual = run(runs_[0], kernel, read);
     std::vector<OutputValues> outputs;
@@ -212,7 +212,7 @@ CaseReport judge_by_relation(const Case<Op>& c, [[maybe_unused]] spec::Implement
   if constexpr (HasRelationParts<Op>)
     return PreparedRelation<Op>(c).judge_case(kernel);
   else
-    throw std::invalid_argument("relation '" + c.relation + "': the suite has no relation of " +
+    throw std::invalid_argument("relation '" + c.relation + "': no relations are defined for " +
                                 std::string(Op::name));
 }
 
