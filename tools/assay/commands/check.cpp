@@ -106,7 +106,9 @@ class FileJudge {
       throw UsageError(where + ": --given-inputs needs a case of track bound; --track is '" +
                        std::string(spec::to_string(case_.track)) + "'");
     if (record_.inputs.empty())
-      throw UsageError(where + ": --given-inputs needs a file with inputs; this case is a recipe");
+      throw UsageError(where +
+                       ": --given-inputs needs a file with inputs; this case is stored without "
+                       "inputs, as a recipe");
     auto inputs = prepared_->inputs({});
     for (const auto& [name, tensor] : conformance::named_tensors(inputs))
       if (fixtures::digest(tensor) != record_.digests.at(name))

@@ -165,7 +165,7 @@ Command dump_command() {
   return one_case_command<DumpOptions>(
       "dump",
       "write a case's arrays for numpy: inputs, expected values, tolerances, outputs of an "
-      "implementation, and the definition's S, P, dP, row term and dS",
+      "implementation, and the definition's S, P, dP, delta (the row term) and dS",
       []<class Op>(const DumpOptions& options, const CLI::App& app, const Context& context) {
         return dump_case<Op>(options, app, context);
       });

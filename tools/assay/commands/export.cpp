@@ -349,7 +349,8 @@ Action declare(CLI::App& app, bool is_golden) {
   app.add_option(
       "--lines", options->lines,
       "instead of a plan: text file with the replay lines of the cases, one per line, or a folder "
-      "of .txt files; a line without exact inputs for the numerics becomes a recipe");
+      "of .txt files; of a case without exact inputs for the numerics only the recipe (replay "
+      "line and digests) is stored");
   if (!is_golden)
     app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   CLI::Option* const numerics = app.add_option(
@@ -358,7 +359,7 @@ Action declare(CLI::App& app, bool is_golden) {
   if (!is_golden)
     app.add_option("--implementation", options->implementation,
                    "also store the outputs of this implementation; the numerics are those "
-                   "that it declares")
+                   "that the implementation declares")
         ->excludes(numerics);
   add_integer(
       app, "--largest", options->largest, 1, unlimited,
@@ -381,11 +382,12 @@ Action declare(CLI::App& app, bool is_golden) {
     stop_on_signals();
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) {
-        require_no_plan(app, fmt::format("{} with its fields is one case", name));
+        require_no_plan(app, fmt::format("{} and the fields that follow it are one case", name));
         if (!options->lines.empty())
-          throw UsageError(fmt::format(
-              "--lines names the cases, but {} with its fields is one case; use only one of them",
-              name));
+          throw UsageError(
+              fmt::format("--lines names the cases, but {} and the fields that follow it are one "
+                          "case; use only one of the two",
+                          name));
         return action(context);
       }
     if (options->lines.empty()) return export_plan(*options, context);

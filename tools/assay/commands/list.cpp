@@ -248,8 +248,8 @@ void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
     if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
   const std::string& idle = options.kind.empty() ? of_plan : options.kind;
   if (!options.report.empty() && !idle.empty())
-    throw UsageError("--report has the coverage of all its cases: '" + idle +
-                     "' has no effect together with it");
+    throw UsageError("--report has the coverage of all cases of the report: '" + idle +
+                     "' has no effect together with --report");
 }
 
 }  // namespace

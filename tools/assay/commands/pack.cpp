@@ -188,7 +188,9 @@ Action declare(CLI::App& app) {
 
 Command pack_command() {
   return {.name = "pack",
-          .summary = "write a folder of recipes and goldens that can be used without Assay",
+          .summary =
+              "write a folder of inputs (or recipes for them) and expected values, for use without "
+              "Assay",
           .declare = [](CLI::App& app, const Registry&) { return declare(app); }};
 }
 

@@ -114,7 +114,7 @@ Command report_command() {
   return {.name = "report",
           .summary =
               "show a report, or compare it with an earlier one: exit code 1 on a regression, 3 if "
-              "they have no case in common",
+              "the two have no case in common",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<ReportOptions>();
             app.add_option(
@@ -123,7 +123,7 @@ Command report_command() {
                    "device plan'")
                 ->required();
             app.add_option("before", options->before,
-                           "report.json to compare with; the page also shows further ones, "
+                           "report.json to compare with; the page also shows further reports, "
                            "a table of 'assay mutants' and a trace of 'assay device plan'");
             app.add_option("--html", options->html, "HTML file to write: one page with charts");
             app.add_option("--json", options->json, "write the changes as JSON, for programs");

@@ -75,7 +75,7 @@ struct PlanFlags {
                "tests them [on]");
     add_choice(app, "--documents", policy.documents,
                "strict: a kernel must refuse calls that a page forbids, even if the vendor's own "
-               "code accepts them; lenient: it may accept them [lenient]");
+               "code accepts them; lenient: a kernel may accept them [lenient]");
     app.add_flag("--full", full, "model shapes in full size, and more random cases");
   }
 };
@@ -144,9 +144,10 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
     throw UsageError(flags.lines.front().name + " contains no line of the chosen operators");
   if (cases == 0 && left_out == 0)
-    throw UsageError("--product is '" + std::string(spec::to_string(*flags.product)) +
-                     "', but according to the documentation it has none of the chosen operators: "
-                     "no case is planned");
+    throw UsageError(
+        "--product is '" + std::string(spec::to_string(*flags.product)) +
+        "', but according to the documentation this product has none of the chosen operators: "
+        "no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) +
                      "', which matches none of " + std::to_string(left_out) + " cases");
