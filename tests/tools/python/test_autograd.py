@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import assay
-from assay.pairs import PAIRS, pair_of, split_logsumexp
-from autograd_functions import COMPRESS, FLASH, attention, compression, scaled, unchanged
+from assay.autograd import at_saved_values, at_true_values
 from assay.judging import export_lines
+from assay.pairs import PAIRS, pair_of, split_logsumexp
+from autograd_functions import COMPRESS, FLASH, attention, compression, scaled
 
 DTYPES = ("fp32", "fp16", "bf16")
 
@@ -241,3 +242,46 @@ def test_of_a_backward_that_gets_no_numbers_no_gradient_is_expected() -> None:
     assert report.wrong == ("saved",) and report.causes[0].tensors == ("softmax_sum",), report.summary()
     assert report.not_conclusive == ("backward",)
     assert report.backward.evidence == "the saved softmax_sum is not finite, so no gradient is expected"
+
+
+def test_the_numerics_say_where_the_statistics_come_from() -> None:
+    flash, compress = pair_of("flash_attention_score_grad"), pair_of("nsa_compress_grad")
+    for declared, saved, true in (
+        ("fp32_staging", "fp32_staging,stats=given,delta=given", "fp32_staging,stats=own,delta=own_output"),
+        ("", "fp32:stats=given,delta=given fp16:stats=given,delta=given bf16:stats=given,delta=given",
+         "fp32:stats=own,delta=own_output fp16:stats=own,delta=own_output bf16:stats=own,delta=own_output"),
+        ("fp32:torch_fp32,order=fixed bf16:cuda_flash", "fp32:torch_fp32,order=fixed,stats=given bf16:cuda_flash,stats=given,delta=given",
+         "fp32:torch_fp32,order=fixed,stats=own bf16:cuda_flash,stats=own,delta=own_output"),
+        ("ascend_a2,delta=own", "ascend_a2,delta=own,stats=given", "ascend_a2,delta=own,stats=own"),
+        ("jax_cpu,delta=own_output", "jax_cpu,delta=own_output,stats=given,delta=given", "jax_cpu,delta=own_output,stats=own,delta=own_output"),
+    ):
+        assert (at_saved_values(declared, flash), at_true_values(declared, flash)) == (saved, true)
+        assert at_saved_values(declared, compress) == at_true_values(declared, compress) == declared
+
+
+def test_the_forward_may_have_numerics_of_its_own() -> None:
+    """The sum has the error of an exp that is 5e-4 too large."""
+    changes = {"change_saved": scaled("softmax_sum", 1.0005)}
+    assert assay.judge_autograd(attention(**changes), FLASH.format("fp32")).wrong == ("saved",)
+    declared = assay.judge_autograd(attention(**changes, forward_numerics="fp32_staging,exp_error=1e-3"), FLASH.format("fp32"))
+    assert declared.conforms, declared.summary()
+
+
+def test_the_forward_gets_the_inputs_of_the_gradient() -> None:
+    report = assay.judge_autograd(compression(), COMPRESS.format("bf16") + " --profile=sparse_dy --entry_point=c1 --inputs=padded")
+    assert report.conforms, report.summary()
+    assert report.forward.command == "nsa_compress --heads=2 --lengths=70,5,48"  # only fields of the problem, without defaults
+    other = assay.judge_autograd(compression(), COMPRESS.format("bf16") + " --profile=all_positive")
+    assert other.conforms, other.summary()
+
+
+def test_the_backward_may_write_into_what_was_saved() -> None:
+    right = attention()
+
+    def backward(saved: Any, gradient: Any) -> Any:
+        gradients = right.backward(saved, gradient)
+        saved["attention_in"][...] = 0
+        return gradients
+
+    report = assay.judge_autograd(assay.AutogradFunction(right.forward, backward, "writes", "fp32_staging"), FLASH.format("fp32"))
+    assert report.conforms, report.summary()

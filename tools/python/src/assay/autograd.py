@@ -22,6 +22,7 @@ from assay.pairs import Pair, known_saved_values, pair_of
 from assay.program import AssayError, Program, find_program
 from assay.reports import Finding, Report, read_reports
 
+_SUM_P_DP = ("torch_composed_bf16", "torch_fp32", "jax_cpu")  # presets whose row term is the sum of P dP
 _FOREIGN = "foreign_statistics"  # an input profile
 Outputs = Mapping[str, Array]
 Forward = Callable[[Case], tuple[Array | Outputs, Any]]
@@ -81,16 +82,24 @@ def as_autograd_function(function: Any) -> AutogradFunction:
     )
 
 
-def _with_fields(numerics: str, fields: str) -> str:
-    """The declaration with these fields in the text of every type."""
-    return " ".join(f"{word},{fields}" for word in (numerics or "fp32: fp16: bf16:").replace(";", " ").split()).replace(":,", ":")
+def _with_fields(numerics: str, fields: Callable[[str], str]) -> str:
+    """The declaration with further fields in the text of every type; `fields` gets the text of one type."""
+    texts = (numerics or "fp32: fp16: bf16:").replace(";", " ").split()
+    return " ".join(f"{text},{fields(text)}".replace(":,", ":") for text in texts)
+
+
+def _sums_p_dp(text: str) -> bool:
+    """Returns whether the row term is the sum of P dP, which needs no output of the forward."""
+    _, _, preset = text.partition(",")[0].rpartition(":")
+    declared = [item for item in text.split(",") if "delta=" in item]
+    return "delta=own" in declared[-1].rpartition(":")[2].split() if declared else preset in _SUM_P_DP
 
 
 def at_saved_values(numerics: str, pair: Pair) -> str:
     """The numerics of a backward that reads the saved values."""
     if not pair.has_statistics:
         return numerics
-    return _with_fields(numerics, "stats=given" if "delta=own" in numerics.replace("delta=own_output", "") else "stats=given,delta=given")
+    return _with_fields(numerics, lambda text: "stats=given" if _sums_p_dp(text) else "stats=given,delta=given")
 
 
 def at_true_values(numerics: str, pair: Pair) -> str:
@@ -98,7 +107,7 @@ def at_true_values(numerics: str, pair: Pair) -> str:
     errors of the forward."""
     if not pair.has_statistics:
         return numerics
-    return _with_fields(numerics, "stats=own" if "delta=own" in numerics else "stats=own,delta=own_output")
+    return _with_fields(numerics, lambda text: "stats=own" if _sums_p_dp(text) else "stats=own,delta=own_output")
 
 
 def _only(case: Case, names: set[str]) -> Case:
