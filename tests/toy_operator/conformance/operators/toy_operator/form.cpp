@@ -7,7 +7,8 @@ using Op = spec::ToyOperator;
 
 namespace bilinear {
 
-/// The products of every output row. Reference, tolerances and exact cases follow from them. EDIT.
+/// The products of every output row. Reference, tolerances and exact cases follow from them. EDIT:
+/// if outputs are not such sums, docs/operators.md says how to write a bound instead.
 template <>
 Form form_of<Op>(const Op::Problem& p) {
   enum Number : std::size_t { input, weight };

@@ -101,6 +101,7 @@ const Axes* Suite<Op>::axes() {
 
 std::vector<std::size_t> Suite<Op>::choice_of(const Case<Op>& c) { return factors().read(c); }
 
+/// EDIT: every file of hand-made cases; a listed operator needs 200 cases with outputs.
 void Suite<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(breaking_cases<Op>({{{.problem = {.heads = 3, .window = 4}}}}));
   cases.add(hand_made_cases<Op>("corners", plan));

@@ -14,7 +14,8 @@
 
 namespace assay::spec {
 
-/// The one entry point. EDIT: one for each function that the documents name.
+/// The one entry point. EDIT: one for each function that the documents name, with a spelling that
+/// no other operator has.
 enum class ToyOperatorEntryPoint : std::uint8_t { t1 };
 
 template <>
