@@ -49,17 +49,21 @@ TEST(ToyOperator, EveryInjectedFaultFails) {
         << mutant.name;
 }
 
-TEST(ToyOperator, HandMadeCasesConformOnEveryTrack) {
-  std::ifstream lines(ASSAY_SOURCE_DIR "/tests/toy_operator/cases/toy_operator/corners.txt");
+TEST(ToyOperator, HandMadeCasesConform) {
   std::int64_t judged = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with('#')) continue;
-    const CaseReport report =
-        judge_case(parse_case<Op>(case_words(line, Op::name)), *kernel_named("plain"));
-    EXPECT_EQ(report.verdict, Verdict::conforms) << testing::printed(report);
-    ++judged;
+  for (const char* kind : {"corners", "relations", "twins"}) {
+    std::ifstream lines(ASSAY_SOURCE_DIR "/tests/toy_operator/cases/toy_operator/" +
+                        std::string(kind) + ".txt");
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with(Op::name)) continue;
+      const auto c = parse_case<Op>(case_words(line, Op::name));
+      EXPECT_EQ(command_line(c), line);
+      const CaseReport report = judge_case(c, *kernel_named("plain"));
+      EXPECT_EQ(report.verdict, Verdict::conforms) << testing::printed(report);
+      ++judged;
+    }
   }
-  EXPECT_EQ(judged, 3);
+  EXPECT_EQ(judged, 9);
 }
 
 TEST(ToyOperator, EveryReplayLineReadsBack) {

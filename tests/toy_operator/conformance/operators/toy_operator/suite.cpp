@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "case/limits.hpp"
@@ -65,12 +66,18 @@ const Drawn<Op, Chosen>& drawn() {
 
 std::span<const InputProfile> Suite<Op>::profiles() {
   static constexpr InputProfile all[] = {{"normal", "close to normal with deviation 1"},
-                                         {"all_positive", "uniform in [0, 1): no sum cancels"}};
+                                         {"all_positive", "uniform in [0, 1): no sum cancels"},
+                                         {"negative_input", "as normal, but with input negated"},
+                                         {"negative_weight", "as normal, but with weight negated"}};
   return all;
 }
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
-  return bilinear::drawn_inputs(c, c.profile == "normal" ? profile::normal : profile::all_positive);
+  constexpr ProfileValue values[] = {profile::normal, profile::all_positive,
+                                     profile::negative<stream_named("input")>,
+                                     profile::negative<stream_named("weight")>};
+  const auto named = std::ranges::find(profiles(), c.profile, &InputProfile::name);
+  return bilinear::drawn_inputs(c, values[named - profiles().begin()]);
 }
 
 std::span<const FieldRange> Suite<Op>::field_ranges() {
