@@ -24,11 +24,13 @@ spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
   return rounded;
 }
 
-std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> all, spec::DType dtype,
+std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> all,
+                                                      const DTypeOf& dtype_of,
                                                       const spec::Numerics& numerics,
                                                       const std::string& profile_name) {
   std::vector<fixtures::ExpectedTensor> stored;
   for (Expected& expected : all) {
+    const spec::DType dtype = dtype_of(expected.name);
     spec::Tensor rounded = rounded_rows(expected, dtype, numerics);
     stored.push_back({.name = std::move(expected.name),
                       .profile = profile_name,

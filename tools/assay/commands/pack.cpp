@@ -63,10 +63,10 @@ void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& 
     if (options.whole || !line["inputs"][name].contains("drawn"))
       pack.writer.write_input(tensor, record.digests[name]);
   for (const conformance::Expected& expected : prepared.expected(numerics)) {
-    const auto goldens =
-        goldens_of(expected, conformance::rounded_rows(expected, c.problem.dtype, numerics),
-                   conformance::places_of(c, expected), c.seed, options.whole);
-    pack.writer.write_golden(record.id, expected.name, c.problem.dtype, goldens);
+    const spec::DType dtype = conformance::dtype_of_output(c, expected.name);
+    const auto goldens = goldens_of(expected, conformance::rounded_rows(expected, dtype, numerics),
+                                    conformance::places_of(c, expected), c.seed, options.whole);
+    pack.writer.write_golden(record.id, expected.name, dtype, goldens);
   }
   pack.recipes += line.dump() + '\n';
   ++pack.cases;

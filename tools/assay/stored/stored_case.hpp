@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/record.hpp"
@@ -40,8 +41,10 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Num
   auto expected = prepared.expected(numerics);
   for (const conformance::Expected& tensor : expected)
     if (certainty != nullptr) *certainty += tensor.certainty;
-  record.expected =
-      conformance::stored_expected(std::move(expected), c.problem.dtype, numerics, profile_name);
+  record.expected = conformance::stored_expected(
+      std::move(expected),
+      [&](std::string_view output) { return conformance::dtype_of_output(c, output); }, numerics,
+      profile_name);
   record.inputs = std::move(inputs);
   return record;
 }

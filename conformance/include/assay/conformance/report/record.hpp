@@ -1,6 +1,9 @@
 #pragma once
 
+#include <concepts>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
@@ -30,9 +33,24 @@ typename Op::Outputs outputs_from(const Case<Op>& c,
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::Numerics& numerics);
 
-/// Converts references of outputs of type `dtype` to the form in which they are stored.
+/// Returns the element type of an output of the case: statistics are fp32, whatever the type of the
+/// problem.
+template <class Op>
+spec::DType dtype_of_output(const Case<Op>& c, std::string_view output) {
+  spec::DType dtype = c.problem.dtype;
+  const auto call = call_of(c);
+  visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& parameter) {
+    if constexpr (std::same_as<Member, spec::Parameter>)
+      if (name == output) dtype = parameter.dtype;
+  });
+  return dtype;
+}
+
+/// Converts references of outputs to the form in which they are stored. `dtype_of` returns the type
+/// of an output.
+using DTypeOf = std::function<spec::DType(std::string_view output)>;
 std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> expected,
-                                                      spec::DType dtype,
+                                                      const DTypeOf& dtype_of,
                                                       const spec::Numerics& numerics,
                                                       const std::string& profile_name);
 
