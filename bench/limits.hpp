@@ -23,8 +23,8 @@ class HostLimits {
   std::vector<double> measure(Recorder& recorder, const Subject& subject,
                               const std::function<void()>& work, double flop, double bytes,
                               std::size_t runs);
-  /// Records the peak rate of multiply-adds and the share of it that a workload reaches. `seconds`
-  /// are the times of the workload, `of_peak` those of multiply_add; their runs alternated.
+  /// Records the peak rate of multiply-adds and the fraction of this rate that a workload reaches.
+  /// `seconds`: times of the workload; `of_peak`: times of multiply_add, in alternating runs.
   void record_share(Recorder& recorder, const Subject& subject, double flop,
                     const std::vector<double>& seconds, const std::vector<double>& of_peak) const;
 

@@ -16,7 +16,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Returns the fastest build of the composed gradient that this machine runs.
+/// Returns the fastest build of composed/composed.hpp that this machine can run.
 void (*composed_here())(const ComposedHead&) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
@@ -71,7 +71,8 @@ class Composed {
   std::vector<float> dq_, dk_, dv_;
 };
 
-/// ||x - y|| / ||y||, where x is a gradient in BNSD and y the same gradient from the composed code.
+/// Returns ||x - y|| / ||y||. x is a gradient in BNSD. y is the same gradient from
+/// composed/composed.hpp, computed with Eigen's matrix products.
 double relative_difference(const spec::Tensor& x, const std::vector<float>& y) {
   double squares = 0.0, norm = 0.0;
   for (std::size_t k = 0; k < y.size(); ++k) {

@@ -17,8 +17,8 @@ struct Quantity {
   std::string name, unit;
 };
 
-/// `value` is the median of the samples, `deviation` the median of their distances from it. `runs`
-/// is 0 for a number that the model computes exactly.
+/// `value` is the median of the samples, `deviation` the median of the distances of samples from
+/// `value`. `runs` is 0 for a number that the model computes exactly.
 struct Record {
   Subject subject;
   Quantity quantity;

@@ -14,7 +14,7 @@ namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// Returns the fastest build of the composed gradient that this machine runs.
+/// Returns the fastest build of composed/selected.hpp that this machine can run.
 void (*composed_here())(const ComposedSelection&) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))

@@ -161,8 +161,8 @@ struct RowBlock {
   std::vector<std::int64_t> keys;
 };
 /// Divides ascending query rows of one head into blocks. If the keys depend on the query, distant
-/// queries are not in one block: it would multiply them with many keys to which no query of the
-/// block attends.
+/// queries are not in one block, because they would be multiplied with many keys to which no query
+/// of the block attends.
 std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows);
 
 /// Returns first, first + 1, ..., last - 1.

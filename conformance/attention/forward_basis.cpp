@@ -74,8 +74,9 @@ engine::Output output_of_row(const Dense& dense, engine::Output output, const Fo
   return output;
 }
 
-/// Returns whether a mean over errors is meaningful. If scores are about equal, or if 1 / keep_prob
-/// is rounded, as such and with the weight 1 of a row's largest score, many rows err alike.
+/// Returns whether a mean over errors is meaningful. If many rows have the same error, the mean has
+/// no meaning: if all scores are about equal, or if fp32 or the staged type cannot represent 1 /
+/// keep_prob, which is then rounded alone and times the weight 1 of a row's largest score.
 bool is_biasable(const Dense& dense) {
   int exponent = 0;
   return attention::scores_vary(dense) && std::frexp(dense.largest_kappa, &exponent) == 0.5;
@@ -237,7 +238,7 @@ std::vector<TileSums> ForwardBasis::tile_sums(bool averages) const {
   const attention::Op::Problem& p = dense_.problem;
   TileSums sums{
       .name = "attention_out", .extents = output_extents(dense_), .signs = RowSigns(seed_)};
-  // Every k-th tile, so that they cost at most this many multiplications.
+  // Only every k-th tile is summed, so that the sums cost at most this many multiplications.
   constexpr double affordable = 1e12;
   double cost = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -264,8 +265,9 @@ std::vector<TileSums> ForwardBasis::tile_sums(bool averages) const {
   return {std::move(sums)};
 }
 
-/// The rows of a tile err independently, except for what each shares; the final cast is added when
-/// the written rows are known.
+/// Adds values and errors of the rows to the sums of their tiles. Errors are independent from row
+/// to row, except for the shared ones. The error of the final cast is added later, when the written
+/// rows are known.
 void ForwardBasis::add_tiles(const std::vector<std::int64_t>& rows,
                              const std::vector<std::size_t>& tile_of, bool averages,
                              TileSums& sums) const {

@@ -15,13 +15,13 @@ namespace assay::conformance {
 namespace {
 
 constexpr double wanted_share = 0x1p-20;  // largest accepted radius / tau of the reference
-/// The radius (error limit) of the definition in 75 digits, divided by that in double: its unit
-/// roundoff is 2^-198 of that of double, and the error 2^-240 of its exponentials is 2^-191 of that
-/// of double.
+/// Radius (error limit) of a value in 75 digits divided by the radius of this value in double. The
+/// unit roundoff of 75 digits is 2^-198 times that of double. The error of an exponential in 75
+/// digits is 2^-240, which is 2^-191 times the error in double.
 constexpr double defined_share = 0x1p-190;
-/// Radius of the definition in double-double divided by the radius in double: the unit roundoff is
-/// 2^-47 of the one from which the radius in double follows. Underflow changes elements by at most
-/// quick_underflow (docs/double_double.md, D5).
+/// Radius of a value in double-double divided by its radius in double. The unit roundoff of
+/// double-double is 2^-47 times the one from which the radius in double is computed. Underflow
+/// changes elements by at most quick_underflow (docs/double_double.md, D5).
 constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 
 /// A multiplication in 75 digits takes at least as long as this number of multiplications in
@@ -33,8 +33,8 @@ constexpr std::int64_t quick_products = 32;
 /// MiB.
 constexpr std::int64_t price_of_memory = 24;
 
-/// Part of the budget (multiplications) that is reserved for elements of later parts whose radius
-/// is too large. Elements with an uncertain cast must not use it.
+/// Multiplications of the budget that are reserved for elements with too large a radius in parts of
+/// the tensor that are judged later. Elements with an uncertain cast must not use them.
 constexpr std::int64_t kept_for_wide = 300'000;
 
 using spec::at;

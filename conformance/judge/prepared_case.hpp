@@ -149,7 +149,7 @@ Prepared<Op>& PreparedCase<Op>::State::prepare(const spec::Numerics& numerics) {
       prepare_bound(entry);
   } catch (...) {
     prepared.pop_back();
-    if (prepared.empty()) certifier = nullptr;  // it may refer to that basis
+    if (prepared.empty()) certifier = nullptr;  // the certifier may refer to the removed basis
     throw;
   }
   return entry;

@@ -103,8 +103,8 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
     if (std::isnan(*limit)) *limit = infinity;
 }
 
-/// E48. Weights that differ by less than a small part of a step of the staged type may round alike,
-/// at any scale.
+/// E48. Weights that differ by less than a small part of a step of the staged type may all be
+/// rounded in the same direction, whatever their scale.
 void ForwardScores::fill_alike(std::vector<double>& scores, ForwardRow& row) const {
   constexpr double part_of_step = 0x1p-5;
   const double step =

@@ -27,7 +27,7 @@ class ForwardHeadIndex final : public HeadIndex {
     head_.key = {dense.key(b_, kv_, 0), keys, dense.width()};
     head_.value = {dense.value(b_, kv_, 0), keys, p.head_dim_v};
     head_.value_norms = norms_of(head_.value, 0, p.head_dim_v);
-    // Rescaling also rounds the output once each time, relative to the sum of its magnitudes.
+    // Each rescaling also rounds the output once, relative to the sum of magnitudes so far.
     const double unit = std::max(n.u, n.u_a);
     for (ForwardRow row : of_rows) {
       if (row.keys == 0) leave_out(std::ssize(head_.rows));

@@ -111,8 +111,8 @@ class RowsOfHead : public engine::RowSink {
     return sum > 0 ? row_sums.spread_squares[kind] / engine::square(sum) : 0;
   }
 
-  /// E16. Sets the share of row r from the concentration of its pairs and the effective number of
-  /// channels that it sums.
+  /// E16. Sets the variance share s of row r from the concentration of its pairs and the effective
+  /// number of channels of the rows that are summed.
   static void set_share(Expectation& e, std::int64_t r, double concentration, double channels) {
     e.share[at(r)] = concentration > 0 ? 1 / channels + concentration : 0;
   }

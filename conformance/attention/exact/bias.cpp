@@ -69,7 +69,7 @@ bool Bias::lowers(std::uint64_t slice, std::int64_t column) const {
 std::int64_t Bias::share(std::uint64_t slice) const {
   if (plan_->raises == 0) return 0;
   const Random row(random_.bits(slice), static_cast<std::uint64_t>(Stream::sampling));
-  // If scale.factor is 3, the share is even: bf16 cannot represent 3 * n for odd n above 128.
+  // If scale.factor is 3, the result is even: bf16 cannot represent 3 * n for odd n above 128.
   return plan_->scale.factor == 1 ? row.integer(0, -8, 8) : 2 * row.integer(0, -1, 1);
 }
 

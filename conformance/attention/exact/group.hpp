@@ -78,7 +78,7 @@ class GroupBuilder {
   const Dropout* dropout_;
   Random random_;
   ScoreCode score_code_;
-  std::vector<Channel> value_channels_;  ///< left_only: used by dy; both: by value and dy
+  std::vector<Channel> value_channels_;  ///< left_only: only dy uses it; both: also value
   std::vector<Choice> choices_;
 };
 

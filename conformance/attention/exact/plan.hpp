@@ -46,8 +46,8 @@ struct Magnitudes {
   std::int64_t shared_per_row = 8;  ///< channels of dy_shared per row that are not 0
 };
 
-/// How many times each kind of sum was too long. After the first times its data are halved, then
-/// dS; after that, dy of some rows is set to 0.
+/// How many times the sums of each gradient were too long. At first the data of these sums are
+/// halved, later dS is halved, and finally dy of some rows is set to 0.
 struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };
@@ -59,7 +59,7 @@ struct ExactPlan {
   std::uint64_t seed = 1;
   Scale scale;
   Magnitudes magnitudes;
-  std::int64_t code_bits = 0;  ///< at most this many in the code of a key
+  std::int64_t code_bits = 0;  ///< largest number of bits in the code of a key
   std::int64_t raises = 0;     ///< channels in which a query compensates for its bias
   std::int64_t positions = 0;  ///< channels that hold the digits of a key's position
   std::int64_t parities = 0;   ///< channels that distinguish even keys from odd ones
@@ -72,7 +72,7 @@ struct ExactPlan {
   bool odd_dy = false;               ///< track exact_staged: dy is odd where value is not 0
   bool staged_rounding = false;      ///< dS is rounded to numerics.stage
   bool unique_staging = false;       ///< a row with an exact tie in the staging is drawn again
-  bool shifts_output = false;        ///< one key: attention_in is not the forward's: dS is not 0
+  bool shifts_output = false;        ///< one key: attention_in is changed so that dS is not 0
   int operand_bits = 24;             ///< significant bits of dS that need no rounding
   int sum_bits = 24;                 ///< of the accumulator
 

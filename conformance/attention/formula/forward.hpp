@@ -24,7 +24,7 @@ struct ForwardRow {
   Limits sum_error;  ///< of softmax_sum, relative, for the kernel's own maximum
   Limits rescaling;  ///< relative, of a weight that is rescaled when the maximum grows
   double changes = 0, likely_changes = 0;  ///< how often the maximum may grow
-  /// The largest number of keys whose weights may round alike, because they are almost equal.
+  /// The largest number of keys whose almost equal weights may round in the same direction.
   double alike = 1;
   bool varies = true;  ///< most weights round independently
 };

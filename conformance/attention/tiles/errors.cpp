@@ -12,7 +12,7 @@ using engine::square;
 /// (a + b)^2 <= larger a^2 + smaller b^2. Used where b is expected to be small compared with a.
 constexpr double larger = 17.0 / 16, smaller = 17;
 
-/// An upper bound of the rounding error of x that is linear: share x + step.
+/// Upper bound of the rounding error of x, as a linear function: share * |x| + step.
 struct Rounding {
   double share = 0, step = 0;
 };

@@ -17,7 +17,7 @@ struct KeyNorms {
 /// Error coefficients of one query with the keys of a tile. The coefficients of kappa P use only
 /// `prob` and `one`.
 struct PairErrors {
-  Linear rigorous, squares, linear;                    ///< of dS, without errors that a row shares
+  Linear rigorous, squares, linear;                    ///< of dS, without errors common to a row
   Linear value_rigorous, value_squares, value_linear;  ///< of kappa P
   Linear prob;                                         ///< of P: e_P
   Linear dscore;                                       ///< of dS before it is staged: e

@@ -23,10 +23,10 @@ constexpr std::int64_t chunks_in_all = 8;
 /// The errors of a tile's sum, except those that are sums over pairs.
 struct Extras {
   double terms;            ///< number of terms of the last sums
-  double independent = 0;  ///< squares of errors that one row shares
-  double shared = 0;       ///< worst case of the errors that rows share
+  double independent = 0;  ///< squares of errors that are independent from row to row
+  double shared = 0;       ///< sum of errors that may have the same sign in all rows
   bool scaled = false;     ///< an operand scaled in advance was rounded
-  bool partials = false;   ///< parts of the sums were rounded
+  bool partials = false;   ///< several heads contribute, each with a rounded partial sum
   double operands = 0;     ///< loss of operands that are scaled in advance and underflow
   double heads = 0;        ///< sum over rows: heads that add to the row, plus two roundings
   double floor = 0;

@@ -21,8 +21,8 @@ class Controls {
   /// Says which wrong outputs the judge would detect in the rows of one head.
   struct Head {
     std::int64_t b = 0, n = 0;
-    std::int64_t expected = 0, seen = 0;  ///< nonzero rows; of these, detected as zeros
-    bool negation = false;                ///< true if an element reveals it
+    std::int64_t expected = 0, seen = 0;  ///< nonzero rows; those where zeros fail
+    bool negation = false;                ///< an element reveals a negated output
     bool last = false;                    ///< zeros in the last nonzero row are detected
     std::int64_t last_row = 0;            ///< number of the last row
   };

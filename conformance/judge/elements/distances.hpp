@@ -36,7 +36,7 @@ class Distances {
   std::int64_t rows_of_ratio_;  ///< ratios_ contains one row of this number
   double worst_ = 0;
   Finding worst_at_;
-  std::vector<std::pair<std::string, double>> terms_;  ///< shares of the worst element's tau
+  std::vector<std::pair<std::string, double>> terms_;  ///< error terms / tau of the worst one
   std::int64_t elements_ = 0, exempt_ = 0;
   std::vector<double> ratios_;  ///< tau/|ref| of the selected rows, stored to compute the median
   std::array<std::int64_t, 11> bins_{};

@@ -12,8 +12,8 @@
 
 namespace assay::conformance {
 
-/// Returns the value with which the judge fills outputs before the call. An unwritten element keeps
-/// it.
+/// Returns the value with which the judge fills outputs before the call. Elements that the kernel
+/// does not write keep this value.
 double unwritten_number(spec::DType dtype);
 
 /// Finds what the failing elements of one tensor have in common: their indices, and how they differ

@@ -33,7 +33,7 @@ bool is_informative(const Expectation& e, std::size_t k, double actual,
          !arithmetic.cast_is_coarse(e.value[k]);
 }
 
-/// The numbers that `Moments` adds: those of a limited number of elements of a row.
+/// The numbers that `Moments` adds, for at most `few` elements of a row at a time.
 constexpr std::size_t few = 64;
 struct Errors {
   std::array<double, few> error, of_cast;

@@ -143,8 +143,8 @@ class PreparedRelation {
     });
   }
 
-  /// Returns the allowed differences: the tolerance of the base run plus that of its prediction
-  /// from the variants.
+  /// Returns the allowed differences: the tolerance of the base run, plus the tolerance of the
+  /// outputs that are predicted for the base run from the variants.
   const Tolerances& allowed(const spec::Numerics& numerics) {
     for (const auto& [known, entry] : allowed_)
       if (known == numerics) return entry;

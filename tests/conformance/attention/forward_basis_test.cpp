@@ -278,8 +278,8 @@ TEST(ForwardBasis, AShiftedMaximumFailsAndItsSumDoesNot) {
             (Verdicts{Verdict::nonconformant_proven, Verdict::conforms, Verdict::conforms}));
 }
 
-/// If all scores are equal, all weights round alike, by an error that depends on the scale at which
-/// the kernel stages them.
+/// If all scores are equal, all weights have the same rounding error, which depends on the scale at
+/// which the kernel stages them.
 TEST(ForwardBasis, EqualScoresRoundAlike) {
   Op::Problem p = problem_of(DType::bf16);
   p.scale_value = 0;

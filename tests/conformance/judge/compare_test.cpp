@@ -148,7 +148,7 @@ TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// If all probabilities are equal, all rows of dv are equal: one cast, 2,000 times.
+/// If all probabilities are equal, all rows of dv are equal: the same cast is done 2,000 times.
 TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;
@@ -184,8 +184,8 @@ TEST(Compare, KnownCastsAreNotABias) {
   EXPECT_NEAR(p.report.bias, -2 * std::sqrt(3.0) / 8, 1e-12);
 }
 
-/// The same with a known error of staging (drift): the cast is applied to the value plus this
-/// drift.
+/// Equal rows as above, with a known error of staging (drift): the cast is applied to the value
+/// plus the drift.
 TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;

@@ -164,7 +164,7 @@ TEST(TileSums, IncludeUnderflow) {
     expect_agreement(Both(dense, numerics));
 }
 
-/// With one key P is 1, so dv is dO. Two heads add 2^-20 each to it, in 16 bits.
+/// With one key P is 1, so dv is dO. Each of two heads adds 2^-20 to dv, in 16 bits.
 TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=2 --heads_kv=1 --seq_q=1 --seq_kv=1 --head_dim=1 --head_dim_v=1");

@@ -118,7 +118,7 @@ void draw_unmasked_group(Case<Op>& c, Draws& draws) {
   p.heads_q = draws.integer(2, 16);
   p.head_dim = draws.one_of({128, 128, 160});
   p.head_dim_v = 128;
-  if (has_softmax_in_layout(c.entry_point))  // it requires Dv = D
+  if (has_softmax_in_layout(c.entry_point))  // softmaxInLayout requires Dv = D
     c.entry_point = Traits<Op>::packed_typed;
   p.seq_q = draws.edge(512, 550), p.seq_kv = draws.edge(512, 550);
 }
@@ -203,7 +203,7 @@ inline void set_scores(Problem& p, std::int64_t scores, Draws& draws) {
 template <class Op>
 void draw_misaligned(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
-  if (has_softmax_in_layout(c.entry_point))  // it requires Dv = D
+  if (has_softmax_in_layout(c.entry_point))  // softmaxInLayout requires Dv = D
     c.entry_point = Traits<Op>::packed_typed;
   p.heads_kv = draws.integer(1, 2);
   p.heads_q = p.heads_kv * draws.integer(1, 3);

@@ -206,7 +206,7 @@ TEST(StatisticsOrder, FailsNoHealthyKernelInAnyRelation) {
   std::set<std::string> relations;
   for (FlashCase c : conformance::hand_made_cases<Op>("relations")) {
     if (!is_order_of_statistics_seen(c.problem)) continue;
-    if (!relations.insert(c.relation).second) continue;  // one case of each is enough
+    if (!relations.insert(c.relation).second) continue;  // one case per relation
     for (const auto order : {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
       c.problem.statistics_order = order;
       for (const char* name :

@@ -35,7 +35,7 @@ struct CompressPlan {
   /// returns the first token of window i of a sequence (empty: as documented).
   std::function<std::int64_t(const CompressOp::Problem&, std::int64_t b, std::int64_t i)> start;
   bool overlap = true;  ///< false: later windows overwrite the result of earlier windows
-  std::int64_t skipped_window = -1;  ///< its index, counted over all sequences
+  std::int64_t skipped_window = -1;  ///< window to omit, counted over all sequences
   std::int64_t weight_channels = 0;  ///< channels over which weight_grad is summed, 0: all
   double weight_factor = 1;
 };
