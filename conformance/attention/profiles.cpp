@@ -53,13 +53,14 @@ constexpr Profile profile_list[] = {
     {"normal", "every element is close to normal with deviation 1", profile::normal},
     {"peaked", "query and key are four times as large: softmax is near one-hot",
      [](const Place& p) { return p.normal() * (is_query(p) || is_key(p) ? 4 : 1); }},
-    {"cancelling", "rows of value differ by 2^-5 of their size: dP is close to the row term",
+    {"cancelling",
+     "rows of value differ by 2^-5 of their size: dP is close to delta (the row term)",
      [](const Place& p) {
        return p.is(Stream::value) ? p.head_normal() + 0x1p-5 * p.normal() : p.normal();
      }},
     {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive},
     {"offset", "every element has mean 3 and deviation 1/2", profile::offset},
-    {"equal_values", "the rows of value of a head are equal: dP equals the row term",
+    {"equal_values", "the rows of value of a head are equal: dP equals delta (the row term)",
      [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers},
     {"subnormal_fp16", "dy is 2^-11 times as large: staged dS lies in the subnormal range of fp16",

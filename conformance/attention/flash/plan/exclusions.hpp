@@ -123,12 +123,15 @@ std::vector<Exclusion> senseless_of_positions() {
               [](const K& k) {
                 return (k.pse == Pse::absent) != (k.pse_shape == spec::PseShape::absent);
               }),
-      of.rule({why, "1024 rows are the last ones of a square bias."}, {"lengths", "pse_shape"},
-              [](const K& k) {
-                return is_compressed(k.pse_shape) &&
-                       !any_of(k.lengths, {LengthsKind::equal, LengthsKind::paired,
-                                           LengthsKind::single, LengthsKind::many});
-              }),
+      of.rule(
+          {why,
+           "A bias of 1024 rows contains the last rows of a square bias, so it needs Sq = Skv."},
+          {"lengths", "pse_shape"},
+          [](const K& k) {
+            return is_compressed(k.pse_shape) &&
+                   !any_of(k.lengths, {LengthsKind::equal, LengthsKind::paired, LengthsKind::single,
+                                       LengthsKind::many});
+          }),
       of.rule({why, "The documents define a bias beyond its 1024 rows only for causal masks."},
               {"sparse_mode", "pse_shape"},
               [](const K& k) {
@@ -192,7 +195,9 @@ std::vector<Exclusion> fruitless() {
                     k.window != WindowKind::unbounded && k.window != WindowKind::ignored;
                 return is_negative(k.window) || (confined && k.pattern != "checker");
               }),
-      of.rule({why, "The one row of a sparse dy may be zero."}, {"lengths", "profile"},
+      of.rule({why,
+               "With profile=sparse_dy most rows of dy are zero; a single row may be one of them."},
+              {"lengths", "profile"},
               [](const K& k) {
                 return k.lengths == LengthsKind::one_query && k.profile == "sparse_dy";
               }),
@@ -211,7 +216,9 @@ std::vector<Exclusion> fruitless() {
               {"keep", "drop"},
               [](const K& k) { return k.keep == Keep::tiny && k.drop == "whole_rows"; }),
       of.rule(
-          {why, "The forward of packed sequences does not have this window, hence no statistics."},
+          {why,
+           "For packed sequences the forward does not offer a negative nextTokens in mode 0, so "
+           "there are no statistics."},
           {"layout", "sparse_mode", "window"},
           [](const K& k) {
             return is_packed(k) && k.sparse_mode == 0 && k.window == WindowKind::negative_next;
@@ -225,10 +232,13 @@ std::vector<Exclusion> costly() {
   const auto& of = factors<Op>();
   constexpr auto why = Why::costly;
   return {
-      of.rule({why, "In padded layouts, 1024 rows require as many queries and keys: corner cases."},
+      of.rule({why,
+               "In padded layouts, a bias of 1024 rows needs at least 1024 queries and keys: only "
+               "corner cases have one."},
               {"layout", "pse_shape"},
               [](const K& k) { return !is_packed(k) && is_compressed(k.pse_shape); }),
-      of.rule({why, "Every sequence needs 4 MiB of such a mask."}, {"mask", "lengths"},
+      of.rule({why, "A compressed mask with an axis of sequences takes 4 MiB per sequence."},
+              {"mask", "lengths"},
               [](const K& k) {
                 return any_of(k.mask, {spec::MaskShape::compressed_b_one_ss,
                                        spec::MaskShape::compressed_bnss}) &&
