@@ -3,6 +3,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -177,6 +178,12 @@ struct Answers {
   std::string place;  ///< memory order of the disputed inputs, if the kernel declares it
 };
 
+/// True if the disputed memory order is that of outputs: the inputs are the same in every order.
+template <class Op>
+inline constexpr bool are_outputs_disputed = std::is_same_v<
+    std::integral_constant<decltype(&Suite<Op>::moved), &Suite<Op>::moved>,
+    std::integral_constant<decltype(&SuiteDefaults<Op>::moved), &SuiteDefaults<Op>::moved>>;
+
 /// Runs the kernel. Inputs with a disputed memory order get the order that `reading` declares or,
 /// if `reading` is null, the order that the kernel declares.
 /// Errors: NoExactCase; spec::ImplementationFault.
@@ -189,6 +196,7 @@ Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& ker
                         reading != nullptr ? *reading : answers.numerics);
   answers.run = run_once(given.asked(), given.inputs(), kernel, prepared.borrowing());
   answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
+  if (reading != nullptr && are_outputs_disputed<Op>) answers.numerics = *reading;
   if (given.is_moved() && reading == nullptr)
     answers.place = Suite<Op>::place_of_inputs(given.asked().problem);
   if (!answers.run.failure && answers.numerics.order == spec::Order::fixed)

@@ -75,9 +75,10 @@ Refusal no_drop_mask(const Call& c) {
   return absent_with_ropes(c, {"drop_mask", &c.parameters.drop_mask});
 }
 
+/// Another check covers numbers outside (0, 1].
 Refusal no_dropout(const Call& c) {
   const double given = c.attributes.keep_prob;
-  return unless(!takes_ropes(c) || given == 1,
+  return unless(!takes_ropes(c) || !(given > 0) || given >= 1,
                 "keepProb is " + text_of(given) + "; it must be 1 on l3");
 }
 

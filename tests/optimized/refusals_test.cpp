@@ -28,7 +28,8 @@ using Ids = std::set<std::string, std::less<>>;
 /// implementation may name the first.
 const std::map<std::string, std::string, std::less<>> says_it_too = {
     {"FAG-C03", "FAG-C32"}, {"FAG-C21", "FAG-C27"}, {"FAG-C33", "FAG-C36"}, {"FAG-C35", "FAG-C36"},
-    {"FAG-C37", "FAG-C44"}, {"FAG-C61", "FAG-C60"}, {"TND-2", "TND-5"}};
+    {"FAG-C37", "FAG-C44"}, {"FAG-C61", "FAG-C60"}, {"TND-2", "TND-5"},     {"FAS-C33", "FAS-C32"},
+    {"FAS-C35", "FAS-C37"}, {"FAS-C40", "FAS-C37"}};
 
 /// The requirements that a call breaks.
 struct Broken {

@@ -20,8 +20,6 @@ using Problem = spec::AttentionProblem;
 ///   static constexpr LimitIds ids;
 ///   /// True if softmax_max and softmax_sum are inputs.
 ///   static constexpr bool reads_statistics;
-///   /// True if the pages exclude fully masked rows of packed sequences.
-///   static constexpr bool excludes_masked_rows;
 ///   /// All input profiles, and the names of those that are drawn.
 ///   static std::span<const InputProfile> profiles();
 ///   static constexpr std::string_view drawn_profiles[];
@@ -30,6 +28,12 @@ using Problem = spec::AttentionProblem;
 ///   static constexpr RearrangingSentences sentences;
 template <class Op>
 struct Traits;
+
+/// True for operators that compute the statistics. Their pages limit packed sequences more than
+/// those of gradients: no fully masked row by a user's mask, no more queries than keys in sparse
+/// mode 3, as many queries as keys with slopes; and a rope is not wider than value.
+template <class Op>
+inline constexpr bool is_forward = !Traits<Op>::reads_statistics;
 
 /// Ids of the requirements that limit fields.
 struct LimitIds {

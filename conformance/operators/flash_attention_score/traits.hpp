@@ -24,7 +24,7 @@ struct flash::Traits<spec::FlashAttentionScore> {
                                    .head_dim_rope = "FAS-C40",
                                    .sparse_mode = "FAS-C61",
                                    .pse_type = "FAS-C62"};
-  static constexpr bool reads_statistics = false, excludes_masked_rows = true;
+  static constexpr bool reads_statistics = false;
 
   static std::span<const InputProfile> profiles();
   static constexpr std::string_view drawn_profiles[] = {

@@ -25,7 +25,7 @@ struct flash::Traits<spec::FlashAttentionScoreGrad> {
                                    .head_dim_rope = "FAG-C45",
                                    .sparse_mode = "FAG-C63",
                                    .pse_type = "FAG-C76"};
-  static constexpr bool reads_statistics = true, excludes_masked_rows = false;
+  static constexpr bool reads_statistics = true;
 
   static std::span<const InputProfile> profiles() { return attention::profiles(); }
   // The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.

@@ -76,15 +76,16 @@ std::vector<Masking> maskings(EntryPoint entry_point) {
 }
 
 /// Returns problems with bias and dropout, as far as the entry point accepts them.
+/// `last_rows`: the pages allow a bias of 1024 rows for short packed sequences.
 template <class EntryPoint>
-std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point) {
+std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_rows) {
   if (has_rope(entry_point)) return {};
   Problem biased = ordinary_problem(entry_point, is_unpadding(entry_point) ? 0 : 1);
   biased.pse_shift = spec::PseShape::one_nss;
   if (is_unpadding(entry_point)) {
     // The one form of bias that the pages list and the host code accepts, too; it requires a causal
     // mask.
-    biased.pse_shift = spec::PseShape::one_nhs;
+    biased.pse_shift = last_rows ? spec::PseShape::one_nhs : spec::PseShape::packed_bnss;
     put_mask(biased, {3, spec::MaskShape::compressed});
   }
   Problem dropped = ordinary_problem(entry_point, 2);
@@ -114,7 +115,7 @@ std::vector<Case<Op>> legal_calls(typename Op::EntryPoint entry_point) {
       put_mask(problem, mask);
       add(problem);
     }
-  for (const Problem& problem : with_inputs_of_scores(entry_point)) add(problem);
+  for (const Problem& problem : with_inputs_of_scores(entry_point, !is_forward<Op>)) add(problem);
   return calls;
 }
 

@@ -88,6 +88,8 @@ struct Categories {
   Track track;
   std::string_view profile;
   Scale scale;
+  /// True for a forward, which limits the lengths of packed sequences. Not a factor.
+  bool limits_lengths = false;
 };
 
 /// One value per factor.

@@ -24,9 +24,7 @@ bool keeps_a_pair(const Case<Op>& c) {
 template <class Op>
 bool keeps_every_row(const Case<Op>& c) {
   const Problem& p = c.problem;
-  if (!Traits<Op>::excludes_masked_rows || !is_packed(p.input_layout) ||
-      !is_written_out(p.atten_mask))
-    return true;
+  if (!is_forward<Op> || !is_packed(p.input_layout) || !is_written_out(p.atten_mask)) return true;
   const auto tensor = make_mask(c);
   const reference::Mask mask(p, &*tensor);
   for (std::int64_t b = 0; b < p.batch; ++b)

@@ -7,6 +7,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/spec/attention_problem.hpp"
 #include "attention/flash/plan/categories.hpp"
+#include "attention/flash/traits.hpp"
 #include "plan/draws.hpp"
 
 namespace assay::conformance::attention::flash {
@@ -35,7 +36,9 @@ Case<Op> draw_fields(const CategoriesOf<Op>& k, double budget, Draws& draws) {
              .track = k.track,
              .profile = std::string(k.profile),
              .patterns = {.mask = std::string(k.pattern), .drop = std::string(k.drop)}};
-  c.problem = draw_problem(k, has_rope(k.entry_point), budget, draws);
+  Categories chosen = k;
+  chosen.limits_lengths = is_forward<Op>;
+  c.problem = draw_problem(chosen, has_rope(k.entry_point), budget, draws);
   return c;
 }
 

@@ -226,6 +226,35 @@ std::vector<Exclusion> fruitless() {
   };
 }
 
+/// Combinations that the pages of a forward forbid in most draws.
+template <class Op>
+std::vector<Exclusion> limits_of_forward() {
+  using K = CategoriesOf<Op>;
+  const auto& of = factors<Op>();
+  constexpr auto why = Why::senseless;
+  if (!is_forward<Op>) return {};
+  return {
+      of.rule({why, "In mode 3 no packed sequence has more queries than keys."},
+              {"layout", "sparse_mode", "mask", "lengths"},
+              [](const K& k) {
+                return is_packed(k) && k.sparse_mode == 3 && is_masked(k) &&
+                       any_of(k.lengths, {LengthsKind::longer_q, LengthsKind::one_key});
+              }),
+      of.rule({why, "With slopes every packed sequence has as many queries as keys."},
+              {"layout", "pse_type", "lengths"},
+              [](const K& k) {
+                return is_packed(k) && has_slopes(k) &&
+                       (has_empty(k.lengths) || k.lengths == LengthsKind::unequal);
+              }),
+      of.rule({why, "Mode 6 reads a prefix."}, {"sparse_mode", "mask", "prefix"},
+              [](const K& k) {
+                return k.sparse_mode == 6 && is_masked(k) && k.prefix == Prefix::absent;
+              }),
+      of.rule({why, "A rope is not wider than value."}, {"rope", "narrow_value"}, [](const K& k) {
+        return k.narrow_value && (k.rope == Rope::part || k.rope == Rope::whole);
+      })};
+}
+
 template <class Op>
 std::vector<Exclusion> costly() {
   using K = CategoriesOf<Op>;
@@ -266,7 +295,7 @@ const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {
     ChoiceSpace all(factors<Op>().sizes(), senseless_of_entry_points<Op>());
     for (const auto& more : {senseless_of_positions<Op>(), attention::senseless(factors<Op>()),
-                             senseless_of_numbers<Op>()})
+                             senseless_of_numbers<Op>(), limits_of_forward<Op>()})
       all = ChoiceSpace(all, more);
     all = with_forbidden(
         std::move(all), together<Op>(),

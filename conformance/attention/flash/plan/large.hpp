@@ -308,6 +308,8 @@ std::vector<Case<Op>> large_relation_cases(std::uint64_t seed) {
   const auto packed = [](Problem& p, Draws& draws) {
     p.heads_q = p.heads_kv = 1;
     set_lengths(p, {draws.edge(512, 640), 33}, {draws.edge(512, 640), 70});
+    if (is_forward<Op> && p.length_q(0) > p.length_kv(0))
+      set_lengths(p, {p.length_q(0), 33}, {p.length_q(0), 70});
     set_compressed(p, 3);
   };
   const auto alone = [](Problem& p, Draws& draws) {

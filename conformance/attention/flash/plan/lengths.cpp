@@ -25,8 +25,11 @@ enum class Shape : std::uint8_t { any, square, no_longer_q };
 Shape shape_of(const Categories& k) {
   const bool compressed =
       k.pse_shape == spec::PseShape::bnhs || k.pse_shape == spec::PseShape::one_nhs;
-  if (compressed || (k.sparse_mode == 8 && k.pse != Pse::absent)) return Shape::square;
-  return k.sparse_mode == 7 ? Shape::no_longer_q : Shape::any;
+  const bool sloped = k.pse == Pse::type_2 || k.pse == Pse::type_3;
+  if (compressed || (k.sparse_mode == 8 && k.pse != Pse::absent) || (k.limits_lengths && sloped))
+    return Shape::square;
+  const bool needs_keys = k.sparse_mode == 7 || (k.limits_lengths && k.sparse_mode == 3);
+  return needs_keys ? Shape::no_longer_q : Shape::any;
 }
 
 std::int64_t key_length(std::int64_t seq_q, Shape shape, std::int64_t limit, Draws& draws) {

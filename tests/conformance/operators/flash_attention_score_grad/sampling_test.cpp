@@ -187,7 +187,7 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
     if (c.problem.has_dropout()) used_drops.insert(c.patterns.drop);
   }
   EXPECT_EQ(used_profiles.size(), Suite<Op>::profiles().size());
-  EXPECT_EQ(used_patterns.size(), mask_patterns().size());
+  EXPECT_EQ(used_patterns.size(), flash::mask_patterns().size());
   // The patterns all_kept and all_dropped contradict every keep_prob below 1.
   EXPECT_EQ(used_drops, (std::set<std::string>{"random", "whole_rows", "last_bits"}));
 }
