@@ -1,13 +1,14 @@
+#include "assay/reference/nsa_selected_attention.hpp"
+
 #include <type_traits>
 #include <utility>
 
-#include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "rows.hpp"
 #include "softmax_row.hpp"
 
 namespace assay::reference {
 
-using Problem = spec::NsaSelectedAttentionGrad::Problem;
+using Problem = spec::SelectionProblem;
 
 template <class Real, class Stored>
 SelectedGiven<Real, Stored>::SelectedGiven(const Problem& of, SelectedOperands<Stored> rows)

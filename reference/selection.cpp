@@ -1,13 +1,13 @@
+#include "assay/reference/selection.hpp"
+
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "assay/reference/nsa_selected_attention_grad.hpp"
-
 namespace assay::reference {
 namespace {
 
-using Problem = spec::NsaSelectedAttentionGrad::Problem;
+using Problem = spec::SelectionProblem;
 
 void check_mode(const Problem& p) {
   if (p.sparse_mode != 0 && p.sparse_mode != 2)

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/reference/selection.hpp"
 #include "assay/spec/tensor.hpp"
 
 /// Makes a separate problem of some query heads of one sequence and the key head that they read. So

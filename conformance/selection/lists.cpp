@@ -142,12 +142,12 @@ List causal(const Query& q) {
   return list;
 }
 
-struct ListPattern {
+struct NamedLists {
   std::string_view name, sentence;
   List (*list)(const Query& query);
 };
 
-constexpr ListPattern patterns[] = {
+constexpr NamedLists patterns[] = {
     {"shuffled",
      "each query has its own list for each key head: every block at most once, in random order",
      shuffled},
@@ -173,8 +173,8 @@ constexpr ListPattern patterns[] = {
      causal},
 };
 
-const ListPattern& pattern_of(const std::string& name) {
-  for (const ListPattern& pattern : patterns)
+const NamedLists& pattern_of(const std::string& name) {
+  for (const NamedLists& pattern : patterns)
     if (pattern.name == name) return pattern;
   throw std::invalid_argument("unknown pattern of lists '" + name + "'");
 }
@@ -197,7 +197,7 @@ void show_one(List& list, const Query& q) {
 std::span<const InputProfile> list_patterns() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
-    for (const ListPattern& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
+    for (const NamedLists& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
     return entries;
   }();
   return named;
@@ -210,7 +210,7 @@ spec::Tensor topk_indices(const SelectionProblem& p, const spec::Parameter& para
   spec::Tensor tensor = guarded_tensor(parameter);
   const spec::Extents extents = topk_extents(p);
   const spec::HeadIndex at(tensor, spec::Layout::tnd, extents);
-  const ListPattern& pattern = pattern_of(lists);
+  const NamedLists& pattern = pattern_of(lists);
   const DrawnPlaces places(seed, Stream::lists);
   parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;

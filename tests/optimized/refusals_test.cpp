@@ -15,6 +15,7 @@
 #include "flash_attention_score_grad/checks/checks.hpp"
 #include "nsa_compress/checks.hpp"
 #include "nsa_compress_grad/checks.hpp"
+#include "nsa_selected_attention/checks.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 
 /// Compares two independent implementations of the same documentation: the argument checks of our
@@ -169,6 +170,9 @@ auto checks_of(spec::FlashAttentionScore) {
   return optimized::attention_forward::argument_checks();
 }
 auto checks_of(spec::NsaSelectedAttentionGrad) { return optimized::selected::argument_checks(); }
+auto checks_of(spec::NsaSelectedAttention) {
+  return optimized::selected_forward::argument_checks();
+}
 auto checks_of(spec::NsaCompress) { return optimized::forward_compression::argument_checks(); }
 auto checks_of(spec::NsaCompressGrad) { return optimized::compress::argument_checks(); }
 

@@ -13,8 +13,8 @@ namespace {
 using spec::at;
 
 /// exp(-104) is less than half the smallest number of fp32.
-constexpr double apart = 104;
-constexpr std::int64_t most_keys = 8;
+constexpr double too_far = 104;
+constexpr std::int64_t most_entries = 8;
 
 struct Weighed {
   double max = 0;
@@ -37,13 +37,14 @@ Weighed weigh(const attention::Dense& dense, const spec::RowPosition& row) {
   if (scores.empty()) return weighed;
   weighed.max = std::ranges::max(scores).first;
   for (const auto& [score, j] : scores) {
-    if (score < weighed.max - apart) continue;
+    if (score < weighed.max - too_far) continue;
     const std::int64_t times = dense.key_pattern->times(row.b, row.n, row.s, j);
     weighed.keys.emplace_back(j, times);
     weighed.count += times;
     if (score != weighed.max) return {};
   }
-  if (weighed.count > most_keys || !std::has_single_bit(static_cast<std::uint64_t>(weighed.count)))
+  if (weighed.count > most_entries ||
+      !std::has_single_bit(static_cast<std::uint64_t>(weighed.count)))
     return {};
   return weighed;
 }

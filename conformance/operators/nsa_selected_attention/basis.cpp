@@ -4,10 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "attention/definition.hpp"
 #include "selection/heads.hpp"
 #include "selection/key_pattern.hpp"
+#include "selection/problem.hpp"
 
 namespace assay::conformance::selected_forward {
 namespace {

@@ -1,7 +1,7 @@
 #include "selection/suite.hpp"
 
 #include "assay/conformance/case/unread_fields.hpp"
-#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "attention/exact/exact_case.hpp"
 #include "attention/plan/any_row.hpp"
 #include "inputs/packed_rows.hpp"

@@ -5,7 +5,7 @@
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/parallel/loop.hpp"
-#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "attention/profiles.hpp"
 #include "inputs/input_profiles.hpp"
 #include "inputs/packed_rows.hpp"

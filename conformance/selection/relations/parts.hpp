@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "assay/conformance/selection/suite.hpp"
-#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/reference/selection.hpp"
 #include "attention/relations/experiments.hpp"
 #include "inputs/packed_rows.hpp"
 #include "judge/relations/relation.hpp"

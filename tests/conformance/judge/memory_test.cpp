@@ -8,6 +8,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
 

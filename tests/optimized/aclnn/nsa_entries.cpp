@@ -40,7 +40,7 @@ Prepared phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles
   return prepared;
 }
 
-Prepared forward_phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles) {
+Prepared phase_1(const spec::Call<spec::NsaSelectedAttention>& call, Handles& handles) {
   const auto& p = call.parameters;
   const auto& a = call.attributes;
   Prepared prepared;
@@ -83,6 +83,7 @@ Prepared phase_1(const spec::Call<spec::NsaCompress>& call, Handles& handles) {
 }
 
 Phase2 phase_2_of(spec::SelectedEntryPoint) { return aclnnNsaSelectedAttentionGrad; }
+Phase2 phase_2_of(spec::SelectedForwardEntryPoint) { return aclnnNsaSelectedAttention; }
 Phase2 phase_2_of(spec::CompressEntryPoint) { return aclnnNsaCompressGrad; }
 Phase2 phase_2_of(spec::NsaCompressEntryPoint) { return aclnnNsaCompress; }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 
 namespace assay::reference {

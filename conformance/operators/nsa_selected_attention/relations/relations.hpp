@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention.hpp"
-#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/reference/selection.hpp"
 #include "selection/relations/parts.hpp"
 
 namespace assay::conformance {

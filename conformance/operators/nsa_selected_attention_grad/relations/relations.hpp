@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "selection/relations/lists.hpp"
 #include "selection/relations/parts.hpp"
 

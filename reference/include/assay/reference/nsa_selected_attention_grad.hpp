@@ -6,21 +6,10 @@
 #include <vector>
 
 #include "assay/reference/real.hpp"
+#include "assay/reference/selection.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::reference {
-
-/// Dense operands in arithmetic of type Real, with rows in the order of `spec::Extents::row`. The
-/// statistics and attention_out are stored as Real, so that the gradient can use the unrounded
-/// results of a forward.
-template <class Real>
-struct SelectedOperands {
-  std::vector<Real> query, key, value, attention_out_grad;
-  std::vector<Real> softmax_max, softmax_sum;  ///< one per query row
-  std::vector<Real> attention_out;
-  std::vector<std::int64_t> topk_indices;  ///< selected_block_count per query and key head
-  friend bool operator==(const SelectedOperands&, const SelectedOperands&) = default;
-};
 
 /// Converts the operator's own tensors to dense operands, without rounding. Uses replica 0 of the
 /// statistics.
@@ -28,88 +17,6 @@ struct SelectedOperands {
 template <class Real>
 SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
                                    const spec::NsaSelectedAttentionGrad::Inputs& inputs);
-
-/// Describes which keys each query lists, and which of these keys are unmasked ("the query sees
-/// them").
-/// Source: aclnnNsaSelectedAttentionGrad.md (formulas, topkIndices, sparseMode).
-class Selection {
- public:
-  /// In sparse mode 2 with a mask, a query sees only the keys up to its own position. Queries and
-  /// keys count from the start of their sequences. The elements of the mask are not read, because
-  /// the documentation prescribes them.
-  /// Errors: std::invalid_argument for a sparse mode other than 0 and 2, for a number of indices
-  /// that differs from the problem's, and for an index of a block that is not wholly inside its
-  /// sequence.
-  Selection(const spec::NsaSelectedAttentionGrad::Problem& problem,
-            std::vector<std::int64_t> topk_indices);
-
-  /// The number of keys that every query lists. Entry k = 0, 1, ... of a list is key k mod
-  /// selected_block_size of the block at index k div selected_block_size in the list.
-  std::int64_t size() const { return block_size_ * block_count_; }
-  /// The position in sequence b of the key at entry k of query i's list. A block that is listed
-  /// twice has two entries for each of its keys.
-  std::int64_t key(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t k) const;
-  /// Returns how often query i lists key j.
-  std::int64_t multiplicity(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t j) const;
-  bool sees(std::int64_t i, std::int64_t j) const { return !causal_ || j <= i; }
-
- private:
-  std::int64_t block(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t slot) const;
-
-  std::int64_t block_size_, block_count_;
-  bool causal_;
-  spec::Extents lists_;
-  std::vector<std::int64_t> topk_indices_;
-};
-
-/// The inputs of the forward operator and of its gradient; operands are stored as Stored.
-template <class Real, class Stored = Real>
-struct SelectedGiven {
-  /// Errors: std::invalid_argument as for Selection.
-  SelectedGiven(const spec::NsaSelectedAttentionGrad::Problem& problem,
-                SelectedOperands<Stored> operands);
-
-  spec::NsaSelectedAttentionGrad::Problem problem;
-  SelectedOperands<Stored> operands;
-  Selection selection;
-  spec::Extents queries, keys;
-  Real scale;  ///< factor of the scores
-};
-
-/// Softmax statistics and attention output of query rows, in the order of `spec::Extents::row`.
-template <class Real>
-struct SelectedForward {
-  std::vector<Real> softmax_max, softmax_sum, attention_out;
-};
-
-/// The forward operator, computed from its definition: the softmax of a query runs over those
-/// entries of its list that it sees. A fully masked row has softmax_max -FLT_MAX, softmax_sum
-/// FLT_MAX and output 0. Rows are independent: any thread may compute them.
-/// Errors: std::invalid_argument as for Selection.
-template <class Real, class Stored = Real>
-class NsaSelectedAttention {
- public:
-  using Problem = spec::NsaSelectedAttentionGrad::Problem;
-
-  /// Reads only query, key, value and the lists.
-  NsaSelectedAttention(const Problem& problem, SelectedOperands<Stored> operands)
-      : given_(problem, std::move(operands)) {}
-
-  /// Computes query (b, n, i) and appends its statistics and output.
-  void append_row(std::int64_t b, std::int64_t n, std::int64_t i,
-                  SelectedForward<Real>& rows) const;
-
- private:
-  /// Returns the keys that the query sees, with repetitions as in its list.
-  std::vector<std::int64_t> seen_keys(std::int64_t b, std::int64_t kv, std::int64_t i) const;
-
-  SelectedGiven<Real, Stored> given_;
-};
-
-/// Computes all query rows.
-template <class Real>
-SelectedForward<Real> forward(const spec::NsaSelectedAttentionGrad::Problem& problem,
-                              const SelectedOperands<Real>& operands);
 
 /// The numbers of query (b, n, i) and key j at one entry of the list: the score, the
 /// probability, and the gradients of both. If the query does not see the key, prob and dscore are
