@@ -115,8 +115,8 @@ FlashCase any_case() {
   // A relation is drawn only for problems of its domain.
   c.track = *rc::gen::element(Track::exact, Track::exact_staged, Track::bound, Track::arguments);
   c.profile = any_name(Suite<Op>::profiles());
-  c.patterns.mask = any_name(mask_patterns());
-  c.patterns.drop = any_name(drop_patterns());
+  c.patterns.mask = any_name(flash::mask_patterns());
+  c.patterns.drop = any_name(flash::drop_patterns());
   c.rows = between(0, 100);
   c.seed = *rc::gen::arbitrary<std::uint64_t>();
   return c;

@@ -198,7 +198,7 @@ TEST(Forward, AppliesSlopes) {
 }
 
 TEST(Forward, AppliesDropout) {
-  for (const auto& pattern : drop_patterns()) {
+  for (const auto& pattern : flash::drop_patterns()) {
     FlashCase c = packed_case();
     c.problem.keep_prob = 0.7;
     c.problem.drop_mask = DropMask::granules;

@@ -316,7 +316,7 @@ TEST(DropMask, PatternsMatchTheirDescriptions) {
 }
 
 TEST(DropMask, HoldsOnesAloneWhereNothingIsDropped) {
-  for (const InputProfile& pattern : drop_patterns())
+  for (const InputProfile& pattern : flash::drop_patterns())
     for (const std::string& row : rows_of(std::string(pattern.name), 1))
       EXPECT_EQ(row, std::string(row.size(), '1')) << pattern.name;
 }
