@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "exhausted_memory.hpp"
+#include "exhausted/memory.hpp"
 #include "flash_entries.hpp"
 #include "trial.hpp"
 

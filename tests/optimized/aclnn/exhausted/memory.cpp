@@ -1,4 +1,4 @@
-#include "exhausted_memory.hpp"
+#include "exhausted/memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
