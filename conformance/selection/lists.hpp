@@ -13,7 +13,7 @@ namespace assay::conformance::selection {
 spec::Tensor topk_indices(const spec::SelectionProblem& problem, const spec::Parameter& parameter,
                           const std::string& lists, std::uint64_t seed);
 
-/// The mask of `make_mask`, in a tensor that the parameter describes.
+/// The mask of `make_causal_mask`, in a tensor that the parameter describes.
 std::optional<spec::Tensor> mask(const spec::SelectionProblem& problem,
                                  const spec::Parameter& parameter);
 

@@ -29,7 +29,7 @@ spec::Tensor make_topk_indices(const Case<Op>& c) {
 }
 
 template <class Op>
-std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
+std::optional<spec::Tensor> make_causal_mask(const Case<Op>& c) {
   const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   return selection::mask(c.problem, call.parameters.atten_mask);
 }

@@ -53,7 +53,7 @@ template struct SuiteOf<Op>;
 }  // namespace selection
 
 template spec::Tensor make_topk_indices(const Case<Op>& c);
-template std::optional<spec::Tensor> make_mask(const Case<Op>& c);
+template std::optional<spec::Tensor> make_causal_mask(const Case<Op>& c);
 
 template <>
 std::vector<std::string> unread_fields(const Case<Op>& c) {
@@ -74,7 +74,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
           .key = filled(t.key, key_extents(p), Stream::key),
           .value = filled(t.value, value_extents(p), Stream::value),
           .topk_indices = make_topk_indices(c),
-          .atten_mask = make_mask(c)};
+          .atten_mask = make_causal_mask(c)};
 }
 
 bool Suite<Op>::has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
@@ -98,7 +98,7 @@ selected_forward::ExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Nume
     throw NoExactCase("weights that round have no exact outputs, whatever the kernel stages");
   selected_forward::ExactCase result;
   result.inputs.topk_indices = make_topk_indices(c);
-  result.inputs.atten_mask = make_mask(c);
+  result.inputs.atten_mask = make_causal_mask(c);
   const AttentionExactCase made = exact::attending(
       selection::dense_case(c), numerics,
       selection::ListPattern(c.problem, result.inputs.topk_indices), ExactPart::inputs);

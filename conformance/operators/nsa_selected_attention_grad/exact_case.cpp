@@ -20,7 +20,7 @@ SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& nume
                                    ExactPart part) {
   SelectedExactCase result;
   result.inputs.topk_indices = make_topk_indices(c);
-  result.inputs.atten_mask = make_mask(c);
+  result.inputs.atten_mask = make_causal_mask(c);
   result.dense =
       exact::attending(selection::dense_case(c), numerics,
                        selection::ListPattern(c.problem, result.inputs.topk_indices), part);

@@ -105,7 +105,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
       .softmax_max = {},
       .softmax_sum = {},
       .topk_indices = make_topk_indices(c),
-      .atten_mask = make_mask(c)};
+      .atten_mask = make_causal_mask(c)};
   auto forward = forward_of(p, inputs);
   attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   inputs.softmax_max = packed_statistics(t.softmax_max, query_extents(p), forward.softmax_max);

@@ -47,7 +47,7 @@ template const Drawn<Op, Categories>& drawn<Op>();
 }  // namespace selection
 
 template spec::Tensor make_topk_indices(const Case<Op>& c);
-template std::optional<spec::Tensor> make_mask(const Case<Op>& c);
+template std::optional<spec::Tensor> make_causal_mask(const Case<Op>& c);
 
 template <>
 std::vector<std::string> unread_fields(const Case<Op>& c) {

@@ -24,7 +24,7 @@ struct RelationPartsOf : PlainRelationParts<Operator> {
     const std::vector<double> lists(t.rows.topk_indices.begin(), t.rows.topk_indices.end());
     inputs.topk_indices = packed_tensor(call.topk_indices, topk_extents(t.problem), lists);
     inputs.atten_mask =
-        make_mask<Op>({.problem = t.problem, .inputs = t.inputs, .outputs = t.outputs});
+        make_causal_mask<Op>({.problem = t.problem, .inputs = t.inputs, .outputs = t.outputs});
   }
 
   /// Moves each query together with its list, whose entries do not change. The query heads of a

@@ -203,15 +203,15 @@ TEST(SelectedInputs, StridesChangeNoValue) {
 
 TEST(SelectedInputs, TheMaskIsATriangleInMode2AndZerosInMode0) {
   Case<Op> c = small_case("shuffled", 2);
-  const auto triangle = make_mask(c);
+  const auto triangle = make_causal_mask(c);
   ASSERT_TRUE(triangle);
   EXPECT_EQ(triangle->load(5 * 2048 + 5), 0);
   EXPECT_EQ(triangle->load(5 * 2048 + 6), 1);
   c.problem.sparse_mode = 0;
-  const auto zeros = make_mask(c);
+  const auto zeros = make_causal_mask(c);
   EXPECT_TRUE(std::ranges::all_of(zeros->bytes, [](std::byte b) { return b == std::byte{0}; }));
   c.problem.atten_mask = spec::SelectedMask::absent;
-  EXPECT_FALSE(make_mask(c));
+  EXPECT_FALSE(make_causal_mask(c));
 }
 
 TEST(SelectedInputs, AnotherSeedGivesOtherListsAndNumbers) {

@@ -25,7 +25,7 @@ spec::Tensor make_topk_indices(const Case<Op>& c);
 /// The mask of the case: the triangle of sparse mode 2, or zeros in mode 0. Returns nothing if the
 /// problem does not have a mask.
 template <class Op>
-std::optional<spec::Tensor> make_mask(const Case<Op>& c);
+std::optional<spec::Tensor> make_causal_mask(const Case<Op>& c);
 
 namespace selection {
 
