@@ -39,9 +39,8 @@ struct FixedRows : PlainRelationParts<Op> {
       std::vector<ComparedOutput<Op>> outputs;
       for (const std::string_view name : names_of<typename Op::Outputs>())
         outputs.push_back({name, sum_extents[outputs.size()], &Origins::all,
-                           [](const Problem&, const spec::Tensor& tensor, const spec::Extents& e) {
-                             return index_of(tensor, e);
-                           }});
+                           [](const Problem&, const spec::Tensor& tensor, const spec::Extents& e)
+                               -> ElementIndex { return index_of(tensor, e); }});
       return outputs;
     }();
     return all;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "assay/optimized/attention/tiling.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "flash_attention_score_grad/workspace.hpp"
 #include "tile/kernels.hpp"
 #include "tile/pairs.hpp"

@@ -7,6 +7,7 @@
 
 #include "../implementation_checks.hpp"
 #include "assay/device/scratchpad.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace {
 

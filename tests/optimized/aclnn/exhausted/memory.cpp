@@ -1,4 +1,4 @@
-#include "exhausted/memory.hpp"
+#include "memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
