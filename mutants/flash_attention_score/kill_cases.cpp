@@ -53,7 +53,7 @@ std::vector<Case> kill_cases() {
   std::vector<Case> cases;
   add_geometries(cases);
   std::ranges::copy_if(conformance::sample<Op>({}), std::back_inserter(cases),
-                       [](const Case& c) { return !c.violate.empty(); });
+                       [](const Case& c) { return !c.violate.empty() || !c.variant.empty(); });
   return cases;
 }
 
