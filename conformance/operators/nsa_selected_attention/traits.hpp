@@ -27,7 +27,7 @@ struct Traits<spec::NsaSelectedAttention> {
 
   /// Contains the inputs, their copy that is shared with a kernel, a copy in double of every input
   /// that is multiplied, and three sets of outputs.
-  static double memory(const Problem& problem);
+  static double memory(const Op::Problem& problem);
   static Named<std::string_view> profiles();
   static std::vector<Exclusion> fruitless();
 };

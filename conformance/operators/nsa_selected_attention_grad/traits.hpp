@@ -28,7 +28,7 @@ struct Traits<spec::NsaSelectedAttentionGrad> {
   /// Contains the inputs, their copy that is shared with a kernel, a copy in double of every input
   /// that is multiplied, the results of the forward, and three sets of outputs: those of the run,
   /// those of a second run, and untouched ones.
-  static double memory(const Problem& problem);
+  static double memory(const Op::Problem& problem);
   static Named<std::string_view> profiles();
   static std::vector<Exclusion> fruitless();
 };

@@ -13,6 +13,7 @@
 #include "compression/plan/factors.hpp"
 #include "operators/flash_attention_score_grad/traits.hpp"
 #include "operators/nsa_compress_grad/traits.hpp"
+#include "operators/nsa_selected_attention_grad/traits.hpp"
 #include "selection/plan/factors.hpp"
 
 namespace assay::conformance {

@@ -83,7 +83,9 @@ TEST(Forward, ThrowsWhatOneOfItsThreadsThrows) {
   const optimized::Tiling tiling = optimized::plan(example.problem, device::a2());
   Op::Inputs inputs = test::inputs_without_forward(example);
   const auto run_with = [&](const optimized::tile::Kernels& kernels, std::int64_t threads) {
-    optimized::compute_forward(example.problem, inputs, tiling, kernels, threads);
+    optimized::compute_forward(example.problem, inputs,
+                               {inputs.softmax_max, inputs.softmax_sum, inputs.attention_in},
+                               tiling, kernels, threads);
   };
   EXPECT_GT(test::failed_runs(run_with), 15);
 }

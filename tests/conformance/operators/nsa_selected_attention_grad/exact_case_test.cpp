@@ -9,6 +9,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/report/record.hpp"
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "mutants.hpp"
 #include "nsa_selected_attention_grad/kernel.hpp"

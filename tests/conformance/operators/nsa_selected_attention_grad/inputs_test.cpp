@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/reference/nsa_selected_attention.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 
 namespace assay::conformance {
