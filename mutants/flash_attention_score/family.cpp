@@ -134,12 +134,7 @@ std::vector<MutantOf<spec::FlashAttentionScore>> mutants() {
 
 template <>
 std::vector<MutantOf<spec::FlashAttentionScore>> grown_mutants() {
-  using namespace attention_forward;
-  std::vector<MutantOf<Op>> all;
-  for (const Mutant& mutant : grown_mutants<spec::FlashAttentionScoreGrad>())
-    for (const std::string_view step : {"grown_product_", "grown_probability_", "grown_dropped_"})
-      if (mutant.name.starts_with(step)) all.push_back(forward_of(mutant));
-  return all;
+  return {};
 }
 
 }  // namespace assay::mutants

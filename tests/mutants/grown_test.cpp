@@ -158,6 +158,7 @@ void expect_stages_named(const KillTable& table) {
 
 TEST(GeneratedMutants, AreCaughtAndTheirStagesNamed) {
   spec::for_each_operator([&]<class Op> {
+    if (grown_mutants<Op>().empty()) return;
     std::vector<MutantOf<Op>> chosen;
     const auto all = grown_mutants<Op>();
     for (std::size_t k = 0; k < all.size(); k += sample) chosen.push_back(all[k]);

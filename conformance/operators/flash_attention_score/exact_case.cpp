@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "assay/reference/flash_attention_score.hpp"
 #include "attention/mask_pattern.hpp"
 #include "judge/relations/places.hpp"
@@ -71,24 +72,32 @@ ForwardExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numer
                                   ExactPart part) {
   auto mask = make_mask(c);
   const attention::MaskPattern key_pattern(c.problem, mask ? &*mask : nullptr);
-  AttentionExactCase of_gradient_case = exact::attending({.problem = c.problem,
-                                                          .entry_point = of_gradient(c.entry_point),
-                                                          .product = c.product,
-                                                          .inputs = c.inputs,
-                                                          .outputs = {},
-                                                          .track = c.track,
-                                                          .rows = c.rows,
-                                                          .seed = c.seed},
-                                                         numerics, key_pattern, ExactPart::inputs);
-  auto& given = of_gradient_case.inputs;
-  ForwardExactCase result{.inputs = {.query = std::move(given.query),
-                                     .key = std::move(given.key),
-                                     .value = std::move(given.value),
+  const AttentionExactCase of_gradient_case =
+      exact::attending({.problem = c.problem,
+                        .entry_point = of_gradient(c.entry_point),
+                        .product = c.product,
+                        .inputs = c.inputs,
+                        .outputs = {},
+                        .track = c.track,
+                        .rows = c.rows,
+                        .seed = c.seed},
+                       numerics, key_pattern, ExactPart::inputs);
+  // Strides depend on the position of a tensor in the call, which the gradient's call has
+  // otherwise.
+  const auto& given = of_gradient_case.inputs;
+  const Op::Parameters own = call_of(c).parameters;
+  const auto if_present = [](const std::optional<spec::Tensor>& tensor,
+                             const spec::Parameter& parameter) {
+    return tensor ? std::optional(restrided(*tensor, parameter)) : std::nullopt;
+  };
+  ForwardExactCase result{.inputs = {.query = restrided(given.query, own.query),
+                                     .key = restrided(given.key, own.key),
+                                     .value = restrided(given.value, own.value),
                                      .atten_mask = std::move(mask),
-                                     .pse_shift = std::move(given.pse_shift),
-                                     .drop_mask = std::move(given.drop_mask),
-                                     .query_rope = std::move(given.query_rope),
-                                     .key_rope = std::move(given.key_rope)}};
+                                     .pse_shift = if_present(given.pse_shift, own.pse_shift),
+                                     .drop_mask = if_present(given.drop_mask, own.drop_mask),
+                                     .query_rope = if_present(given.query_rope, own.query_rope),
+                                     .key_rope = if_present(given.key_rope, own.key_rope)}};
   if (part == ExactPart::all) add_rows(c, result);
   return result;
 }
