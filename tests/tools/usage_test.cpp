@@ -165,8 +165,8 @@ TEST(Usage, FlagsThatSelectNothingAreReported) {
   for (const std::string chosen : {"nsa_compress_grad", "--only=bf16", "--seed=5", "--upstream=off",
                                    "--full", "--cases=absent.txt"})
     expect_usage("list --coverage --report=absent.json " + chosen,
-                 {"--report",
-                  "'" + chosen.substr(0, chosen.find('=')) + "' has no effect together with it"});
+                 {"--report", "'" + chosen.substr(0, chosen.find('=')) +
+                                  "' has no effect together with --report"});
   expect_usage("sweep flash_attention_score_grad --cases=" + (folder / "mine.txt"),
                {"--cases", "no line", "flash_attention_score_grad"});
 }

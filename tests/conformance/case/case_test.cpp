@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--outputs=dy:padded", "names are dq, dq_rope, dk, dk_rope, dv"},
         BadLine{"--inputs=pse_shift:padded",
                 "--inputs=pse_shift:padded: accepted: names of tensors that the call has; the call "
-                "no pse_shift"},
+                "has no pse_shift"},
         BadLine{"--padding_q=3", "--padding_q=3: accepted: 0 with layout BNSD"},
         BadLine{"--layout=TND --entry_point=u1 --padding_kv=3 --track=relation "
                 "--relation=sequences_alone",
